@@ -41,7 +41,7 @@ fn open_instances(kernel: &str, side: u64, rule: Rule) -> Instances {
         rule,
         start,
         kernel: kernels::find(kernel).expect("a kernel of the table"),
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         device: DeviceChoice::Cpu,
         switches: Switches::DEFAULT,
         generations_per_round: 1,

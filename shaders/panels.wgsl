@@ -21,7 +21,7 @@ struct Scene {
 @group(0) @binding(0) var<uniform> scene: Scene;
 @group(1) @binding(0) var words: texture_2d_array<u32>;     // 32 cells a texel, bit 0 leftmost
 @group(1) @binding(0) var densities: texture_2d_array<f32>; // one byte a texel
-@group(1) @binding(0) var traces: texture_2d<u32>;          // 16 cells a texel; see traces.wgsl
+@group(1) @binding(0) var ages: texture_2d<u32>;          // 16 cells a texel; see cell_ages.wgsl
 
 struct Panel {
     @location(0) rect: vec4<f32>,    // left, top, width, height in pixels
@@ -190,7 +190,7 @@ struct Traced {
 
 // The byte of a cell.
 fn trace_of(in: Corner, at: vec2<i32>) -> u32 {
-    let four = textureLoad(traces, vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y), 0);
+    let four = textureLoad(ages, vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y), 0);
     return extractBits(four[(at.x >> 2u) & 3], u32(at.x & 3) * 8u, 8u);
 }
 
@@ -248,7 +248,7 @@ fn traced_texels(in: Corner, box: Box) -> Traced {
     var sum = 0u;
     for (var y = head.y; y < tail.y; y++) {
         for (var x = head.x >> 4u; x <= (tail.x - 1) >> 4u; x++) {
-            let bytes = textureLoad(traces, vec2<i32>(in.texels) + vec2<i32>(x, y), 0);
+            let bytes = textureLoad(ages, vec2<i32>(in.texels) + vec2<i32>(x, y), 0);
             let mask = bytes_from(head.x - x * 16) & ~bytes_from(tail.x - x * 16);
             let live = (bytes >> vec4<u32>(7u)) & vec4<u32>(0x01010101u) & mask;
             alive += sum_of(live);

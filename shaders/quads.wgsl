@@ -1,4 +1,4 @@
-// What panels.wgsl and traces.wgsl share; it is put behind each of them.
+// What panels.wgsl and cell_ages.wgsl share; it is put behind each of them.
 
 // A corner of a rectangle (left, top, width, height) on a target of these sides, in clip space;
 // four of them are a triangle strip.

@@ -72,7 +72,7 @@ fn print_found(found: &Found) -> Result<()> {
             .map_or(String::new(), |id| format!(", PCI {id}"));
         print(&format!(
             "  cuda:{i}  {} ({}, {} SMs{memory}{bus})",
-            device.name, device.driver, device.units
+            device.name, device.driver, device.sm_count
         ))?;
     }
     if let Some(why) = &found.cuda_missing {

@@ -86,7 +86,7 @@ fn whole_lattice(size: Size) -> PicturePlan {
     let [width, height] = sides.map(|side| (side / step + 1) as u32);
     PicturePlan {
         transfer: Transfer::View,
-        viewport: ReduceRegion {
+        region: ReduceRegion {
             x0: 0,
             y0: 0,
             step,

@@ -45,8 +45,8 @@ pub fn main() -> ExitCode {
     if !cli.prints_json() {
         lang::set(cli.lang.unwrap_or_else(Language::by_locale));
     }
-    let (asked, usual) = cli.connections();
-    platform::set_connections(asked, usual);
+    let (requested, usual) = cli.connections();
+    platform::set_connections(requested, usual);
     set_up_log();
     say_what_is_ignored(&matches);
     let done = match cli.command {
@@ -148,9 +148,9 @@ const OWN_CRATES: [&str; 11] = [
 /// of this program alone.
 fn set_up_log() {
     use tracing_subscriber::EnvFilter;
-    let asked = std::env::var("LIFESTREAMS_LOG").ok();
-    let filter = asked
-        .and_then(|asked| EnvFilter::try_new(of_all_crates(&asked)).ok())
+    let requested = std::env::var("LIFESTREAMS_LOG").ok();
+    let filter = requested
+        .and_then(|requested| EnvFilter::try_new(of_all_crates(&requested)).ok())
         .unwrap_or_else(|| EnvFilter::new(of_all_crates("error,lifestreams=warn")));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)

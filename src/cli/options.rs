@@ -243,7 +243,7 @@ impl LookArguments {
     pub(super) fn options(&self) -> ViewOptions {
         ViewOptions {
             camera: Camera::opening(MIN_OPENING_PIXELS),
-            colours: theme::find(&self.theme).unwrap_or_default(),
+            theme: theme::find(&self.theme).unwrap_or_default(),
             colour_by: self.colour_by.unwrap_or(ColourBy::History),
             ..Default::default()
         }
@@ -667,7 +667,7 @@ mod tests {
     }
 
     /// What is said of a line that cannot be parsed.
-    fn refusal(line: &str) -> String {
+    fn rejection(line: &str) -> String {
         let words = ["lifestreams"].into_iter().chain(line.split(' '));
         let error = Cli::try_parse_from(words).expect_err(line);
         error.to_string()
@@ -686,7 +686,7 @@ mod tests {
             ("run -g x", "from 0 to"),
             ("snapshot -o a.png --rounds ten", "from 0 to"),
         ] {
-            let said = refusal(&line.replacen(' ', "=", usize::from(line.starts_with("--"))));
+            let said = rejection(&line.replacen(' ', "=", usize::from(line.starts_with("--"))));
             let sentence = format!("take a whole number {words}");
             assert!(said.contains(&sentence), "{line}: {said}");
             assert!(!said.contains("..="), "{line}: {said}");
@@ -717,7 +717,7 @@ mod tests {
             ("bench ladde", "ladder"),
             ("completions bsh", "bash"),
         ] {
-            let said = refusal(line);
+            let said = rejection(line);
             assert!(said.contains(&format!("'{near}'")), "{line}: {said}");
         }
     }

@@ -42,17 +42,17 @@ pub(super) fn main(
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
     let mut recorder = Recorder::begin(path, PIXELS)?;
     let session = Session::start_from(setup, file, || {})?;
-    let told = Arc::new(AtomicBool::new(false));
-    let heard = told.clone();
+    let quit_requested = Arc::new(AtomicBool::new(false));
+    let quit_flag = quit_requested.clone();
     // A second signal changes nothing.
-    ctrlc::set_handler(move || heard.store(true, Ordering::Release)).ok();
+    ctrlc::set_handler(move || quit_flag.store(true, Ordering::Release)).ok();
     let options = window.look.options();
     let done = record(
         &session,
         &mut recorder,
         (&mut renderer, &options),
         frames,
-        &told,
+        &quit_requested,
     );
     // Whatever ended it, what there is of it is kept.
     let recorded = recorder.end()();
@@ -68,21 +68,21 @@ fn record(
     recorder: &mut Recorder,
     (renderer, options): (&mut Renderer, &ViewOptions),
     frames: u64,
-    told: &AtomicBool,
+    quit_requested: &AtomicBool,
 ) -> Result<()> {
-    let is_told = || told.load(Ordering::Acquire);
+    let quits = || quit_requested.load(Ordering::Acquire);
     session.request_view(renderer.request(&session.status(), options));
     let mut said = Instant::now();
     for frame in 0..frames {
         if frame > 0 {
             let before = session.status().rounds;
             session.act(SessionAction::StepRound);
-            wait_until(session, || is_told() || session.status().rounds > before)?;
+            wait_until(session, || quits() || session.status().rounds > before)?;
         }
         let status = session.status();
         let began = Instant::now();
         loop {
-            if is_told() {
+            if quits() {
                 say(&format!(
                     "{} of {frames}, ended by a signal",
                     recorder.progress()

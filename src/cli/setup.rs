@@ -27,8 +27,9 @@ const ROUNDS_PER_SECOND: f64 = 60.0;
 /// until another is picked.
 fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
     let [bits, global] = ["bits", "global"].map(|name| kernels::find(name).expect("a kernel"));
-    let takes =
-        |kernel: &&Kernel| kernel.validate_size(size).is_ok() && switches.refusal(kernel).is_none();
+    let takes = |kernel: &&Kernel| {
+        kernel.validate_size(size).is_ok() && switches.incompatibility(kernel).is_none()
+    };
     let mut kernels = [bits, global].into_iter().chain(KERNELS.iter());
     kernels.find(takes).unwrap_or(bits)
 }
@@ -64,7 +65,7 @@ impl Common {
 
     /// The size that was typed, by `--size` or with the rule.
     fn asked_size(&self) -> Result<Option<Size>, BadArguments> {
-        let torus = self.rule.and_then(|asked| asked.torus);
+        let torus = self.rule.and_then(|requested| requested.torus);
         match (self.size, torus) {
             (Some(size), Some(torus)) if size != torus => Err(BadArguments(tr!(
                 "--size is {size} and --rule names a torus of {torus}; leave one of them out",
@@ -94,7 +95,7 @@ impl Common {
         let switches = self.switches.switches();
         match self.kernel {
             None => "auto",
-            Some(asked) if asked.validate_size(size).is_ok() => asked.name,
+            Some(requested) if requested.validate_size(size).is_ok() => requested.name,
             Some(_) => any_kernel(size, switches).name,
         }
     }
@@ -104,16 +105,16 @@ impl Common {
         let default_size = Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?;
         let patterns = self.patterns()?;
         let size = self.asked_size()?;
-        let rule = self.rule.map(|asked| asked.rule);
+        let rule = self.rule.map(|requested| requested.rule);
         let (size, rule) = settle(&patterns, size, rule, default_size)?;
         let switches = self.switches.switches();
         self.check_fit(&patterns, size)?;
         let kernel = self.kernel.unwrap_or_else(|| any_kernel(size, switches));
         kernel.validate_size(size)?;
-        if let Some(asked) = self.kernel {
-            self.check_graphs(asked)?;
+        if let Some(requested) = self.kernel {
+            self.check_graphs(requested)?;
         }
-        if let Some(why) = switches.refusal(kernel) {
+        if let Some(why) = switches.incompatibility(kernel) {
             return Err(BadArguments(format!("{why}; change one of the options")).into());
         }
         // Before any lattice is made: a line of text can ask for gigabytes.
@@ -138,8 +139,8 @@ impl Common {
             start,
             kernel,
             kernel_choice: match self.kernel {
-                Some(_) => KernelChoice::Asked,
-                None => KernelChoice::Open,
+                Some(_) => KernelChoice::Explicit,
+                None => KernelChoice::Auto,
             },
             device: self.device,
             switches,

@@ -85,10 +85,10 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         if let (true, Some(what)) = (status.finished, lacking(block_timestamps, halved)) {
             bail!(BadArguments(what.into()));
         }
-        let asked = arguments.look.colour_by.is_some();
+        let requested = arguments.look.colour_by.is_some();
         if through
-            && asked
-            && let Some(why) = renderer.colour_refusal(&status, &options)
+            && requested
+            && let Some(why) = renderer.colour_mode_unavailable(&status, &options)
         {
             bail!(BadArguments(why));
         }

@@ -9,7 +9,7 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
-use app::{SessionWithLessons, Unsaved, Wake};
+use app::{SaveError, SessionWithLessons, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
 use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
@@ -129,7 +129,7 @@ fn starter(
 
 /// Whether the session was saved, where it was to be.
 #[derive(Default)]
-struct Saved(Arc<Mutex<Option<Unsaved>>>);
+struct Saved(Arc<Mutex<Option<SaveError>>>);
 
 impl Saved {
     fn check(&self) -> Result<()> {

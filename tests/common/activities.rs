@@ -61,7 +61,7 @@ pub(crate) fn session(activity: Activity, device: DeviceChoice) -> Session {
             seed: 11,
         },
         kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         device,
         switches,
         generations_per_round: 1,
@@ -80,7 +80,7 @@ fn stroke(session: &Session, from: u32) {
                 cells: Arc::new([[x % 45, 7], [x % 45, 8]]),
                 alive: true,
             },
-            joins: x != from,
+            continues_stroke: x != from,
         });
     }
 }
@@ -167,13 +167,13 @@ pub(crate) fn check(what: &str, saved: &SavedSession) {
 fn check_timeline(what: &str, timeline: &SavedTimeline) {
     let (log, (position, lattices)) = (&timeline.log, &timeline.newest);
     assert!(
-        log.passes(timeline.position),
+        log.contains(timeline.position),
         "{what}: {:?}",
         timeline.position
     );
     let want = replay(log, timeline.base.as_deref(), *position);
     assert_eq!(want.len(), lattices.len(), "{what}");
-    let stepped = log.scene(position.records).stepped();
+    let stepped = log.parameters(position.records).stepped();
     for (instance, (want, got)) in want.iter().zip(lattices).enumerate() {
         if stepped.contains(&instance) {
             assert!(want == got, "{what}: instance {instance} at {position:?}");
@@ -183,7 +183,7 @@ fn check_timeline(what: &str, timeline: &SavedTimeline) {
 
 /// What a log makes of its base, by the reference step.
 fn replay(log: &Log, base: Option<&[Arc<Lattice>]>, to: Position) -> Vec<Arc<Lattice>> {
-    let start = log.base_scene();
+    let start = log.base_parameters();
     let mut lattices = match base {
         Some(base) => base.to_vec(),
         None => (0..start.instances)
@@ -192,19 +192,19 @@ fn replay(log: &Log, base: Option<&[Arc<Lattice>]>, to: Position) -> Vec<Arc<Lat
     };
     let mut here = log.base();
     while here < to {
-        let scene = log.scene(here.records);
+        let parameters = log.parameters(here.records);
         let next = log
             .record(here.records)
             .filter(|_| here.records < to.records);
         let until = next.map_or(to.generation, |record| record.generation);
         let steps = until - here.generation;
-        for instance in scene.stepped() {
-            let stepped = reference::run(&lattices[instance], scene.rule, steps);
+        for instance in parameters.stepped() {
+            let stepped = reference::run(&lattices[instance], parameters.rule, steps);
             lattices[instance] = Arc::new(stepped);
         }
         here.generation = until;
         let Some(record) = next else { break };
-        let after = log.scene(here.records + 1);
+        let after = log.parameters(here.records + 1);
         match &record.content {
             Content::Start(_) => {
                 for (instance, lattice) in lattices.iter_mut().enumerate() {
@@ -212,8 +212,10 @@ fn replay(log: &Log, base: Option<&[Arc<Lattice>]>, to: Position) -> Vec<Arc<Lat
                 }
             }
             Content::Cells { instance, cells } => {
-                for one in scene.instances_of(*instance) {
-                    cells.apply(&scene, *instance, &mut lattices[one]).unwrap();
+                for one in parameters.instances_of(*instance) {
+                    cells
+                        .apply(&parameters, *instance, &mut lattices[one])
+                        .unwrap();
                 }
             }
             Content::Rule(_) => {}

@@ -6,9 +6,10 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::lesson_kernels::{GRAY, MEET, SPIN};
 use engine::{
-    Argument, BlockTimestamp, BufferId, BufferLocation, Call, Completion, DeviceId, Engine,
-    EngineError, HostMemory, IssuerId, LatticeId, Layout, Measure, Nanos, Op, Priority, Program,
-    Region, Scope, Slot, SlotsSpec, Span, StreamId, StreamKind, StreamSpec, Transfer, kernels,
+    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, BufferOffset, Completion,
+    DeviceId, Engine, EngineError, HostMemory, IssuerId, LatticeId, Layout, Measure, Nanos, Op,
+    Priority, Program, Scope, Slot, SlotsSpec, Span, StreamId, StreamKind, StreamSpec, Transfer,
+    kernels,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 
@@ -38,7 +39,7 @@ pub(crate) fn use_fake_driver() {
 }
 
 /// A number that the fake driver gives of itself.
-fn asked(name: &str) -> i32 {
+fn query(name: &str) -> i32 {
     // SAFETY: the library is the one that the engine has open; the functions take nothing.
     unsafe {
         let library = libloading::Library::new(crate::driver::library()).unwrap();
@@ -151,33 +152,33 @@ impl Lab {
 
     fn refused(&mut self, program: &Program) -> String {
         match self.0.submit(program) {
-            Err(EngineError::BadProgram(why)) => why,
+            Err(EngineError::InvalidProgram(why)) => why,
             other => panic!("{other:?}"),
         }
     }
 
     fn not_prepared(&mut self, program: &Program) -> String {
         match self.0.prepare(program) {
-            Err(EngineError::BadProgram(why)) => why,
+            Err(EngineError::InvalidProgram(why)) => why,
             other => panic!("{other:?}"),
         }
     }
 
     /// Ends the engine, which must leave nothing in the driver.
     fn leaves_nothing(self) {
-        let before = asked("fake_cuda_leaked");
+        let before = query("fake_cuda_leaked");
         drop(self.0);
         assert_eq!(
-            asked("fake_cuda_leaked"),
+            query("fake_cuda_leaked"),
             before,
             "something was left behind"
         );
-        assert_eq!(asked("fake_cuda_contexts"), 0);
+        assert_eq!(query("fake_cuda_contexts"), 0);
     }
 }
 
-fn at(buffer: BufferId) -> Region {
-    Region { buffer, offset: 0 }
+fn at(buffer: BufferId) -> BufferOffset {
+    BufferOffset { buffer, offset: 0 }
 }
 
 fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
@@ -185,8 +186,8 @@ fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
     Op::Copy { from, to, bytes }
 }
 
-fn call(kernel: &'static engine::CalledKernel, arguments: Vec<Argument>) -> Call {
-    Call {
+fn call(kernel: &'static engine::BufferKernel, arguments: Vec<Argument>) -> BufferLaunch {
+    BufferLaunch {
         kernel,
         grid: 2,
         block: 32,
@@ -197,7 +198,7 @@ fn call(kernel: &'static engine::CalledKernel, arguments: Vec<Argument>) -> Call
 
 fn spin(done: BufferId, ms: i64) -> Op {
     let arguments = vec![Argument::Buffer(at(done)), Argument::U64((ms * MS) as u64)];
-    Op::Call(Call {
+    Op::LaunchOnBuffers(BufferLaunch {
         grid: 1,
         block: 1,
         ..call(&SPIN, arguments)
@@ -210,7 +211,7 @@ fn gray(from: BufferId, to: BufferId, pixels: i32) -> Op {
         Argument::Buffer(at(to)),
         Argument::I32(pixels),
     ];
-    Op::Call(call(&GRAY, arguments))
+    Op::LaunchOnBuffers(call(&GRAY, arguments))
 }
 
 fn timed() -> Program {
@@ -468,12 +469,12 @@ fn several_issuers_issue_at_the_same_time() {
                 Argument::U64(10_000 * MS as u64),
                 Argument::Buffer(at(met)),
             ];
-            let meet = Call {
+            let meet = BufferLaunch {
                 grid: 1,
                 block: 1,
                 ..call(&MEET, arguments)
             };
-            program.push_from(from, stream, Op::Call(meet));
+            program.push_from(from, stream, Op::LaunchOnBuffers(meet));
             meetings.push(met);
         } else {
             program.push_from(from, stream, spin(done, 1));
@@ -555,7 +556,7 @@ fn a_download_to_pageable_memory_blocks_its_call() {
         pinned: 1,
         pageable: 1,
         picture_words: size.words(),
-        checkpoints: 1,
+        snapshots: 1,
         measures: 0,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
@@ -597,7 +598,7 @@ fn cells_are_downloaded_as_they_are() {
         pinned: 1,
         pageable: 1,
         picture_words: size.cells() as usize,
-        checkpoints: 0,
+        snapshots: 0,
         measures: 0,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
@@ -649,7 +650,7 @@ fn measures_agree_with_the_cpu_eagerly_and_in_graphs() {
         pinned: 1,
         pageable: 0,
         picture_words: size.words(),
-        checkpoints: 1,
+        snapshots: 1,
         measures: 2,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
@@ -725,7 +726,7 @@ fn blocks_say_when_and_where_they_ran() {
         pinned: 1,
         pageable: 0,
         picture_words: size.words(),
-        checkpoints: 0,
+        snapshots: 0,
         measures: 0,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
@@ -873,8 +874,11 @@ fn occupancy_is_what_the_driver_says() {
     let op = advance("global", 0..1, 1);
     let occupancy = lab.0.occupancy(D0, &op).unwrap().unwrap();
     assert_eq!(occupancy.block_threads, 256);
-    assert_eq!(occupancy.blocks_per_unit, 8);
-    assert_eq!((occupancy.units, occupancy.max_threads_per_unit), (4, 2048));
+    assert_eq!(occupancy.blocks_per_sm, 8);
+    assert_eq!(
+        (occupancy.sm_count, occupancy.max_threads_per_sm),
+        (4, 2048)
+    );
     assert_eq!(
         occupancy.blocks,
         u64::from(size.width().div_ceil(32) * size.height().div_ceil(8))
@@ -882,7 +886,7 @@ fn occupancy_is_what_the_driver_says() {
     let done = lab.buffer(D0, 4);
     let occupancy = lab.0.occupancy(D0, &spin(done, 1)).unwrap().unwrap();
     assert_eq!((occupancy.blocks, occupancy.block_threads), (1, 1));
-    assert_eq!(occupancy.blocks_per_unit, 32);
+    assert_eq!(occupancy.blocks_per_sm, 32);
     assert_eq!(
         lab.0
             .occupancy(D0, &Op::Pack(LatticeId(0).as_range()))

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::{self, Iteration, Kernel, Sides};
+use engine::kernels::{self, Iteration, Kernel, SupportedSizes};
 use engine::lesson_kernels::{BARRIER, GRAY, MANDELBROT, MEET, SCALE, SPIN};
 use engine::probe_kernels::{COPY_RATE, LOP3_RATE};
 use engine::{
-    Argument, BufferId, BufferLocation, Call, CalledKernel, Completion, DeviceId, Engine,
-    EngineError, EventId, HostMemory, IssuerId, LatticeId, Layout, Op, PreparedId, Priority,
-    Program, ReduceRegion, Region, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec,
-    Transfer, WordEdit,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
+    DeviceId, Engine, EngineError, EventId, HostMemory, IssuerId, LatticeId, Layout, Op,
+    PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId,
+    StreamKind, StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ impl Stage {
             pinned: 2,
             pageable: 1,
             picture_words: size_of(0).words(),
-            checkpoints: 1,
+            snapshots: 1,
             measures: 1,
         };
         let slots = engine.allocate_slots(spec).unwrap();
@@ -251,17 +251,17 @@ fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
     }
 }
 
-fn at(buffer: BufferId, offset: usize) -> Region {
-    Region { buffer, offset }
+fn at(buffer: BufferId, offset: usize) -> BufferOffset {
+    BufferOffset { buffer, offset }
 }
 
-fn copy(from: Region, to: Region, bytes: usize) -> Op {
+fn copy(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
     Op::Copy { from, to, bytes }
 }
 
-fn call(kernel: &'static CalledKernel, grid: u32, block: u32, arguments: &[Argument]) -> Op {
+fn call(kernel: &'static BufferKernel, grid: u32, block: u32, arguments: &[Argument]) -> Op {
     let arguments = arguments.to_vec();
-    Op::Call(Call {
+    Op::LaunchOnBuffers(BufferLaunch {
         kernel,
         grid,
         block,
@@ -284,11 +284,11 @@ static STRANGE: Kernel = Kernel {
     in_place: false,
     cluster: 1,
     batched: false,
-    sides: Sides::Any,
+    sides: SupportedSizes::Any,
     max_cells: None,
 };
 
-static STRANGE_CALL: CalledKernel = CalledKernel {
+static STRANGE_CALL: BufferKernel = BufferKernel {
     name: "strange",
     symbol: "strange",
     parameters: &[],

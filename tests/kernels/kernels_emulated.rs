@@ -139,7 +139,7 @@ fn stepped<T: Buffer>(
         }
     }
     assert_eq!(left, 0);
-    if kernel.iteration == Iteration::InKernel && kernel.flips(generations) {
+    if kernel.iteration == Iteration::InKernel && kernel.swaps_buffers(generations) {
         buffers.swap(0, 1);
     }
     buffers[1].inner();

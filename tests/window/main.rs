@@ -7,11 +7,11 @@ mod common;
 #[path = "../common/display.rs"]
 mod display;
 
+mod camera;
 mod drag;
 mod editing;
 mod ending;
-mod keeping;
-mod looking;
+mod persistence;
 mod shown;
 mod teaching;
 mod time;

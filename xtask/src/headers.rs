@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use engine::kernels::KERNELS;
-use model::ladder::{Ladder, Work};
+use model::ladder::{Ladder, Workload};
 
 use crate::documents::read;
 use crate::numbers::quantity;
@@ -124,7 +124,7 @@ fn measured(at: usize, ladder: Option<(&str, &Ladder)>) -> Vec<String> {
         }
         said.push(sentence);
     }
-    if let Some((rate, factor)) = ladder.any_rule(kernel.name) {
+    if let Some((rate, factor)) = ladder.other_rule_rate(kernel.name) {
         let factor = times(factor);
         said.push(format!("by {}: {factor} as fast as by B3/S23", rate.rule));
     }
@@ -136,7 +136,7 @@ fn measured(at: usize, ladder: Option<(&str, &Ladder)>) -> Vec<String> {
     said
 }
 
-fn in_ascii(work: Work) -> String {
+fn in_ascii(work: Workload) -> String {
     format!("{} x {}x{}", work.instances, work.side, work.side)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use engine::Layout;
 use engine::kernels::{Iteration, KERNELS, Kernel};
-use model::ladder::{Ladder, Work};
+use model::ladder::{Ladder, Workload};
 
 use crate::headers;
 use crate::numbers::{factor, quantity, whole};
@@ -104,7 +104,7 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
     };
     let highest = format!("{}{stale}, {}", quantity(best.median, "cells/s"), best.work);
     let before = at.checked_sub(1).map(|before| KERNELS[before].name);
-    let together = |work: &&Work| {
+    let together = |work: &&Workload| {
         let both = [Some(kernel.name), before].into_iter().flatten();
         both.into_iter()
             .all(|name| ladder.rate(name, **work).is_some())
@@ -117,7 +117,7 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
 }
 
 /// By what factor the rung in this place is faster than the one before and than the first one.
-pub(crate) fn against(ladder: &Ladder, at: usize, work: Work) -> Option<[String; 2]> {
+pub(crate) fn against(ladder: &Ladder, at: usize, work: Workload) -> Option<[String; 2]> {
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
     let [(near, before), (_, first)] = ladder.factors(KERNELS[at].name, &below, work)?;
     // The very next one goes without saying.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use engine::kernels::{KERNELS, Kernel};
 use lang::Language;
 use life::Size;
-use model::ladder::{LOP3_A_WORD, Ladder, LeftOut, Rate};
+use model::ladder::{LOP3_PER_WORD, Ladder, LeftOut, Rate};
 
 use crate::kernels::against;
 use crate::numbers::{digits, factor, percent, quantity, spread};
@@ -471,7 +471,7 @@ fn policy(ladder: &Ladder) -> String {
             if let Some((rate, cells)) = lop3 {
                 said.push(format!(
                     "The limit: three-input logic operations (LOP3) at {rate}, so at most {cells} at \
-                     {LOP3_A_WORD} operations for 32 cells."
+                     {LOP3_PER_WORD} operations for 32 cells."
                 ));
             }
             if let Some(rate) = copies {
@@ -497,7 +497,7 @@ fn policy(ladder: &Ladder) -> String {
             said.push("每一级的细胞先与其他级对照，再用事件计时；取三次运行的中位数。".into());
             if let Some((rate, cells)) = lop3 {
                 said.push(format!(
-                    "极限：三输入逻辑运算 (LOP3) 的速率为 {rate}，每 32 个细胞需 {LOP3_A_WORD} 次运算，\
+                    "极限：三输入逻辑运算 (LOP3) 的速率为 {rate}，每 32 个细胞需 {LOP3_PER_WORD} 次运算，\
                      因此至多 {cells}。"
                 ));
             }
@@ -516,7 +516,7 @@ fn policy(ladder: &Ladder) -> String {
 
 /// How the rungs do by another rule than B3/S23.
 fn other_rules(ladder: &Ladder) -> Result<String> {
-    let of = |kernel: &'static Kernel| Some((kernel, ladder.any_rule(kernel.name)?));
+    let of = |kernel: &'static Kernel| Some((kernel, ladder.other_rule_rate(kernel.name)?));
     let rates: Vec<(&Kernel, (&Rate, f64))> = KERNELS.iter().filter_map(of).collect();
     let Some((_, (first, _))) = rates.first() else {
         return Ok(String::new());

@@ -32,7 +32,7 @@ pub struct Lessons {
 impl Lessons {
     /// What a key asks for while a lesson or the list is open: the arrow keys turn pages and choose
     /// in the list.
-    pub fn instead(&self, action: Action) -> Action {
+    pub fn remap_action(&self, action: Action) -> Action {
         let is_list = match &self.screen {
             None => return action,
             Some(LessonScreen::List { .. }) => true,
@@ -67,7 +67,7 @@ impl Lessons {
     }
 
     /// One page, or one entry, on or back.
-    pub fn turn(&mut self, source: &mut dyn LessonSource, on: bool) {
+    pub fn next_or_previous(&mut self, source: &mut dyn LessonSource, on: bool) {
         match &mut self.screen {
             None => {}
             Some(LessonScreen::List { entries, selected }) => {
@@ -90,7 +90,7 @@ impl Lessons {
     }
 
     /// From a page to the list, from the list to nothing.
-    pub fn leave(&mut self, source: &mut dyn LessonSource) {
+    pub fn go_up(&mut self, source: &mut dyn LessonSource) {
         if self.is_list() {
             self.screen = None;
         } else {
@@ -174,28 +174,28 @@ mod tests {
         let (mut lessons, mut source) = (Lessons::default(), Three::default());
         let (right, next): (Action, Action) =
             (ViewAction::PanRight.into(), ViewAction::NextPage.into());
-        assert_eq!(lessons.instead(right), right);
+        assert_eq!(lessons.remap_action(right), right);
         lessons.show_list(&source);
-        assert_eq!(lessons.instead(ViewAction::PanDown.into()), next);
+        assert_eq!(lessons.remap_action(ViewAction::PanDown.into()), next);
         for _ in 0..5 {
-            lessons.turn(&mut source, true);
+            lessons.next_or_previous(&mut source, true);
         }
         assert_eq!(shown(&lessons), "list at 2");
-        lessons.turn(&mut source, false);
+        lessons.next_or_previous(&mut source, false);
         lessons.open(&mut source, 1);
         assert_eq!(shown(&lessons), "about event, page 1");
-        assert_eq!(lessons.instead(right), next);
+        assert_eq!(lessons.remap_action(right), next);
         for other in [ViewAction::PanUp.into(), SessionAction::TogglePause.into()] {
-            assert_eq!(lessons.instead(other), other);
+            assert_eq!(lessons.remap_action(other), other);
         }
-        lessons.turn(&mut source, true);
+        lessons.next_or_previous(&mut source, true);
         assert_eq!(shown(&lessons), "about event, page 2");
-        lessons.turn(&mut source, false);
+        lessons.next_or_previous(&mut source, false);
         assert_eq!(shown(&lessons), "about event, page 1");
-        lessons.leave(&mut source);
+        lessons.go_up(&mut source);
         assert_eq!(shown(&lessons), "list at 1");
         assert_eq!(source.page(), None);
-        lessons.leave(&mut source);
+        lessons.go_up(&mut source);
         assert_eq!(shown(&lessons), "nothing");
     }
 

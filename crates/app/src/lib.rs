@@ -1,10 +1,10 @@
 //! What the window and the terminal share: their state ([`AppState`]), the session that they drive
 //! and draw ([`SessionHandle`]), a session with [lessons] beside it ([`SessionWithLessons`]), when to draw
-//! ([`pacing`]), and what is saved when whoever draws is stuck ([`Rescue`]).
+//! ([`pacing`]), and what is saved when whoever draws is stuck ([`EmergencySave`]).
 
+mod emergency_save;
 pub mod lessons;
 pub mod pacing;
-mod rescue;
 mod session_with_lessons;
 mod state;
 
@@ -15,9 +15,9 @@ use life::{Lattice, Size};
 use model::{Change, Edit, PicturePlan, PictureSource, SessionAction, Status};
 use session::Saver;
 
+pub use emergency_save::{EmergencySave, PendingFile};
 pub use lessons::LessonSource;
-pub use rescue::{PendingFile, Rescue};
-pub use session_with_lessons::{SessionWithLessons, Unsaved};
+pub use session_with_lessons::{SaveError, SessionWithLessons};
 pub use state::AppState;
 
 /// What a window drives and draws: a session, or a test's stand-in.

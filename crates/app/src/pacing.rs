@@ -5,48 +5,48 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Over which time frames are counted.
-const COUNTED: Duration = Duration::from_secs(1);
+const RATE_WINDOW: Duration = Duration::from_secs(1);
 /// How often the figure changes, so that it can be read.
-const SHOWN: Duration = Duration::from_millis(500);
+const RATE_UPDATE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Decides when the next frame is due.
 #[derive(Debug, Default)]
 pub struct Pacer {
     /// The least time between two frames.
-    pub least: Duration,
+    pub min_interval: Duration,
     last: Option<Instant>,
-    wanted: Option<Instant>,
+    due_at: Option<Instant>,
 }
 
 impl Pacer {
     /// Something is new.
-    pub fn want(&mut self, now: Instant) {
-        self.want_at(now);
+    pub fn request_frame(&mut self, now: Instant) {
+        self.request_frame_at(now);
     }
 
     /// Something will be new.
-    pub fn want_at(&mut self, then: Instant) {
-        self.wanted = Some(self.wanted.map_or(then, |wanted| wanted.min(then)));
+    pub fn request_frame_at(&mut self, then: Instant) {
+        self.due_at = Some(self.due_at.map_or(then, |due_at| due_at.min(then)));
     }
 
     /// Whether a frame is due; if so, it is no longer wanted.
     pub fn take_due(&mut self, now: Instant) -> bool {
         let due = self.next().is_some_and(|next| next <= now);
         if due {
-            self.wanted = None;
+            self.due_at = None;
         }
         due
     }
 
     /// When the next frame is due: when it is wanted, but not sooner after the last one than may be.
     pub fn next(&self) -> Option<Instant> {
-        let soonest = self.last.map(|last| last + self.least);
-        self.wanted
-            .map(|wanted| soonest.map_or(wanted, |soonest| wanted.max(soonest)))
+        let soonest = self.last.map(|last| last + self.min_interval);
+        self.due_at
+            .map(|due_at| soonest.map_or(due_at, |soonest| due_at.max(soonest)))
     }
 
     /// A frame was drawn.
-    pub fn drawn(&mut self, now: Instant) {
+    pub fn frame_drawn(&mut self, now: Instant) {
         self.last = Some(now);
     }
 }
@@ -65,11 +65,13 @@ impl Rate {
         while self
             .frames
             .front()
-            .is_some_and(|&first| now - first > COUNTED)
+            .is_some_and(|&first| now - first > RATE_WINDOW)
         {
             self.frames.pop_front();
         }
-        let old = self.shown.is_none_or(|(then, _)| now - then >= SHOWN);
+        let old = self
+            .shown
+            .is_none_or(|(then, _)| now - then >= RATE_UPDATE_INTERVAL);
         if let (true, Some(&first)) = (old && self.frames.len() > 2, self.frames.front()) {
             let rate = (self.frames.len() - 1) as f64 / (now - first).as_secs_f64();
             self.shown = Some((now, rate));
@@ -79,7 +81,7 @@ impl Rate {
     /// Frames a second, if there were some lately.
     pub fn per_second(&self, now: Instant) -> Option<f64> {
         self.shown
-            .filter(|(then, _)| now - *then < 3 * SHOWN)
+            .filter(|(then, _)| now - *then < 3 * RATE_UPDATE_INTERVAL)
             .map(|(_, rate)| rate)
     }
 }
@@ -93,15 +95,15 @@ mod tests {
         let start = Instant::now();
         let ms = |ms| start + Duration::from_millis(ms);
         let mut pacer = Pacer {
-            least: Duration::from_millis(33),
+            min_interval: Duration::from_millis(33),
             ..Pacer::default()
         };
         assert!(!pacer.take_due(ms(0)), "nothing is new, nothing is drawn");
-        pacer.want(ms(0));
+        pacer.request_frame(ms(0));
         assert!(pacer.take_due(ms(0)));
-        pacer.drawn(ms(1));
-        pacer.want(ms(5));
-        pacer.want(ms(6));
+        pacer.frame_drawn(ms(1));
+        pacer.request_frame(ms(5));
+        pacer.request_frame(ms(6));
         assert!(!pacer.take_due(ms(33)));
         assert_eq!(pacer.next(), Some(ms(34)));
         assert!(pacer.take_due(ms(34)));
@@ -113,18 +115,18 @@ mod tests {
         let start = Instant::now();
         let ms = |ms| start + Duration::from_millis(ms);
         let mut pacer = Pacer {
-            least: Duration::from_millis(33),
+            min_interval: Duration::from_millis(33),
             ..Pacer::default()
         };
         let mut drawn = Vec::new();
         for now in 0..=1000 {
             if pacer.take_due(ms(now)) {
-                pacer.want(ms(now)); // news that come while it is being drawn
-                pacer.drawn(ms(now));
+                pacer.request_frame(ms(now)); // news that come while it is being drawn
+                pacer.frame_drawn(ms(now));
                 drawn.push(now);
             }
-            pacer.want_at(ms(now)); // a widget that moves
-            pacer.want_at(ms(now + 5));
+            pacer.request_frame_at(ms(now)); // a widget that moves
+            pacer.request_frame_at(ms(now + 5));
         }
         assert_eq!(drawn[0], 1);
         assert!(

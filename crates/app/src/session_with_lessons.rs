@@ -21,15 +21,15 @@ pub struct SessionWithLessons {
     session: Session,
     device: DeviceChoice,
     wake: Arc<Mutex<Wake>>,
-    open: Option<Open>,
+    open: Option<OpenLesson>,
     /// Why the session was not saved at its end.
-    unsaved: Unsaved,
+    unsaved: SaveError,
     /// The thread that measured last. One measures at a time: the next waits for it.
     measuring: Option<JoinHandle<()>>,
 }
 
 /// Why a session was not saved, if it was to be.
-pub type Unsaved = Arc<Mutex<Option<String>>>;
+pub type SaveError = Arc<Mutex<Option<String>>>;
 
 impl Drop for SessionWithLessons {
     /// A session with a file is saved, however the window ends.
@@ -43,7 +43,7 @@ impl Drop for SessionWithLessons {
 }
 
 /// A lesson that is open.
-struct Open {
+struct OpenLesson {
     lesson: &'static Lesson,
     /// Which of its pages is shown.
     page: usize,
@@ -53,14 +53,14 @@ struct Open {
 /// What is known so far.
 #[derive(Default)]
 struct Measured {
-    news: Option<Receiver<News>>,
+    events: Option<Receiver<LessonEvent>>,
     /// The part that is being measured.
     now: Option<usize>,
     parts: Vec<PartOutcome>,
     outcome: Option<Result<Outcome, String>>,
 }
 
-enum News {
+enum LessonEvent {
     Measuring(usize),
     Measured(PartOutcome),
     Over(Result<Box<Outcome>, String>),
@@ -89,8 +89,8 @@ impl SessionWithLessons {
         let wake = Arc::new(Mutex::new(wake));
         let woken = wake.clone();
         Ok(SessionWithLessons {
-            session: Session::start_from(setup, file, move || call(&woken))?,
-            unsaved: Unsaved::default(),
+            session: Session::start_from(setup, file, move || wake_ui(&woken))?,
+            unsaved: SaveError::default(),
             device,
             wake,
             open: None,
@@ -99,7 +99,7 @@ impl SessionWithLessons {
     }
 
     /// Where it is said, once this is gone, why the session was not saved, if it was to be.
-    pub fn unsaved(&self) -> Unsaved {
+    pub fn unsaved(&self) -> SaveError {
         self.unsaved.clone()
     }
 
@@ -113,18 +113,18 @@ impl SessionWithLessons {
         let Some(open) = &self.open else { return };
         let wanted = matches!(open.lesson.pages()[open.page], Page::Part(_) | Page::Result);
         let mut measured = open.lock();
-        if !wanted || measured.news.is_some() {
+        if !wanted || measured.events.is_some() {
             return;
         }
-        let (sender, news) = channel();
-        measured.news = Some(news);
+        let (sender, events) = channel();
+        measured.events = Some(events);
         let (lesson, device) = (open.lesson, self.device);
         let (before, wake) = (self.measuring.take(), self.wake.clone());
         let begun = Builder::new().name("lesson".into()).spawn(move || {
             if let Some(before) = before {
                 let _ = before.join();
             }
-            teach(lesson, device, &sender, &wake);
+            run_lesson(lesson, device, &sender, &wake);
         });
         match begun {
             Ok(thread) => self.measuring = Some(thread),
@@ -139,42 +139,49 @@ impl SessionWithLessons {
 }
 
 /// Measures, and tells of it as long as somebody listens.
-fn teach(lesson: &'static Lesson, device: DeviceChoice, sender: &Sender<News>, wake: &Mutex<Wake>) {
-    let tell = |news| {
-        let _ = sender.send(news); // a lesson that was closed has no listener
-        call(wake);
+fn run_lesson(
+    lesson: &'static Lesson,
+    device: DeviceChoice,
+    sender: &Sender<LessonEvent>,
+    wake: &Mutex<Wake>,
+) {
+    let tell = |event| {
+        let _ = sender.send(event); // a lesson that was closed has no listener
+        wake_ui(wake);
     };
     let outcome = lesson::run(lesson, device, &mut |progress| match progress {
-        Progress::Measuring(part) => tell(News::Measuring(part)),
-        Progress::Measured(_, part) => tell(News::Measured(part.clone())),
+        Progress::Measuring(part) => tell(LessonEvent::Measuring(part)),
+        Progress::Measured(_, part) => tell(LessonEvent::Measured(part.clone())),
     });
-    tell(News::Over(
+    tell(LessonEvent::Over(
         outcome.map(Box::new).map_err(|error| error.to_string()),
     ));
 }
 
-fn call(wake: &Mutex<Wake>) {
+fn wake_ui(wake: &Mutex<Wake>) {
     if let Ok(wake) = wake.lock() {
         wake();
     }
 }
 
-impl Open {
+impl OpenLesson {
     fn lock(&self) -> std::sync::MutexGuard<'_, Measured> {
         let mut measured = self
             .measured
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        let news: Vec<News> = measured
-            .news
+        let events: Vec<LessonEvent> = measured
+            .events
             .iter()
-            .flat_map(|news| news.try_iter())
+            .flat_map(|events| events.try_iter())
             .collect();
-        for news in news {
-            match news {
-                News::Measuring(part) => measured.now = Some(part),
-                News::Measured(part) => measured.parts.push(part),
-                News::Over(outcome) => measured.outcome = Some(outcome.map(|outcome| *outcome)),
+        for event in events {
+            match event {
+                LessonEvent::Measuring(part) => measured.now = Some(part),
+                LessonEvent::Measured(part) => measured.parts.push(part),
+                LessonEvent::Over(outcome) => {
+                    measured.outcome = Some(outcome.map(|outcome| *outcome))
+                }
             }
         }
         measured
@@ -283,7 +290,7 @@ impl LessonSource for SessionWithLessons {
             return;
         };
         self.session.pause_for_lesson(true);
-        self.open = Some(Open {
+        self.open = Some(OpenLesson {
             lesson,
             page: 0,
             measured: Mutex::default(),
@@ -390,7 +397,7 @@ mod tests {
                 seed: 1,
             },
             kernel: kernels::find("bits").unwrap(),
-            kernel_choice: KernelChoice::Asked,
+            kernel_choice: KernelChoice::Explicit,
             device: DeviceChoice::Cpu,
             switches: Switches::DEFAULT,
             generations_per_round: 1,

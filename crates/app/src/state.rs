@@ -79,7 +79,7 @@ impl<W: SessionHandle> AppState<W> {
     }
 
     /// Shows a sentence for some seconds.
-    pub fn note(&mut self, notice: impl Into<Message>, now: Instant) {
+    pub fn show_notice(&mut self, notice: impl Into<Message>, now: Instant) {
         let notice = notice.into();
         tracing::debug!("notice: {notice}");
         self.drawing.notice = Some(notice);
@@ -138,9 +138,9 @@ impl<W: SessionHandle> AppState<W> {
 
     /// Takes the next theme, and names it.
     pub fn next_theme(&mut self, now: Instant) {
-        self.options.colours = (self.options.colours + 1) % theme::COUNT;
-        let title = theme::theme(self.options.colours).title;
-        self.note(message!("theme: {title}", title = lang::text(title)), now);
+        self.options.theme = (self.options.theme + 1) % theme::COUNT;
+        let title = theme::theme(self.options.theme).title;
+        self.show_notice(message!("theme: {title}", title = lang::text(title)), now);
     }
 
     /// Does something with the lessons; `false` if the session has none.
@@ -160,7 +160,7 @@ impl<W: SessionHandle> AppState<W> {
             Some(_) => lessons.close(source),
         });
         if !has_lessons {
-            self.note(message!("No lessons are available here"), now);
+            self.show_notice(message!("No lessons are available here"), now);
         }
     }
 

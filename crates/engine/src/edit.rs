@@ -25,7 +25,7 @@ impl WordEdit {
     /// Errors if an edit lies outside the lattice, or the edits are not in ascending order of
     /// words, each word once.
     pub fn check_all(edits: &[WordEdit], size: Size) -> Result<()> {
-        let bad = |why: String| Err(EngineError::BadProgram(why));
+        let bad = |why: String| Err(EngineError::InvalidProgram(why));
         if !edits.is_sorted_by(|a, b| a.word < b.word) {
             return bad("the words of the edits are not in order, each once".into());
         }

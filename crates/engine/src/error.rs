@@ -7,7 +7,10 @@ use life::Size;
 impl EngineError {
     /// Whether the lattices are lost and must be restored.
     pub fn loses_lattices(&self) -> bool {
-        matches!(self, EngineError::ContextLost(_) | EngineError::HalfDone(_))
+        matches!(
+            self,
+            EngineError::ContextLost(_) | EngineError::PartiallyApplied(_)
+        )
     }
 }
 
@@ -18,10 +21,10 @@ pub enum EngineError {
     #[error("{0}")]
     NoCuda(String),
     /// The requested CUDA device does not exist.
-    #[error("{}", tr!("no CUDA device {asked}: this machine has {present}; 'lifestreams devices' lists them", asked = .asked, present = .present))]
+    #[error("{}", tr!("no CUDA device {requested}: this machine has {present}; 'lifestreams devices' lists them", requested = .requested, present = .present))]
     NoSuchDevice {
         /// The requested ordinal.
-        asked: u32,
+        requested: u32,
         /// The number of devices.
         present: u32,
     },
@@ -43,7 +46,7 @@ pub enum EngineError {
     NoThread,
     /// The kernel does not support the lattice's size.
     #[error("{}", tr!("kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}", kernel = .kernel, limit = .limit, size = .size, instead = .instead))]
-    TooLarge {
+    UnsupportedSize {
         /// The kernel's name.
         kernel: &'static str,
         /// The kernel's limit in words.
@@ -86,7 +89,7 @@ pub enum EngineError {
     /// Work that changes cells failed partway: an unknown part of the lattices was stepped. The
     /// context is intact.
     #[error("{}", tr!("work on the lattices failed midway ({it}); every lattice must be restored", it = .0))]
-    HalfDone(String),
+    PartiallyApplied(String),
     /// A driver call failed for lack of device memory.
     #[error("{}", tr!("out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits", call = .0))]
     DriverOutOfMemory(&'static str),
@@ -103,5 +106,5 @@ pub enum EngineError {
     SlotBusy(LatticeId, Slot),
     /// A program that contradicts the engine's state, which is a bug in the caller.
     #[error("{}", tr!("internal: {it}", it = .0))]
-    BadProgram(String),
+    InvalidProgram(String),
 }

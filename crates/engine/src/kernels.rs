@@ -37,7 +37,7 @@ pub enum Layout {
 
 impl Layout {
     /// Whether the layout supports a lattice of this size.
-    pub fn takes(self, size: Size) -> bool {
+    pub fn supports(self, size: Size) -> bool {
         self != Layout::Planar || size.width().is_multiple_of(32)
     }
 }
@@ -71,7 +71,7 @@ impl Iteration {
 
 /// The lattice sizes that a kernel supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sides {
+pub enum SupportedSizes {
     /// All sizes.
     Any,
     /// Widths that are a multiple of this many cells.
@@ -80,24 +80,26 @@ pub enum Sides {
     Squares(&'static [u32]),
 }
 
-impl Sides {
+impl SupportedSizes {
     /// Whether a lattice of this size is supported.
     pub fn take(self, size: Size) -> bool {
         match self {
-            Sides::Any => true,
-            Sides::WidthsOf(cells) => size.width().is_multiple_of(cells),
-            Sides::Squares(sides) => size.width() == size.height() && sides.contains(&size.width()),
+            SupportedSizes::Any => true,
+            SupportedSizes::WidthsOf(cells) => size.width().is_multiple_of(cells),
+            SupportedSizes::Squares(sides) => {
+                size.width() == size.height() && sides.contains(&size.width())
+            }
         }
     }
 
     /// The limit in words; `None` if there is none.
     pub fn limit(self) -> Option<String> {
         match self {
-            Sides::Any => None,
-            Sides::WidthsOf(cells) => {
+            SupportedSizes::Any => None,
+            SupportedSizes::WidthsOf(cells) => {
                 Some(tr!("widths that are a multiple of {cells}", cells = cells))
             }
-            Sides::Squares(sides) => {
+            SupportedSizes::Squares(sides) => {
                 let squares: Vec<_> = sides.iter().map(|side| format!("{side}x{side}")).collect();
                 let (last, others) = squares.split_last()?;
                 Some(tr!(
@@ -139,7 +141,7 @@ pub struct Kernel {
     /// Whether one launch can step several lattices that are adjacent in memory.
     pub batched: bool,
     /// Supported lattice sizes.
-    pub sides: Sides,
+    pub sides: SupportedSizes,
     /// Maximum cells of a lattice; `None` if only memory limits it.
     pub max_cells: Option<u64>,
 }
@@ -185,7 +187,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: false,
-        sides: Sides::Any,
+        sides: SupportedSizes::Any,
         max_cells: None,
     },
     Kernel {
@@ -201,7 +203,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: false,
-        sides: Sides::Any,
+        sides: SupportedSizes::Any,
         max_cells: None,
     },
     Kernel {
@@ -217,7 +219,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: true,
-        sides: Sides::Any,
+        sides: SupportedSizes::Any,
         max_cells: Some(1 << 24),
     },
     Kernel {
@@ -233,7 +235,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: true,
         cluster: 1,
         batched: true,
-        sides: Sides::Any,
+        sides: SupportedSizes::Any,
         max_cells: Some(24_576),
     },
     Kernel {
@@ -249,7 +251,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: false,
-        sides: Sides::Any,
+        sides: SupportedSizes::Any,
         max_cells: None,
     },
     Kernel {
@@ -265,7 +267,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: false,
-        sides: Sides::WidthsOf(32),
+        sides: SupportedSizes::WidthsOf(32),
         max_cells: None,
     },
     Kernel {
@@ -281,7 +283,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: false,
-        sides: Sides::WidthsOf(CELLS_PER_LANE),
+        sides: SupportedSizes::WidthsOf(CELLS_PER_LANE),
         max_cells: None,
     },
     Kernel {
@@ -297,7 +299,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: true,
         cluster: 1,
         batched: true,
-        sides: Sides::Squares(&[32, 64, 128, 256]),
+        sides: SupportedSizes::Squares(&[32, 64, 128, 256]),
         max_cells: None,
     },
     Kernel {
@@ -313,7 +315,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: true,
         cluster: 6,
         batched: true,
-        sides: Sides::Squares(&[512, 1024, 2048]),
+        sides: SupportedSizes::Squares(&[512, 1024, 2048]),
         max_cells: None,
     },
 ];
@@ -372,7 +374,7 @@ impl Kernel {
     }
 
     /// Whether the result of this many generations is in the other buffer.
-    pub fn flips(&self, generations: u32) -> bool {
+    pub fn swaps_buffers(&self, generations: u32) -> bool {
         let changes = match self.iteration {
             Iteration::Launches | Iteration::InKernel => generations,
             Iteration::Steps(_) => self.launches(generations),
@@ -421,7 +423,7 @@ impl Kernel {
         };
         match limit {
             None => Ok(()),
-            Some(limit) => Err(EngineError::TooLarge {
+            Some(limit) => Err(EngineError::UnsupportedSize {
                 kernel: self.name,
                 limit,
                 size,
@@ -455,7 +457,7 @@ mod tests {
         ] {
             let kernel = find(name).unwrap();
             assert_eq!(kernel.launches(generations), launches, "{name}");
-            assert_eq!(kernel.flips(generations), flips, "{name}");
+            assert_eq!(kernel.swaps_buffers(generations), flips, "{name}");
         }
     }
 

@@ -16,7 +16,7 @@
 //! There are two engines, [`cuda`] and [`cpu`]. Their kernels have the same names ([`kernels`]) and
 //! give bit-identical results.
 
-pub mod called;
+pub mod buffer_kernel;
 mod check;
 pub mod cpu;
 pub mod cuda;
@@ -32,14 +32,15 @@ mod reduce_region;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use called::CalledKernel;
+pub use buffer_kernel::BufferKernel;
 pub use edit::WordEdit;
 pub use error::EngineError;
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
-    Argument, BlockTimestamp, BufferId, Call, Completion, DeviceId, EventId, IssuerId, LatticeId,
-    Nanos, Op, PreparedId, Program, Region, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
+    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId, EventId,
+    IssuerId, LatticeId, Nanos, Op, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId,
+    Transfer,
 };
 pub use reduce_region::ReduceRegion;
 
@@ -159,7 +160,7 @@ pub struct SlotsSpec {
     /// Size of a picture slot, in 32-bit words.
     pub picture_words: usize,
     /// Page-locked slots for a whole lattice's bits, after the picture slots.
-    pub checkpoints: u8,
+    pub snapshots: u8,
     /// Page-locked slots of [`Measure::WORDS`] words each, after the checkpoint slots.
     pub measures: u8,
 }
@@ -167,19 +168,19 @@ pub struct SlotsSpec {
 impl SlotsSpec {
     /// Number of slots per lattice.
     pub fn count(self) -> u8 {
-        self.pictures() + self.checkpoints + self.measures
+        self.pictures() + self.snapshots + self.measures
     }
 
     /// The slot of measure `index`.
     pub fn measure_slot(self, index: u8) -> Slot {
-        Slot(self.pictures() + self.checkpoints + index)
+        Slot(self.pictures() + self.snapshots + index)
     }
 
     /// Words of a slot, for a lattice of `lattice_words` words.
     pub fn words(self, slot: Slot, lattice_words: usize) -> usize {
         match slot.0 {
             picture if picture < self.pictures() => self.picture_words,
-            whole if whole < self.pictures() + self.checkpoints => lattice_words,
+            whole if whole < self.pictures() + self.snapshots => lattice_words,
             _ => Measure::WORDS,
         }
     }
@@ -259,13 +260,13 @@ pub struct Occupancy {
     /// Blocks in the grid of one launch.
     pub blocks: u64,
     /// Resident blocks per streaming multiprocessor (SM).
-    pub blocks_per_unit: u32,
+    pub blocks_per_sm: u32,
     /// Number of SMs.
-    pub units: u32,
+    pub sm_count: u32,
     /// Threads per block.
     pub block_threads: u32,
     /// Maximum resident threads per SM.
-    pub max_threads_per_unit: u32,
+    pub max_threads_per_sm: u32,
 }
 
 /// A device's name and properties.
@@ -278,7 +279,7 @@ pub struct DeviceInfo {
     /// Compute capability (major, minor); `None` for a CPU.
     pub capability: Option<(u32, u32)>,
     /// Number of SMs, or of CPU threads.
-    pub units: u32,
+    pub sm_count: u32,
     /// Memory in bytes, if known.
     pub memory: Option<u64>,
     /// Last-level cache in bytes, if known; the L2 of a GPU.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{CalledKernel, Kernel, Layout, ReduceRegion, WordEdit};
+use crate::{BufferKernel, Kernel, Layout, ReduceRegion, WordEdit};
 use lang::mark;
 use life::Rule;
 
@@ -130,14 +130,14 @@ pub enum Op {
     /// Copies bytes between buffers, asynchronously if host memory is page-locked.
     Copy {
         /// Source.
-        from: Region,
+        from: BufferOffset,
         /// Destination.
-        to: Region,
+        to: BufferOffset,
         /// Number of bytes; a multiple of 4, like the offsets.
         bytes: usize,
     },
     /// Launches a kernel that takes buffers instead of lattices.
-    Call(Call),
+    LaunchOnBuffers(BufferLaunch),
     /// Blocks the host before it issues the next step.
     Synchronize(Scope),
     /// Records an event in the stream.
@@ -157,9 +157,11 @@ impl Op {
             | Op::Advance { lattices, .. }
             | Op::Reduce { lattices, .. }
             | Op::Download { lattices, .. } => lattices.clone(),
-            Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => {
-                0..0
-            }
+            Op::Copy { .. }
+            | Op::LaunchOnBuffers(_)
+            | Op::Synchronize(_)
+            | Op::Record(_)
+            | Op::Wait(_) => 0..0,
         }
     }
 
@@ -175,7 +177,7 @@ impl Op {
             Op::Measure(_) => mark!("measure"),
             Op::Download { .. } => mark!("download"),
             Op::Copy { .. } => mark!("copy"),
-            Op::Call(call) => call.kernel.name,
+            Op::LaunchOnBuffers(call) => call.kernel.name,
             Op::Synchronize(_) => mark!("synchronize"),
             Op::Record(_) => mark!("record"),
             Op::Wait(_) => "wait",
@@ -198,7 +200,7 @@ pub enum Transfer {
 
 /// A position in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Region {
+pub struct BufferOffset {
     /// The buffer.
     pub buffer: BufferId,
     /// Offset in bytes.
@@ -207,9 +209,9 @@ pub struct Region {
 
 /// A launch of a kernel that takes buffers instead of lattices.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Call {
+pub struct BufferLaunch {
     /// The kernel to launch.
-    pub kernel: &'static CalledKernel,
+    pub kernel: &'static BufferKernel,
     /// Blocks in the grid.
     pub grid: u32,
     /// Threads per block.
@@ -220,11 +222,11 @@ pub struct Call {
     pub arguments: Vec<Argument>,
 }
 
-/// An argument of a [`Call`].
+/// An argument of a [`BufferLaunch`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Argument {
     /// An address in a buffer on the stream's device.
-    Buffer(Region),
+    Buffer(BufferOffset),
     /// A number.
     I32(i32),
     /// A number.
@@ -335,7 +337,7 @@ pub struct BlockTimestamp {
     /// Index of its step in the program.
     pub step: u32,
     /// The SM, numbered across all devices, or the CPU worker.
-    pub unit: u32,
+    pub sm: u32,
     /// Start on the device's clock. Comparable with other block timestamps exactly, and with spans
     /// to within some microseconds.
     pub start: Nanos,

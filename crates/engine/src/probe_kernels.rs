@@ -1,26 +1,26 @@
 //! The table of kernels that only benchmarks launch, to measure a device's limits. Their sources
 //! are in `kernels/support`.
 
-use crate::called::CalledKernel;
-use crate::called::Parameter::{Buffer, I32, U32, U64};
+use crate::buffer_kernel::BufferKernel;
+use crate::buffer_kernel::Parameter::{Buffer, I32, U32, U64};
 
 /// Logical operations on three words, [`LOP3_AN_ITERATION`] per iteration and thread. Every thread
 /// writes one word. `unsigned* out, unsigned seed, int iterations`.
-pub static LOP3_RATE: CalledKernel = CalledKernel {
+pub static LOP3_RATE: BufferKernel = BufferKernel {
     name: "lop3_rate",
     symbol: "lop3_rate",
     parameters: &[Buffer, U32, I32],
 };
 
 /// Copies `count` quads of words. `const uint4* in, uint4* out, unsigned long long count`.
-pub static COPY_RATE: CalledKernel = CalledKernel {
+pub static COPY_RATE: BufferKernel = BufferKernel {
     name: "copy_rate",
     symbol: "copy_rate",
     parameters: &[Buffer, Buffer, U64],
 };
 
 /// All probe kernels.
-pub static PROBE_KERNELS: [&CalledKernel; 2] = [&LOP3_RATE, &COPY_RATE];
+pub static PROBE_KERNELS: [&BufferKernel; 2] = [&LOP3_RATE, &COPY_RATE];
 
 /// Independent chains of operations per thread of [`LOP3_RATE`].
 pub const LOP3_CHAINS: usize = 8;

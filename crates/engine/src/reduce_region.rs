@@ -87,7 +87,7 @@ impl ReduceRegion {
         if sensible {
             Ok(())
         } else {
-            Err(EngineError::BadProgram(format!(
+            Err(EngineError::InvalidProgram(format!(
                 "{self:?} cannot be reduced"
             )))
         }

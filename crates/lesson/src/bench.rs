@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::Result;
 use engine::{
-    Argument, BufferId, BufferLocation, Call, CalledKernel, Completion, DeviceId, DeviceInfo,
-    Engine, EngineError, HostMemory, Nanos, Op, Program, Region, RunId, Span, StreamId, StreamKind,
-    StreamSpec,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
+    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, Program, RunId, Span,
+    StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
 use model::DeviceChoice;
@@ -320,23 +320,23 @@ pub(super) fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
 pub(super) fn copy_part(from: BufferId, to: BufferId, bytes: std::ops::Range<usize>) -> Op {
     let offset = bytes.start;
     Op::Copy {
-        from: Region {
+        from: BufferOffset {
             buffer: from,
             offset,
         },
-        to: Region { buffer: to, offset },
+        to: BufferOffset { buffer: to, offset },
         bytes: bytes.len(),
     }
 }
 
 /// A launch of so many blocks of so many threads.
 pub(super) fn call(
-    kernel: &'static CalledKernel,
+    kernel: &'static BufferKernel,
     grid: u32,
     block: u32,
     arguments: impl Into<Vec<Argument>>,
 ) -> Op {
-    Op::Call(Call {
+    Op::LaunchOnBuffers(BufferLaunch {
         kernel,
         grid,
         block,
@@ -352,5 +352,5 @@ pub(super) fn at(buffer: BufferId) -> Argument {
 
 /// So many bytes into a buffer, as an argument.
 pub(super) fn inside(buffer: BufferId, offset: usize) -> Argument {
-    Argument::Buffer(Region { buffer, offset })
+    Argument::Buffer(BufferOffset { buffer, offset })
 }

@@ -2,7 +2,7 @@
 //!
 //! A lesson is data: a few words, a question to the class, parts to measure, and a closing
 //! sentence that depends on what was measured ([`Lesson`]). What a part does is data, too, where
-//! rounds or long launches of lattices suffice ([`Work`]); else it is a function that makes
+//! rounds or long launches of lattices suffice ([`PartWork`]); else it is a function that makes
 //! programs of ops over buffers ([`Bench`]). [`run`] measures the parts one after the other, tells
 //! of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it
 //! on another thread.
@@ -25,7 +25,7 @@ mod work;
 pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::measure as measure_connections;
 pub use outcome::{Check, Factor, Figure, Measured, Outcome, PartOutcome, Picture};
-pub use work::{InKernel, Rounds, Work};
+pub use work::{InKernel, PartWork, Rounds};
 
 use engine::EngineError;
 use lang::tr;
@@ -108,7 +108,7 @@ pub struct Part {
     /// What it is, in a few words.
     pub title: &'static str,
     /// What is done.
-    pub work: Work,
+    pub work: PartWork,
 }
 
 /// Two parts whose times are set against each other.

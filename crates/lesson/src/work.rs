@@ -23,7 +23,7 @@ pub(super) const DENSITY: f64 = 0.3;
 
 /// What a part does.
 #[derive(Debug)]
-pub enum Work {
+pub enum PartWork {
     /// Rounds, as the window does them, under some switches.
     Rounds(Rounds),
     /// Many generations in one launch.
@@ -32,12 +32,12 @@ pub enum Work {
     Program(fn(&mut Bench) -> Result<Measured>),
 }
 
-impl Work {
+impl PartWork {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<Measured> {
         match self {
-            Work::Rounds(rounds) => rounds.run(bench),
-            Work::InKernel(launch) => launch.run(bench),
-            Work::Program(run) => run(bench),
+            PartWork::Rounds(rounds) => rounds.run(bench),
+            PartWork::InKernel(launch) => launch.run(bench),
+            PartWork::Program(run) => run(bench),
         }
     }
 }
@@ -70,7 +70,7 @@ impl Rounds {
                 seed: SEED,
             },
             kernel: kernel(self.kernel),
-            kernel_choice: KernelChoice::Asked,
+            kernel_choice: KernelChoice::Explicit,
             device: bench.choice(),
             switches: self.switches,
             generations_per_round: self.generations_per_round,
@@ -147,10 +147,11 @@ impl InKernel {
         let kernel = kernel(self.kernel);
         assert_eq!(kernel.iteration, Iteration::InKernel, "{}", kernel.name);
         let size = square(self.side);
-        let mut world = World::new(bench, self.instances, size, kernel, self.streams)?;
+        let mut bench_lattices =
+            BenchLattices::new(bench, self.instances, size, kernel, self.streams)?;
         // The module is loaded, and the clock of a GPU that was idle goes up.
         let warm = 1000.min(self.generations);
-        let mut program = world.advance(warm);
+        let mut program = bench_lattices.advance(warm);
         program.timed = true;
         let first = bench.run(&program)?.device_ms().max(1e-3);
         let most = if bench.info().kernel_time_limit {
@@ -161,13 +162,13 @@ impl InKernel {
         let (mut left, mut ms, mut launches) = (self.generations, 0.0, 0);
         while left > 0 {
             let now = left.min(most);
-            let mut program = world.advance(now);
+            let mut program = bench_lattices.advance(now);
             program.timed = true;
             ms += bench.run(&program)?.device_ms();
             launches += 1;
             left -= now;
         }
-        let wrong = world.wrong(bench)?;
+        let wrong = bench_lattices.wrong(bench)?;
         let (all, generations) = (f64::from(self.instances), f64::from(self.generations));
         let mut measured = Measured::of_time(mark!("on the device"), ms)
             .figure(mark!("a generation"), ms * 1e6 / generations, "ns")
@@ -177,7 +178,7 @@ impl InKernel {
                 "M/s",
             )
             .check(
-                tr!("the cells after {} generations", world.stepped),
+                tr!("the cells after {} generations", bench_lattices.stepped),
                 wrong == 0,
             );
         if launches > 1 {
@@ -192,7 +193,7 @@ impl InKernel {
 }
 
 /// Lattices on a bench's engine, for parts that issue their ops themselves.
-pub(super) struct World {
+pub(super) struct BenchLattices {
     /// The stream of each lattice.
     pub(super) streams: Vec<StreamId>,
     /// Generations stepped.
@@ -202,7 +203,7 @@ pub(super) struct World {
     slots: Arc<dyn Slots>,
 }
 
-impl World {
+impl BenchLattices {
     /// The slot in page-locked memory, for whole lattices as cells.
     pub(super) const PINNED: Slot = Slot(0);
     /// The one in pageable memory.
@@ -216,11 +217,11 @@ impl World {
         size: Size,
         kernel: &'static Kernel,
         streams: bool,
-    ) -> Result<World> {
+    ) -> Result<BenchLattices> {
         let made = if streams { count as usize } else { 1 };
         let made = bench.streams(made, StreamKind::NonBlocking)?;
         let streams = (0..count as usize).map(|i| made[i % made.len()]).collect();
-        World::in_streams(bench, size, kernel, streams)
+        BenchLattices::in_streams(bench, size, kernel, streams)
     }
 
     /// The same in these streams, one a lattice.
@@ -229,7 +230,7 @@ impl World {
         size: Size,
         kernel: &'static Kernel,
         streams: Vec<StreamId>,
-    ) -> Result<World> {
+    ) -> Result<BenchLattices> {
         let engine = bench.engine()?;
         engine.create_lattices(DEVICE, streams.len(), size)?;
         engine.reserve(kernel.layout)?;
@@ -237,7 +238,7 @@ impl World {
             pinned: 1,
             pageable: 1,
             picture_words: size.cells() as usize,
-            checkpoints: 1,
+            snapshots: 1,
             measures: 0,
         })?;
         let starts: Vec<Lattice> = (0..streams.len())
@@ -260,7 +261,7 @@ impl World {
             }
         }
         bench.run(&program)?;
-        Ok(World {
+        Ok(BenchLattices {
             streams,
             stepped: 0,
             kernel,

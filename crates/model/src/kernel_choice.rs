@@ -5,11 +5,11 @@
 pub enum KernelChoice {
     /// Somebody named it.
     #[default]
-    Asked,
+    Explicit,
     /// It is to be picked at the start; until then it is one that takes every lattice.
-    Open,
+    Auto,
     /// It was the fastest in the table that the program has of such devices.
-    Measured,
+    Recorded,
     /// It was the fastest of so many that were timed on this device.
-    Timed(usize),
+    Benchmarked(usize),
 }

@@ -13,7 +13,7 @@ include!(concat!(env!("OUT_DIR"), "/records.rs"));
 
 /// Logical operations of three words that 32 cells of B3/S23 take at least, as far as anybody here
 /// knows: what the limit is made of.
-pub const LOP3_A_WORD: f64 = 8.0;
+pub const LOP3_PER_WORD: f64 = 8.0;
 
 /// A ladder, measured: one device, one build.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Ladder {
     /// What the device does at most.
     pub limits: Limits,
     /// What the rungs had to do, in the order of measuring.
-    pub works: Vec<Work>,
+    pub works: Vec<Workload>,
     /// What they reached, rung by rung.
     pub rates: Vec<Rate>,
     /// What was not measured, and why.
@@ -53,13 +53,13 @@ pub struct Limits {
 impl Limits {
     /// Cells a second, were the operations of B3/S23 all that there is to do.
     pub fn cells_per_second(self) -> Option<f64> {
-        Some(self.lop3_per_second? * 32.0 / LOP3_A_WORD)
+        Some(self.lop3_per_second? * 32.0 / LOP3_PER_WORD)
     }
 }
 
 /// Lattices to step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Work {
+pub struct Workload {
     /// How many.
     pub instances: usize,
     /// Their width and height.
@@ -72,7 +72,7 @@ pub struct Rate {
     /// The kernel's name.
     pub kernel: String,
     /// With which work.
-    pub work: Work,
+    pub work: Workload,
     /// By which rule, in words.
     pub rule: String,
     /// How it was launched, in words.
@@ -93,18 +93,18 @@ pub struct LeftOut {
     /// The kernel's name.
     pub kernel: String,
     /// With which work; none where it is all of it.
-    pub work: Option<Work>,
+    pub work: Option<Workload>,
     /// Why.
     pub why: String,
 }
 
-impl std::fmt::Display for Work {
+impl std::fmt::Display for Workload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} × {}²", self.instances, self.side)
     }
 }
 
-impl Work {
+impl Workload {
     /// All its cells.
     pub fn cells(self) -> f64 {
         self.instances as f64 * (self.side as f64).powi(2)
@@ -123,7 +123,7 @@ impl Work {
 
 /// Bytes that a kernel reads and writes in global memory, a cell and generation; none where the
 /// lattice stays in the block.
-pub fn traffic(kernel: &Kernel) -> f64 {
+pub fn bytes_per_cell(kernel: &Kernel) -> f64 {
     let cell = match kernel.layout {
         Layout::I32 => 8.0,
         Layout::Bits | Layout::Planar => 0.25,
@@ -138,7 +138,7 @@ pub fn traffic(kernel: &Kernel) -> f64 {
 
 impl Ladder {
     /// What a rung reached with some work by B3/S23.
-    pub fn rate(&self, kernel: &str, work: Work) -> Option<&Rate> {
+    pub fn rate(&self, kernel: &str, work: Workload) -> Option<&Rate> {
         let life = Rule::LIFE.to_string();
         let of = |rate: &&Rate| rate.kernel == kernel && rate.work == work && rate.rule == life;
         self.rates.iter().find(of)
@@ -152,7 +152,7 @@ impl Ladder {
     }
 
     /// What a rung reached by another rule than B3/S23, and the ratio to its rate by B3/S23.
-    pub fn any_rule(&self, kernel: &str) -> Option<(&Rate, f64)> {
+    pub fn other_rule_rate(&self, kernel: &str) -> Option<(&Rate, f64)> {
         let life = Rule::LIFE.to_string();
         let of = |rate: &&Rate| rate.kernel == kernel && rate.rule != life;
         let rate = self.rates.iter().find(of)?;
@@ -165,7 +165,7 @@ impl Ladder {
         &self,
         kernel: &str,
         below: &[&'a str],
-        work: Work,
+        work: Workload,
     ) -> Option<[(&'a str, f64); 2]> {
         let ours = self.rate(kernel, work)?.median;
         let mut rates = below.iter().filter_map(|&name| {
@@ -180,14 +180,14 @@ impl Ladder {
     pub fn copy_share(&self, kernel: &Kernel, rate: &Rate) -> Option<f64> {
         let copied = self.limits.copied_per_second?;
         let streams = rate.work.working_set(kernel) > self.cache?;
-        let bytes = traffic(kernel);
+        let bytes = bytes_per_cell(kernel);
         (streams && bytes > 0.0).then(|| rate.median * bytes / copied)
     }
 
     /// The work that is most like so many lattices of so many cells: first of all in how large one
     /// of them is.
-    pub fn most_like(&self, instances: usize, cells: u64) -> Option<Work> {
-        let far = |work: &Work| {
+    pub fn nearest_workload(&self, instances: usize, cells: u64) -> Option<Workload> {
+        let far = |work: &Workload| {
             let side = (work.side as f64).powi(2).log2() - (cells as f64).log2();
             let count = (work.instances as f64).log2() - (instances as f64).log2();
             2.0 * side.abs() + count.abs()
@@ -251,30 +251,30 @@ mod tests {
     fn the_best_is_by_life_and_another_rule_has_its_factor() {
         let ladder = ladder();
         assert_eq!(ladder.best("bits").unwrap().work, ladder.works[1]);
-        let (rate, factor) = ladder.any_rule("bits").unwrap();
+        let (rate, factor) = ladder.other_rule_rate("bits").unwrap();
         assert_eq!(rate.rule, "B36/S23");
         assert!((factor - 0.5).abs() < 1e-9);
-        assert_eq!(ladder.any_rule("global"), None);
+        assert_eq!(ladder.other_rule_rate("global"), None);
     }
 
     #[test]
     fn the_work_most_like_a_session_is_of_its_size() {
         let ladder = ladder();
         let [small, large] = [0, 1].map(|i| ladder.works[i]);
-        assert_eq!(ladder.most_like(16, 1024 * 1024), Some(small));
-        assert_eq!(ladder.most_like(1000, 512 * 512), Some(small));
-        assert_eq!(ladder.most_like(2, 16_384 * 8192), Some(large));
+        assert_eq!(ladder.nearest_workload(16, 1024 * 1024), Some(small));
+        assert_eq!(ladder.nearest_workload(1000, 512 * 512), Some(small));
+        assert_eq!(ladder.nearest_workload(2, 16_384 * 8192), Some(large));
     }
 
     #[test]
     fn what_a_rung_moves_is_read_from_its_row() {
         let of = |name: &str| {
             let kernel = KERNELS.iter().find(|kernel| kernel.name == name).unwrap();
-            let work = Work {
+            let work = Workload {
                 instances: 2,
                 side: 1024,
             };
-            (traffic(kernel), work.working_set(kernel))
+            (bytes_per_cell(kernel), work.working_set(kernel))
         };
         assert_eq!(of("global"), (8.0, 16 << 20));
         assert_eq!(of("sync-shared").0, 0.0);

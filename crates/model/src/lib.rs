@@ -24,7 +24,7 @@ pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use comparison::{Blocks, Comparison, Finding, Side};
 pub use edits::{Area, Change, Edit, Patch};
 pub use kernel_choice::KernelChoice;
-pub use overlap::{Alone, Bound, Overlap, Resource};
+pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
 pub use picture_plan::PicturePlan;
 pub use pictures::{Picture, PictureSource, Pictures};
 pub use population::Series;

@@ -39,7 +39,7 @@ pub struct Bound {
 
 /// An op that ran alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Alone {
+pub struct IsolatedOp {
     /// What it is.
     pub facts: StepFacts,
     /// Which device it ran on.
@@ -64,7 +64,7 @@ pub struct Overlap {
 impl Overlap {
     /// Of ops that were run alone, and a round of them that took `together_us`, in which the host
     /// was inside its calls for `host_us`.
-    pub fn of(alone: &[Alone], together_us: f64, host_us: f64) -> Overlap {
+    pub fn of(alone: &[IsolatedOp], together_us: f64, host_us: f64) -> Overlap {
         let mut streams: HashMap<_, f64> = HashMap::new();
         let mut copies: HashMap<_, f64> = HashMap::new();
         let mut units: HashMap<_, f64> = HashMap::new();

@@ -8,7 +8,7 @@ pub struct PicturePlan {
     /// Bits, the reduced view, or the cells.
     pub transfer: Transfer,
     /// The part of every lattice that its panel shows; used by [`Transfer::View`] alone.
-    pub viewport: ReduceRegion,
+    pub region: ReduceRegion,
     /// The one instance that is drawn, or all; used by [`Transfer::View`] alone.
     pub only: Option<usize>,
 }
@@ -24,7 +24,7 @@ impl PicturePlan {
     /// Every instance's bits.
     pub const BITS: PicturePlan = PicturePlan {
         transfer: Transfer::Bits,
-        viewport: ReduceRegion {
+        region: ReduceRegion {
             x0: 0,
             y0: 0,
             step: ReduceRegion::ONE,

@@ -19,7 +19,7 @@ pub struct Picture {
     /// The number of the last edit that was applied before it, to this or another instance.
     pub edits: u64,
     /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
-    pub viewport: Option<ReduceRegion>,
+    pub region: Option<ReduceRegion>,
     /// Its words; a slot may have more.
     pub words: usize,
     /// The slot that holds them.
@@ -37,16 +37,16 @@ impl Picture {
                 .get(at / 32)
                 .is_some_and(|word| word >> (at % 32) & 1 == 1)
         };
-        let Some(viewport) = self.viewport else {
+        let Some(region) = self.region else {
             return bit(y as usize * size.words_per_row() * 32 + x as usize);
         };
         let [x, y] = [x, y].map(|cell| i64::from(cell) * ReduceRegion::ONE + ReduceRegion::ONE / 2);
         let (column, row) = (
-            viewport.column_at(x, size.width()),
-            viewport.row_at(y, size.height()),
+            region.column_at(x, size.width()),
+            region.row_at(y, size.height()),
         );
         column.zip(row).is_some_and(|(column, row)| {
-            let at = (row * viewport.width + column) as usize;
+            let at = (row * region.width + column) as usize;
             let density = words
                 .get(at / 4)
                 .map_or(0, |word| word >> (8 * (at % 4)) & 255);
@@ -58,10 +58,10 @@ impl Picture {
 /// All instances' pictures. A picture is current as soon as its own stream's event has fired.
 #[derive(Clone)]
 pub struct Pictures {
-    board: Arc<Mutex<Board>>,
+    board: Arc<Mutex<Inner>>,
 }
 
-struct Board {
+struct Inner {
     slots: Arc<dyn Slots>,
     size: Size,
     /// The newest picture of each instance; `None` until there is one in `slots`.
@@ -72,7 +72,7 @@ struct Board {
 impl Pictures {
     /// No pictures yet, of so many instances of one size; their words will be in `slots`.
     pub fn new(slots: Arc<dyn Slots>, instances: usize, size: Size) -> Pictures {
-        let board = Board {
+        let board = Inner {
             slots,
             size,
             newest: vec![None; instances],
@@ -83,7 +83,7 @@ impl Pictures {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Board> {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
         self.board
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -124,7 +124,7 @@ impl Pictures {
 
     /// Notes that pictures of instances are complete, given their generation and the number of the
     /// last edit that was applied before them.
-    pub fn note(
+    pub fn publish(
         &self,
         instances: Range<usize>,
         (generation, edits): (u64, u64),
@@ -135,10 +135,10 @@ impl Pictures {
         board.sequence += 1;
         let sequence = board.sequence;
         let view = plan.transfer == Transfer::View;
-        let viewport = view.then_some(plan.viewport);
+        let region = view.then_some(plan.region);
         let cells = plan.transfer == Transfer::Cells;
-        let words = match (viewport, cells) {
-            (Some(viewport), _) => viewport.words(),
+        let words = match (region, cells) {
+            (Some(region), _) => region.words(),
             (None, true) => board.size.cells() as usize,
             (None, false) => board.size.words(),
         };
@@ -147,7 +147,7 @@ impl Pictures {
                 sequence,
                 generation,
                 edits,
-                viewport,
+                region,
                 words,
                 slot,
                 cells,
@@ -256,7 +256,7 @@ mod tests {
     fn a_view_across_the_edges_says_what_is_alive_there() {
         let size = Size::new(100, 60).unwrap();
         let lattice = soup(size, 0.4, 3, 0);
-        let viewport = ReduceRegion {
+        let region = ReduceRegion {
             x0: 90 * ReduceRegion::ONE,
             y0: -7 * ReduceRegion::ONE,
             step: ReduceRegion::ONE,
@@ -275,7 +275,7 @@ mod tests {
             sequence: 1,
             generation: 0,
             edits: 0,
-            viewport: Some(viewport),
+            region: Some(region),
             words: words.len(),
             slot: Slot(0),
             cells: false,

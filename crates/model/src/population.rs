@@ -198,7 +198,7 @@ impl Populations {
     }
 
     /// Takes in what one round's measure of a lattice found.
-    pub fn note(&mut self, lattice: usize, generation: u64, measure: Measure) {
+    pub fn record(&mut self, lattice: usize, generation: u64, measure: Measure) {
         let lattices = self.each.len();
         let Some(series) = self.each.get_mut(lattice) else {
             return;
@@ -283,7 +283,7 @@ mod tests {
         populations.clear(3);
         // The first is two rounds ahead of the last.
         for (lattice, generation) in [(0, 1), (0, 2), (1, 1), (0, 3), (1, 2), (2, 1), (2, 2)] {
-            populations.note(lattice, generation, measure(10 + generation, 2, 1));
+            populations.record(lattice, generation, measure(10 + generation, 2, 1));
         }
         let (_, all) = populations.newer(None, 0).unwrap();
         let sums: Vec<_> = all.samples().iter().map(Sample::population).collect();

@@ -8,7 +8,7 @@
 //!
 //! # How to add one
 //! 1. A field of [`Switches`] (with `#[serde(default)]`, for sessions saved before), its value in
-//!    [`Switches::DEFAULT`], and what it does not go together with in [`Switches::refusal`].
+//!    [`Switches::DEFAULT`], and what it does not go together with in [`Switches::incompatibility`].
 //! 2. A variant of [`Switch`], in `Switch::ALL` and in the matches of `name`, `choices` and
 //!    `position`; a row with its key in `actions/table.rs`. Lab, palette, menus and comparison follow.
 //! 3. What it does to a round: `session/src/round.rs`, or `session/src/instances/settings.rs` if
@@ -54,7 +54,7 @@ impl Switches {
     };
 
     /// Why these cannot be together, or not with this kernel.
-    pub fn refusal(&self, kernel: &Kernel) -> Option<String> {
+    pub fn incompatibility(&self, kernel: &Kernel) -> Option<String> {
         if self.graphs {
             let why = match self {
                 Switches {
@@ -89,10 +89,10 @@ impl Switches {
 
     /// Without what this kernel does not take.
     pub fn fitted_to(mut self, kernel: &Kernel) -> Switches {
-        let admitted = |block: &(u32, u32)| kernel.validate_block(*block).is_ok();
+        let is_supported = |block: &(u32, u32)| kernel.validate_block(*block).is_ok();
         self.block = self
             .block
-            .filter(admitted)
+            .filter(is_supported)
             .filter(|&block| block != kernel.block());
         if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
             self.transfer = TransferChoice::Auto;
@@ -138,7 +138,7 @@ pub struct Choice {
     /// All switches, with this one so.
     pub switches: Switches,
     /// Why it cannot be now.
-    pub refusal: Option<String>,
+    pub unavailable: Option<String>,
 }
 
 impl Switch {
@@ -172,7 +172,7 @@ impl Switch {
             label,
             effect: effect.into(),
             switches,
-            refusal: switches.refusal(kernel),
+            unavailable: switches.incompatibility(kernel),
         };
         match self {
             Switch::Streams => Streams::ALL
@@ -252,7 +252,7 @@ impl Switch {
         choices.pop(); // the present one
         let mut why = None;
         for choice in choices {
-            match &choice.refusal {
+            match &choice.unavailable {
                 None => return Ok(choice),
                 Some(reason) => {
                     why = why.or(Some(format!("{} {}: {reason}", self.name(), choice.label)))

@@ -68,7 +68,7 @@ impl StepFacts {
                 (StepKind::Download, 1, bytes)
             }
             Op::Copy { .. } => (StepKind::Download, 0, 0),
-            Op::Call(_) => (StepKind::Launch, 0, 0),
+            Op::LaunchOnBuffers(_) => (StepKind::Launch, 0, 0),
             Op::Synchronize(_) => (StepKind::Wait, 0, 0),
             Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),
         };

@@ -26,14 +26,14 @@ pub fn quieten_vulkan() {
 }
 
 /// Sets the number of hardware work queues (`CUDA_DEVICE_MAX_CONNECTIONS`), which the CUDA driver
-/// reads once at its start: `asked` if given; else the environment's value; else `usual` if given;
+/// reads once at its start: `requested` if given; else the environment's value; else `usual` if given;
 /// else the driver's default.
 ///
 /// Call this while the program has one thread.
-pub fn set_connections(asked: Option<u32>, usual: Option<u32>) {
+pub fn set_connections(requested: Option<u32>, usual: Option<u32>) {
     const NAME: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
     let usual = usual.filter(|_| std::env::var_os(NAME).is_none());
-    if let Some(connections) = asked.or(usual) {
+    if let Some(connections) = requested.or(usual) {
         // SAFETY: no other thread reads the environment yet; see above.
         unsafe { std::env::set_var(NAME, connections.to_string()) };
     }

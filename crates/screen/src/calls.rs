@@ -60,7 +60,7 @@ impl Calls {
 
 /// The calls of a round with these settings.
 pub fn calls(status: &Status) -> Calls {
-    let facts = Facts::of(status);
+    let facts = RoundFacts::of(status);
     Calls {
         cpp: write(&Cpp, &facts),
         rust: write(&Rust, &facts),
@@ -68,7 +68,7 @@ pub fn calls(status: &Status) -> Calls {
 }
 
 /// What the calls depend on.
-struct Facts {
+struct RoundFacts {
     instances: usize,
     size: Size,
     generations: u32,
@@ -83,10 +83,10 @@ struct Facts {
     transfer: Transfer,
 }
 
-impl Facts {
-    fn of(status: &Status) -> Facts {
+impl RoundFacts {
+    fn of(status: &Status) -> RoundFacts {
         let (kernel, switches) = (status.kernel, status.switches);
-        let facts = Facts {
+        let facts = RoundFacts {
             instances: status.instances,
             size: status.size,
             generations: status.generations_per_round,
@@ -100,7 +100,7 @@ impl Facts {
             transfer: status.transfer,
         };
         match facts.batches() {
-            true => Facts {
+            true => RoundFacts {
                 launch: facts.launch.batch(facts.instances as u32),
                 ..facts
             },
@@ -241,24 +241,24 @@ enum RoundPart {
 }
 
 /// How a language says it.
-trait Speech {
+trait CodeGenerator {
     /// Streams and host memory.
-    fn once(&self, facts: &Facts) -> Vec<String>;
+    fn once(&self, facts: &RoundFacts) -> Vec<String>;
     /// The head of a loop over the instances.
-    fn head(&self, facts: &Facts) -> Vec<String>;
+    fn head(&self, facts: &RoundFacts) -> Vec<String>;
     /// A part of the round, for instance `i`.
-    fn piece(&self, facts: &Facts, piece: RoundPart) -> Vec<String>;
+    fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String>;
     /// Begins to capture what follows.
-    fn begin_capture(&self, facts: &Facts) -> Vec<String>;
+    fn begin_capture(&self, facts: &RoundFacts) -> Vec<String>;
     /// Ends it, and readies the graph.
-    fn end_capture(&self, facts: &Facts) -> Vec<String>;
+    fn end_capture(&self, facts: &RoundFacts) -> Vec<String>;
     /// Replays it.
-    fn replay(&self, facts: &Facts) -> Vec<String>;
+    fn replay(&self, facts: &RoundFacts) -> Vec<String>;
     /// How the host learns of the end, behind the calls.
-    fn end(&self, facts: &Facts) -> Vec<String>;
+    fn end(&self, facts: &RoundFacts) -> Vec<String>;
 }
 
-fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
+fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
     let mut lines = vec![tr!("// once").to_owned()];
     lines.extend(speech.once(facts));
     if facts.graphs {
@@ -280,7 +280,7 @@ fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
 }
 
 /// Calls within a loop over the instances, but of a batch.
-fn for_each(speech: &dyn Speech, facts: &Facts, calls: Vec<String>) -> Vec<String> {
+fn for_each(speech: &dyn CodeGenerator, facts: &RoundFacts, calls: Vec<String>) -> Vec<String> {
     if facts.batches() {
         return calls;
     }

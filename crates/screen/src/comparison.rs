@@ -11,8 +11,8 @@ pub const NAMES: [&str; 2] = ["A", "B"];
 
 /// The switches in which A and B differ, in words, and in fewer where there is no room for those.
 pub fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] {
-    let position = |half: usize, switch: Switch| {
-        let now = comparison.switches[half];
+    let position = |side: usize, switch: Switch| {
+        let now = comparison.switches[side];
         let mut choices = switch.choices(now, kernel);
         choices.swap_remove(switch.position(now, kernel)).label
     };
@@ -20,8 +20,8 @@ pub fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] 
         .into_iter()
         .filter(|&switch| position(0, switch) != position(1, switch))
         .collect();
-    [0, 1].map(|half| {
-        let labels = differing.iter().map(|&switch| position(half, switch));
+    [0, 1].map(|side| {
+        let labels = differing.iter().map(|&switch| position(side, switch));
         let short: Vec<String> = labels.collect();
         let names = differing.iter().map(|switch| switch.name());
         let long: Vec<String> = names

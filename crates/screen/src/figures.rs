@@ -43,7 +43,7 @@ pub struct Figures {
     /// How fast they may.
     pub pace: String,
     /// The generation.
-    pub lead: Figure,
+    pub headline: Figure,
     /// The others, in groups.
     pub groups: Vec<Vec<Figure>>,
     /// Sentences, the most urgent first.
@@ -81,7 +81,7 @@ impl Figure {
         Figure { tip, ..self }
     }
 
-    fn note(self, note: impl Into<String>) -> Figure {
+    fn with_note(self, note: impl Into<String>) -> Figure {
         Figure {
             note: note.into(),
             ..self
@@ -103,7 +103,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             Pace::Unthrottled => tr!("unthrottled").into(),
             pace => pace.to_string(),
         },
-        lead: figure(0, tr!("generation"), grouped(status.generation))
+        headline: figure(0, tr!("generation"), grouped(status.generation))
             .tip(tr!("the generation of every lattice since the last start")),
         groups: vec![
             speed(status, drawing),
@@ -155,7 +155,7 @@ fn costs(status: &Status) -> Vec<Figure> {
     let launch = status.launch_us.map_or("–".into(), time_us);
     vec![
         figure(2, tr!("time per launch"), launch)
-            .note(tr!("by events; 1 round in {} timed", status.timed_one_in))
+            .with_note(tr!("by events; 1 round in {} timed", status.timed_one_in))
             .tip(tr!(
                 "median time of a kernel launch on the device, measured by events around it"
             )),
@@ -254,13 +254,13 @@ fn time(status: &Status) -> Vec<Figure> {
 
 fn kernel(status: &Status) -> Vec<Figure> {
     let name = match status.kernel_choice {
-        KernelChoice::Asked | KernelChoice::Open => tr!("kernel").to_owned(),
-        KernelChoice::Measured => tr!("kernel (auto: fastest on this device model)").to_owned(),
-        KernelChoice::Timed(of) => tr!("kernel (auto: fastest of {of})", of = of),
+        KernelChoice::Explicit | KernelChoice::Auto => tr!("kernel").to_owned(),
+        KernelChoice::Recorded => tr!("kernel (auto: fastest on this device model)").to_owned(),
+        KernelChoice::Benchmarked(of) => tr!("kernel (auto: fastest of {of})", of = of),
     };
     vec![
         figure(1, &name, status.kernel.name)
-            .note(lang::text(status.kernel.title))
+            .with_note(lang::text(status.kernel.title))
             .tip(tr!(
                 "the device function that steps the lattices; K takes the next one"
             ))
@@ -333,7 +333,7 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .map_or(String::new(), |device| device.driver.clone());
     let mut figures = vec![
         figure(4, &tr!("compute device ({})", status.engine), device)
-            .note(driver)
+            .with_note(driver)
             .tip(tr!("the device that steps the lattices"))
             .wide(),
     ];

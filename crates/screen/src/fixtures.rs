@@ -23,7 +23,7 @@ pub fn status(instances: usize, size: Size) -> Status {
             name: "NVIDIA H200".into(),
             driver: "CUDA driver 13.0, sm_90".into(),
             capability: Some((9, 0)),
-            units: 132,
+            sm_count: 132,
             cache: Some(50 << 20),
             copy_engines: 3,
             kernel_time_limit: false,
@@ -34,7 +34,7 @@ pub fn status(instances: usize, size: Size) -> Status {
         size,
         rule: Rule::LIFE,
         seed: Some(1),
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         kernel: kernels::find("sync-global").unwrap(),
         switches: model::Switches::DEFAULT,
         transfer: Transfer::Bits,
@@ -126,7 +126,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
 }
 
 /// The same round, stamped on so many units: instance i runs its blocks on units i, i + 37, ….
-pub fn round_with_block_timestamps(streams: u32, units: u32) -> TimedRound {
+pub fn round_with_block_timestamps(streams: u32, sm_count: u32) -> TimedRound {
     let mut round = timed_round(streams);
     let launches = round.spans.iter().filter(|span| {
         let facts = &round.steps[span.step as usize];
@@ -135,14 +135,14 @@ pub fn round_with_block_timestamps(streams: u32, units: u32) -> TimedRound {
     let mut timestamps = Vec::new();
     for span in launches {
         let (first, length) = (span.stream.0, span.length().0);
-        for block in 0..(units / streams.max(1)).max(1) {
-            let unit = (first + 37 * block) % units;
+        for block in 0..(sm_count / streams.max(1)).max(1) {
+            let sm = (first + 37 * block) % sm_count;
             let start = span.start.0 + 800 + 130 * i64::from(block);
             let end = start + length - 1_500 - i64::from(997 * block % 4_000);
             for (start, end) in [(start, (start + end) / 2), ((start + end) / 2 + 90, end)] {
                 timestamps.push(BlockTimestamp {
                     step: span.step,
-                    unit,
+                    sm,
                     start: Nanos(start),
                     end: Nanos(end),
                 });
@@ -339,14 +339,14 @@ pub struct FixturePictures(pub Vec<(Option<ReduceRegion>, Arc<[u32]>)>, u64);
 
 impl PictureSource for FixturePictures {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
-        for (instance, (viewport, words)) in self.0.iter().enumerate() {
+        for (instance, (region, words)) in self.0.iter().enumerate() {
             seen[instance] += 1;
-            let (sequence, viewport) = (seen[instance], *viewport);
+            let (sequence, region) = (seen[instance], *region);
             let picture = Picture {
                 sequence,
                 generation: self.1,
                 edits: 0,
-                viewport,
+                region,
                 slot: Slot(0),
                 words: words.len(),
                 cells: false,
@@ -371,26 +371,26 @@ impl FixturePictures {
     }
 
     /// These lattices reduced to a viewport, as an engine does it.
-    pub fn views(lattices: &[Lattice], viewport: ReduceRegion) -> FixturePictures {
+    pub fn views(lattices: &[Lattice], region: ReduceRegion) -> FixturePictures {
         let views = lattices
             .iter()
-            .map(|lattice| (Some(viewport), reduce(lattice, viewport)));
+            .map(|lattice| (Some(region), reduce(lattice, region)));
         FixturePictures(views.collect(), 0)
     }
 }
 
 /// [`ReduceRegion`]'s definition, word by word.
-pub fn reduce(lattice: &Lattice, viewport: ReduceRegion) -> Arc<[u32]> {
+pub fn reduce(lattice: &Lattice, region: ReduceRegion) -> Arc<[u32]> {
     let (w, h) = (
         i64::from(lattice.size().width()),
         i64::from(lattice.size().height()),
     );
     let mut bytes = Vec::new();
-    for j in 0..viewport.height {
-        let (top, bottom) = viewport.rows(j);
+    for j in 0..region.height {
+        let (top, bottom) = region.rows(j);
         let bottom = bottom.min(top + h);
-        for i in 0..viewport.width {
-            let (left, right) = viewport.columns(i);
+        for i in 0..region.width {
+            let (left, right) = region.columns(i);
             let right = right.min(left + w);
             let mut alive = 0;
             for y in top..bottom {

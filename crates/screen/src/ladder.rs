@@ -7,7 +7,7 @@ use crate::numbers::si;
 use engine::kernels::{KERNELS, find};
 use lang::tr;
 use model::Status;
-use model::ladder::{Ladder, Work};
+use model::ladder::{Ladder, Workload};
 
 /// Where a rung's rate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ impl Rung {
     /// What it is, and what its mark says.
     pub fn tip(&self) -> String {
         let title = find(self.name).map_or("", |kernel| lang::text(kernel.title));
-        let said = match self.mark {
+        let caption = match self.mark {
             _ if !self.possible => tr!("does not support this lattice size or device").into(),
             None => tr!("not measured here yet").into(),
             Some((rate, source)) => {
@@ -49,7 +49,7 @@ impl Rung {
                 tr!("{}cell/s, {whence}", si(rate), whence = whence)
             }
         };
-        format!("{title}; {said}")
+        format!("{title}; {caption}")
     }
 }
 
@@ -65,9 +65,9 @@ pub struct LadderChart {
     /// The axis that all rates are on.
     pub axis: LogAxis,
     /// What the present kernel does, in words.
-    pub lead: String,
+    pub headline: String,
     /// Of what the marks are.
-    pub said: String,
+    pub caption: String,
 }
 
 impl LadderChart {
@@ -75,7 +75,7 @@ impl LadderChart {
     pub fn of(status: &Status) -> LadderChart {
         let work = status
             .recorded
-            .and_then(|ladder| ladder.most_like(status.instances, status.size.cells()));
+            .and_then(|ladder| ladder.nearest_workload(status.instances, status.size.cells()));
         let recorded = status.recorded.zip(work);
         let rungs: Vec<Rung> = KERNELS
             .iter()
@@ -99,7 +99,7 @@ impl LadderChart {
         let of_limit = live.zip(limit).map_or(String::new(), |(live, limit)| {
             tr!(", {} of the limit", percent(live / limit))
         });
-        let lead = match live {
+        let headline = match live {
             Some(live) => tr!(
                 "{} {}cell/s{of_limit}",
                 status.kernel.name,
@@ -113,15 +113,15 @@ impl LadderChart {
             live,
             limit,
             axis,
-            lead,
-            said: said(recorded),
+            headline,
+            caption: caption(recorded),
         }
     }
 }
 
 fn mark(
     status: &Status,
-    recorded: Option<(&Ladder, Work)>,
+    recorded: Option<(&Ladder, Workload)>,
     kernel: &str,
 ) -> Option<(f64, RateSource)> {
     if let Some((ladder, work)) = recorded {
@@ -137,7 +137,7 @@ fn mark(
     reached.map(|(_, rate)| (*rate, RateSource::Session))
 }
 
-fn said(recorded: Option<(&Ladder, Work)>) -> String {
+fn caption(recorded: Option<(&Ladder, Workload)>) -> String {
     match recorded {
         Some((ladder, work)) => {
             let limit = match ladder.limits.lop3_per_second {

@@ -36,9 +36,9 @@ pub struct ViewOptions {
     /// Every panel's own camera, by instance; none while one serves all.
     pub cameras: Vec<Camera>,
     /// Whether a small picture of the whole lattice is hidden where only a part is seen.
-    pub no_minimap: bool,
+    pub hides_minimap: bool,
     /// Index of the theme; see [`crate::theme::theme`].
-    pub colours: usize,
+    pub theme: usize,
     /// What decides a cell's colour.
     pub colour_by: ColourBy,
     /// Whether live and dead change colours.
@@ -51,7 +51,7 @@ pub struct ViewOptions {
     /// Whether a lecture's essentials stand in the HUD's place.
     pub presentation: bool,
     /// How large type and figures are.
-    pub interface: InterfaceScale,
+    pub interface_scale: InterfaceScale,
     /// Whether the streams' timeline is shown, where the window has room for it.
     pub timeline: bool,
     /// What is shown beside the panels, where the window has room for it.
@@ -73,7 +73,7 @@ pub enum SidePanel {
 
 impl ViewOptions {
     /// The one instance that is drawn, or all.
-    pub fn only(&self, status: &Status) -> Option<usize> {
+    pub fn single_instance(&self, status: &Status) -> Option<usize> {
         let last = status.instances.saturating_sub(1);
         self.single.then(|| status.selected.min(last))
     }
@@ -81,7 +81,9 @@ impl ViewOptions {
     /// Whether the panels show different parts of their lattices: of a view, one part alone
     /// crosses the bus.
     pub fn shows_separate(&self, status: &Status) -> bool {
-        self.is_separate() && self.only(status).is_none() && status.transfer != Transfer::View
+        self.is_separate()
+            && self.single_instance(status).is_none()
+            && status.transfer != Transfer::View
     }
 
     /// Shows a panel in place of the one shown; hides it if it is the one shown.

@@ -47,7 +47,7 @@ pub fn request(
     };
     if bits <= most && limits.take_bits(size) {
         // The same for every camera, so that moving it asks for nothing.
-        let viewport = ReduceRegion {
+        let region = ReduceRegion {
             x0: 0,
             y0: 0,
             step: ReduceRegion::ONE,
@@ -56,22 +56,22 @@ pub fn request(
         };
         return PicturePlan {
             transfer,
-            viewport,
+            region,
             only: None,
         };
     }
     let drawn = only.map_or(instances as u64, |_| 1).max(1);
-    let viewport = viewport(size, transform, panel, MAX_ROUND_BYTES / drawn, limits.side);
+    let region = region(size, transform, panel, MAX_ROUND_BYTES / drawn, limits.side);
     PicturePlan {
         transfer: Transfer::View,
-        viewport,
+        region,
         only,
     }
 }
 
 /// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
 /// would be more than `most` bytes. Of an axis that is seen as a whole, none of the ground beside.
-fn viewport(
+fn region(
     size: Size,
     transform: ViewTransform,
     panel: [u32; 2],
@@ -162,7 +162,7 @@ mod tests {
         let request = ask((16, 20_000), 1, [60, 990], 1.0);
         assert_eq!(request.transfer, Transfer::View);
         let request = ask((262_144, 262_144), 1, [990, 990], 1.0);
-        let view = request.viewport;
+        let view = request.region;
         assert_eq!((view.width, view.height), (992, 990));
         let (_, end) = view.columns(989);
         assert!(
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn large_cells_come_as_a_byte_a_cell() {
-        let view = ask((262_144, 262_144), 1, [800, 800], 262_144.0).viewport;
+        let view = ask((262_144, 262_144), 1, [800, 800], 262_144.0).region;
         assert_eq!(view.step, ReduceRegion::ONE);
         assert!(view.width <= 20 && view.height <= 20, "{view:?}");
         assert_eq!(view.x0 % ReduceRegion::ONE, 0);
@@ -184,7 +184,7 @@ mod tests {
         let size = Size::new(20_000, 3_000).unwrap();
         let ask = |scale: f64, origin: [f64; 2], panel: [u32; 2]| {
             let transform = ViewTransform { origin, scale };
-            viewport(size, transform, panel, 1 << 24, LIMITS.side)
+            region(size, transform, panel, 1 << 24, LIMITS.side)
         };
         // Both edges are crossed; each pixel has a byte of its own.
         let view = ask(0.25, [19_000.0, 2_500.5], [400, 300]);
@@ -212,7 +212,7 @@ mod tests {
             for panel in [[3800, 2100], [500, 500], [20, 20], [1, 1]] {
                 for zoom in [1.0, 10.0, 1000.0, 100_000.0] {
                     let request = ask((100_000, 400_000), instances, panel, zoom);
-                    let view = request.viewport;
+                    let view = request.region;
                     let bytes = view.words() as u64 * 4 * instances as u64;
                     assert!(bytes <= MAX_ROUND_BYTES, "{instances} {panel:?}: {view:?}");
                     assert!(view.step >= ReduceRegion::ONE && view.width.is_multiple_of(4));
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_lower_resolution_still_covers_the_panel() {
         let request = ask((200_000, 200_000), 200, [2000, 2000], 1.0);
-        let view = request.viewport;
+        let view = request.region;
         assert!(view.words() * 4 * 200 <= 64 << 20);
         assert!(view.columns(view.width - 1).1 >= 199_990);
         assert!(view.rows(view.height - 1).1 >= 199_990);

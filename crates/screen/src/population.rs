@@ -49,15 +49,15 @@ pub struct PopulationChart {
     /// Whose it is.
     pub title: String,
     /// The population now.
-    pub lead: String,
+    pub headline: String,
     /// How it goes on, or what births and deaths are.
-    pub said: String,
+    pub caption: String,
     /// From the oldest to the newest.
     pub samples: Vec<Sample>,
     /// The upper end of the axis of live cells.
-    pub most: f64,
+    pub y_max: f64,
     /// The upper end of the axis of births and deaths, in cells per generation.
-    pub most_change: f64,
+    pub change_y_max: f64,
     /// The last births.
     pub born: String,
     /// The last deaths.
@@ -77,14 +77,14 @@ impl PopulationChart {
         let Some(series) = series else {
             return PopulationChart {
                 title,
-                lead: match status.comparison {
+                headline: match status.comparison {
                     Some(_) => tr!("Not counted while A and B are compared").into(),
                     None => tr!("No round has been measured yet").into(),
                 },
-                said: String::new(),
+                caption: String::new(),
                 samples: Vec::new(),
-                most: 1.0,
-                most_change: 1.0,
+                y_max: 1.0,
+                change_y_max: 1.0,
                 born: tr!("born").into(),
                 died: tr!("died").into(),
             };
@@ -97,12 +97,12 @@ impl PopulationChart {
         let all = || status.time.settled.iter().flatten().count();
         PopulationChart {
             title,
-            lead: tr!(
+            headline: tr!(
                 "{} alive, {part} %",
                 grouped(series.population()),
                 part = format_args!("{part:.1}")
             ),
-            said: match population.of {
+            caption: match population.of {
                 Some(i) => match settled(i) {
                     Some(how) => how_it_goes_on(how),
                     None => tr!("not settled").into(),
@@ -113,8 +113,8 @@ impl PopulationChart {
                     grouped(status.time.settled.len() as u64)
                 ),
             },
-            most: nice(most(Sample::population)),
-            most_change: nice(most(Sample::births).max(most(Sample::deaths))),
+            y_max: nice(most(Sample::population)),
+            change_y_max: nice(most(Sample::births).max(most(Sample::deaths))),
             born: change(tr!("born"), series.births(), series.step()),
             died: change(tr!("died"), series.deaths(), series.step()),
             samples,

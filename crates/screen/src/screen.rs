@@ -23,8 +23,8 @@ pub struct Screen<'a> {
 
 impl Screen<'_> {
     /// The one instance that is drawn, or all.
-    pub fn only(&self) -> Option<usize> {
-        self.options.only(self.status?)
+    pub fn single_instance(&self) -> Option<usize> {
+        self.options.single_instance(self.status?)
     }
 
     /// Whether the panels show different parts of their lattices.

@@ -8,7 +8,7 @@ pub fn reduced(cells_per_pixel: f64) -> f32 {
 }
 
 /// From the share of live cells under a pixel to how live it looks, as the shader does.
-pub fn lively(share: f32, reduced: f32) -> f32 {
-    let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
-    share + (contrast.max(0.6 * share.sqrt()) - share) * reduced
+pub fn brightness(density: f32, reduction: f32) -> f32 {
+    let contrast = 1.0 - (-(density / 0.12).powf(1.4)).exp();
+    density + (contrast.max(0.6 * density.sqrt()) - density) * reduction
 }

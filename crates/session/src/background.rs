@@ -33,10 +33,10 @@ pub(crate) mod deferred {
     use std::cell::RefCell;
     use std::collections::VecDeque;
 
-    type Work = Box<dyn FnOnce()>;
+    type Job = Box<dyn FnOnce()>;
 
     thread_local! {
-        static WAITING: RefCell<Option<VecDeque<Work>>> = const { RefCell::new(None) };
+        static WAITING: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
     }
 
     /// From now on, work that this thread spawns waits for [`run_one`].

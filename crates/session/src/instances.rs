@@ -47,7 +47,7 @@ pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub(crate) use issue::limit;
 use issue::{InFlight, PreparedKey, Variant};
-pub use pick::{DevicePicks, PickTable, Timed, Work};
+pub use pick::{DevicePicks, PickTable, Timed, Workload};
 use settings::{make_streams, one_of_each_device};
 
 /// Picture slots per instance: one being drawn, the newest, one being filled.
@@ -134,13 +134,13 @@ pub struct Instances {
     /// Another setting for all instances, while its rounds are compared with the plan's.
     alternative: Option<Alternative>,
     /// Index of the plan of the next round.
-    turn: usize,
+    next_plan: usize,
     /// Index of the plan that goes first in the present pair of rounds of a comparison.
     first: usize,
     /// Generations of the first round of a pair, which the second has too.
-    last_round: u32,
+    last_a_generations: u32,
     /// Generations issued so far of a round that is issued in parts.
-    parts: u32,
+    issued_in_parts: u32,
     /// The pictures that the drawing side requested.
     request: Option<PicturePlan>,
     size: Size,
@@ -151,7 +151,7 @@ pub struct Instances {
     generations: [u64; 2],
     measuring: Measuring,
     /// Rounds since the last one that measured.
-    unmeasured: u32,
+    rounds_since_measure: u32,
     /// The number of the last edit that was applied.
     edit_number: u64,
     slots: Arc<dyn Slots>,
@@ -196,7 +196,7 @@ impl Instances {
             pinned: 0,
             pageable: 0,
             picture_words: 0,
-            checkpoints: whole_slots,
+            snapshots: whole_slots,
             measures: MEASURE_SLOTS,
         };
         let slots = engine.allocate_slots(spec)?;
@@ -216,16 +216,16 @@ impl Instances {
                 switches: setup.switches,
             }],
             alternative: None,
-            turn: 0,
+            next_plan: 0,
             first: 0,
-            last_round: 0,
-            parts: 0,
+            last_a_generations: 0,
+            issued_in_parts: 0,
             request: None,
             size: setup.size,
             count: setup.instances,
             generations: [0; 2],
             measuring: Measuring::Never,
-            unmeasured: 0,
+            rounds_since_measure: 0,
             edit_number: 0,
             slots,
             spec,
@@ -247,16 +247,16 @@ impl Instances {
     pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
         let starts = starts(setup, 0..setup.instances)?;
         self.set_lattices(starts.clone())?;
-        if setup.kernel_choice == KernelChoice::Open {
+        if setup.kernel_choice == KernelChoice::Auto {
             let generations = setup.generations_per_round;
             let known = self.known_kernel(PickTable::built_in(), generations);
             if known.is_some_and(|kernel| self.set_kernel(kernel).is_ok()) {
-                setup.kernel_choice = KernelChoice::Measured;
+                setup.kernel_choice = KernelChoice::Recorded;
             } else {
                 let timed = self.time_kernels(generations)?;
                 setup.kernel_choice = match timed.len() {
-                    0 | 1 => KernelChoice::Asked, // there is no other
-                    of => KernelChoice::Timed(of),
+                    0 | 1 => KernelChoice::Explicit, // there is no other
+                    of => KernelChoice::Benchmarked(of),
                 };
                 for one in &timed {
                     tracing::debug!("{}: {:.0} rounds/s", one.kernel.name, one.rounds_per_second);
@@ -291,7 +291,7 @@ impl Instances {
 
     /// The plan of the next round.
     pub(crate) fn next_plan(&self) -> &RoundPlan {
-        &self.plans[self.turn]
+        &self.plans[self.next_plan]
     }
 
     /// Number of instances.
@@ -371,8 +371,8 @@ impl Instances {
     /// the same generation.
     fn forget_round(&mut self) {
         self.generations = [self.generations[self.first]; 2];
-        (self.turn, self.first) = (0, 0);
-        self.parts = 0;
+        (self.next_plan, self.first) = (0, 0);
+        self.issued_in_parts = 0;
         self.part_began = None;
     }
 
@@ -380,7 +380,7 @@ impl Instances {
     fn picture_words(&self, picture: PicturePlan) -> usize {
         match picture.transfer {
             Transfer::Bits => self.size.words(),
-            Transfer::View => picture.viewport.words(),
+            Transfer::View => picture.region.words(),
             Transfer::Cells => self.size.cells() as usize,
             Transfer::Measure => Measure::WORDS,
         }

@@ -122,7 +122,7 @@ pub enum Inverse {
 
 /// Everything about a session at a position except its cells.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct SessionParameters {
     /// The size of every lattice.
     pub size: Size,
     /// Number of lattices.
@@ -138,10 +138,10 @@ pub struct Scene {
     pub drawn: BTreeSet<usize>,
 }
 
-impl Scene {
+impl SessionParameters {
     /// The scene that a session begins with.
-    pub fn of(setup: &Setup) -> Scene {
-        Scene {
+    pub fn of(setup: &Setup) -> SessionParameters {
+        SessionParameters {
             size: setup.size,
             instances: setup.instances,
             rule: setup.rule,
@@ -254,7 +254,7 @@ pub enum Source {
 #[derive(Clone, Debug)]
 pub struct Log {
     /// The scene before the first kept record.
-    base: Scene,
+    base: SessionParameters,
     base_generation: u64,
     /// Whether the base is the first position of a start, whose lattices can be generated.
     base_is_start: bool,
@@ -272,10 +272,10 @@ impl Log {
     pub const MAX_RECORDS: u64 = 1 << 16;
 
     /// A log that begins with the scene's start.
-    pub fn new(scene: Scene) -> Log {
+    pub fn new(parameters: SessionParameters) -> Log {
         Log {
-            base_generation: scene.start.generation(),
-            base: scene,
+            base_generation: parameters.start.generation(),
+            base: parameters,
             base_is_start: true,
             first: 0,
             records: VecDeque::new(),
@@ -286,12 +286,12 @@ impl Log {
     }
 
     /// A log that begins at the position of a snapshot.
-    pub(crate) fn from_snapshot(scene: Scene, position: Position) -> Log {
+    pub(crate) fn from_snapshot(parameters: SessionParameters, position: Position) -> Log {
         Log {
             base_generation: position.generation,
             base_is_start: false,
             first: position.records,
-            ..Log::new(scene)
+            ..Log::new(parameters)
         }
     }
 
@@ -304,7 +304,7 @@ impl Log {
     }
 
     /// The scene before the first kept record.
-    pub fn base_scene(&self) -> &Scene {
+    pub fn base_parameters(&self) -> &SessionParameters {
         &self.base
     }
 
@@ -330,17 +330,17 @@ impl Log {
     }
 
     /// The scene once so many records have been applied.
-    pub fn scene(&self, records: u64) -> Scene {
-        let mut scene = self.base.clone();
+    pub fn parameters(&self, records: u64) -> SessionParameters {
+        let mut parameters = self.base.clone();
         let applied = records.saturating_sub(self.first) as usize;
         for record in self.records.iter().take(applied) {
-            scene.apply(&record.content);
+            parameters.apply(&record.content);
         }
-        scene
+        parameters
     }
 
     /// The record to apply at this position before the next step, if any.
-    pub fn due(&self, here: Position) -> Option<&Record> {
+    pub fn due_record(&self, here: Position) -> Option<&Record> {
         let next = self.record(here.records)?;
         (next.generation <= here.generation).then_some(next)
     }
@@ -372,7 +372,7 @@ impl Log {
     }
 
     /// Whether a session that follows this log passes a position.
-    pub fn passes(&self, position: Position) -> bool {
+    pub fn contains(&self, position: Position) -> bool {
         let before_next = self
             .record(position.records)
             .is_none_or(|next| position.generation <= next.generation);
@@ -418,14 +418,14 @@ impl Log {
     }
 
     /// Adds a record at `here` and returns the position after it. Discards later records and what
-    /// could be redone, so snapshots after `here` become void. With `joins`, the record belongs to
+    /// could be redone, so snapshots after `here` become void. With `continues_stroke`, the record belongs to
     /// the entry of the stroke before it, if that was of the same instance.
     pub fn push(
         &mut self,
         here: Position,
         author: Author,
         content: Content,
-        joins: bool,
+        continues_stroke: bool,
     ) -> Position {
         self.undone.clear();
         self.records
@@ -437,7 +437,7 @@ impl Log {
         let kept_entry = |at: u64| self.records.iter().any(|record| record.entry == at);
         let joined = self
             .stroke
-            .filter(|&(entry, of)| joins && Some(of) == instance && kept_entry(entry));
+            .filter(|&(entry, of)| continues_stroke && Some(of) == instance && kept_entry(entry));
         let entry = joined.map_or(self.next_entry, |(entry, _)| entry);
         self.next_entry = self.next_entry.max(entry + 1);
         if author == Author::Person {
@@ -491,7 +491,7 @@ impl Log {
     }
 
     /// The target of an undo from here; `None` if no record of the user's is kept.
-    pub fn undo(&self, here: Position) -> Option<Undo> {
+    pub fn undo_target(&self, here: Position) -> Option<Undo> {
         let applied = here.records.saturating_sub(self.first) as usize;
         let last = self.records.iter().take(applied);
         let last = last.rev().find(|record| record.author == Author::Person)?;
@@ -521,7 +521,7 @@ impl Log {
     }
 
     /// Notes an undo that has arrived, and takes an undone edit off the log.
-    pub(crate) fn undid(&mut self, from: Position, undo: Undo) {
+    pub(crate) fn commit_undo(&mut self, from: Position, undo: Undo) {
         self.stroke = None;
         match undo {
             Undo::After(_) => self.undone.push(Undone::Left(from)),
@@ -553,7 +553,7 @@ impl Log {
     }
 
     /// The log and the position after a redo, if something was undone.
-    pub(crate) fn redone(&self) -> Option<(Log, Position)> {
+    pub(crate) fn after_redo(&self) -> Option<(Log, Position)> {
         let mut log = self.clone();
         let position = log.redo()?;
         Some((log, position))
@@ -574,7 +574,7 @@ impl Log {
         here.into_iter()
             .chain(snapshots)
             .chain(start)
-            .filter_map(|(source, from)| self.leads(source, from, target))
+            .filter_map(|(source, from)| self.route_from(source, from, target))
             .min_by_key(|route| (route.generations, route.source != Source::Here))
     }
 
@@ -585,8 +585,8 @@ impl Log {
         (made_anew && start <= target).then_some(start)
     }
 
-    fn leads(&self, source: Source, from: Position, target: Position) -> Option<Route> {
-        if !self.passes(from) || !self.passes(target) {
+    fn route_from(&self, source: Source, from: Position, target: Position) -> Option<Route> {
+        if !self.contains(from) || !self.contains(target) {
             return None;
         }
         if from <= target {
@@ -647,7 +647,7 @@ impl Log {
         };
         here.into_iter()
             .chain(snapshots)
-            .filter(|&position| self.passes(position))
+            .filter(|&position| self.contains(position))
             .map(taken_back)
             .chain(self.starts())
             .min()
@@ -655,7 +655,7 @@ impl Log {
 
     /// Discards the records before a position, which becomes the base.
     pub(crate) fn discard_before(&mut self, position: Position) {
-        if position <= self.base() || !self.passes(position) {
+        if position <= self.base() || !self.contains(position) {
             return;
         }
         self.base_is_start = self.start_source(position) == Some(position);
@@ -718,7 +718,7 @@ impl Log {
         }
         let mut bases: Vec<Position> = snapshots
             .chain(self.starts())
-            .filter(|&position| position <= here && self.passes(position))
+            .filter(|&position| position <= here && self.contains(position))
             .collect();
         bases.push(here);
         bases.sort();
@@ -746,7 +746,7 @@ impl Log {
     /// # Errors
     /// A sentence for the user that says what is inconsistent.
     pub(crate) fn from_parts(
-        base: Scene,
+        base: SessionParameters,
         base_position: Position,
         base_is_start: bool,
         records: Vec<Record>,
@@ -861,15 +861,15 @@ impl CellChange {
     /// The host has no memory for it.
     pub fn whole(
         &self,
-        scene: &Scene,
+        parameters: &SessionParameters,
         instance: usize,
     ) -> Result<Option<Arc<Lattice>>, MemoryError> {
         Ok(match self {
-            CellChange::Edit(change) => change.whole(scene.size),
-            CellChange::Start => Some(scene.start_lattice(instance)?),
+            CellChange::Edit(change) => change.whole(parameters.size),
+            CellChange::Start => Some(parameters.start_lattice(instance)?),
             CellChange::Soup { density, seed } => {
-                let instance = scene.instances_of(instance)[0] as u64;
-                Some(Arc::new(soup(scene.size, *density, *seed, instance)))
+                let instance = parameters.instances_of(instance)[0] as u64;
+                Some(Arc::new(soup(parameters.size, *density, *seed, instance)))
             }
         })
     }
@@ -880,11 +880,11 @@ impl CellChange {
     /// The host has no memory for it.
     pub fn apply(
         &self,
-        scene: &Scene,
+        parameters: &SessionParameters,
         instance: usize,
         lattice: &mut Arc<Lattice>,
     ) -> Result<(), MemoryError> {
-        match (self, self.whole(scene, instance)?) {
+        match (self, self.whole(parameters, instance)?) {
             (_, Some(whole)) => *lattice = whole,
             (CellChange::Edit(change), None) => change.apply_to(Arc::make_mut(lattice)),
             (CellChange::Start | CellChange::Soup { .. }, None) => {}

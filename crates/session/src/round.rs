@@ -193,7 +193,7 @@ impl Round<'_> {
             }
             (1, _) => {
                 if let (Some(Transfer::View), Some(picture)) = (transfer, picture) {
-                    let (lattices, region) = (ids(group), picture.viewport);
+                    let (lattices, region) = (ids(group), picture.region);
                     let reduce = Op::Reduce { lattices, region };
                     self.program.push(stream, reduce);
                 }
@@ -233,7 +233,7 @@ mod tests {
     use engine::{ReduceRegion, kernels};
 
     fn plan(kernel: &str, transfer: Transfer) -> RoundPlan {
-        let viewport = ReduceRegion {
+        let region = ReduceRegion {
             x0: 0,
             y0: 0,
             step: ReduceRegion::ONE,
@@ -248,7 +248,7 @@ mod tests {
             rule: Rule::LIFE,
             picture: Some(PicturePlan {
                 transfer,
-                viewport,
+                region,
                 only: None,
             }),
             measures: None,

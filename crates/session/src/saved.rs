@@ -291,19 +291,19 @@ impl Settings {
             ));
         }
         let kernel = self.kernel.0;
-        let scene = main.log.scene(main.position.records);
+        let parameters = main.log.parameters(main.position.records);
         let compared = comparison.as_ref().map(|comparison| &comparison.timeline);
-        let compared = compared.map(|own| own.log.scene(own.position.records));
-        for scene in std::iter::once(&scene).chain(&compared) {
+        let compared = compared.map(|own| own.log.parameters(own.position.records));
+        for parameters in std::iter::once(&parameters).chain(&compared) {
             kernel
-                .validate_size(scene.size)
+                .validate_size(parameters.size)
                 .map_err(|error| error.to_string())?;
         }
         let second = comparison.as_ref().map(|comparison| comparison.second);
         for switches in std::iter::once(self.switches).chain(second) {
-            switches.refusal(kernel).map_or(Ok(()), Err)?;
+            switches.incompatibility(kernel).map_or(Ok(()), Err)?;
         }
-        let instances = compared.as_ref().unwrap_or(&scene).instances;
+        let instances = compared.as_ref().unwrap_or(&parameters).instances;
         if selected >= instances {
             return Err(tr!(
                 "instance {selected} is selected, but there are {instances}, counted from 0",
@@ -313,12 +313,12 @@ impl Settings {
         }
         Ok(SavedSession {
             setup: Setup {
-                instances: scene.instances,
-                size: scene.size,
-                rule: scene.rule,
-                start: scene.start,
+                instances: parameters.instances,
+                size: parameters.size,
+                rule: parameters.rule,
+                start: parameters.start,
                 kernel,
-                kernel_choice: KernelChoice::Asked,
+                kernel_choice: KernelChoice::Explicit,
                 device: self.device.0,
                 switches: self.switches,
                 generations_per_round: self.generations_per_round.get(),

@@ -186,7 +186,7 @@ struct ScriptedEngine {
 
 fn error(fault: Fault) -> EngineError {
     match fault {
-        Fault::Midway => EngineError::HalfDone("a test's fault".into()),
+        Fault::Midway => EngineError::PartiallyApplied("a test's fault".into()),
         Fault::Lost => EngineError::ContextLost("a test's fault".into()),
         Fault::OutOfMemory => EngineError::DriverOutOfMemory("cuMemAlloc"),
         Fault::Refused => EngineError::Driver {
@@ -226,7 +226,7 @@ impl Engine for ScriptedEngine {
     fn submit(&mut self, program: &Program) -> Result<RunId> {
         match self.check(Call::Submit) {
             Ok(()) => {}
-            Err(error @ EngineError::HalfDone(_)) => {
+            Err(error @ EngineError::PartiallyApplied(_)) => {
                 let mut half = program.clone();
                 half.steps.truncate(program.steps.len().div_ceil(2));
                 self.engine.submit(&half)?;
@@ -248,7 +248,7 @@ impl Engine for ScriptedEngine {
     fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
         match self.check(Call::Submit) {
             Ok(()) => {}
-            Err(error @ EngineError::HalfDone(_)) => {
+            Err(error @ EngineError::PartiallyApplied(_)) => {
                 self.engine.replay(prepared)?;
                 self.engine.synchronize()?;
                 return Err(error);

@@ -63,12 +63,7 @@ impl Detector {
     }
 
     /// Adds a measure. Returns what the lattice has settled into, if anything.
-    pub(crate) fn note(
-        &mut self,
-        generation: u64,
-        measure: Measure,
-        rule: Rule,
-    ) -> Option<Settled> {
+    pub(crate) fn add(&mut self, generation: u64, measure: Measure, rule: Rule) -> Option<Settled> {
         let hash = measure.hash;
         let last = self.latest.back().copied();
         if last.is_some_and(|last| last.generation >= generation) {
@@ -175,7 +170,7 @@ mod tests {
     fn found(step: u64, hashes: impl Iterator<Item = u64>) -> Option<(usize, Settled)> {
         let mut detector = Detector::default();
         hashes.enumerate().find_map(|(i, hash)| {
-            let settled = detector.note(i as u64 * step, measure(hash), Rule::LIFE)?;
+            let settled = detector.add(i as u64 * step, measure(hash), Rule::LIFE)?;
             Some((i + 1, settled))
         })
     }
@@ -223,7 +218,7 @@ mod tests {
         // Unequal steps say nothing, even if the hash is the same.
         let mut detector = Detector::default();
         for generation in [1, 2, 4, 8, 16, 32, 64] {
-            let settled = detector.note(generation, measure(3), Rule::LIFE);
+            let settled = detector.add(generation, measure(3), Rule::LIFE);
             assert_eq!(settled, None, "{generation}");
         }
     }
@@ -232,23 +227,23 @@ mod tests {
     fn a_change_or_a_way_back_ends_it() {
         let mut detector = Detector::default();
         for generation in 0..4 {
-            detector.note(generation, measure(3), Rule::LIFE);
+            detector.add(generation, measure(3), Rule::LIFE);
         }
         assert_eq!(detector.settled(), Some(Settled::Still));
-        assert_eq!(detector.note(4, measure(4), Rule::LIFE), None);
+        assert_eq!(detector.add(4, measure(4), Rule::LIFE), None);
         for generation in 5..9 {
-            detector.note(generation, measure(3), Rule::LIFE);
+            detector.add(generation, measure(3), Rule::LIFE);
         }
         assert_eq!(detector.settled(), Some(Settled::Still));
-        assert_eq!(detector.note(2, measure(3), Rule::LIFE), None);
+        assert_eq!(detector.add(2, measure(3), Rule::LIFE), None);
     }
 
     #[test]
     fn the_empty_lattice_is_dead_unless_it_gives_birth() {
         let empty = Measure::default();
-        let dead = Detector::default().note(0, empty, Rule::LIFE);
+        let dead = Detector::default().add(0, empty, Rule::LIFE);
         assert_eq!(dead, Some(Settled::Dead));
         let born_of_nothing = Rule::from_masks(1, 0);
-        assert_eq!(Detector::default().note(0, empty, born_of_nothing), None);
+        assert_eq!(Detector::default().add(0, empty, born_of_nothing), None);
     }
 }

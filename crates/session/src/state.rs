@@ -2,7 +2,7 @@
 //! engine, a thread or a clock.
 //!
 //! Requests wait in one queue and are taken in order. [`State::take`] turns a request that changes
-//! cells or time into records of the log or into another [`Mode`]. [`next_work`] says what to do
+//! cells or time into records of the log or into another [`Mode`]. [`next_task`] says what to do
 //! now, given a few facts about the engine. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
@@ -194,7 +194,7 @@ pub(crate) enum Notice {
     Warning(Message),
 }
 
-/// Facts about the engine and the copies that [`next_work`] decides by.
+/// Facts about the engine and the copies that [`next_task`] decides by.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineFacts {
     /// Nothing is in flight on the engine, and nothing is being read from its slots.
@@ -210,15 +210,15 @@ pub(crate) struct EngineFacts {
     /// A slot is free for a snapshot, and all lattices are at one generation.
     pub(crate) can_snapshot: bool,
     /// Positions of copies of all lattices, finished or under way.
-    pub(crate) copies: Arc<[Position]>,
+    pub(crate) snapshots: Arc<[Position]>,
     /// The position of the last [`SnapshotReason::AllCells`] copy, once it is on the host.
     pub(crate) whole: Option<Position>,
     /// The instance whose present cells are known to the host.
     pub(crate) known: Option<usize>,
     /// A periodic copy is due.
-    pub(crate) copy_due: bool,
+    pub(crate) snapshot_due: bool,
     /// A copy of the present position that somebody waits for.
-    pub(crate) copy_wanted: Option<SnapshotReason>,
+    pub(crate) snapshot_wanted: Option<SnapshotReason>,
 }
 
 /// Why all lattices are copied into a host slot.
@@ -236,7 +236,7 @@ pub(crate) enum SnapshotReason {
 
 /// The next piece of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Work {
+pub(crate) enum NextTask {
     /// Sleep until this time, or until something happens.
     Wait(Option<Instant>),
     /// Take the first request.
@@ -277,7 +277,7 @@ pub(crate) struct State {
     /// How fast rounds follow one another.
     pub(crate) pace: Pace,
     /// When the next round is due.
-    pub(crate) due: Instant,
+    pub(crate) next_round_at: Instant,
     /// Rounds issued since the session began.
     pub(crate) rounds: u64,
     /// The session pauses after so many rounds.
@@ -304,11 +304,11 @@ impl EngineFacts {
             wants_calibration: false,
             pending_second_round: None,
             can_snapshot: false,
-            copies: Arc::default(),
+            snapshots: Arc::default(),
             whole: None,
             known: None,
-            copy_due: false,
-            copy_wanted: None,
+            snapshot_due: false,
+            snapshot_wanted: None,
         }
     }
 }
@@ -325,7 +325,7 @@ impl State {
             generations_per_round,
             round_left: None,
             pace,
-            due: now,
+            next_round_at: now,
             rounds: 0,
             max_rounds: None,
             refresh: true,
@@ -337,11 +337,12 @@ impl State {
     }
 
     /// Adds a record at the present position, where it is due.
-    fn push(&mut self, author: Author, content: Content, joins: bool) -> Position {
+    fn push(&mut self, author: Author, content: Content, continues_stroke: bool) -> Position {
         if self.has_records_ahead() {
             self.stale_after = Some(self.position);
         }
-        self.log.push(self.position, author, content, joins)
+        self.log
+            .push(self.position, author, content, continues_stroke)
     }
 
     /// Whether rounds follow one another, or will after the move under way.
@@ -390,16 +391,16 @@ impl State {
         }
     }
 
-    /// Carries out a request's effect on the log and the mode. `copies` are the positions of copies
+    /// Carries out a request's effect on the log and the mode. `snapshots` are the positions of copies
     /// of all lattices. Requests that change neither are left to the worker. Returns a notice for
     /// the user, if any.
     pub(crate) fn take(
         &mut self,
         request: Request,
-        copies: &[Position],
+        snapshots: &[Position],
         now: Instant,
     ) -> Option<Notice> {
-        if let Some(why) = self.refusal(&request) {
+        if let Some(why) = self.rejection(&request) {
             return Some(Notice::Refused(why));
         }
         match request {
@@ -417,19 +418,19 @@ impl State {
             Request::StepBack(by) => {
                 self.before_lesson = None;
                 self.max_rounds = None;
-                self.step_back(by, copies)
+                self.step_back(by, snapshots)
             }
             Request::RunTo(generation) => {
                 self.before_lesson = None;
                 self.max_rounds = None;
-                self.run_to(generation, copies)
+                self.run_to(generation, snapshots)
             }
             Request::Edit(edit, number) => {
-                let (instance, joins) = (edit.instance, edit.joins);
+                let (instance, continues_stroke) = (edit.instance, edit.continues_stroke);
                 let cells = CellChange::Edit(edit.change);
                 let content = Content::Cells { instance, cells };
                 let other = self.leave_run_to();
-                self.push(Author::Person, content, joins);
+                self.push(Author::Person, content, continues_stroke);
                 self.edit_number = Some((self.position.records, number));
                 other
             }
@@ -463,8 +464,8 @@ impl State {
                 }
                 other
             }
-            Request::Undo => self.undo(copies),
-            Request::Redo => self.redo(copies),
+            Request::Undo => self.undo(snapshots),
+            Request::Redo => self.redo(snapshots),
             Request::ReadCells | Request::Save | Request::EngineIdle | Request::AllCellsOnHost => {
                 None
             }
@@ -472,19 +473,19 @@ impl State {
     }
 
     /// Why a change does not fit the lattices: an earlier request may have changed them.
-    fn refusal(&self, request: &Request) -> Option<Message> {
-        let scene = || self.log.scene(self.position.records);
+    fn rejection(&self, request: &Request) -> Option<Message> {
+        let parameters = || self.log.parameters(self.position.records);
         let (instance, instances) = match request {
-            Request::Edit(edit, _) => (edit.instance, scene().instances),
+            Request::Edit(edit, _) => (edit.instance, parameters().instances),
             Request::ResetPanel(instance) | Request::Reseed { instance, .. } => {
-                (*instance, scene().instances)
+                (*instance, parameters().instances)
             }
             Request::SetGrid {
                 size,
                 instances,
                 place,
             } => {
-                let now = scene().size;
+                let now = parameters().size;
                 if size.width() < now.width() || size.height() < now.height() {
                     return Some(message!(
                         "The lattices are already larger: {now}",
@@ -523,7 +524,7 @@ impl State {
 
     fn toggle_pause(&mut self, now: Instant) -> Option<Notice> {
         self.before_lesson = None;
-        self.due = now;
+        self.next_round_at = now;
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
@@ -573,7 +574,7 @@ impl State {
                         Mode::RunningTo(run_to) if is_over(&run_to) => Mode::Paused,
                         other => other,
                     };
-                    self.due = now;
+                    self.next_round_at = now;
                 }
             }
             _ => {}
@@ -581,8 +582,8 @@ impl State {
     }
 
     /// Begins a move, if a route leads there.
-    fn move_to(&mut self, target: Position, purpose: MoveReason, copies: &[Position]) -> bool {
-        let route = self.route(copies, target);
+    fn move_to(&mut self, target: Position, purpose: MoveReason, snapshots: &[Position]) -> bool {
+        let route = self.route(snapshots, target);
         if route.is_some() {
             self.begin_move(target, purpose, Mode::Paused);
         }
@@ -604,12 +605,12 @@ impl State {
     }
 
     /// The shortest route to a position, from the present cells, a copy or a start.
-    pub(crate) fn route(&self, copies: &[Position], target: Position) -> Option<Route> {
+    pub(crate) fn route(&self, snapshots: &[Position], target: Position) -> Option<Route> {
         let here = self.cells_known.then_some(self.position);
-        self.log.route(here, copies.iter().copied(), target)
+        self.log.route(here, snapshots.iter().copied(), target)
     }
 
-    fn step_back(&mut self, by: u64, copies: &[Position]) -> Option<Notice> {
+    fn step_back(&mut self, by: u64, snapshots: &[Position]) -> Option<Notice> {
         self.mode = Mode::Paused;
         let generation = self.start_generation();
         if self.position.generation == generation {
@@ -619,30 +620,30 @@ impl State {
             )));
         }
         let wanted = self.position.generation.saturating_sub(by);
-        self.go_back(wanted.max(generation), copies)
+        self.go_back(wanted.max(generation), snapshots)
     }
 
     /// The generation of the start in force, which the log may have discarded.
     fn start_generation(&self) -> u64 {
-        let scene = self.log.scene(self.position.records);
-        scene.start.generation()
+        let parameters = self.log.parameters(self.position.records);
+        parameters.start.generation()
     }
 
     /// Goes back to a generation of the start in force, or as far back as a route leads.
-    fn go_back(&mut self, generation: u64, copies: &[Position]) -> Option<Notice> {
+    fn go_back(&mut self, generation: u64, snapshots: &[Position]) -> Option<Notice> {
         let target = self.log.at_generation(self.position, generation);
         let is_kept = target.generation == generation;
-        if is_kept && self.move_to(target, MoveReason::Back, copies) {
+        if is_kept && self.move_to(target, MoveReason::Back, snapshots) {
             return None;
         }
         let here = self.cells_known.then_some(self.position);
-        let oldest = self.log.oldest_reachable(here, copies.iter().copied());
+        let oldest = self.log.oldest_reachable(here, snapshots.iter().copied());
         let oldest = oldest.filter(|&oldest| {
             oldest.generation < self.position.generation
                 && self.log.start_of(oldest) == self.log.start_of(self.position)
         });
         match oldest {
-            Some(oldest) if self.move_to(oldest, MoveReason::Back, copies) => {
+            Some(oldest) if self.move_to(oldest, MoveReason::Back, snapshots) => {
                 let generation = oldest.generation;
                 Some(Notice::Done(message!(
                     "Generation {generation} is the oldest one kept",
@@ -655,7 +656,7 @@ impl State {
         }
     }
 
-    fn run_to(&mut self, generation: u64, copies: &[Position]) -> Option<Notice> {
+    fn run_to(&mut self, generation: u64, snapshots: &[Position]) -> Option<Notice> {
         let now = self.position.generation;
         if generation > now {
             self.mode = Mode::RunningTo(RunTo {
@@ -672,19 +673,19 @@ impl State {
                 "Cannot go back before the start (generation {start})",
                 start = start
             ))),
-            _ => self.go_back(generation, copies),
+            _ => self.go_back(generation, snapshots),
         }
     }
 
-    fn undo(&mut self, copies: &[Position]) -> Option<Notice> {
+    fn undo(&mut self, snapshots: &[Position]) -> Option<Notice> {
         self.before_lesson = None;
         self.max_rounds = None;
         self.mode = Mode::Paused;
-        let Some(undo) = self.log.undo(self.position) else {
+        let Some(undo) = self.log.undo_target(self.position) else {
             return Some(Notice::Refused(message!("Nothing to undo")));
         };
         let from = self.position;
-        if self.move_to(undo.position(), MoveReason::Undo { from, undo }, copies) {
+        if self.move_to(undo.position(), MoveReason::Undo { from, undo }, snapshots) {
             return None;
         }
         let generation = undo.position().generation;
@@ -694,15 +695,18 @@ impl State {
         )))
     }
 
-    fn redo(&mut self, copies: &[Position]) -> Option<Notice> {
+    fn redo(&mut self, snapshots: &[Position]) -> Option<Notice> {
         self.before_lesson = None;
         self.max_rounds = None;
         self.mode = Mode::Paused;
-        let Some((log, position)) = self.log.redone() else {
+        let Some((log, position)) = self.log.after_redo() else {
             return Some(Notice::Refused(message!("Nothing to redo")));
         };
         let here = self.cells_known.then_some(self.position);
-        if log.route(here, copies.iter().copied(), position).is_none() {
+        if log
+            .route(here, snapshots.iter().copied(), position)
+            .is_none()
+        {
             let generation = position.generation;
             return Some(Notice::Refused(message!(
                 "Generation {generation} is no longer kept; raise --history-memory",
@@ -756,7 +760,7 @@ impl State {
         self.position.generation += u64::from(generations);
         match &mut self.mode {
             Mode::Moving(_) => return, // what is left of a lost round is stepped after the move
-            Mode::Stepping(asked) => *asked = asked.saturating_sub(generations),
+            Mode::Stepping(left) => *left = left.saturating_sub(generations),
             Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
         }
         self.round_left = Some(left);
@@ -771,9 +775,9 @@ impl State {
         }
         self.round_left = None;
         match self.mode {
-            Mode::Stepping(asked) => {
+            Mode::Stepping(left) => {
                 // A record cuts a round short: the rest follows it.
-                self.mode = match asked.saturating_sub(generations) {
+                self.mode = match left.saturating_sub(generations) {
                     0 => Mode::Paused,
                     left => Mode::Stepping(left),
                 };
@@ -803,7 +807,7 @@ impl State {
     }
 
     /// Pauses at once, also during a move. The cells must be known.
-    pub(crate) fn halt(&mut self) {
+    pub(crate) fn pause_now(&mut self) {
         self.drop_redo();
         self.mode = Mode::Paused;
         self.round_left = None;
@@ -819,9 +823,9 @@ impl State {
     /// Handles a move to whose target no route leads any more. If the cells are known, the move
     /// ends; otherwise it goes to the nearest reachable position. `None` if there is none: the
     /// session cannot continue.
-    pub(crate) fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Notice> {
+    pub(crate) fn handle_unreachable_target(&mut self, snapshots: &[Position]) -> Option<Notice> {
         if self.cells_known {
-            self.halt();
+            self.pause_now();
             let why =
                 message!("That generation can no longer be reached: its history was discarded");
             return Some(Notice::Refused(why));
@@ -833,11 +837,11 @@ impl State {
         };
         self.drop_redo();
         let log = &self.log;
-        let target = match log.route(None, copies.iter().copied(), lost) {
+        let target = match log.route(None, snapshots.iter().copied(), lost) {
             Some(_) => lost,
             None => {
-                let all = copies.iter().copied().chain(log.starts());
-                let all = all.filter(|&position| log.passes(position));
+                let all = snapshots.iter().copied().chain(log.starts());
+                let all = all.filter(|&position| log.contains(position));
                 let apart = |position: &Position| (*position < lost, *position);
                 all.min_by_key(apart)?
             }
@@ -881,9 +885,9 @@ impl State {
     /// Sets when the next round is due. Delays of more than four periods are not caught up.
     pub(crate) fn keep_pace(&mut self, now: Instant) {
         let period = self.pace.period();
-        self.due += period;
-        if self.pace == Pace::Unthrottled || self.due + 4 * period < now {
-            self.due = now;
+        self.next_round_at += period;
+        if self.pace == Pace::Unthrottled || self.next_round_at + 4 * period < now {
+            self.next_round_at = now;
         }
     }
 
@@ -923,14 +927,14 @@ impl State {
             Mode::RunningTo(run_to) if run_to.generation <= generation => Mode::Paused,
             then => then,
         };
-        self.due = now;
+        self.next_round_at = now;
         self.refresh = true;
         let told = match moving.purpose {
             MoveReason::Back | MoveReason::Recovery | MoveReason::Return | MoveReason::Opening => {
                 return None;
             }
             MoveReason::Undo { from, undo } => {
-                self.log.undid(from, undo);
+                self.log.commit_undo(from, undo);
                 if let Undo::Before(position) = undo {
                     self.stale_after = Some(position);
                 }
@@ -973,11 +977,11 @@ impl State {
     }
 
     /// The record to apply now, if any. A move applies none beyond its target.
-    fn due(&self) -> Option<&Record> {
+    fn due_record(&self) -> Option<&Record> {
         let within = self
             .moving()
             .is_none_or(|moving| self.position.records < moving.target.records);
-        self.log.due(self.position).filter(|_| within)
+        self.log.due_record(self.position).filter(|_| within)
     }
 
     /// Whether the log has records after the present position.
@@ -993,15 +997,15 @@ impl State {
     }
 
     /// Whether the cells of a position can be restored from a copy without stepping.
-    fn is_at_hand(&self, copies: &[Position], position: Position) -> bool {
-        let route = self.log.route(None, copies.iter().copied(), position);
+    fn is_at_hand(&self, snapshots: &[Position], position: Position) -> bool {
+        let route = self.log.route(None, snapshots.iter().copied(), position);
         route.is_some_and(|route| route.generations == 0)
     }
 }
 
 /// Decides the next piece of work.
-pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
-    let wait = Work::Wait(None);
+pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
+    let wait = NextTask::Wait(None);
     if facts.calibrating {
         return wait;
     }
@@ -1010,10 +1014,10 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
         && !moving.begun
     {
         if let Some((Request::TogglePause, _)) = state.requests.front() {
-            return Work::TakeRequest;
+            return NextTask::TakeRequest;
         }
         return if facts.engine_idle {
-            Work::Restore
+            NextTask::Restore
         } else {
             wait
         };
@@ -1025,7 +1029,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
     if let Some(generations) = facts.pending_second_round {
         return b_round(state, generations, facts, now);
     }
-    if let Some(record) = state.due() {
+    if let Some(record) = state.due_record() {
         return apply_due(state, record, facts);
     }
     // A copy of one instance is made after a move; a session can be saved in its middle.
@@ -1033,15 +1037,15 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
         matches!(why, SnapshotReason::Instance(_)) && state.moving().is_some()
     };
     // While no slot is free for the copy, rounds go on, but later requests wait.
-    let wanted = facts.copy_wanted.filter(|why| !waits(why));
+    let wanted = facts.snapshot_wanted.filter(|why| !waits(why));
     let waits_for_slot = match wanted {
-        Some(why) if facts.can_snapshot => return Work::Snapshot(why),
+        Some(why) if facts.can_snapshot => return NextTask::Snapshot(why),
         wanted => wanted.is_some(),
     };
     if let Some((request, _)) = state.requests.front()
         && let Requirement::Nothing | Requirement::NoPartialRound = request.requirement()
     {
-        return Work::TakeRequest;
+        return NextTask::TakeRequest;
     }
     match &state.mode {
         Mode::Moving(moving) => return go_on_moving(state, moving, facts),
@@ -1054,68 +1058,68 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
     if let Some((request, _)) = request {
         return match request.requirement() {
             Requirement::Nothing | Requirement::NoPartialRound | Requirement::NoMove => {
-                Work::TakeRequest
+                NextTask::TakeRequest
             }
-            Requirement::EngineIdle if facts.engine_idle => Work::TakeRequest,
+            Requirement::EngineIdle if facts.engine_idle => NextTask::TakeRequest,
             Requirement::AllCellsOnHost
                 if facts.engine_idle && facts.whole == Some(state.position) =>
             {
-                Work::TakeRequest
+                NextTask::TakeRequest
             }
             Requirement::AllCellsOnHost if facts.engine_idle && facts.can_snapshot => {
-                Work::Snapshot(SnapshotReason::AllCells)
+                NextTask::Snapshot(SnapshotReason::AllCells)
             }
             Requirement::EngineIdle | Requirement::AllCellsOnHost => wait,
         };
     }
     if facts.wants_calibration && state.mode == Mode::Running {
         return if facts.engine_idle {
-            Work::Calibrate
+            NextTask::Calibrate
         } else {
             wait
         };
     }
-    if facts.copy_due && facts.can_snapshot {
-        return Work::Snapshot(SnapshotReason::Periodic);
+    if facts.snapshot_due && facts.can_snapshot {
+        return NextTask::Snapshot(SnapshotReason::Periodic);
     }
     match &state.mode {
-        Mode::Running if now >= state.due => {
+        Mode::Running if now >= state.next_round_at => {
             let wanted = u64::from(state.generations_per_round);
             round(state.until_next(wanted), facts)
         }
-        Mode::Running if state.refresh && facts.has_room => Work::Refresh,
-        Mode::Running => Work::Wait(Some(state.due)),
+        Mode::Running if state.refresh && facts.has_room => NextTask::Refresh,
+        Mode::Running => NextTask::Wait(Some(state.next_round_at)),
         Mode::RunningTo(run_to) => {
             let left = run_to.generation.saturating_sub(state.position.generation);
             let wanted = state.until_next(left.min(u64::from(run_to.chunk)));
             round(wanted, facts)
         }
         Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => match state.refresh {
-            true if facts.has_room => Work::Refresh,
+            true if facts.has_room => NextTask::Refresh,
             _ => wait,
         },
     }
 }
 
-fn round(generations: u32, facts: &EngineFacts) -> Work {
+fn round(generations: u32, facts: &EngineFacts) -> NextTask {
     match facts.has_room {
-        true => Work::Round(generations),
-        false => Work::Wait(None),
+        true => NextTask::Round(generations),
+        false => NextTask::Wait(None),
     }
 }
 
 /// B's round after A's: at the pace while both run, at once if something waits.
-fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> Work {
+fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
     let at_once = state.mode != Mode::Running || !state.requests.is_empty();
-    match at_once || now >= state.due {
+    match at_once || now >= state.next_round_at {
         true => round(generations, facts),
-        false => Work::Wait(Some(state.due)),
+        false => NextTask::Wait(Some(state.next_round_at)),
     }
 }
 
 /// The work that a due record needs before it is applied, or its application.
-fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
-    let (here, wait) = (state.position, Work::Wait(None));
+fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
+    let (here, wait) = (state.position, NextTask::Wait(None));
     // An edit can be undone: a copy of all lattices is made before it.
     let previous = here
         .records
@@ -1123,45 +1127,45 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
         .and_then(|at| state.log.record(at));
     let begins = previous.is_none_or(|previous| previous.entry != record.entry);
     let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
-    if is_landmark && !state.is_at_hand(&facts.copies, here) {
+    if is_landmark && !state.is_at_hand(&facts.snapshots, here) {
         return match facts.can_snapshot {
-            true => Work::Snapshot(SnapshotReason::Landmark),
+            true => NextTask::Snapshot(SnapshotReason::Landmark),
             false => wait,
         };
     }
     match &record.content {
         Content::Cells { instance, cells } => {
-            let instance = state.log.base_scene().instances_of(*instance)[0];
+            let instance = state.log.base_parameters().instances_of(*instance)[0];
             let reads = matches!(
                 cells,
-                CellChange::Edit(Change::Flip { .. } | Change::Turn { .. })
+                CellChange::Edit(Change::Flip { .. } | Change::Rotate { .. })
             );
             match reads && facts.known != Some(instance) {
-                false => Work::Apply,
+                false => NextTask::Apply,
                 true if facts.engine_idle && facts.can_snapshot => {
-                    Work::Snapshot(SnapshotReason::Instance(instance))
+                    NextTask::Snapshot(SnapshotReason::Instance(instance))
                 }
                 true => wait,
             }
         }
-        Content::Start(_) | Content::Rule(_) if facts.engine_idle => Work::Apply,
-        Content::Grid { .. } if facts.engine_idle && facts.whole == Some(here) => Work::Apply,
+        Content::Start(_) | Content::Rule(_) if facts.engine_idle => NextTask::Apply,
+        Content::Grid { .. } if facts.engine_idle && facts.whole == Some(here) => NextTask::Apply,
         Content::Grid { .. } if facts.engine_idle && facts.can_snapshot => {
-            Work::Snapshot(SnapshotReason::AllCells)
+            NextTask::Snapshot(SnapshotReason::AllCells)
         }
         Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => wait,
     }
 }
 
-fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> Work {
+fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
     let here = state.position;
     if here >= moving.target {
-        return Work::Arrive;
+        return NextTask::Arrive;
     }
     if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
         return match facts.can_snapshot {
-            true => Work::Snapshot(SnapshotReason::Landmark),
-            false => Work::Wait(None),
+            true => NextTask::Snapshot(SnapshotReason::Landmark),
+            false => NextTask::Wait(None),
         };
     }
     let end = match here.records == moving.target.records {

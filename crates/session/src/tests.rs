@@ -2,9 +2,9 @@
 
 mod edits;
 mod findings;
-mod keeping;
+mod idle;
 mod past;
-mod resting;
+mod persistence;
 mod time;
 
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn setup(instances: usize, size: Size) -> Setup {
             seed: 3,
         },
         kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         device: DeviceChoice::Cpu,
         switches: Switches::DEFAULT,
         generations_per_round: 1,
@@ -121,7 +121,7 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
     session.act(SessionAction::ToggleComparison);
     session.act(SessionAction::CycleSwitch(Switch::Order));
     session.act(SessionAction::TogglePause);
-    let status = wait_for(&session, "both halves timed and compared", |status| {
+    let status = wait_for(&session, "A and B timed and compared", |status| {
         let timed = |comparison: &AbComparison| comparison.round_us.iter().all(Option::is_some);
         let compared =
             |comparison: &AbComparison| comparison.differing.is_some_and(|(_, of)| of > 20);
@@ -229,7 +229,7 @@ fn overlap_is_measured_while_it_is_watched() {
 fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
     let size = Size::new(128, 128).unwrap();
     let setup = Setup {
-        kernel_choice: KernelChoice::Open,
+        kernel_choice: KernelChoice::Auto,
         rounds: Some(0),
         ..setup(2, size)
     };
@@ -238,7 +238,7 @@ fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
     assert_eq!(pictures_of(&session, size, 2, 0), soups);
     let picked = session.status();
     // All but the one that takes larger lattices alone.
-    assert_eq!(picked.kernel_choice, KernelChoice::Timed(8));
+    assert_eq!(picked.kernel_choice, KernelChoice::Benchmarked(8));
     session.act(SessionAction::StepGeneration);
     let after: Vec<Lattice> = soups
         .iter()
@@ -247,5 +247,5 @@ fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
     assert_eq!(pictures_of(&session, size, 2, 1), after);
     session.act(SessionAction::NextKernel);
     let asked = wait_for(&session, "another kernel", |s| s.kernel != picked.kernel);
-    assert_eq!(asked.kernel_choice, KernelChoice::Asked);
+    assert_eq!(asked.kernel_choice, KernelChoice::Explicit);
 }

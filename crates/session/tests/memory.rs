@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use life::{Lattice, Rule, Size, soup};
 use model::{Change, Start};
-use session::log::{Author, CellChange, Content, Inverse, Log, Scene};
+use session::log::{Author, CellChange, Content, Inverse, Log, SessionParameters};
 use session::snapshots::{Keep, Snapshots};
 use test_support::{CountingAllocator, peak_of_all_threads};
 
@@ -38,7 +38,7 @@ fn start(seed: u64) -> Start {
 /// Forty times a start from lattices, and ten times a fill of a panel with the inverse that undoes
 /// it, each with a snapshot; answers how many snapshots were left.
 fn forty_starts(budget: u64) -> usize {
-    let scene = Scene {
+    let parameters = SessionParameters {
         size: size(),
         instances: INSTANCES,
         rule: Rule::LIFE,
@@ -46,7 +46,7 @@ fn forty_starts(budget: u64) -> usize {
         counterparts: None,
         drawn: Default::default(),
     };
-    let mut log = Log::new(scene);
+    let mut log = Log::new(parameters);
     let mut here = log.base();
     let mut snapshots = Snapshots::new(budget);
     for seed in 1..=40 {
@@ -71,8 +71,8 @@ fn forty_starts(budget: u64) -> usize {
             here = log.push(here, Author::Person, content, false);
             let inverse = Inverse::Lattice(lattices[instance].clone());
             log.set_inverse(before, inverse);
-            let scene = log.scene(before);
-            fill.apply(&scene, instance, &mut lattices[instance])
+            let parameters = log.parameters(before);
+            fill.apply(&parameters, instance, &mut lattices[instance])
                 .unwrap();
 
             let keep = Keep {

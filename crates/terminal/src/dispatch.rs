@@ -31,7 +31,7 @@ impl<W: SessionHandle> TerminalApp<W> {
             Event::Resize(..) => {}
             _ => return,
         }
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
     }
 
     fn key(&mut self, event: &KeyEvent) {
@@ -71,16 +71,16 @@ impl<W: SessionHandle> TerminalApp<W> {
 
     /// Does what a person asked for, or says why it is impossible.
     fn act(&mut self, action: Action) {
-        let action = self.app.lessons.instead(action);
+        let action = self.app.lessons.remap_action(action);
         let status = self.app.status();
-        if let Some(refusal) = action.refusal(&self.context(status.as_deref())) {
-            return self.note(refusal);
+        if let Some(message) = action.unavailable_message(&self.context(status.as_deref())) {
+            return self.show_notice(message);
         }
         match action {
             Action::Session(action) => self.app.act(action),
             Action::View(action) => self.view_action(action),
             // The table gives edits to the window alone.
-            Action::Edit(_) => self.note(message!("only in the window")),
+            Action::Edit(_) => self.show_notice(message!("only in the window")),
         }
     }
 
@@ -90,7 +90,7 @@ impl<W: SessionHandle> TerminalApp<W> {
         Context {
             front_end: FrontEnd::Terminal,
             status,
-            is_ahead: true,
+            has_pending_requests: true,
             toggles: Toggles {
                 timeline: options.timeline,
                 lab: options.side == Some(SidePanel::Lab),
@@ -128,23 +128,25 @@ impl<W: SessionHandle> TerminalApp<W> {
                 self.app.toggle_lessons(Instant::now());
                 self.view.scroll_to_top();
             }
-            ViewAction::NextPage => self.with_lessons(|lessons, source| lessons.turn(source, true)),
-            ViewAction::PreviousPage => {
-                self.with_lessons(|lessons, source| lessons.turn(source, false));
+            ViewAction::NextPage => {
+                self.with_lessons(|lessons, source| lessons.next_or_previous(source, true))
             }
-            ViewAction::NextColours => self.app.next_theme(Instant::now()),
+            ViewAction::PreviousPage => {
+                self.with_lessons(|lessons, source| lessons.next_or_previous(source, false));
+            }
+            ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::Invert => self.app.options.invert ^= true,
             ViewAction::NextLanguage => lang::set(lang::language().other()),
             ViewAction::Escape => self.escape(),
             ViewAction::Quit => self.quit = true,
             // The table gives these to the window alone.
-            ViewAction::AskGeneration
+            ViewAction::OpenGoTo
             | ViewAction::TogglePopulation
-            | ViewAction::PopulationOfAll
+            | ViewAction::TogglePopulationOfAll
             | ViewAction::ToggleGridLines
-            | ViewAction::ToggleSeparate
+            | ViewAction::ToggleSeparateCameras
             | ViewAction::ToggleMinimap
-            | ViewAction::NextColourBy
+            | ViewAction::NextColourMode
             | ViewAction::ToggleFullscreen
             | ViewAction::SavePicture
             | ViewAction::SavePanelPicture
@@ -154,7 +156,7 @@ impl<W: SessionHandle> TerminalApp<W> {
             | ViewAction::TogglePresentation
             | ViewAction::EnlargeInterface
             | ViewAction::ReduceInterface
-            | ViewAction::DefaultInterface => self.note(message!("only in the window")),
+            | ViewAction::DefaultInterface => self.show_notice(message!("only in the window")),
         }
     }
 
@@ -163,7 +165,7 @@ impl<W: SessionHandle> TerminalApp<W> {
         if self.view.help {
             self.view.help = false;
         } else if self.app.lessons.screen.is_some() {
-            self.with_lessons(|lessons, source| lessons.leave(source));
+            self.with_lessons(|lessons, source| lessons.go_up(source));
         } else if self.app.options.timeline {
             self.app.show_timeline(false);
         } else if let Some(panel) = self.app.options.side {

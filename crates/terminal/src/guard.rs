@@ -15,16 +15,16 @@ use ratatui::crossterm::{cursor, execute};
 
 use super::{Terminal, broken};
 use crate::TerminalError;
-use app::Rescue;
+use app::EmergencySave;
 
 /// Whether the terminal is ours just now.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+static TERMINAL_ACQUIRED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a thread has panicked while it was.
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// What was to be said while it was.
-static HELD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static BUFFERED_LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// How long a write to a terminal that takes nothing may hold up a signal; then what is kept is
 /// saved without the terminal being given back.
@@ -63,47 +63,50 @@ pub(super) fn has_hung_up() -> bool {
 
 /// Holds the terminal; gives it back when dropped.
 pub(super) struct Guard {
-    told: Arc<AtomicBool>,
+    quit_requested: Arc<AtomicBool>,
     /// Whether the terminal has been given back, as far as it took that.
     given_back: Arc<AtomicBool>,
 }
 
 impl Guard {
-    /// Takes the terminal. What `rescue` knows of is saved should a signal come while the terminal
+    /// Takes the terminal. What `emergency_save` knows of is saved should a signal come while the terminal
     /// takes nothing.
-    pub(super) fn new(rescue: Arc<Rescue>) -> Result<Guard, TerminalError> {
+    pub(super) fn new(emergency_save: Arc<EmergencySave>) -> Result<Guard, TerminalError> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
-                if TAKEN.load(Ordering::Acquire) {
+                if TERMINAL_ACQUIRED.load(Ordering::Acquire) {
                     PANICKED.store(true, Ordering::Release);
                     restore();
                 }
                 before(panic);
             }));
         });
-        let told = Arc::new(AtomicBool::new(false));
+        let quit_requested = Arc::new(AtomicBool::new(false));
         let given_back = Arc::new(AtomicBool::new(false));
-        let (heard, over) = (told.clone(), given_back.clone());
+        let (quit_flag, over) = (quit_requested.clone(), given_back.clone());
         // Another handler is only there in tests.
         let _ = ctrlc::set_handler(move || {
-            if heard.swap(true, Ordering::AcqRel) {
+            if quit_flag.swap(true, Ordering::AcqRel) {
                 return;
             }
-            let (rescue, over) = (rescue.clone(), over.clone());
+            let (emergency_save, over) = (emergency_save.clone(), over.clone());
             let watch = move || {
                 std::thread::sleep(TIMEOUT);
                 if !over.load(Ordering::Acquire) {
-                    let unsaved = rescue.save();
+                    let unsaved = emergency_save.save();
                     let _ = disable_raw_mode(); // what is written no longer arrives
                     std::process::exit(if unsaved.is_empty() { 0 } else { 2 });
                 }
             };
             let _ = std::thread::Builder::new().spawn(watch);
         });
-        TAKEN.store(true, Ordering::Release);
-        let guard = Guard { told, given_back };
+        TERMINAL_ACQUIRED.store(true, Ordering::Release);
+        let guard = Guard {
+            quit_requested,
+            given_back,
+        };
         enable_raw_mode().map_err(broken)?;
         execute!(
             stdout(),
@@ -122,8 +125,8 @@ impl Guard {
     }
 
     /// Whether a signal has come, or a thread has panicked and the screen is gone.
-    pub(super) fn is_told_to_end(&self) -> bool {
-        self.told.load(Ordering::Acquire) || PANICKED.load(Ordering::Acquire)
+    pub(super) fn should_exit(&self) -> bool {
+        self.quit_requested.load(Ordering::Acquire) || PANICKED.load(Ordering::Acquire)
     }
 }
 
@@ -136,7 +139,7 @@ impl Drop for Guard {
 
 /// Gives the terminal back, once; a terminal that is gone needs nothing.
 fn restore() {
-    if !TAKEN.swap(false, Ordering::AcqRel) {
+    if !TERMINAL_ACQUIRED.swap(false, Ordering::AcqRel) {
         return;
     }
     let _ = execute!(
@@ -146,9 +149,9 @@ fn restore() {
         cursor::Show
     );
     let _ = disable_raw_mode();
-    if let Ok(mut held) = HELD.lock() {
-        let _ = io::stderr().write_all(&held);
-        held.clear();
+    if let Ok(mut buffered) = BUFFERED_LOG.lock() {
+        let _ = io::stderr().write_all(&buffered);
+        buffered.clear();
     }
 }
 
@@ -159,11 +162,13 @@ pub struct LogWriter;
 impl Write for LogWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         use std::io::IsTerminal as _;
-        match HELD.lock() {
+        match BUFFERED_LOG.lock() {
             // What goes to a file disturbs nobody.
-            Ok(mut held) if TAKEN.load(Ordering::Acquire) && io::stderr().is_terminal() => {
-                if held.len() < 1 << 20 {
-                    held.extend_from_slice(bytes);
+            Ok(mut buffered)
+                if TERMINAL_ACQUIRED.load(Ordering::Acquire) && io::stderr().is_terminal() =>
+            {
+                if buffered.len() < 1 << 20 {
+                    buffered.extend_from_slice(bytes);
                 }
                 Ok(bytes.len())
             }

@@ -7,9 +7,9 @@
 mod dispatch;
 mod error;
 mod guard;
+mod key_reader;
 mod keys;
 mod painting;
-mod typed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,20 +20,20 @@ use ratatui::layout::Rect;
 
 pub use error::TerminalError;
 pub use guard::{LogWriter, is_foreground};
-pub use painting::{Depth, Glyphs, TerminalView};
+pub use painting::{ColourDepth, Glyphs, TerminalView};
 
 use app::pacing::{Pacer, Rate};
 
-use app::{AppState, Rescue, SessionHandle, Wake};
+use app::{AppState, EmergencySave, SessionHandle, Wake};
 use guard::Guard;
+use key_reader::KeyReader;
 use lang::{Message, tr};
 use screen::ViewOptions;
-use typed::Typed;
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
 /// Of the time, at most this part is spent writing.
-const WRITING: u32 = 2;
+const INTERVAL_PER_WRITE: u32 = 2;
 /// How often to look for keys and for what is new.
 const POLL_INTERVAL: Duration = Duration::from_millis(16);
 
@@ -66,11 +66,11 @@ pub fn run<W: SessionHandle>(
     let woken = news.clone();
     let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));
     let session = start(wake).map_err(TerminalError::Session)?;
-    let rescue = Arc::new(Rescue::default());
-    rescue.session(session.saver());
-    let guard = Guard::new(rescue)?;
+    let emergency_save = Arc::new(EmergencySave::default());
+    emergency_save.set_saver(session.saver());
+    let guard = Guard::new(emergency_save)?;
     let terminal = guard.terminal()?;
-    let depth = Depth::detect(|name| std::env::var(name).ok());
+    let depth = ColourDepth::detect(|name| std::env::var(name).ok());
     let mut app = AppState::new(options.view.clone());
     app.start(session);
     let mut shown = TerminalApp {
@@ -84,7 +84,7 @@ pub fn run<W: SessionHandle>(
         frames: 0,
         options,
         terminal,
-        typed: Typed::listen()?,
+        typed: KeyReader::listen()?,
     };
     let answer = shown.run(&news, &guard);
     // The screen first: whom a signal ends has only as long as the guard stands, and a session
@@ -109,7 +109,7 @@ struct TerminalApp<W> {
     frames: u64,
     options: TerminalOptions,
     terminal: Terminal,
-    typed: Typed,
+    typed: KeyReader,
 }
 
 impl<W: SessionHandle> TerminalApp<W> {
@@ -117,13 +117,13 @@ impl<W: SessionHandle> TerminalApp<W> {
         loop {
             let now = Instant::now();
             if news.swap(false, Ordering::AcqRel) {
-                self.pacer.want(now);
+                self.pacer.request_frame(now);
             }
             if self.options.frames.is_some() {
-                self.pacer.want(now); // so many were asked for, whether there is anything new or not
+                self.pacer.request_frame(now); // so many were asked for, whether there is anything new or not
             }
             if let Some(until) = self.app.expire_notice(now) {
-                self.pacer.want_at(until); // to take it away
+                self.pacer.request_frame_at(until); // to take it away
             }
             if self.pacer.take_due(now) {
                 self.draw(now)?;
@@ -135,7 +135,7 @@ impl<W: SessionHandle> TerminalApp<W> {
                 return Err(TerminalError::Session(anyhow::anyhow!("{why}")));
             }
             let through = self.options.frames.is_some_and(|most| self.frames >= most);
-            if self.quit || through || status.finished || guard.is_told_to_end() {
+            if self.quit || through || status.finished || guard.should_exit() {
                 return Ok(());
             }
             if guard::has_hung_up() {
@@ -183,18 +183,18 @@ impl<W: SessionHandle> TerminalApp<W> {
             self.app.request_view(request);
         }
         let took = began.elapsed();
-        self.pacer.least = MIN_FRAME_INTERVAL.max(WRITING * took);
-        self.pacer.drawn(began);
+        self.pacer.min_interval = MIN_FRAME_INTERVAL.max(INTERVAL_PER_WRITE * took);
+        self.pacer.frame_drawn(began);
         self.rate.count(Instant::now());
         self.frames += 1;
         tracing::trace!("frame {} written in {took:?}", self.frames);
         Ok(())
     }
 
-    fn note(&mut self, notice: impl Into<Message>) {
+    fn show_notice(&mut self, notice: impl Into<Message>) {
         let now = Instant::now();
-        self.app.note(notice, now);
-        self.pacer.want(now);
+        self.app.show_notice(notice, now);
+        self.pacer.request_frame(now);
     }
 }
 

@@ -141,7 +141,7 @@ mod tests {
             scale: 1.0,
         };
         let (context, mut events) = (context(), Vec::new());
-        let (mut places, mut asked) = (0, Vec::new());
+        let (mut places, mut all_requests) = (0, Vec::new());
         for step in 0..4 {
             let input = RawInput {
                 events: std::mem::take(&mut events),
@@ -157,7 +157,7 @@ mod tests {
                 input,
             );
             output.drop_without_applying_deltas();
-            asked.extend(requests);
+            all_requests.extend(requests);
             let tipped = hit_regions::places(&context);
             places = tipped.len();
             if let (Some(pos), 1..=2) = (click(&tipped), step) {
@@ -170,19 +170,23 @@ mod tests {
                 });
             }
         }
-        (places, asked)
+        (places, all_requests)
     }
 
     #[test]
     fn a_click_does_what_is_pointed_at_and_one_on_a_cross_closes_all() {
         let options = ViewOptions::default();
         for callout in Callout::ALL {
-            let asked = |back: usize| {
+            let all_requests = |back: usize| {
                 let middle = |rects: &[Rect]| rects.iter().rev().nth(back).map(Rect::center);
                 shown(&[callout], &options, None, middle).1
             };
-            assert_eq!(asked(0), [UiRequest::CloseCallouts], "{callout:?}");
-            assert_eq!(asked(1), [UiRequest::Act(callout.action())], "{callout:?}");
+            assert_eq!(all_requests(0), [UiRequest::CloseCallouts], "{callout:?}");
+            assert_eq!(
+                all_requests(1),
+                [UiRequest::Act(callout.action())],
+                "{callout:?}"
+            );
         }
     }
 

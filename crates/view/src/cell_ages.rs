@@ -1,5 +1,5 @@
 //! How long each cell has been alive or dead, kept on the drawing GPU while colours are by age or
-//! by history: one byte a cell, made anew whenever pictures arrive (`shaders/traces.wgsl`). It is
+//! by history: one byte a cell, made anew whenever pictures arrive (`shaders/cell_ages.wgsl`). It is
 //! counted in generations, however many lie between two pictures.
 //!
 //! The lattices lie side by side in pages, each two textures, the one before and the one after.
@@ -7,7 +7,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::picture_cache::{CachedPicture, News};
+use crate::picture_cache::{CachedPicture, PictureUpdate};
 use crate::quads::{self, bind_layout, texture_layout};
 use crate::texture_array::TextureArray;
 use engine::Transfer;
@@ -18,13 +18,13 @@ use screen::TextureLimits;
 use screen::numbers::bytes;
 
 /// The most bytes that are kept, two a cell.
-pub const MAX_TRACE_BYTES: u64 = 512 << 20;
+pub const MAX_AGES_BYTES: u64 = 512 << 20;
 
 /// Cells of a texel.
 const CELLS: u32 = 16;
 
 /// Why colours cannot be so, for lattices whose pictures cross the bus like this, in one sentence.
-pub(crate) fn refusal(
+pub(crate) fn unavailable_reason(
     colour_by: ColourBy,
     (instances, size): (usize, Size),
     transfer: Transfer,
@@ -43,11 +43,11 @@ pub(crate) fn refusal(
             "colours by age and history take lattices of up to {side} cells a side on this GPU",
             side = side
         ))
-    } else if kept > MAX_TRACE_BYTES {
+    } else if kept > MAX_AGES_BYTES {
         Some(tr!(
             "colours by age and history keep two bytes a cell, here {}, and take {} at most",
             bytes(kept),
-            bytes(MAX_TRACE_BYTES)
+            bytes(MAX_AGES_BYTES)
         ))
     } else {
         None
@@ -56,33 +56,35 @@ pub(crate) fn refusal(
 
 /// What becomes of a lattice's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum AgeUpdate {
     /// There is no new picture.
     Keep,
-    /// A picture of so many generations later, at most [`Turn::MOST`]; of none, it was edited.
-    Step(u8),
+    /// A picture of so many generations later, at most [`AgeUpdate::MAX_STEP`]; of none, it was edited.
+    Advance(u8),
     /// There is nothing to go on from.
-    Afresh,
+    Reset,
 }
 
-impl Turn {
+impl AgeUpdate {
     /// More generations than a byte tells apart.
-    const MOST: u64 = 127;
+    const MAX_STEP: u64 = 127;
 
     /// From the generation of the picture before, if there was one, to that of the new one.
-    pub(crate) fn between(before: Option<u64>, now: u64) -> Turn {
+    pub(crate) fn between(before: Option<u64>, now: u64) -> AgeUpdate {
         match before {
-            Some(before) if now >= before => Turn::Step((now - before).min(Turn::MOST) as u8),
-            _ => Turn::Afresh,
+            Some(before) if now >= before => {
+                AgeUpdate::Advance((now - before).min(AgeUpdate::MAX_STEP) as u8)
+            }
+            _ => AgeUpdate::Reset,
         }
     }
 
     /// As the shader has it.
     fn code(self) -> u32 {
         match self {
-            Turn::Step(by) => by.into(),
-            Turn::Keep => 128,
-            Turn::Afresh => 129,
+            AgeUpdate::Advance(by) => by.into(),
+            AgeUpdate::Keep => 128,
+            AgeUpdate::Reset => 129,
         }
     }
 }
@@ -161,7 +163,7 @@ impl CellAges {
         (instances, size): (usize, Size),
     ) -> CellAges {
         let paging = Paging::new(instances, size, limits.side);
-        let layout = traces_layout(device);
+        let layout = ages_layout(device);
         let pages = (0..instances.div_ceil(paging.each()))
             .map(|_| page(device, &layout, paging))
             .collect();
@@ -172,7 +174,7 @@ impl CellAges {
             generations: vec![None; instances],
             pipeline: pipeline(device, words_layout, &layout),
             instances: device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("traces"),
+                label: Some("cell ages"),
                 size: (instances * size_of::<LatticeInstance>()) as u64,
                 usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
@@ -196,30 +198,33 @@ impl CellAges {
     pub(crate) fn update(
         &mut self,
         (device, queue): (&wgpu::Device, &wgpu::Queue),
-        (bits, held): (&TextureArray, &[CachedPicture]),
-        news: &[News],
+        (bits, pictures): (&TextureArray, &[CachedPicture]),
+        updates: &[PictureUpdate],
     ) {
-        let mut turns = vec![Turn::Keep; self.generations.len()];
-        for news in news {
-            let generation = &mut self.generations[news.instance];
-            turns[news.instance] = Turn::between(*generation, news.generation);
-            *generation = Some(news.generation);
+        let mut age_updates = vec![AgeUpdate::Keep; self.generations.len()];
+        for update in updates {
+            let generation = &mut self.generations[update.instance];
+            age_updates[update.instance] = AgeUpdate::between(*generation, update.generation);
+            *generation = Some(update.generation);
         }
-        for (turn, held) in turns.iter_mut().zip(held) {
-            if !matches!(held, CachedPicture::Bits) {
-                *turn = Turn::Keep;
+        for (age_update, picture) in age_updates.iter_mut().zip(pictures) {
+            if !matches!(picture, CachedPicture::Bits) {
+                *age_update = AgeUpdate::Keep;
             }
         }
-        if turns.iter().all(|&turn| turn == Turn::Keep) {
+        if age_updates
+            .iter()
+            .all(|&age_update| age_update == AgeUpdate::Keep)
+        {
             return;
         }
-        let (lattices, draws) = self.lattices(bits, &turns);
+        let (lattices, draws) = self.lattices(bits, &age_updates);
         queue.write_buffer(&self.instances, 0, bytemuck::cast_slice(&lattices));
         let mut encoder = device.create_command_encoder(&Default::default());
         let (before, after) = (self.newest, 1 - self.newest);
         for (number, page) in self.pages.iter().enumerate() {
             let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-                label: Some("traces"),
+                label: Some("cell ages"),
                 color_attachments: &[Some(wgpu::RenderPassColorAttachment {
                     view: &page.views[after],
                     depth_slice: None,
@@ -250,7 +255,7 @@ impl CellAges {
     fn lattices<'a>(
         &self,
         bits: &'a TextureArray,
-        turns: &[Turn],
+        age_updates: &[AgeUpdate],
     ) -> (
         Vec<LatticeInstance>,
         Vec<(usize, &'a wgpu::BindGroup, std::ops::Range<u32>)>,
@@ -261,13 +266,17 @@ impl CellAges {
                 let first = lattices.len() as u32;
                 let here = number * self.paging.each()..(number + 1) * self.paging.each();
                 let both = layers.start.max(here.start)..layers.end.min(here.end);
-                for (instance, turn) in turns.iter().enumerate().filter(|(i, _)| both.contains(i)) {
+                for (instance, age_update) in age_updates
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| both.contains(i))
+                {
                     let (_, corner) = self.place(instance);
                     let [width, height] = self.paging.texels;
                     lattices.push(LatticeInstance {
                         rect: [corner[0], corner[1], width, height].map(|side| side as f32),
                         page: page.sides.map(|side| side as f32),
-                        how: [(instance - layers.start) as u32, turn.code()],
+                        how: [(instance - layers.start) as u32, age_update.code()],
                     });
                 }
                 if lattices.len() as u32 > first {
@@ -280,7 +289,7 @@ impl CellAges {
 }
 
 /// For one of a page's textures.
-pub(crate) fn traces_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+pub(crate) fn ages_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let ty = texture_layout(
         wgpu::TextureSampleType::Uint,
         wgpu::TextureViewDimension::D2,
@@ -297,7 +306,7 @@ fn page(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, paging: Paging) -
     ];
     let views = [0, 1].map(|_| {
         let texture = device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("traces"),
+            label: Some("cell ages"),
             size: wgpu::Extent3d {
                 width: sides[0],
                 height: sides[1],
@@ -314,7 +323,7 @@ fn page(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, paging: Paging) -
     });
     let binds = [0, 1].map(|which| {
         device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("traces"),
+            label: Some("cell ages"),
             layout,
             entries: &[wgpu::BindGroupEntry {
                 binding: 0,
@@ -332,12 +341,12 @@ fn page(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, paging: Paging) -
 fn pipeline(
     device: &wgpu::Device,
     words: &wgpu::BindGroupLayout,
-    traces: &wgpu::BindGroupLayout,
+    ages: &wgpu::BindGroupLayout,
 ) -> wgpu::RenderPipeline {
     let shader = quads::shader(
         device,
         concat!(
-            include_str!("../../../shaders/traces.wgsl"),
+            include_str!("../../../shaders/cell_ages.wgsl"),
             include_str!("../../../shaders/quads.wgsl")
         ),
     );
@@ -345,7 +354,7 @@ fn pipeline(
         stride: size_of::<LatticeInstance>(),
         attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2],
     };
-    let groups = [Some(words), Some(traces)];
+    let groups = [Some(words), Some(ages)];
     quads::pipeline(device, (&shader, "trace"), &groups, &instances, FORMAT)
 }
 
@@ -385,17 +394,17 @@ mod tests {
         };
         let ask = |instances, side, transfer| {
             let size = Size::new(side, side).unwrap();
-            refusal(ColourBy::Age, (instances, size), transfer, limits)
+            unavailable_reason(ColourBy::Age, (instances, size), transfer, limits)
         };
         assert_eq!(ask(16, 512, Transfer::Bits), None);
         assert_eq!(ask(16, 512, Transfer::Cells), None);
         assert_eq!(ask(1, 16_384, Transfer::Bits), None);
         assert!(ask(2, 16_384, Transfer::Bits).unwrap().contains("1.00 GiB"));
         let tall = Size::new(32, 16_416).unwrap();
-        let tall = refusal(ColourBy::Age, (1, tall), Transfer::Bits, limits);
+        let tall = unavailable_reason(ColourBy::Age, (1, tall), Transfer::Bits, limits);
         assert!(tall.unwrap().contains("16384 cells"));
         assert!(ask(1, 512, Transfer::View).unwrap().contains("F7"));
-        let state = refusal(
+        let state = unavailable_reason(
             ColourBy::State,
             (9, Size::new(65_536, 65_536).unwrap()),
             Transfer::View,
@@ -418,7 +427,8 @@ mod tests {
                 (2, [16_384; 2], Transfer::Bits),
             ] {
                 let size = Size::new(sides[0], sides[1]).unwrap();
-                let why = refusal(ColourBy::Age, (instances, size), transfer, limits).unwrap();
+                let why =
+                    unavailable_reason(ColourBy::Age, (instances, size), transfer, limits).unwrap();
                 assert!(why.contains("年龄") && !why.contains("colours"), "{why}");
             }
         });
@@ -427,10 +437,18 @@ mod tests {
     #[test]
     fn ages_advance_by_the_generations_between_pictures_and_a_step_back_starts_afresh() {
         let pairs = [(None, 5), (Some(4), 5), (Some(0), 5), (Some(5), 5)];
-        let turns = pairs.map(|(before, now)| Turn::between(before, now));
-        let wanted = [Turn::Afresh, Turn::Step(1), Turn::Step(5), Turn::Step(0)];
-        assert_eq!(turns, wanted);
-        assert_eq!(Turn::between(Some(6), 5), Turn::Afresh);
-        assert_eq!(Turn::between(Some(0), 1 << 40), Turn::Step(127));
+        let age_updates = pairs.map(|(before, now)| AgeUpdate::between(before, now));
+        let wanted = [
+            AgeUpdate::Reset,
+            AgeUpdate::Advance(1),
+            AgeUpdate::Advance(5),
+            AgeUpdate::Advance(0),
+        ];
+        assert_eq!(age_updates, wanted);
+        assert_eq!(AgeUpdate::between(Some(6), 5), AgeUpdate::Reset);
+        assert_eq!(
+            AgeUpdate::between(Some(0), 1 << 40),
+            AgeUpdate::Advance(127)
+        );
     }
 }

@@ -24,10 +24,10 @@ pub(crate) fn paint(
 ) {
     paint_band(painter, rect_of(places.band), comparison, unit);
     let settings = settings(comparison, status.kernel);
-    for (half, settings) in settings.iter().enumerate() {
-        let rect = rect_of(places.headers[half]);
-        let round_us = comparison.round_us[half];
-        paint_header(painter, rect, unit, half, settings, round_us);
+    for (ab_side, settings) in settings.iter().enumerate() {
+        let rect = rect_of(places.headers[ab_side]);
+        let round_us = comparison.round_us[ab_side];
+        paint_header(painter, rect, unit, ab_side, settings, round_us);
     }
 }
 
@@ -36,14 +36,14 @@ fn either(
     painter: &ThemedPainter,
     texts: &[String; 2],
     font: FontId,
-    ink: Color32,
+    text_colour: Color32,
     room: f32,
 ) -> Arc<Galley> {
-    let long = painter.layout_no_wrap(texts[0].clone(), font.clone(), ink);
+    let long = painter.layout_no_wrap(texts[0].clone(), font.clone(), text_colour);
     if long.size().x * 0.85 <= room {
-        return fitted(painter, &texts[0], font, ink, room);
+        return fitted(painter, &texts[0], font, text_colour, room);
     }
-    fitted(painter, &texts[1], font, ink, room)
+    fitted(painter, &texts[1], font, text_colour, room)
 }
 
 fn paint_band(painter: &ThemedPainter, rect: Rect, comparison: &AbComparison, unit: f32) {
@@ -53,13 +53,13 @@ fn paint_band(painter: &ThemedPainter, rect: Rect, comparison: &AbComparison, un
         None => (None, tr!("comparing the cells …").to_owned()),
         Some((holds, text)) => (Some(holds), text),
     };
-    let ink = match holds {
+    let text_colour = match holds {
         Some(true) => painter.palette.running,
         Some(false) => painter.palette.value,
         None => painter.palette.label,
     };
     let room = 0.46 * inside.width();
-    let text = fitted(painter, &text, medium(16.0 * unit), ink, room);
+    let text = fitted(painter, &text, medium(16.0 * unit), text_colour, room);
     let left = inside.right() - text.size().x;
     put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
     let mut used = left;
@@ -90,7 +90,7 @@ fn paint_header(
     painter: &ThemedPainter,
     rect: Rect,
     unit: f32,
-    half: usize,
+    ab_side: usize,
     settings: &[String; 2],
     round_us: Option<f64>,
 ) {
@@ -100,9 +100,9 @@ fn paint_header(
     let letter = Rect::from_min_size(inside.min, vec2(side, side));
     // They differ in lightness too.
     let colours = [painter.palette.accent, painter.palette.comparison_b];
-    painter.rect_filled(letter, 6.0 * unit, colours[half]);
+    painter.rect_filled(letter, 6.0 * unit, colours[ab_side]);
     let dark = painter.palette.on_bright;
-    let name = fitted(painter, NAMES[half], medium(0.62 * side), dark, side);
+    let name = fitted(painter, NAMES[ab_side], medium(0.62 * side), dark, side);
     put(painter, letter.center(), Align2::CENTER_CENTER, name);
     let left = letter.right() + 10.0 * unit;
     let room = (inside.right() - left - 6.0 * unit).max(1.0);

@@ -31,7 +31,7 @@ fn panels() {
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let options = ViewOptions {
             colour_by,
-            colours: 2,
+            theme: 2,
             ..Default::default()
         };
         let mut panels = Panels::new(&gpu.device, &gpu.queue, format, limits);
@@ -69,10 +69,10 @@ fn panels() {
                         second: None,
                     },
                     transforms: &ViewTransforms::One(camera.target_transform(size, [panel; 2])),
-                    small: &[],
+                    minimaps: &[],
                     only: None,
                     options: &options,
-                    grounds: &[],
+                    backgrounds: &[],
                 });
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 let view = texture.create_view(&Default::default());

@@ -33,7 +33,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
         return;
     };
     let sheet = |instance: usize| {
-        let place = match frame.only() {
+        let place = match frame.single_instance() {
             None => instance,
             Some(only) if only == instance => 0,
             Some(_) => return None,
@@ -79,7 +79,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
 
 /// Dead and live cells, as the panel has them.
 fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
-    let theme = theme(frame.options.colours);
+    let theme = theme(frame.options.theme);
     let live = match theme.tinted {
         true => tint(instance),
         false => theme.ramp[8],
@@ -107,7 +107,7 @@ impl Sheet {
                 let at = [i64::from(area.x), i64::from(area.y)];
                 self.filled(at, [area.size.width(), area.size.height()], self.dead);
             }
-            Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Turn { area, .. } => {
+            Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Rotate { area, .. } => {
                 let at = [i64::from(area.x), i64::from(area.y)];
                 self.outline(at, area.size, self.painter.palette.label);
             }
@@ -155,7 +155,7 @@ impl Sheet {
     fn outlined(&self, rect: Rect, colour: Color32) {
         // One that lies on the panel's edge is seen too; and, by the ground's colour around it, one
         // among cells of its own colour.
-        let around = Stroke::new(3.0 * self.line, self.painter.palette.ground);
+        let around = Stroke::new(3.0 * self.line, self.painter.palette.background);
         let stroke = Stroke::new(self.line, colour);
         self.painter
             .rect_stroke(rect, 0.0, around, StrokeKind::Inside);

@@ -10,10 +10,10 @@ pub enum ViewError {
     #[error("{}", tr!("no graphics driver can draw here ({it}); install your GPU's Vulkan driver, or the software one: apt-get install libvulkan1 mesa-vulkan-drivers", it = .0))]
     NoAdapter(String),
     /// No adapter of the name asked for.
-    #[error("{}", tr!("no drawing GPU matches '{asked}'; available: {}", there_are(.present), asked = .asked))]
+    #[error("{}", tr!("no drawing GPU matches '{requested}'; available: {}", there_are(.present), requested = .requested))]
     NoSuchAdapter {
         /// The name asked for.
-        asked: String,
+        requested: String,
         /// The names there are.
         present: Vec<String>,
     },
@@ -35,10 +35,10 @@ pub enum ViewError {
     #[error("{}", tr!("internal: drawing failed: {it}", it = .0))]
     Internal(String),
     /// More instances than can be drawn.
-    #[error("{}", tr!("{asked} instances cannot be drawn: at most {most}; use fewer --instances, or 'run'", asked = .asked, most = .most))]
+    #[error("{}", tr!("{requested} instances cannot be drawn: at most {most}; use fewer --instances, or 'run'", requested = .requested, most = .most))]
     TooMany {
         /// How many were asked for.
-        asked: usize,
+        requested: usize,
         /// The most there can be.
         most: usize,
     },

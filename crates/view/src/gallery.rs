@@ -5,9 +5,9 @@
 //! that is kept. For a person to look at them, set `LIFESTREAMS_GALLERY` to a directory and run
 //! `cargo test gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some.
 
+mod camera;
 mod edge_cases;
 mod golden;
-mod looking;
 mod overlays;
 mod panels;
 mod side_panels;
@@ -19,7 +19,7 @@ use egui::{Rect, pos2};
 use crate::hud::rect_of;
 use crate::layout::{Layout, PixelRect};
 use crate::timeline::layout::TimelineLayout;
-use crate::{Dialogs, Frame, Lab, TimelineView};
+use crate::{Dialogs, Frame, LabView, TimelineView};
 use lang::{Language, with};
 use life::Size;
 use model::Status;
@@ -88,7 +88,7 @@ fn screens() -> Vec<Scenario> {
         panels::screens(),
         side_panels::screens(),
         overlays::screens(),
-        looking::screens(),
+        camera::screens(),
         edge_cases::screens(),
     ]
     .concat()
@@ -97,7 +97,7 @@ fn screens() -> Vec<Scenario> {
 /// What the mouse can do to what is painted.
 struct Mouse<'a> {
     timeline: &'a mut TimelineView,
-    lab: &'a mut Lab,
+    lab: &'a mut LabView,
     layout: &'a Layout,
     status: &'a Status,
 }
@@ -124,8 +124,8 @@ impl Mouse<'_> {
     /// On the word that freezes the timeline.
     fn click_live(&mut self) {
         if let Some(rect) = self.layout.timeline {
-            let (unit, units) = (self.layout.unit, self.layout.units);
-            let chip = TimelineLayout::new(rect_of(rect), unit, units)
+            let (unit, sm_count) = (self.layout.unit, self.layout.sm_count);
+            let chip = TimelineLayout::new(rect_of(rect), unit, sm_count)
                 .chip
                 .center();
             let at = [f64::from(chip.x), f64::from(chip.y)];
@@ -169,7 +169,7 @@ struct Set {
     drawing: Drawing,
     timeline: TimelineView,
     population: Population,
-    lab: Lab,
+    lab: LabView,
     edit_overlay: EditOverlay,
     lesson: Option<LessonScreen>,
     dialogs: Dialogs,
@@ -198,7 +198,7 @@ impl Set {
             },
             timeline: TimelineView::default(),
             population: Population::default(),
-            lab: Lab::default(),
+            lab: LabView::default(),
             edit_overlay: EditOverlay::default(),
             lesson: (screen.lesson)(),
             dialogs: Dialogs::default(),

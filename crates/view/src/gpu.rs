@@ -94,8 +94,8 @@ impl Gpu {
         match (software, wanted) {
             (Some(found), _) => Gpu::with(found),
             (None, None) => Err(ViewError::NoAdapter(why)),
-            (None, Some(asked)) => Err(ViewError::NoSuchAdapter {
-                asked: asked.into(),
+            (None, Some(requested)) => Err(ViewError::NoSuchAdapter {
+                requested: requested.into(),
                 present: list_adapters().iter().map(AdapterFacts::title).collect(),
             }),
         }

@@ -25,7 +25,7 @@ fn id() -> Id {
     Id::unique("hit regions")
 }
 
-fn note(painter: &Painter, region: HitRegion) {
+fn register(painter: &Painter, region: HitRegion) {
     painter.ctx().data_mut(|data| {
         data.get_temp_mut_or_default::<HitRegions>(id())
             .0
@@ -38,7 +38,7 @@ pub(crate) fn tip(painter: &Painter, rect: Rect, tip: &str) {
     if !tip.is_empty() {
         let tip = tip.into();
         let request = None;
-        note(painter, HitRegion { rect, tip, request });
+        register(painter, HitRegion { rect, tip, request });
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn button(painter: &Painter, rect: Rect, tip: &str, action: impl Into
 /// What stands in `rect` is a button that asks for this; whether the mouse is over it.
 pub(crate) fn request(painter: &Painter, rect: Rect, tip: &str, request: UiRequest) -> bool {
     let (tip, request) = (tip.into(), Some(request));
-    note(painter, HitRegion { rect, tip, request });
+    register(painter, HitRegion { rect, tip, request });
     let at = painter.ctx().input(|input| input.pointer.hover_pos());
     at.is_some_and(|at| rect.contains(at))
 }
@@ -78,7 +78,7 @@ pub(crate) fn has_button_at(context: &egui::Context, at: Pos2) -> bool {
 }
 
 /// Shows tips and takes clicks; below all dialogs.
-pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
+pub(crate) fn show(ui: &egui::Ui, requests: &mut Vec<UiRequest>) {
     let regions = ui
         .ctx()
         .data_mut(|data| data.get_temp_mut_or_default::<HitRegions>(id()).clone());
@@ -89,7 +89,7 @@ pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
         };
         let response = ui.interact(region.rect, id().with(index), sense);
         if let (true, Some(request)) = (response.clicked(), &region.request) {
-            asked.push(request.clone());
+            requests.push(request.clone());
         }
         if !region.tip.is_empty() {
             response.on_hover_text(&region.tip);

@@ -8,7 +8,7 @@ use crate::dialogs::{Dialogs, style};
 use crate::layout::Layout;
 use crate::scene::context;
 use crate::timeline::TimelineKey;
-use crate::{Frame, Lab};
+use crate::{Frame, LabView};
 use lang::Language;
 use model::Status;
 use screen::theme::Palette;
@@ -43,7 +43,7 @@ pub(super) struct CacheKey {
     options: ViewOptions,
     drawing: Drawing,
     timeline: TimelineKey,
-    lab: Lab,
+    lab: LabView,
     pencil: bool,
     pixels: [u32; 2],
     scale: f32,

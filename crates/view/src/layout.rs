@@ -113,7 +113,7 @@ pub struct Layout {
     /// The timeline, below the panels; it covers neither them nor the HUD.
     pub timeline: Option<PixelRect>,
     /// Multiprocessors (or workers) that have a row beneath the timeline's lanes.
-    pub units: Option<usize>,
+    pub sm_count: Option<usize>,
     /// Lab, population graph or ladder: beside the panels and above the timeline, or below the
     /// panels in the timeline's place.
     pub side: Option<(SidePanel, PixelRect)>,
@@ -146,7 +146,7 @@ pub struct LayoutRequest {
     /// A timeline of so many lanes.
     pub lanes: Option<usize>,
     /// So many multiprocessors (or workers) beneath them.
-    pub units: Option<usize>,
+    pub sm_count: Option<usize>,
     /// What is shown beside the panels.
     pub side: Option<SidePanel>,
     /// The toolbar; a presentation has none.
@@ -198,7 +198,7 @@ pub fn lay_out(
         .and_then(|_| docks::side(below_toolbar(dock), unit));
     let timeline = wanted.lanes.map_or(0, |lanes| {
         let area = below_toolbar(dock);
-        let height = timeline_height(area, unit, lanes, wanted.units);
+        let height = timeline_height(area, unit, lanes, wanted.sm_count);
         // Where a side panel has no room above it, that takes its place.
         let min = (docks::MIN_SIDE_HEIGHT * unit) as u32;
         match side {
@@ -283,7 +283,7 @@ pub fn lay_out(
             height: of,
         }),
         timeline: (timeline > 0).then(|| at_the_foot(timeline)),
-        units: wanted.units.filter(|_| timeline > 0),
+        sm_count: wanted.sm_count.filter(|_| timeline > 0),
         side: wanted.side.zip(side),
         lesson,
         comparison: tiled.1,
@@ -293,8 +293,8 @@ pub fn lay_out(
 }
 
 /// The timeline's height in pixels, or 0 where there is no room for one.
-fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, units: Option<usize>) -> u32 {
-    let height = timeline::layout::height(area.map(|side| side as f32 / unit), lanes, units);
+fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, sm_count: Option<usize>) -> u32 {
+    let height = timeline::layout::height(area.map(|side| side as f32 / unit), lanes, sm_count);
     height.map_or(0, |height| (height * unit).round() as u32)
 }
 

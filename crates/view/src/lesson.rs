@@ -73,14 +73,21 @@ fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f
     let Some((urgency, sentence)) = messages.iter().find(urgent) else {
         return rect.bottom();
     };
-    let (ground, ink) = message_colours(*urgency, &painter.palette);
+    let (background, text_colour) = message_colours(*urgency, &painter.palette);
     let inside = rect.shrink2(vec2(PAD, 10.0) * unit);
     let width = inside.width() - 20.0 * unit;
-    let text = paragraph(painter, sentence, regular(15.0 * unit), ink, width, 4);
+    let text = paragraph(
+        painter,
+        sentence,
+        regular(15.0 * unit),
+        text_colour,
+        width,
+        4,
+    );
     let height = text.size().y + 14.0 * unit;
     let top = inside.bottom() - height;
     let place = Rect::from_min_max(pos2(inside.left(), top), inside.max);
-    painter.rect_filled(place, 5.0 * unit, ground);
+    painter.rect_filled(place, 5.0 * unit, background);
     let at = place.min + vec2(10.0, 7.0) * unit;
     put(painter, at, Align2::LEFT_TOP, text);
     top
@@ -135,18 +142,18 @@ fn paint_foot(
     let mut right = inside.right();
     for &(label, action, is_possible) in buttons.iter().rev() {
         let room = inside.width() / buttons.len() as f32 - gap - 2.0 * pad;
-        let galley = |ink| fitted(painter, label, medium(14.0 * unit), ink, room);
+        let galley = |text_colour| fitted(painter, label, medium(14.0 * unit), text_colour, room);
         let size = galley(painter.palette.value).size() + vec2(2.0 * pad, 9.0 * unit);
         let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
         let place = Rect::from_min_size(corner, size);
         let is_over = is_possible && hit_regions::button(painter, place, "", Action::View(action));
-        let (ground, ink) = match (is_possible, is_over) {
-            (false, _) => (painter.palette.ground, painter.palette.faint),
+        let (background, text_colour) = match (is_possible, is_over) {
+            (false, _) => (painter.palette.background, painter.palette.faint),
             (true, true) => (painter.palette.accent, painter.palette.on_accent),
             (true, false) => (painter.palette.lesson_card, painter.palette.value),
         };
-        painter.rect_filled(place, 5.0 * unit, ground);
-        let text = galley(ink);
+        painter.rect_filled(place, 5.0 * unit, background);
+        let text = galley(text_colour);
         put(painter, place.center(), Align2::CENTER_CENTER, text);
         right = place.left() - gap;
     }
@@ -191,16 +198,22 @@ fn paint_list(
         .map(|(at, place)| (first + at, place))
     {
         let entry = &entries[index];
-        let (ink, dim) = if index == selected {
-            let ground = place
+        let (text_colour, dim) = if index == selected {
+            let background = place
                 .shrink2(vec2(0.0, 1.0 * unit))
                 .expand2(vec2(10.0, 0.0) * unit);
-            painter.rect_filled(ground, 5.0 * unit, painter.palette.accent);
+            painter.rect_filled(background, 5.0 * unit, painter.palette.accent);
             (painter.palette.on_accent, painter.palette.on_accent)
         } else {
             (painter.palette.value, painter.palette.label)
         };
-        let name = fitted(painter, &entry.name, medium(17.0 * unit), ink, names + 1.0);
+        let name = fitted(
+            painter,
+            &entry.name,
+            medium(17.0 * unit),
+            text_colour,
+            names + 1.0,
+        );
         put(painter, place.left_center(), Align2::LEFT_CENTER, name);
         let font = regular(16.0 * shrink * unit);
         let title = cut(painter, &entry.title, font, dim, room);
@@ -387,14 +400,14 @@ fn paint_piece(painter: &ThemedPainter, place: Rect, unit: f32, piece: PageItem)
 
 /// A tick on dark green or a cross on red: told apart by their shapes, too.
 pub(crate) fn paint_sign(painter: &ThemedPainter, rect: Rect, holds: bool) {
-    let (ground, ink) = if holds {
-        (painter.palette.running_ground, painter.palette.running)
+    let (background, text_colour) = if holds {
+        (painter.palette.running_background, painter.palette.running)
     } else {
         (painter.palette.failed, painter.palette.on_failed)
     };
-    painter.rect_filled(rect, 0.2 * rect.width(), ground);
+    painter.rect_filled(rect, 0.2 * rect.width(), background);
     let at = |x: f32, y: f32| rect.min + vec2(x, y) * rect.width();
-    let stroke = egui::Stroke::new(0.11 * rect.width(), ink);
+    let stroke = egui::Stroke::new(0.11 * rect.width(), text_colour);
     if holds {
         let tick = vec![at(0.22, 0.54), at(0.42, 0.74), at(0.79, 0.28)];
         painter.line(tick, stroke);

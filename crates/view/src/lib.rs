@@ -3,7 +3,7 @@
 //! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
 //! (`shaders/panels.wgsl`), then the interface (egui, painted by hand so that no figure moves
 //! another): edits and minimaps over the panels, the `toolbar` with its `callouts` and the labels of
-//! a `comparison` above them, the HUD (or a lesson's page) and the [`Lab`], the `ladder` or the
+//! a `comparison` above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder` or the
 //! `population` graph beside them, the [`timeline`] below. Over all are the `dialogs`, help among
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
 //! scene.
@@ -44,10 +44,10 @@ mod pixel_tests;
 #[cfg(test)]
 mod reference;
 
-pub use cell_ages::MAX_TRACE_BYTES;
+pub use cell_ages::MAX_AGES_BYTES;
 pub use error::ViewError;
 pub use gpu::list_adapters;
-pub use lab::Lab;
+pub use lab::LabView;
 pub use panels::MIN_PIXELS_FOR_LINES;
 pub use texture_array::{MAX_INSTANCES, most_instances};
 pub use timeline::TimelineView;

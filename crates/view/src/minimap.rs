@@ -10,38 +10,38 @@ use crate::Frame;
 use crate::hud::rect_of;
 use crate::hud::style::ThemedPainter;
 use crate::layout::{Layout, PixelRect};
-use crate::panels::Small;
+use crate::panels::Minimap;
 use life::Size;
 use screen::Camera;
 use screen::PanelPart;
 
 /// The most of a panel's sides that it takes.
-const PART: f64 = 0.3;
+const MAX_PANEL_SHARE: f64 = 0.3;
 /// The longest side, in units.
 const MAX_SIDE: f64 = 220.0;
 /// In less pixels nothing can be seen.
 const MIN_SIDE_PIXELS: f64 = 36.0;
 
 /// Every minimap of a frame: the selected panel's, or, where cameras are separate, each one's.
-pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Small> {
-    let Some(status) = frame.status.filter(|_| !frame.options.no_minimap) else {
+pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Minimap> {
+    let Some(status) = frame.status.filter(|_| !frame.options.hides_minimap) else {
         return Vec::new();
     };
     let panel = layout.tiling.panel;
-    let leading = frame.leading();
+    let camera_instance = frame.camera_instance();
     let all = 0..status.instances;
-    let shown = all.filter(|&instance| match frame.only() {
+    let shown = all.filter(|&instance| match frame.single_instance() {
         Some(only) => only == instance,
-        None => frame.is_separate() || leading == instance,
+        None => frame.is_separate() || camera_instance == instance,
     });
     shown
         .filter(|&instance| frame.camera_of(instance).is_zoomed(status.size, panel))
         .filter_map(|instance| {
-            let place = frame.only().map_or(instance, |_| 0);
+            let place = frame.single_instance().map_or(instance, |_| 0);
             let rect = place_in(layout.tiling.rect(place), status.size, layout.unit)?;
             let transform =
                 Camera::default().target_transform(status.size, [rect.width, rect.height]);
-            Some(Small {
+            Some(Minimap {
                 instance,
                 rect,
                 transform,
@@ -55,7 +55,10 @@ fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
     let [width, height] = [panel.width, panel.height].map(f64::from);
     let aspect = f64::from(size.width()) / f64::from(size.height());
     let longest = MAX_SIDE * f64::from(unit);
-    let most = [(PART * width).min(longest), (PART * height).min(longest)];
+    let most = [
+        (MAX_PANEL_SHARE * width).min(longest),
+        (MAX_PANEL_SHARE * height).min(longest),
+    ];
     let sides = [most[0].min(most[1] * aspect), most[1].min(most[0] / aspect)];
     if sides[0].max(sides[1]) < MIN_SIDE_PIXELS {
         return None;
@@ -82,7 +85,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
         painter.rect_stroke(
             rect,
             0.0,
-            Stroke::new(thin, painter.palette.ground),
+            Stroke::new(thin, painter.palette.background),
             StrokeKind::Inside,
         );
         painter.rect_stroke(
@@ -99,7 +102,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
                 .map(|piece| seen_in(&small, piece).intersect(rect))
         };
         for (wide, colour) in [
-            (thick + 2.0 * thin, painter.palette.ground),
+            (thick + 2.0 * thin, painter.palette.background),
             (thick, painter.palette.value),
         ] {
             for seen in seen() {
@@ -110,7 +113,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
 }
 
 /// What a piece of a panel sees, as a rectangle of the minimap in the window's pixels.
-fn seen_in(small: &Small, piece: &PanelPart) -> Rect {
+fn seen_in(small: &Minimap, piece: &PanelPart) -> Rect {
     let [from, to] = [[0.0; 2], piece.sides.map(f64::from)].map(|corner| {
         let [x, y] = small.transform.to_pixels(piece.transform.to_cells(corner));
         pos2(
@@ -141,7 +144,7 @@ pub fn cell_of(
     Some(cell_at(small, at))
 }
 
-fn cell_at(small: &Small, [x, y]: [f64; 2]) -> [f64; 2] {
+fn cell_at(small: &Minimap, [x, y]: [f64; 2]) -> [f64; 2] {
     let corner = [small.rect.x, small.rect.y].map(f64::from);
     small.transform.to_cells([x - corner[0], y - corner[1]])
 }
@@ -149,7 +152,7 @@ fn cell_at(small: &Small, [x, y]: [f64; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Lab, TimelineView};
+    use crate::{LabView, TimelineView};
     use engine::Transfer;
     use screen::Screen;
     use screen::fixtures::status;
@@ -171,7 +174,7 @@ mod tests {
                 lesson: None,
             },
             timeline: &TimelineView::default(),
-            lab: &Lab::default(),
+            lab: &LabView::default(),
             edit_overlay: &EditOverlay::default(),
             pixels: [1280, 800],
             scale: 1.0,
@@ -184,7 +187,7 @@ mod tests {
         with(options, transfer, |frame, layout| {
             let all = minimaps(frame, layout);
             for small in &all {
-                let place = frame.only().map_or(small.instance, |_| 0);
+                let place = frame.single_instance().map_or(small.instance, |_| 0);
                 let panel = rect_of(layout.tiling.rect(place));
                 assert!(panel.contains_rect(rect_of(small.rect)), "{small:?}");
             }
@@ -207,7 +210,7 @@ mod tests {
         assert_eq!(shown(&options, Transfer::Bits), [0, 1, 3, 4, 5]);
         // All panels have one part of a view.
         assert_eq!(shown(&options, Transfer::View), [4]);
-        options.no_minimap = true;
+        options.hides_minimap = true;
         assert!(shown(&options, Transfer::Bits).is_empty());
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::Dialog;
 use crate::picture_file::{Image, write_png};
-use crate::{Commands, Dialogs, Frame, Gpu, Help, Lab, Scene, TimelineView, ViewError};
+use crate::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineView, ViewError};
 use model::PictureSource;
 use model::{PicturePlan, Status};
 use screen::{
@@ -30,7 +30,7 @@ pub struct Renderer {
     /// What the population graph shows, where it is shown.
     pub population: Population,
     /// What the lab shows, where it is shown.
-    pub lab: Lab,
+    pub lab: LabView,
     /// What a hand has put over the panels.
     pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
@@ -73,7 +73,7 @@ impl Renderer {
             drawing,
             timeline: TimelineView::default(),
             population: Population::default(),
-            lab: Lab::default(),
+            lab: LabView::default(),
             edit_overlay: EditOverlay::default(),
             lesson: None,
             dialogs: Dialogs::default(),
@@ -160,7 +160,11 @@ impl Renderer {
     }
 
     /// Why colours are not by what was asked for, in one sentence, if they are not.
-    pub fn colour_refusal(&self, status: &Status, options: &ViewOptions) -> Option<String> {
+    pub fn colour_mode_unavailable(
+        &self,
+        status: &Status,
+        options: &ViewOptions,
+    ) -> Option<String> {
         let frame = self.with(status, options);
         frame.colour_by(self.scene.limits).err()
     }

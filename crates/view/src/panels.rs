@@ -2,9 +2,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::cell_ages::{CellAges, traces_layout};
+use crate::cell_ages::{CellAges, ages_layout};
 use crate::layout::{PixelRect, Tiling};
-use crate::picture_cache::{CachedPicture, News, PictureCache};
+use crate::picture_cache::{CachedPicture, PictureCache, PictureUpdate};
 use crate::quads::{self, bind_layout, texture_layout};
 use crate::texture_array::TextureArray;
 use engine::ReduceRegion;
@@ -71,7 +71,7 @@ impl ViewTransforms {
 
 /// A whole lattice in a corner of its panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Small {
+pub(crate) struct Minimap {
     pub(crate) instance: usize,
     pub(crate) rect: PixelRect,
     pub(crate) transform: ViewTransform,
@@ -87,9 +87,9 @@ pub(crate) struct PanelsInput<'a> {
     pub(crate) only: Option<usize>,
     pub(crate) options: &'a ViewOptions,
     /// The minimaps.
-    pub(crate) small: &'a [Small],
+    pub(crate) minimaps: &'a [Minimap],
     /// The places of the HUD, the timeline and the like, which get a ground of their own.
-    pub(crate) grounds: &'a [PixelRect],
+    pub(crate) backgrounds: &'a [PixelRect],
 }
 
 /// See the module. Lives as long as the device.
@@ -103,13 +103,13 @@ pub(crate) struct Panels {
     uniform: wgpu::Buffer,
     scene: wgpu::BindGroup,
     instances: wgpu::Buffer,
-    store: Option<PictureCache>,
+    cache: Option<PictureCache>,
     /// While colours are by age or by history.
-    traces: Option<CellAges>,
+    cell_ages: Option<CellAges>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
     draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
     /// Which instances of the buffer are of one colour: grounds of minimaps, and the HUD's.
-    grounds: std::ops::Range<u32>,
+    backgrounds: std::ops::Range<u32>,
 }
 
 impl Panels {
@@ -157,10 +157,7 @@ impl Panels {
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
             pipeline("density", &[Some(&scene_layout), Some(&layouts[1])]),
-            pipeline(
-                "traced",
-                &[Some(&scene_layout), Some(&traces_layout(device))],
-            ),
+            pipeline("traced", &[Some(&scene_layout), Some(&ages_layout(device))]),
         ];
         let plain = pipeline("plain", &[Some(&scene_layout)]);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
@@ -185,10 +182,10 @@ impl Panels {
             uniform,
             scene,
             instances: instance_buffer(device, 16),
-            store: None,
+            cache: None,
             draws: Vec::new(),
-            grounds: 0..0,
-            traces: None,
+            backgrounds: 0..0,
+            cell_ages: None,
             device: device.clone(),
             queue: queue.clone(),
         }
@@ -203,10 +200,10 @@ impl Panels {
         only: Option<usize>,
         colour_by: ColourBy,
     ) -> bool {
-        let store = match self.store.take() {
-            Some(store) if store.fits(instances, size) => store,
+        let cache = match self.cache.take() {
+            Some(cache) if cache.fits(instances, size) => cache,
             _ => {
-                self.traces = None;
+                self.cell_ages = None;
                 PictureCache::new(
                     (&self.device, &self.queue),
                     self.layouts.clone(),
@@ -215,78 +212,82 @@ impl Panels {
                 )
             }
         };
-        let any = self.store.insert(store).update(source, only);
+        let any = self.cache.insert(cache).update(source, only);
         self.trace(colour_by);
         any
     }
 
     fn trace(&mut self, colour_by: ColourBy) {
         let wanted = colour_by != ColourBy::State;
-        let Some((store, bits)) = self
-            .store
+        let Some((cache, bits)) = self
+            .cache
             .as_mut()
             .filter(|_| wanted)
-            .and_then(|store| store.bits.take().map(|bits| (store, bits)))
+            .and_then(|cache| cache.bits.take().map(|bits| (cache, bits)))
         else {
-            self.traces = None;
+            self.cell_ages = None;
             return;
         };
-        let everything: Vec<News>;
-        let known = self.traces.is_some();
-        let traces = self.traces.get_or_insert_with(|| {
-            let of = (store.held.len(), store.size);
+        let everything: Vec<PictureUpdate>;
+        let known = self.cell_ages.is_some();
+        let cell_ages = self.cell_ages.get_or_insert_with(|| {
+            let of = (cache.pictures.len(), cache.size);
             CellAges::new(&self.device, &self.layouts[0], self.limits, of)
         });
-        let news = if known {
-            &store.news
+        let updates = if known {
+            &cache.updates
         } else {
-            everything = store.everything();
+            everything = cache.everything();
             &everything
         };
-        traces.update((&self.device, &self.queue), (&bits, &store.held), news);
-        store.bits = Some(bits);
+        cell_ages.update(
+            (&self.device, &self.queue),
+            (&bits, &cache.pictures),
+            updates,
+        );
+        cache.bits = Some(bits);
     }
 
     /// As [`PictureCache::edits`].
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
-        let edits = self.store.as_ref().map(|store| &store.edits);
+        let edits = self.cache.as_ref().map(|cache| &cache.edits);
         edits.map_or(0, |edits| edits.get(instance).copied().unwrap_or(0))
     }
 
     /// How many of the instances to be drawn have no picture yet.
     pub(crate) fn missing(&self, only: Option<usize>) -> usize {
-        let Some(store) = &self.store else {
+        let Some(cache) = &self.cache else {
             return only.map_or(usize::MAX, |_| 1);
         };
-        let nothing = |held: &&CachedPicture| matches!(held, CachedPicture::Nothing);
+        let nothing = |picture: &&CachedPicture| matches!(picture, CachedPicture::Nothing);
         match only {
-            Some(only) => store
-                .held
+            Some(only) => cache
+                .pictures
                 .get(only)
                 .iter()
-                .filter(|held| nothing(held))
+                .filter(|picture| nothing(picture))
                 .count(),
-            None => store.held.iter().filter(nothing).count(),
+            None => cache.pictures.iter().filter(nothing).count(),
         }
     }
 
     /// Readies the draws of a frame; [`Panels::draw`] then only records them.
     pub(crate) fn prepare(&mut self, placing: &PanelsInput<'_>) {
         self.draws.clear();
-        self.grounds = 0..0;
-        let Some(store) = &self.store else { return };
-        let uniform = scene_uniform(placing, store.size, self.traces.is_some());
+        self.backgrounds = 0..0;
+        let Some(cache) = &self.cache else { return };
+        let uniform = scene_uniform(placing, cache.size, self.cell_ages.is_some());
         self.queue
             .write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         let mut panels = Vec::new();
         let drawn = |instance: usize| placing.only.is_none_or(|only| only == instance);
-        if let Some(traces) = &self.traces {
-            for (bind, page) in traces.pages() {
+        if let Some(cell_ages) = &self.cell_ages {
+            for (bind, page) in cell_ages.pages() {
                 let first = panels.len() as u32;
-                for (instance, held) in store.held.iter().enumerate() {
-                    let (of, corner) = traces.place(instance);
-                    if of == page && matches!(held, CachedPicture::Bits) && drawn(instance) {
-                        for mut panel in panel(placing, store.size, (instance, 0), held) {
+                for (instance, picture) in cache.pictures.iter().enumerate() {
+                    let (of, corner) = cell_ages.place(instance);
+                    if of == page && matches!(picture, CachedPicture::Bits) && drawn(instance) {
+                        for mut panel in panel(placing, cache.size, (instance, 0), picture) {
                             panel.texels = corner;
                             if placing.options.invert {
                                 panel.tint = mirrored(panel.tint);
@@ -297,35 +298,35 @@ impl Panels {
                 }
                 if panels.len() as u32 > first {
                     let range = first..panels.len() as u32;
-                    self.draws.push((TRACED, bind.clone(), range));
+                    self.draws.push((AGES, bind.clone(), range));
                 }
             }
         }
-        let stacks = store.bits.iter().map(|stack| (BITS, None, stack));
-        let views = store
+        let arrays = cache.bits.iter().map(|array| (BITS, None, array));
+        let views = cache
             .views
             .iter()
-            .map(|views| (DENSITY, Some(views.serial), &views.stack));
-        for (pipeline, serial, stack) in stacks.chain(views) {
-            let traced = pipeline == BITS && self.traces.is_some();
-            for (bind, layers) in TextureArray::arrays(stack) {
+            .map(|views| (DENSITY, Some(views.serial), &views.array));
+        for (pipeline, serial, array) in arrays.chain(views) {
+            let with_ages = pipeline == BITS && self.cell_ages.is_some();
+            for (bind, layers) in TextureArray::arrays(array) {
                 let first = panels.len() as u32;
-                for (instance, held) in store.held.iter().enumerate() {
-                    let layer = match *held {
+                for (instance, picture) in cache.pictures.iter().enumerate() {
+                    let layer = match *picture {
                         CachedPicture::Bits if serial.is_none() => instance,
-                        CachedPicture::View { stack, layer, .. } if serial == Some(stack) => layer,
+                        CachedPicture::View { array, layer, .. } if serial == Some(array) => layer,
                         _ => continue,
                     };
-                    if layers.contains(&layer) && drawn(instance) && !traced {
+                    if layers.contains(&layer) && drawn(instance) && !with_ages {
                         let of = (instance, layer - layers.start);
-                        panels.extend(panel(placing, store.size, of, held));
+                        panels.extend(panel(placing, cache.size, of, picture));
                     }
                 }
                 // A view holds a part of the lattice alone.
-                for small in placing.small.iter().filter(|_| pipeline == BITS) {
-                    if layers.contains(&small.instance) && drawn(small.instance) {
-                        let layer = small.instance - layers.start;
-                        panels.push(minimap(placing, small, layer));
+                for minimaps in placing.minimaps.iter().filter(|_| pipeline == BITS) {
+                    if layers.contains(&minimaps.instance) && drawn(minimaps.instance) {
+                        let layer = minimaps.instance - layers.start;
+                        panels.push(minimap(placing, minimaps, layer));
                     }
                 }
                 if panels.len() as u32 > first {
@@ -335,15 +336,20 @@ impl Panels {
             }
         }
         let first = panels.len() as u32;
-        let empty = |small: &&Small| !matches!(store.held[small.instance], CachedPicture::Bits);
-        let grounds = placing.small.iter().filter(empty).map(|small| small.rect);
-        let colour = ground(placing.options);
+        let empty =
+            |minimaps: &&Minimap| !matches!(cache.pictures[minimaps.instance], CachedPicture::Bits);
+        let backgrounds = placing
+            .minimaps
+            .iter()
+            .filter(empty)
+            .map(|minimaps| minimaps.rect);
+        let colour = background(placing.options);
         panels.extend(
-            grounds
-                .chain(placing.grounds.iter().copied())
+            backgrounds
+                .chain(placing.backgrounds.iter().copied())
                 .map(|rect| plain(rect, colour)),
         );
-        self.grounds = first..panels.len() as u32;
+        self.backgrounds = first..panels.len() as u32;
         let bytes: &[u8] = bytemuck::cast_slice(&panels);
         if bytes.len() as u64 > self.instances.size() {
             self.instances = instance_buffer(&self.device, panels.len());
@@ -360,9 +366,9 @@ impl Panels {
             pass.set_bind_group(1, array, &[]);
             pass.draw(0..4, panels.clone());
         }
-        if !self.grounds.is_empty() {
+        if !self.backgrounds.is_empty() {
             pass.set_pipeline(&self.plain);
-            pass.draw(0..4, self.grounds.clone());
+            pass.draw(0..4, self.backgrounds.clone());
         }
     }
 }
@@ -370,14 +376,14 @@ impl Panels {
 /// Which of the pipelines.
 const BITS: usize = 0;
 const DENSITY: usize = 1;
-const TRACED: usize = 2;
+const AGES: usize = 2;
 
 /// An instance's panel, in as many pieces as the edges of the torus cut it into.
 fn panel<'a>(
     placing: &'a PanelsInput<'_>,
     size: Size,
     (instance, layer): (usize, usize),
-    held: &'a CachedPicture,
+    picture: &'a CachedPicture,
 ) -> impl Iterator<Item = PanelInstance> + 'a {
     let place = placing.only.map_or(instance, |_| 0);
     let rect = placing.tiling.rect(place);
@@ -392,26 +398,26 @@ fn panel<'a>(
             width: piece.sides[0],
             height: piece.sides[1],
         };
-        let mut drawn = looking(placing, (instance, layer), (rect, piece.transform, lines));
-        if let CachedPicture::View { viewport, .. } = held {
-            drawn.through(*viewport, piece.transform, size);
+        let mut drawn = panel_instance(placing, (instance, layer), (rect, piece.transform, lines));
+        if let CachedPicture::View { region, .. } = picture {
+            drawn.through(*region, piece.transform, size);
         }
         drawn
     })
 }
 
-fn minimap(placing: &PanelsInput<'_>, small: &Small, layer: usize) -> PanelInstance {
-    let place = (small.rect, small.transform, 0.0);
-    looking(placing, (small.instance, layer), place)
+fn minimap(placing: &PanelsInput<'_>, minimaps: &Minimap, layer: usize) -> PanelInstance {
+    let place = (minimaps.rect, minimaps.transform, 0.0);
+    panel_instance(placing, (minimaps.instance, layer), place)
 }
 
-fn looking(
+fn panel_instance(
     placing: &PanelsInput<'_>,
     (instance, layer): (usize, usize),
     (rect, transform, lines): (PixelRect, ViewTransform, f32),
 ) -> PanelInstance {
     let mut tint = tint(instance);
-    tint[3] = if theme(placing.options.colours).tinted {
+    tint[3] = if theme(placing.options.theme).tinted {
         1.0
     } else {
         0.0
@@ -434,11 +440,11 @@ fn looking(
 
 impl PanelInstance {
     /// Takes densities from a view, which may be of another part than this looks at.
-    fn through(&mut self, viewport: ReduceRegion, transform: ViewTransform, size: Size) {
+    fn through(&mut self, region: ReduceRegion, transform: ViewTransform, size: Size) {
         let one = ReduceRegion::ONE as f64;
-        let texel = viewport.step as f64 / one;
+        let texel = region.step as f64 / one;
         let step = 1.0 / (transform.scale * texel);
-        let corner = [viewport.x0, viewport.y0].map(|at| at as f64 / one);
+        let corner = [region.x0, region.y0].map(|at| at as f64 / one);
         let turn = [size.width(), size.height()].map(|side| f64::from(side) / texel);
         self.offset = [0, 1].map(|axis| {
             let texels = (transform.origin[axis] - corner[axis]) / texel;
@@ -447,7 +453,7 @@ impl PanelInstance {
             (texels - turns * turn[axis]) as f32
         });
         self.step = step as f32;
-        self.texels = [viewport.width, viewport.height];
+        self.texels = [region.width, region.height];
         self.turn = turn.map(|texels| texels as f32);
     }
 }
@@ -467,17 +473,17 @@ fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
     }
 }
 
-fn scene_uniform(placing: &PanelsInput<'_>, size: Size, traced: bool) -> SceneUniform {
+fn scene_uniform(placing: &PanelsInput<'_>, size: Size, with_ages: bool) -> SceneUniform {
     let options = placing.options;
-    let mut theme = theme(options.colours);
-    if traced && options.invert {
+    let mut theme = theme(options.theme);
+    if with_ages && options.invert {
         theme = theme.inverted();
     }
     let flag = |set: bool| if set { 1.0 } else { 0.0 };
     SceneUniform {
         screen: placing.pixels.map(|side| side as f32),
         lattice: [size.width(), size.height()].map(|side| side as i32),
-        inverted: flag(options.invert && !traced),
+        inverted: flag(options.invert && !with_ages),
         history: flag(options.colour_by == ColourBy::History),
         unused: [0.0; 2],
         outside: outside(options),
@@ -493,12 +499,12 @@ pub(crate) const LINES: f32 = 0.45;
 
 /// What surrounds the panels.
 pub(crate) fn outside(options: &ViewOptions) -> [f32; 4] {
-    floats(screen::theme::palette(options.colours).surround)
+    floats(screen::theme::palette(options.theme).surround)
 }
 
 /// The HUD's ground.
-fn ground(options: &ViewOptions) -> [f32; 4] {
-    floats(screen::theme::palette(options.colours).ground)
+fn background(options: &ViewOptions) -> [f32; 4] {
+    floats(screen::theme::palette(options.theme).background)
 }
 
 fn instance_buffer(device: &wgpu::Device, panels: usize) -> wgpu::Buffer {

@@ -20,17 +20,17 @@ pub(crate) enum CachedPicture {
     /// In a stack of views.
     View {
         /// Which stack, by its serial number.
-        stack: u64,
+        array: u64,
         /// Which layer.
         layer: usize,
         /// Of which part of the lattice.
-        viewport: ReduceRegion,
+        region: ReduceRegion,
     },
 }
 
 /// A picture of an instance, of this generation, has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct News {
+pub(crate) struct PictureUpdate {
     pub(crate) instance: usize,
     pub(crate) generation: u64,
 }
@@ -39,7 +39,7 @@ pub(crate) struct News {
 pub(crate) struct Views {
     pub(crate) serial: u64,
     only: Option<usize>,
-    pub(crate) stack: TextureArray,
+    pub(crate) array: TextureArray,
 }
 
 /// See the module.
@@ -52,11 +52,11 @@ pub(crate) struct PictureCache {
     seen: Vec<u64>,
     /// The number of the last edit that each instance's picture shows.
     pub(crate) edits: Vec<u64>,
-    pub(crate) held: Vec<CachedPicture>,
+    pub(crate) pictures: Vec<CachedPicture>,
     pub(crate) bits: Option<TextureArray>,
     pub(crate) views: Vec<Views>,
     /// What the last update brought.
-    pub(crate) news: Vec<News>,
+    pub(crate) updates: Vec<PictureUpdate>,
     generations: Vec<u64>,
     serials: u64,
 }
@@ -77,10 +77,10 @@ impl PictureCache {
             size,
             seen: vec![0; instances],
             edits: vec![0; instances],
-            held: vec![CachedPicture::Nothing; instances],
+            pictures: vec![CachedPicture::Nothing; instances],
             bits: None,
             views: Vec::new(),
-            news: Vec::new(),
+            updates: Vec::new(),
             generations: vec![0; instances],
             serials: 0,
         }
@@ -88,7 +88,7 @@ impl PictureCache {
 
     /// Whether it is for these.
     pub(crate) fn fits(&self, instances: usize, size: Size) -> bool {
-        self.held.len() == instances && self.size == size
+        self.pictures.len() == instances && self.size == size
     }
 
     /// Queues what is newer than what it holds; `only` says which instance is drawn alone. Waits
@@ -97,17 +97,16 @@ impl PictureCache {
         let mut seen = std::mem::take(&mut self.seen);
         let mut edits = std::mem::take(&mut self.edits);
         let mut batch = Batch::default();
-        self.news.clear();
+        self.updates.clear();
         source.visit_newer(&mut seen, &mut |instance, picture, words| {
             let generation = picture.generation;
-            self.news.push(News {
+            self.updates.push(PictureUpdate {
                 instance,
                 generation,
             });
             self.generations[instance] = generation;
             edits[instance] = picture.edits;
-            if let Some(place) =
-                self.place(instance, picture.viewport, only, words.len(), &mut batch)
+            if let Some(place) = self.place(instance, picture.region, only, words.len(), &mut batch)
             {
                 self.add(&mut batch, place, bytemuck::cast_slice(words));
             }
@@ -115,16 +114,16 @@ impl PictureCache {
         self.flush(&mut batch);
         (self.seen, self.edits) = (seen, edits);
         if !self
-            .held
+            .pictures
             .iter()
-            .any(|held| matches!(held, CachedPicture::Bits))
+            .any(|picture| matches!(picture, CachedPicture::Bits))
         {
             self.bits = None;
         }
         let used = |serial| {
-            self.held
-                .iter()
-                .any(|held| matches!(held, CachedPicture::View { stack, .. } if *stack == serial))
+            self.pictures.iter().any(
+                |picture| matches!(picture, CachedPicture::View { array, .. } if *array == serial),
+            )
         };
         let still: Vec<u64> = self
             .views
@@ -133,14 +132,15 @@ impl PictureCache {
             .filter(|&s| used(s))
             .collect();
         self.views.retain(|views| still.contains(&views.serial));
-        !self.news.is_empty()
+        !self.updates.is_empty()
     }
 
     /// As if all that it holds had just arrived.
-    pub(crate) fn everything(&self) -> Vec<News> {
-        let held = self.held.iter().zip(&self.generations).enumerate();
-        held.filter(|(_, (held, _))| !matches!(held, CachedPicture::Nothing))
-            .map(|(instance, (_, &generation))| News {
+    pub(crate) fn everything(&self) -> Vec<PictureUpdate> {
+        let pictures = self.pictures.iter().zip(&self.generations).enumerate();
+        pictures
+            .filter(|(_, (picture, _))| !matches!(picture, CachedPicture::Nothing))
+            .map(|(instance, (_, &generation))| PictureUpdate {
                 instance,
                 generation,
             })
@@ -151,12 +151,12 @@ impl PictureCache {
     fn place(
         &mut self,
         instance: usize,
-        viewport: Option<ReduceRegion>,
+        region: Option<ReduceRegion>,
         only: Option<usize>,
         words: usize,
         batch: &mut Batch,
     ) -> Option<Place> {
-        let Some(viewport) = viewport else {
+        let Some(region) = region else {
             if words != self.size.words() || !self.limits.take_bits(self.size) {
                 // Lattices that have just grown are ahead of the status for a moment.
                 tracing::debug!("a picture of {words} words is not one of {}", self.size);
@@ -170,30 +170,30 @@ impl PictureCache {
                     layout,
                     Texels::Words,
                     size,
-                    self.held.len(),
+                    self.pictures.len(),
                     self.limits,
                 )
             });
-            self.held[instance] = CachedPicture::Bits;
+            self.pictures[instance] = CachedPicture::Bits;
             return Some(Place {
-                stack: None,
+                array: None,
                 layer: instance,
                 size,
             });
         };
-        let size = [viewport.width, viewport.height];
-        if words < viewport.words()
+        let size = [region.width, region.height];
+        if words < region.words()
             || size
                 .iter()
                 .any(|&side| side == 0 || side > self.limits.side)
         {
-            tracing::warn!("a picture of {words} words is not one of {viewport:?}");
+            tracing::warn!("a picture of {words} words is not one of {region:?}");
             return None;
         }
         // Rounded up, so that dragging the window's edge does not make textures at every pixel.
         let room = size.map(|side| side.next_multiple_of(64).min(self.limits.side));
         let fits = |views: &&Views| {
-            views.stack.size == room && views.only.is_none_or(|only| only == instance)
+            views.array.size == room && views.only.is_none_or(|only| only == instance)
         };
         let found = self
             .views
@@ -205,16 +205,16 @@ impl PictureCache {
             self.flush(batch);
             if self.views.len() == 2 {
                 let gone = self.views.remove(0).serial;
-                for held in &mut self.held {
-                    if matches!(held, CachedPicture::View { stack, .. } if *stack == gone) {
-                        *held = CachedPicture::Nothing;
+                for picture in &mut self.pictures {
+                    if matches!(picture, CachedPicture::View { array, .. } if *array == gone) {
+                        *picture = CachedPicture::Nothing;
                     }
                 }
             }
             let only = only.filter(|&only| only == instance);
-            let layers = only.map_or(self.held.len(), |_| 1);
+            let layers = only.map_or(self.pictures.len(), |_| 1);
             let layout = &self.bind_layouts[1];
-            let stack = TextureArray::new(
+            let array = TextureArray::new(
                 &self.device,
                 layout,
                 Texels::Densities,
@@ -226,18 +226,18 @@ impl PictureCache {
             self.views.push(Views {
                 serial: self.serials,
                 only,
-                stack,
+                array,
             });
             (self.serials, only)
         });
         let layer = alone.map_or(instance, |_| 0);
-        self.held[instance] = CachedPicture::View {
-            stack: serial,
+        self.pictures[instance] = CachedPicture::View {
+            array: serial,
             layer,
-            viewport,
+            region,
         };
         Some(Place {
-            stack: Some(serial),
+            array: Some(serial),
             layer,
             size,
         })
@@ -246,7 +246,7 @@ impl PictureCache {
     /// Pictures for neighbouring layers go up in one copy, unless they are large.
     fn add(&self, batch: &mut Batch, place: Place, bytes: &[u8]) {
         let wanted = place.size[0] as usize * place.size[1] as usize;
-        let bytes = &bytes[..if place.stack.is_some() {
+        let bytes = &bytes[..if place.array.is_some() {
             wanted
         } else {
             4 * wanted
@@ -254,7 +254,7 @@ impl PictureCache {
         if bytes.len() >= Batch::LARGE {
             return self.write(place, bytes);
         }
-        if !batch.continues(place, self.stack(place).map_or(1, |stack| stack.per_array)) {
+        if !batch.continues(place, self.array(place).map_or(1, |array| array.per_array)) {
             self.flush(batch);
             batch.first = Some(place);
         }
@@ -271,17 +271,17 @@ impl PictureCache {
     }
 
     fn write(&self, place: Place, bytes: &[u8]) {
-        if let Some(stack) = self.stack(place) {
-            stack.write(&self.queue, place.layer, place.size, bytes);
+        if let Some(array) = self.array(place) {
+            array.write(&self.queue, place.layer, place.size, bytes);
         }
     }
 
-    fn stack(&self, place: Place) -> Option<&TextureArray> {
-        match place.stack {
+    fn array(&self, place: Place) -> Option<&TextureArray> {
+        match place.array {
             None => self.bits.as_ref(),
             Some(serial) => {
                 let views = self.views.iter().find(|views| views.serial == serial);
-                views.map(|views| &views.stack)
+                views.map(|views| &views.array)
             }
         }
     }
@@ -290,7 +290,7 @@ impl PictureCache {
 /// A layer, and how many texels of it are meant.
 #[derive(Clone, Copy)]
 struct Place {
-    stack: Option<u64>,
+    array: Option<u64>,
     layer: usize,
     size: [u32; 2],
 }
@@ -306,15 +306,15 @@ struct Batch {
 impl Batch {
     /// From so many bytes on, a copy of its own costs less than collecting.
     const LARGE: usize = 64 << 10;
-    const MOST: usize = 1 << 20;
+    const MAX_BYTES: usize = 1 << 20;
 
     fn continues(&self, next: Place, per_array: usize) -> bool {
         self.first.is_some_and(|first| {
-            first.stack == next.stack
+            first.array == next.array
                 && first.size == next.size
                 && first.layer + self.layers == next.layer
                 && first.layer / per_array == next.layer / per_array
-                && self.bytes.len() < Batch::MOST
+                && self.bytes.len() < Batch::MAX_BYTES
         })
     }
 }

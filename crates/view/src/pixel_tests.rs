@@ -2,10 +2,10 @@
 //! software), which draws the same everywhere.
 
 use crate::Gpu;
-use crate::cell_ages::Turn;
+use crate::cell_ages::AgeUpdate;
 use crate::layout::{PixelRect, Tiling};
 use crate::offscreen::{read, target};
-use crate::panels::{Panels, PanelsInput, Small, ViewTransforms, outside};
+use crate::panels::{Minimap, Panels, PanelsInput, ViewTransforms, outside};
 use crate::picture_file::Image;
 use crate::reference::{Trace, assert_as_modelled, colour, density};
 use crate::texture_array::texture_limits;
@@ -55,7 +55,7 @@ fn draw_all(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     (count, size): (usize, Size),
     (panel, columns, transforms): ([u32; 2], usize, &ViewTransforms),
-    (only, small): (Option<usize>, &[Small]),
+    (only, minimaps): (Option<usize>, &[Minimap]),
     options: &ViewOptions,
     rounds: &[&dyn PictureSource],
 ) -> Image {
@@ -81,8 +81,8 @@ fn draw_all(
         transforms,
         only,
         options,
-        small,
-        grounds: &[],
+        minimaps,
+        backgrounds: &[],
     });
     let texture = target(&gpu.device, pixels, FORMAT);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -141,9 +141,9 @@ fn small_panels_show_density_for_any_width() {
         let size = size(width, height);
         let lattices = [soup(size, 0.1, 3)];
         let place = (panel, 1, Camera::default().target_transform(size, panel));
-        for (colours, invert) in [(0, false), (1, true), (2, false)] {
+        for (theme, invert) in [(0, false), (1, true), (2, false)] {
             let options = ViewOptions {
-                colours,
+                theme,
                 invert,
                 ..Default::default()
             };
@@ -173,7 +173,7 @@ fn a_moved_and_zoomed_camera_shows_the_right_cells() {
         camera.zoom_at(factor, pixel, size, panel);
         let place = (panel, 1, camera.target_transform(size, panel));
         let options = ViewOptions {
-            colours: 4,
+            theme: 4,
             ..Default::default()
         };
         let image = draw(
@@ -236,7 +236,7 @@ fn layers_beyond_the_first_array_are_drawn_as_all_others() {
         Camera::default().target_transform(size, [40, 9]),
     );
     let options = ViewOptions {
-        colours: 2,
+        theme: 2,
         ..Default::default()
     };
     let four = |limits| TextureLimits {
@@ -268,7 +268,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
         let transform = camera.target_transform(size, panel);
         let view = TransferChoice::View;
         let request = request((size, 5), (transform, panel), None, view, limits);
-        let pictures = FixturePictures::views(&lattices, request.viewport);
+        let pictures = FixturePictures::views(&lattices, request.region);
         let options = ViewOptions::default();
         let place = (panel, 3, transform);
         let image = draw(
@@ -301,7 +301,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
             "zoom {zoom}: {mean} apart"
         );
         if transform.scale < 1.0 {
-            assert_view_in_place(&image, &lattices[0], request.viewport, transform, &options);
+            assert_view_in_place(&image, &lattices[0], request.region, transform, &options);
         }
     }
 }
@@ -331,8 +331,8 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
         let across: Vec<_> = lattices.iter().map(|of| moved(of, by)).collect();
         let view = |transform: ViewTransform, lattices: &[Lattice]| {
             let choice = TransferChoice::View;
-            let asked = request((size, 3), (transform, panel), None, choice, limits);
-            FixturePictures::views(lattices, asked.viewport)
+            let requested = request((size, 3), (transform, panel), None, choice, limits);
+            FixturePictures::views(lattices, requested.region)
         };
         let views = [view(plain, &lattices), view(beyond(plain), &across)];
         // As it was asked for; and where the camera has moved on, with no other view yet.
@@ -359,14 +359,14 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
 fn assert_view_in_place(
     image: &Image,
     lattice: &Lattice,
-    viewport: ReduceRegion,
+    region: ReduceRegion,
     transform: ViewTransform,
     options: &ViewOptions,
 ) {
-    let words = screen::fixtures::reduce(lattice, viewport);
+    let words = screen::fixtures::reduce(lattice, region);
     let bytes: &[u8] = bytemuck::cast_slice(&words);
     for (x, y) in [(0, 0), (1, 0), (60, 40), (121, 80), (17, 66)] {
-        let byte = bytes[(y * viewport.width + x) as usize];
+        let byte = bytes[(y * region.width + x) as usize];
         let want = colour(Some(f64::from(byte) / 255.0), transform.scale, 0, options);
         let have = image.pixel(1 + x, 2 + y).map(f64::from);
         assert!(
@@ -390,13 +390,13 @@ fn a_view_stays_on_its_cells_while_the_camera_moves_on() {
         side: 8192,
         layers: 256,
     };
-    let asked = request((size, 1), (old, panel), None, TransferChoice::View, limits);
+    let requested = request((size, 1), (old, panel), None, TransferChoice::View, limits);
     let mut camera = Camera::default();
     camera.zoom_at(2.0, [0.0, 64.0], size, panel);
     let transform = camera.target_transform(size, panel);
     let options = ViewOptions::default();
     let lattices = [lattice];
-    let pictures = FixturePictures::views(&lattices, asked.viewport);
+    let pictures = FixturePictures::views(&lattices, requested.region);
     let image = draw(
         all,
         size,
@@ -420,10 +420,10 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
         width,
         height: width,
     };
-    let (small, large) = (view(32, 2), view(64, 1));
+    let (minimaps, large) = (view(32, 2), view(64, 1));
     let (wide, options) = (view(128, 1), ViewOptions::default());
     let rounds = [
-        &FixturePictures::views(&lattices, small),
+        &FixturePictures::views(&lattices, minimaps),
         &FixturePictures::views(&lattices, wide),
         &FixturePictures::views(&lattices, large),
     ];
@@ -473,9 +473,9 @@ fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
     camera.zoom_at(1000.0, [420.0, 30.0], size, panel);
     let transform = camera.target_transform(size, panel);
     assert_eq!(transform.scale, 64.0);
-    for (colours, invert, grid_lines) in [(0, false, true), (4, false, true), (1, true, false)] {
+    for (theme, invert, grid_lines) in [(0, false, true), (4, false, true), (1, true, false)] {
         let options = ViewOptions {
-            colours,
+            theme,
             invert,
             grid_lines,
             ..Default::default()
@@ -497,7 +497,7 @@ impl PictureSource for Pieces<'_> {
             let picture = model::Picture {
                 sequence: seen[instance],
                 generation: self.0,
-                viewport: None,
+                region: None,
                 slot: engine::Slot(0),
                 words: lattice.words().len(),
                 cells: false,
@@ -516,7 +516,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
     for [x, y] in [[3, 3], [4, 3], [3, 4], [4, 4]] {
         now[4].set(x, y, true);
     }
-    let mut traces: Vec<_> = now.iter().map(Trace::of).collect();
+    let mut ages: Vec<_> = now.iter().map(Trace::of).collect();
     // Histories: all instances, some of them, an edit, one set back.
     let mut history: Vec<(u64, Vec<(usize, Lattice)>)> = Vec::new();
     let everything = |now: &[Lattice]| now.iter().cloned().enumerate().collect::<Vec<_>>();
@@ -526,9 +526,9 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
         for (instance, lattice) in now.iter_mut().enumerate() {
             if !some || instance % 2 == 0 {
                 *lattice = aged(lattice.clone(), 1);
-                traces[instance].turn(
+                ages[instance].turn(
                     lattice,
-                    Turn::Step(1 + u8::from(generation % 7 == 4 && instance % 2 == 1)),
+                    AgeUpdate::Advance(1 + u8::from(generation % 7 == 4 && instance % 2 == 1)),
                 );
             }
         }
@@ -539,23 +539,21 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
     for x in 0..45 {
         now[1].set(x, 7, x % 3 == 0);
     }
-    traces[1].turn(&now[1], Turn::Step(0));
+    ages[1].turn(&now[1], AgeUpdate::Advance(0));
     history.push((140, vec![(1, now[1].clone())]));
     // Pictures that lie far apart: ages and trails go on by the generations between them.
     for (instance, by) in [(2, 37), (0, 300)] {
         now[instance] = aged(now[instance].clone(), by as usize);
-        let step = Turn::Step(by.min(127) as u8);
-        traces[instance].turn(&now[instance], step);
+        let step = AgeUpdate::Advance(by.min(127) as u8);
+        ages[instance].turn(&now[instance], step);
         history.push((140 + by, vec![(instance, now[instance].clone())]));
     }
     now[3] = soup(size, 0.3, 99);
-    traces[3].turn(&now[3], Turn::Afresh);
+    ages[3].turn(&now[3], AgeUpdate::Reset);
     history.push((0, vec![(3, now[3].clone())]));
-    assert_eq!(traces[4].at([3, 3]), Ok(127));
+    assert_eq!(ages[4].at([3, 3]), Ok(127));
     let cells = (0..45).flat_map(|x| (0..33).map(move |y| [x, y]));
-    let gone = cells
-        .filter(|&cell| traces[0].at(cell) == Err(None))
-        .count();
+    let gone = cells.filter(|&cell| ages[0].at(cell) == Err(None)).count();
     assert!(gone > 0, "trails end");
     let sources: Vec<_> = history
         .iter()
@@ -576,10 +574,10 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
         (ColourBy::Age, 3, false, 0.3),
         (ColourBy::History, 0, false, 0.6),
     ];
-    for (colour_by, colours, invert, scale) in cases {
+    for (colour_by, theme, invert, scale) in cases {
         let options = ViewOptions {
             colour_by,
-            colours,
+            theme,
             invert,
             ..Default::default()
         };
@@ -599,7 +597,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             &options,
             &sources,
         );
-        for (instance, trace) in traces.iter().enumerate() {
+        for (instance, trace) in ages.iter().enumerate() {
             let corner = [
                 1 + (panel[0] + 3) * (instance as u32 % 3),
                 2 + (panel[1] + 3) * (instance as u32 / 3),
@@ -628,7 +626,7 @@ fn each_panel_has_its_camera_and_its_minimap() {
             camera.target_transform(size, panel)
         })
         .collect();
-    let small = Small {
+    let minimaps = Minimap {
         instance: 3,
         rect: PixelRect {
             x: 10,
@@ -639,7 +637,7 @@ fn each_panel_has_its_camera_and_its_minimap() {
         transform: Camera::default().target_transform(size, [40, 40]),
     };
     let options = ViewOptions {
-        colours: 2,
+        theme: 2,
         ..Default::default()
     };
     let pictures = FixturePictures::bits(&lattices);
@@ -649,7 +647,7 @@ fn each_panel_has_its_camera_and_its_minimap() {
         limits,
         (5, size),
         place,
-        (None, &[small]),
+        (None, &[minimaps]),
         &options,
         &[&pictures],
     );
@@ -661,11 +659,11 @@ fn each_panel_has_its_camera_and_its_minimap() {
         ];
         for (x, y) in (0..120).flat_map(|x| (0..120).map(move |y| (x, y))) {
             let at = [corner[0] + x, corner[1] + y];
-            let inside = small.rect.contains(at.map(f64::from));
+            let inside = minimaps.rect.contains(at.map(f64::from));
             let (transform, pixel) = match inside {
                 true => (
-                    small.transform,
-                    [at[0] - small.rect.x, at[1] - small.rect.y],
+                    minimaps.transform,
+                    [at[0] - minimaps.rect.x, at[1] - minimaps.rect.y],
                 ),
                 false => (transforms[instance], [x, y]),
             };

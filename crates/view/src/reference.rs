@@ -1,6 +1,6 @@
 //! What the shaders compute, on the CPU: slow, and easily seen to be right.
 
-use crate::cell_ages::Turn;
+use crate::cell_ages::AgeUpdate;
 use crate::layout::Tiling;
 use crate::panels::{LINES, MIN_PIXELS_FOR_LINES, outside};
 use crate::picture_file::Image;
@@ -58,8 +58,8 @@ fn along(ramp: &[[f32; 4]; 9], t: f64) -> [f64; 3] {
     mix(ends[0], ends[1], t * 8.0 - below as f64)
 }
 
-/// As [`lively`](crate::panels::lively) and the shader.
-fn lively(density: f64, scale: f64) -> f64 {
+/// As [`brightness`](crate::panels::brightness) and the shader.
+fn brightness(density: f64, scale: f64) -> f64 {
     let share = density.clamp(0.0, 1.0);
     let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
     let strong = contrast.max(0.6 * share.sqrt());
@@ -99,9 +99,13 @@ pub(crate) fn colour(
     let Some(density) = density else {
         return rgb_of(outside(options));
     };
-    let theme = theme(options.colours);
-    let lively = lively(density, scale);
-    let t = if options.invert { 1.0 - lively } else { lively };
+    let theme = theme(options.theme);
+    let brightness = brightness(density, scale);
+    let t = if options.invert {
+        1.0 - brightness
+    } else {
+        brightness
+    };
     if theme.tinted {
         return mix(rgb_of(theme.ramp[0]), rgb_of(tint(instance)), t);
     }
@@ -152,23 +156,23 @@ impl Trace {
             bytes: vec![0; cells],
             width: lattice.size().width(),
         };
-        trace.turn(lattice, Turn::Afresh);
+        trace.turn(lattice, AgeUpdate::Reset);
         trace
     }
 
     /// Goes on to another picture.
-    pub(crate) fn turn(&mut self, lattice: &Lattice, turn: Turn) {
+    pub(crate) fn turn(&mut self, lattice: &Lattice, turn: AgeUpdate) {
         for (at, byte) in self.bytes.iter_mut().enumerate() {
             let alive = lattice.get(at as u32 % self.width, at as u32 / self.width);
             let was = *byte >= 128;
             let step = match turn {
-                Turn::Step(by) => by,
-                Turn::Keep | Turn::Afresh => 0,
+                AgeUpdate::Advance(by) => by,
+                AgeUpdate::Keep | AgeUpdate::Reset => 0,
             };
             *byte = match (turn, alive, was) {
-                (Turn::Keep, ..) => *byte,
-                (Turn::Afresh, false, _) => 0,
-                (Turn::Afresh, true, _) | (_, true, false) => 128,
+                (AgeUpdate::Keep, ..) => *byte,
+                (AgeUpdate::Reset, false, _) => 0,
+                (AgeUpdate::Reset, true, _) | (_, true, false) => 128,
                 (_, true, true) => byte.saturating_add(step),
                 (_, false, true) => 127,
                 (_, false, false) => byte.saturating_sub(step),
@@ -202,13 +206,13 @@ impl Trace {
         let Some(density) = mean(&cells, alive) else {
             return rgb_of(outside(options));
         };
-        let plain = theme(options.colours);
+        let plain = theme(options.theme);
         let (theme, tint) = match options.invert {
             true => (plain.inverted(), mirrored(tint(instance))),
             false => (plain, tint(instance)),
         };
-        let ground = rgb_of(theme.ramp[0]);
-        let live = lively(density, transform.scale);
+        let background = rgb_of(theme.ramp[0]);
+        let live = brightness(density, transform.scale);
         let own = |of: [f64; 3], tinted: [f64; 3]| if theme.tinted { tinted } else { of };
         if options.colour_by == ColourBy::History {
             let reduced = f64::from(reduced(1.0 / transform.scale));
@@ -219,9 +223,9 @@ impl Trace {
             };
             let heat = mean(&cells, lately).unwrap();
             let glow = 0.35 + 0.3 * reduced;
-            let colour = own(rgb_of(theme.trail), mix(ground, rgb_of(tint), glow));
+            let colour = own(rgb_of(theme.trail), mix(background, rgb_of(tint), glow));
             let top = own(rgb_of(theme.ramp[8]), rgb_of(tint));
-            return mix(mix(ground, colour, heat), top, live);
+            return mix(mix(background, colour, heat), top, live);
         }
         let ages = |of: fn(u8) -> f64| {
             let aged = |cell| self.at(cell).map_or(0.0, of);
@@ -233,7 +237,7 @@ impl Trace {
         };
         let youngest = rgb_of(theme.ages[0]);
         let top = own(along(&theme.ages, age), mix(youngest, rgb_of(tint), age));
-        mix(ground, top, live)
+        mix(background, top, live)
     }
 }
 

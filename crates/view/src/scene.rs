@@ -3,15 +3,15 @@
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use crate::cell_ages::refusal;
+use crate::cell_ages::unavailable_reason;
 use crate::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::hud::style::{ThemedPainter, opaque};
 use crate::interface::{CacheKey, CachedUi, Interface};
 use crate::layout::{self, Layout, LayoutRequest, PixelRect, lay_out};
 use crate::panels::{Panels, PanelsInput, ViewTransforms, outside};
 use crate::texture_array::{texture_limits, validate_instance_count};
-use crate::timeline::units as timeline_units;
-use crate::{Gpu, Lab, TimelineView, ViewError, hit_regions, hud, minimap};
+use crate::timeline::sm_count as timeline_sm_count;
+use crate::{Gpu, LabView, TimelineView, ViewError, hit_regions, hud, minimap};
 use model::PictureSource;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
@@ -28,7 +28,7 @@ pub struct Frame<'a> {
     /// Shown where [`ViewOptions::timeline`](screen::ViewOptions) says so.
     pub timeline: &'a TimelineView,
     /// Shown where [`ViewOptions::side`](screen::ViewOptions) says so.
-    pub lab: &'a Lab,
+    pub lab: &'a LabView,
     /// What a person's hand has put over the panels.
     pub edit_overlay: &'a EditOverlay,
     /// The target's size in pixels.
@@ -54,13 +54,13 @@ impl Frame<'_> {
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
             lanes: timeline.then_some(status.instances),
-            units: (timeline && status.block_timestamps).then(|| timeline_units(status)),
+            sm_count: (timeline && status.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.options.side,
             toolbar: true,
             lesson: self.lesson.is_some(),
             presentation: self.options.presentation,
-            zoom: self.options.interface,
-            comparison: comparison.filter(|_| self.only().is_none()),
+            zoom: self.options.interface_scale,
+            comparison: comparison.filter(|_| self.single_instance().is_none()),
         }
     }
 
@@ -70,7 +70,7 @@ impl Frame<'_> {
         Context {
             front_end: FrontEnd::Window,
             status: self.status,
-            is_ahead: false,
+            has_pending_requests: false,
             toggles: Toggles {
                 timeline: options.timeline,
                 lab: options.side == Some(SidePanel::Lab),
@@ -80,7 +80,7 @@ impl Frame<'_> {
                 lessons: self.lesson.is_some(),
                 single: options.single,
                 separate: options.is_separate(),
-                minimap: !options.no_minimap,
+                minimap: !options.hides_minimap,
                 grid_lines: options.grid_lines,
                 inverted: options.invert,
                 presentation: options.presentation,
@@ -94,16 +94,16 @@ impl Frame<'_> {
 
     /// Pixels of one unit of type and spacing.
     pub fn unit(&self) -> f32 {
-        layout::unit(self.pixels, self.scale, self.options.interface)
+        layout::unit(self.pixels, self.scale, self.options.interface_scale)
     }
 
     /// The colours to paint it in.
     pub(crate) fn palette(&self) -> Palette<egui::Color32> {
-        screen::theme::palette(self.options.colours).map(opaque)
+        screen::theme::palette(self.options.theme).map(opaque)
     }
 
     /// The instance whose camera counts where there can be one alone.
-    pub fn leading(&self) -> usize {
+    pub fn camera_instance(&self) -> usize {
         self.status
             .map_or(0, |status| status.selected.min(status.instances - 1))
     }
@@ -112,7 +112,7 @@ impl Frame<'_> {
     pub fn camera_of(&self, instance: usize) -> &Camera {
         let of = match self.is_separate() {
             true => instance,
-            false => self.leading(),
+            false => self.camera_instance(),
         };
         self.options.camera_of(of)
     }
@@ -123,7 +123,7 @@ impl Frame<'_> {
         let transform = |instance| self.camera_of(instance).shown(status.size, panel);
         match self.is_separate() {
             true => ViewTransforms::Each((0..status.instances).map(transform).collect()),
-            false => ViewTransforms::One(transform(self.leading())),
+            false => ViewTransforms::One(transform(self.camera_instance())),
         }
     }
 
@@ -132,21 +132,21 @@ impl Frame<'_> {
         let Some(status) = self.status else {
             return Ok(ColourBy::State);
         };
-        let asked = self.options.colour_by;
+        let mode = self.options.colour_by;
         let of = (status.instances, status.size);
-        refusal(asked, of, status.transfer, limits).map_or(Ok(asked), Err)
+        unavailable_reason(mode, of, status.transfer, limits).map_or(Ok(mode), Err)
     }
 
     /// Where everything stands, and what the leading panel will show when no camera glides any
     /// more: that is what is asked of the session.
     pub fn layout(&self) -> Option<(Layout, ViewTransform)> {
         let status = self.status?;
-        let panels = self.only().map_or(status.instances, |_| 1);
+        let panels = self.single_instance().map_or(status.instances, |_| 1);
         let wanted = self.wanted(status);
         let layout = lay_out(self.pixels, self.scale, panels, status.size, &wanted);
         Some((
             layout,
-            self.camera_of(self.leading())
+            self.camera_of(self.camera_instance())
                 .target_transform(status.size, layout.tiling.panel),
         ))
     }
@@ -157,7 +157,7 @@ impl Frame<'_> {
         Some(request(
             (status.size, status.instances),
             (transform, layout.tiling.panel),
-            self.only(),
+            self.single_instance(),
             requested_transfer(status),
             limits,
         ))
@@ -167,7 +167,7 @@ impl Frame<'_> {
 /// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
 /// the drawing side knows its region.
 fn requested_transfer(status: &Status) -> TransferChoice {
-    let asked = status.switches.transfer;
+    let requested = status.switches.transfer;
     let both = status
         .comparison
         .as_ref()
@@ -176,7 +176,7 @@ fn requested_transfer(status: &Status) -> TransferChoice {
     match both {
         Some(both) if both.into_iter().any(view) => TransferChoice::View,
         Some([first, _]) => first.transfer,
-        None => asked,
+        None => requested,
     }
 }
 
@@ -186,7 +186,7 @@ pub struct FrameOutput {
     /// The processor time that layout, egui and tessellation took.
     pub spent: Duration,
     /// What its widgets asked for.
-    pub asked: Vec<UiRequest>,
+    pub requests: Vec<UiRequest>,
     /// What egui wants of the window: cursor, clipboard, input method.
     pub platform: egui::PlatformOutput,
     /// After how long another frame is wanted though nothing happens.
@@ -196,7 +196,7 @@ pub struct FrameOutput {
 /// A frame's interface, ready to be drawn.
 struct Paint {
     painted: CachedUi,
-    asked: Vec<UiRequest>,
+    requests: Vec<UiRequest>,
     platform: egui::PlatformOutput,
     again: Duration,
     /// What becomes of textures; nothing where all is as it was drawn last.
@@ -209,7 +209,7 @@ impl Paint {
         Paint {
             platform: painted.platform.clone(),
             painted,
-            asked: Vec::new(),
+            requests: Vec::new(),
             again: Duration::MAX,
             deltas: None,
         }
@@ -286,13 +286,14 @@ impl Scene {
         validate_instance_count(status.instances, self.limits)?;
         let colour_by = frame.colour_by(self.limits).unwrap_or_default();
         let of = (status.instances, status.size);
-        self.panels.update(of, source, frame.only(), colour_by);
+        self.panels
+            .update(of, source, frame.single_instance(), colour_by);
         Ok(())
     }
 
     /// How many of the frame's panels have no picture yet.
     pub fn missing(&self, frame: &Frame<'_>) -> usize {
-        self.panels.missing(frame.only())
+        self.panels.missing(frame.single_instance())
     }
 
     /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
@@ -330,16 +331,16 @@ impl Scene {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
                 transforms: &frame.transforms(status, layout),
-                only: frame.only(),
+                only: frame.single_instance(),
                 options: frame.options,
-                small: &minimap::minimaps(frame, layout),
-                grounds: &grounds(layout),
+                minimaps: &minimap::minimaps(frame, layout),
+                backgrounds: &backgrounds(layout),
             });
         }
         let began = Instant::now();
         let Paint {
             painted,
-            asked,
+            requests,
             platform,
             again,
             deltas,
@@ -390,7 +391,7 @@ impl Scene {
         FrameOutput {
             submission,
             spent,
-            asked,
+            requests,
             platform,
             again,
         }
@@ -408,7 +409,7 @@ impl Scene {
         self.interface.apply_style(frame.unit(), &palette);
         let context = &self.interface.context;
         let focused = input.focused;
-        let (mut output, asked) =
+        let (mut output, requests) =
             paint_over(context, (frame, &palette), place.as_ref(), dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
@@ -418,7 +419,7 @@ impl Scene {
         let sources = CacheKey::of(frame, dialogs, focused);
         Paint {
             painted: CachedUi::new((sources, place), again, meshes, &platform),
-            asked,
+            requests,
             platform,
             again,
             deltas: Some(output.textures_delta),
@@ -437,7 +438,7 @@ impl Scene {
 }
 
 /// Where something stands on the HUD's ground.
-fn grounds(layout: &Layout) -> Vec<PixelRect> {
+fn backgrounds(layout: &Layout) -> Vec<PixelRect> {
     let side = layout.side.map(|(_, rect)| rect);
     let docked = [
         layout.timeline,
@@ -474,18 +475,18 @@ pub(crate) fn paint_over(
         screen: screen(frame),
         is_top: true,
     };
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     let output = context.run_ui(input, |ui| {
         hit_regions::clear(ui.ctx());
         let painter = ui.ctx().layer_painter(egui::LayerId::background());
         hud::paint(&ThemedPainter::new(painter, palette), frame, place);
         // Where egui lays a frame out twice, only the first time knows of clicks and keys.
-        asked.extend(dialogs.show(ui.ctx(), seen));
+        requests.extend(dialogs.show(ui.ctx(), seen));
         if !dialogs.takes_keys() {
-            hit_regions::show(ui, &mut asked);
+            hit_regions::show(ui, &mut requests);
         }
     });
-    (output, asked)
+    (output, requests)
 }
 
 fn screen(frame: &Frame<'_>) -> egui::Rect {
@@ -496,9 +497,9 @@ fn screen(frame: &Frame<'_>) -> egui::Rect {
 pub(crate) fn begin_pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     target: &wgpu::TextureView,
-    ground: [f32; 4],
+    background: [f32; 4],
 ) -> wgpu::RenderPass<'a> {
-    let [r, g, b, _] = ground.map(f64::from);
+    let [r, g, b, _] = background.map(f64::from);
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("frame"),
         color_attachments: &[Some(wgpu::RenderPassColorAttachment {

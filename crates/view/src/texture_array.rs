@@ -24,12 +24,12 @@ pub fn most_instances(limits: TextureLimits) -> usize {
 
 /// Refuses more instances than [`most_instances`].
 pub(crate) fn validate_instance_count(
-    asked: usize,
+    requested: usize,
     limits: TextureLimits,
 ) -> Result<(), ViewError> {
     let most = most_instances(limits);
-    if asked > most {
-        Err(ViewError::TooMany { asked, most })
+    if requested > most {
+        Err(ViewError::TooMany { requested, most })
     } else {
         Ok(())
     }

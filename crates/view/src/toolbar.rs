@@ -100,7 +100,7 @@ pub(crate) fn paint(
     unit: f32,
 ) {
     let line = (unit.max(1.0), painter.palette.rule);
-    painter.rect_filled(rect, 0.0, painter.palette.ground);
+    painter.rect_filled(rect, 0.0, painter.palette.background);
     painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
     let (buttons, context) = (buttons(status), frame.context());
     let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
@@ -109,15 +109,21 @@ pub(crate) fn paint(
     let x = inside.left() + buttons.len() as f32 * width;
     for (index, (icon, label, action)) in buttons.into_iter().enumerate() {
         let place = button_place(inside, width, index).shrink2(vec2(1.5 * unit, 0.0));
-        let ink = paint_ground(painter, place, unit, action, &context);
+        let text_colour = paint_background(painter, place, unit, action, &context);
         let middle = match is_labelled {
             true => place.center_top() + vec2(0.0, 12.5 * unit),
             false => place.center(),
         };
         let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
-        paint_icon(painter, square, icon, ink);
+        paint_icon(painter, square, icon, text_colour);
         if is_labelled {
-            let label = fitted(painter, label, regular(11.5 * unit), ink, place.width());
+            let label = fitted(
+                painter,
+                label,
+                regular(11.5 * unit),
+                text_colour,
+                place.width(),
+            );
             let foot = place.center_bottom() - vec2(0.0, 1.0 * unit);
             put(painter, foot, Align2::CENTER_BOTTOM, label);
         }
@@ -162,51 +168,51 @@ pub(crate) fn place_of(action: Action, status: &Status, rect: Rect, unit: f32) -
 }
 
 /// Paints a button's ground and takes its clicks; returns the colour of what stands on it.
-fn paint_ground(
+fn paint_background(
     painter: &ThemedPainter,
     place: Rect,
     unit: f32,
     action: Action,
     context: &Context<'_>,
 ) -> Color32 {
-    let why_not = action.why_not(context);
+    let unavailable_reason = action.unavailable_reason(context);
     let does = action
         .row()
         .map(|row| format!("{} ({})", row.help(), row.keys()));
-    let tip = why_not.clone().or(does).unwrap_or_default();
+    let tip = unavailable_reason.clone().or(does).unwrap_or_default();
     let is_over = hit_regions::button(painter, place, &tip, action);
     // Run and Pause are two signs of one button: neither is lit.
     let is_on = action != Action::Session(SessionAction::TogglePause)
         && action.state(context) == Some(true);
-    let (ground, ink) = match (is_on, why_not, is_over) {
+    let (background, text_colour) = match (is_on, unavailable_reason, is_over) {
         (_, Some(_), _) => (
-            painter.palette.ground,
+            painter.palette.background,
             painter.palette.label.gamma_multiply(0.75),
         ),
         (true, None, _) => (painter.palette.accent, painter.palette.on_accent),
         (false, None, true) => (painter.palette.rule, painter.palette.value),
-        (false, None, false) => (painter.palette.ground, painter.palette.label),
+        (false, None, false) => (painter.palette.background, painter.palette.label),
     };
-    painter.rect_filled(place, 5.0 * unit, ground);
-    ink
+    painter.rect_filled(place, 5.0 * unit, background);
+    text_colour
 }
 
 /// Paints an icon into a square.
-fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, ink: Color32) {
+fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, text_colour: Color32) {
     let side = square.width();
     let at = |x: f32, y: f32| square.min + vec2(x, y) * side;
-    let stroke = Stroke::new((0.1 * side).max(1.0), ink);
+    let stroke = Stroke::new((0.1 * side).max(1.0), text_colour);
     let line = |points: &[[f32; 2]]| {
         let points = points.iter().map(|&[x, y]| at(x, y)).collect();
         painter.add(Shape::line(points, stroke));
     };
     let bar = |[x, y]: [f32; 2], [width, height]: [f32; 2]| {
         let rect = Rect::from_min_size(at(x, y), vec2(width, height) * side);
-        painter.rect_filled(rect, 0.0, ink);
+        painter.rect_filled(rect, 0.0, text_colour);
     };
     let triangle = |corners: [[f32; 2]; 3]| {
         let corners = corners.iter().map(|&[x, y]| at(x, y)).collect();
-        painter.add(Shape::convex_polygon(corners, ink, Stroke::NONE));
+        painter.add(Shape::convex_polygon(corners, text_colour, Stroke::NONE));
     };
     match icon {
         Icon::Run => triangle([[0.15, 0.0], [0.95, 0.5], [0.15, 1.0]]),
@@ -281,11 +287,17 @@ fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, ink: Color32) {
             line(&[[0.56, 0.2], [0.8, 0.44]]);
         }
         Icon::Record => {
-            painter.circle_filled(square.center(), 0.46 * side, ink);
+            painter.circle_filled(square.center(), 0.46 * side, text_colour);
         }
         Icon::Help => {
             let font = medium(1.35 * side);
-            painter.text(square.center(), Align2::CENTER_CENTER, "?", font, ink);
+            painter.text(
+                square.center(),
+                Align2::CENTER_CENTER,
+                "?",
+                font,
+                text_colour,
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use crate::editing::Saving;
+use crate::editing::PatternToSave;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
 use app::{SessionHandle, Wake};
@@ -35,15 +35,15 @@ pub(crate) enum BackgroundResult {
     /// Text for the clipboard, and what is to be said of it.
     Copied(String, String),
     /// A file was chosen, to be opened or, if so, saved to.
-    Chosen(String, Option<Saving>),
+    Chosen(String, Option<PatternToSave>),
     /// The desktop has no dialog for files: a path is typed, to open or, if so, to save to.
-    NoFileDialog(Option<Saving>),
+    NoFileDialog(Option<PatternToSave>),
     /// A file could not be opened, and why.
     NotOpened(String),
     /// A file was saved, and what is to be said of it.
     Saved(String),
     /// It could not be saved; it is kept for another try.
-    NotSaved(Saving, String),
+    NotSaved(PatternToSave, String),
 }
 
 /// Starts background work and takes in its results.
@@ -115,7 +115,7 @@ impl<W: SessionHandle> Handler<W> {
         work: impl FnOnce() -> BackgroundResult + Send + 'static,
     ) {
         if let Err(why) = self.background.start(work) {
-            self.note(why);
+            self.show_notice(why);
         }
     }
 
@@ -123,34 +123,34 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn take_background_results(&mut self) {
         while let Ok(result) = self.background.receiver.try_recv() {
             self.take_background_result(result);
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
     }
 
     fn take_background_result(&mut self, result: BackgroundResult) {
         match result {
             BackgroundResult::Nothing => {}
-            BackgroundResult::Notice(what) => self.note(what),
+            BackgroundResult::Notice(what) => self.show_notice(what),
             BackgroundResult::RecordingEnded(what, failure) => {
                 if let Some(error) = failure {
                     self.failed.get_or_insert(error.into());
                 }
-                self.note(what);
+                self.show_notice(what);
             }
             BackgroundResult::Opened(instance, lattice, what) => {
                 self.dialogs.close_pending_file();
                 self.place_whole(instance, lattice);
-                self.note(what);
+                self.show_notice(what);
             }
             BackgroundResult::TooLarge(instance, pattern, why) => {
                 self.dialogs.close_pending_file();
                 self.offer_resize(instance, pattern, why);
             }
             BackgroundResult::Centred(instance, lattice) => self.grow(instance, lattice),
-            BackgroundResult::Ghost(pattern, remarks) => self.take_ghost(pattern, remarks),
+            BackgroundResult::Ghost(pattern, remarks) => self.begin_paste(pattern, remarks),
             BackgroundResult::Copied(text, what) => {
                 self.set_clipboard(text);
-                self.note(what);
+                self.show_notice(what);
             }
             BackgroundResult::Chosen(path, None) => self.open_path(&path),
             BackgroundResult::Chosen(path, Some(saving)) => self.save_to(path, saving),
@@ -158,7 +158,7 @@ impl<W: SessionHandle> Handler<W> {
             BackgroundResult::NotOpened(why) => self.not_opened(why),
             BackgroundResult::Saved(what) => {
                 self.dialogs.close_pending_file();
-                self.note(what);
+                self.show_notice(what);
             }
             BackgroundResult::NotSaved(saving, why) => self.not_saved(saving, why),
         }

@@ -12,7 +12,7 @@ use view::layout::Layout;
 use view::minimap;
 
 /// How long a camera glides to where a key or the wheel sends it.
-const GLIDE: Duration = Duration::from_millis(140);
+const GLIDE_DURATION: Duration = Duration::from_millis(140);
 
 impl<W: SessionHandle> Handler<W> {
     /// Changes the camera of an instance's panel (of the selected one, if none is named); it glides
@@ -32,10 +32,10 @@ impl<W: SessionHandle> Handler<W> {
         // Where the panels cannot differ, the selected one's camera is everybody's.
         let instance = match instance {
             Some(instance) if frame.is_separate() || self.app.options.single => instance,
-            _ => frame.leading(),
+            _ => frame.camera_instance(),
         };
         let panel = layout.tiling.panel;
-        let glides = glides && self.pacer.least.is_zero();
+        let glides = glides && self.pacer.min_interval.is_zero();
         let camera = self.app.options.camera_of_mut(instance);
         let (shown, before) = (camera.shown(status.size, panel), *camera);
         change(camera, &status, &layout);
@@ -45,7 +45,7 @@ impl<W: SessionHandle> Handler<W> {
             self.glided.get_or_insert(now);
         }
         if *self.app.options.camera_of(instance) != before {
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
     }
 
@@ -54,10 +54,10 @@ impl<W: SessionHandle> Handler<W> {
         let Some(last) = self.glided.take() else {
             return;
         };
-        let part = (now - last).as_secs_f64() / GLIDE.as_secs_f64();
+        let part = (now - last).as_secs_f64() / GLIDE_DURATION.as_secs_f64();
         if self.app.options.advance(part) {
             self.glided = Some(now);
-            self.pacer.want(now);
+            self.pacer.request_frame(now);
         }
     }
 
@@ -99,7 +99,7 @@ impl<W: SessionHandle> Handler<W> {
             .options
             .toggle_separate(status.instances, status.selected);
         let view = status.transfer == Transfer::View;
-        self.note(match (self.app.options.is_separate(), view) {
+        self.show_notice(match (self.app.options.is_separate(), view) {
             (true, false) => message!("each panel has a camera of its own"),
             (true, true) => {
                 message!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's (F7 changes that)")
@@ -121,10 +121,10 @@ impl<W: SessionHandle> Handler<W> {
             frame.colour_by(screen.scene.limits).err()
         });
         match refused {
-            None => self.note(Message::new(|| self.app.options.colour_by.sentence())),
+            None => self.show_notice(Message::new(|| self.app.options.colour_by.sentence())),
             Some(why) => {
                 self.app.options.colour_by = ColourBy::State;
-                self.note(why);
+                self.show_notice(why);
             }
         }
     }

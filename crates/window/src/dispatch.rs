@@ -23,10 +23,10 @@ use view::{Commands, GoTo, Help, Menu};
 impl<W: SessionHandle> Handler<W> {
     /// Does what a person asked for, or says why it is impossible.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
-        self.pacer.want(Instant::now());
-        let action = self.app.lessons.instead(action.into());
-        if let Some(refusal) = self.refusal(action) {
-            return self.note(refusal);
+        self.pacer.request_frame(Instant::now());
+        let action = self.app.lessons.remap_action(action.into());
+        if let Some(message) = self.unavailable_message(action) {
+            return self.show_notice(message);
         }
         self.callouts.done_by(action);
         match action {
@@ -36,11 +36,11 @@ impl<W: SessionHandle> Handler<W> {
         }
     }
 
-    fn refusal(&self, action: Action) -> Option<String> {
+    fn unavailable_message(&self, action: Action) -> Option<String> {
         let status = self.status();
         let frame = self.frame(status.as_deref())?;
-        action.refusal(&Context {
-            is_ahead: true,
+        action.unavailable_message(&Context {
+            has_pending_requests: true,
             ..frame.context()
         })
     }
@@ -68,13 +68,13 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::Fit => self.move_camera(None, true, |camera, status, layout| {
                 camera.toggle_fit(status.size, layout.tiling.panel);
             }),
-            ViewAction::ToggleSeparate => self.toggle_separate(),
-            ViewAction::ToggleMinimap => self.app.options.no_minimap ^= true,
+            ViewAction::ToggleSeparateCameras => self.toggle_separate(),
+            ViewAction::ToggleMinimap => self.app.options.hides_minimap ^= true,
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
             ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
             ViewAction::TogglePopulation => self.toggle_side(SidePanel::Population),
-            ViewAction::PopulationOfAll => {
+            ViewAction::TogglePopulationOfAll => {
                 self.app.options.population_of_all ^= true;
                 if self.app.options.side != Some(SidePanel::Population) {
                     self.toggle_side(SidePanel::Population);
@@ -84,14 +84,14 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::NextPage => self.turn_page(true),
             ViewAction::PreviousPage => self.turn_page(false),
             ViewAction::ToggleGridLines => self.app.options.grid_lines ^= true,
-            ViewAction::NextColours => self.app.next_theme(Instant::now()),
-            ViewAction::NextColourBy => self.next_colour_by(),
+            ViewAction::NextTheme => self.app.next_theme(Instant::now()),
+            ViewAction::NextColourMode => self.next_colour_by(),
             ViewAction::Invert => self.app.options.invert ^= true,
             ViewAction::ToggleFullscreen => self.toggle_fullscreen(),
             ViewAction::SavePicture => self.save_picture(false),
             ViewAction::SavePanelPicture => self.save_picture(true),
             ViewAction::ToggleRecording => self.toggle_recording(),
-            ViewAction::AskGeneration => self.dialogs.open(Dialog::GoTo(GoTo::default())),
+            ViewAction::OpenGoTo => self.dialogs.open(Dialog::GoTo(GoTo::default())),
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
             ViewAction::ToggleCommands => {
                 let commands = Commands::new(self.app.list_lessons());
@@ -100,10 +100,10 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Menu::default())),
             ViewAction::TogglePresentation => self.app.options.presentation ^= true,
             ViewAction::EnlargeInterface => {
-                self.resize_interface(self.app.options.interface.larger())
+                self.resize_interface(self.app.options.interface_scale.larger())
             }
             ViewAction::ReduceInterface => {
-                self.resize_interface(self.app.options.interface.smaller())
+                self.resize_interface(self.app.options.interface_scale.smaller())
             }
             ViewAction::DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
             ViewAction::NextLanguage => lang::set(lang::language().other()),
@@ -143,24 +143,24 @@ impl<W: SessionHandle> Handler<W> {
     /// The person has seen enough of the callouts.
     pub(super) fn dismiss_callouts(&mut self) {
         self.callouts.dismiss();
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
     }
 
     /// Makes type and figures so large, as far as the window has room for them.
     fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
-        let (before, unit) = (self.app.options.interface, self.unit());
-        self.app.options.interface = zoom.unwrap_or(before);
+        let (before, unit) = (self.app.options.interface_scale, self.unit());
+        self.app.options.interface_scale = zoom.unwrap_or(before);
         let (percent, usual) = (
-            self.app.options.interface.percent(),
+            self.app.options.interface_scale.percent(),
             zoom == Some(InterfaceScale::default()),
         );
         if self.unit() == unit && !usual {
-            self.app.options.interface = before;
-            self.note(message!(
+            self.app.options.interface_scale = before;
+            self.show_notice(message!(
                 "the interface cannot become larger or smaller in this window"
             ));
         } else {
-            self.note(message!("interface: {percent} %", percent = percent));
+            self.show_notice(message!("interface: {percent} %", percent = percent));
         }
     }
 
@@ -185,7 +185,7 @@ impl<W: SessionHandle> Handler<W> {
     fn save_picture(&mut self, panel: bool) {
         let status = self.status();
         match self.picture_of_now(status.as_deref(), panel) {
-            Err(error) => self.note(error.to_string()),
+            Err(error) => self.show_notice(error.to_string()),
             Ok(image) => {
                 self.run_in_background(move || {
                     BackgroundResult::Notice(match write_dated_png(&image, ".".as_ref()) {
@@ -309,17 +309,17 @@ impl<W: SessionHandle> Handler<W> {
             .and_then(|(screen, at)| screen.scene.hit_region_at(at));
         if spot.is_some() || self.hovered_region.is_some() {
             // Also while it moves within one: its tip comes once it stands still.
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
         self.hovered_region = spot;
-        self.point();
+        self.update_pointed_cell();
         let over =
             self.app.options.timeline && self.target_under_pointer() == Some(HitTarget::Timeline);
         let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
         let over = self.app.options.side == Some(SidePanel::Lab)
             && self.target_under_pointer() == Some(HitTarget::Lab);
         if self.lab.hover(self.pointer.at.filter(|_| over)) || shows {
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
     }
 
@@ -366,7 +366,7 @@ impl<W: SessionHandle> Handler<W> {
                 }
             }
         }
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
     }
 
     fn click_lab(&mut self) -> Option<SessionAction> {
@@ -382,7 +382,7 @@ impl<W: SessionHandle> Handler<W> {
         button: MouseButton,
     ) {
         if self.hovered_region.is_some() {
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
             // The menu is about the panel that was clicked.
@@ -399,13 +399,13 @@ impl<W: SessionHandle> Handler<W> {
         match state {
             ElementState::Pressed => {
                 let spot = self.target_under_pointer();
-                if button == MouseButton::Left && self.hand_pressed(spot) {
+                if button == MouseButton::Left && self.edit_pressed(spot) {
                     return;
                 }
                 self.pointer.pressed(spot, button == MouseButton::Left);
             }
             ElementState::Released => {
-                if button == MouseButton::Left && self.hand_released() {
+                if button == MouseButton::Left && self.edit_released() {
                     return;
                 }
                 if let Some(gesture) = self.pointer.released(Instant::now()) {

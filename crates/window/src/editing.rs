@@ -12,7 +12,7 @@ use crate::handler::Handler;
 use crate::pointer::HitTarget;
 use crate::resize::OversizedPattern;
 use app::SessionHandle;
-pub(crate) use files::Saving;
+pub(crate) use files::PatternToSave;
 use lang::{message, tr};
 use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
@@ -24,11 +24,11 @@ use view::{Dialog, FileTask};
 #[derive(Default)]
 pub(super) struct Editing {
     pub(super) edit_overlay: EditOverlay,
-    holding: Option<Holding>,
+    holding: Option<EditGesture>,
     /// How often something was filled: another soup each time.
     fills: u64,
     /// What is to be saved, until it is.
-    unsaved: Option<Saving>,
+    unsaved: Option<PatternToSave>,
     /// The path that was tried.
     tried: String,
     /// The file that is there already and was asked about.
@@ -36,19 +36,19 @@ pub(super) struct Editing {
 }
 
 /// What the left button's being down does.
-enum Holding {
+enum EditGesture {
     /// Draws, in an instance, from this cell on.
     Stroke {
         instance: usize,
         place: usize,
-        last: Under,
+        last: CellHit,
         alive: bool,
     },
     /// Spans a selection from here.
     Selecting {
         instance: usize,
         place: usize,
-        from: Under,
+        from: CellHit,
     },
     /// Nothing more: it has placed something.
     Placed,
@@ -56,7 +56,7 @@ enum Holding {
 
 /// What is under a point of a panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Under {
+struct CellHit {
     /// The cell, counted on beyond the lattice's edges.
     cell: [i64; 2],
     /// Axes on which coordinates wrap.
@@ -65,7 +65,7 @@ struct Under {
     origin: [f64; 2],
 }
 
-impl Under {
+impl CellHit {
     /// The cell of the lattice; the nearest one, where it is on none.
     fn on(self, size: Size) -> [u32; 2] {
         self.each(size, |at, side, around| match around {
@@ -83,7 +83,7 @@ impl Under {
 
     /// The same cell counted from where the panel's top left is now: that starts anew at 0 where
     /// it has come around.
-    fn carried(self, now: Under, size: Size) -> [i64; 2] {
+    fn carried(self, now: CellHit, size: Size) -> [i64; 2] {
         let sides = [size.width(), size.height()].map(i64::from);
         [0, 1].map(|axis| {
             let moved = (now.origin[axis] - self.origin[axis]) / sides[axis] as f64;
@@ -93,7 +93,7 @@ impl Under {
     }
 
     /// The cells from here to there that an area can have: it ends at the lattice's edges.
-    fn span(self, to: Under, size: Size) -> [[u32; 2]; 2] {
+    fn span(self, to: CellHit, size: Size) -> [[u32; 2]; 2] {
         let from = self.carried(to, size);
         let first = self.each(size, |_, side, around| if around { side } else { 0 });
         let first = [0, 1].map(|axis| match first[axis] {
@@ -120,7 +120,7 @@ impl<W: SessionHandle> Handler<W> {
                     true => tr!("Pencil on: drag to draw"),
                     false => tr!("Pencil off"),
                 };
-                self.note(said);
+                self.show_notice(said);
             }
             EditAction::SelectAll => {
                 if let Some(status) = self.status() {
@@ -139,16 +139,16 @@ impl<W: SessionHandle> Handler<W> {
                     seed,
                 });
             }
-            EditAction::FlipSideways | EditAction::FlipUpsideDown => {
-                let sideways = action == EditAction::FlipSideways;
-                self.change_selection(|area| Change::Flip { area, sideways });
+            EditAction::FlipHorizontal | EditAction::FlipVertical => {
+                let horizontal = action == EditAction::FlipHorizontal;
+                self.change_selection(|area| Change::Flip { area, horizontal });
             }
-            EditAction::TurnLeft | EditAction::TurnRight => {
-                self.turn_selection(action == EditAction::TurnRight);
+            EditAction::RotateLeft | EditAction::RotateRight => {
+                self.turn_selection(action == EditAction::RotateRight);
             }
-            EditAction::TurnGhostLeft | EditAction::TurnGhostRight => {
+            EditAction::RotatePastedLeft | EditAction::RotatePastedRight => {
                 if let Some(ghost) = &mut self.editing.edit_overlay.ghost {
-                    let clockwise = action == EditAction::TurnGhostRight;
+                    let clockwise = action == EditAction::RotatePastedRight;
                     ghost.pattern = Arc::new(Change::turned(&ghost.pattern, clockwise));
                 }
             }
@@ -183,22 +183,22 @@ impl<W: SessionHandle> Handler<W> {
         let (instance, area) = self.selected_area(&status);
         let (wide, high) = (area.size.width(), area.size.height());
         if wide > status.size.height() || high > status.size.width() {
-            return self.note(message!(
+            return self.show_notice(message!(
                 "A {wide}x{high} selection does not fit a {} lattice when rotated",
                 status.size,
                 wide = wide,
                 high = high
             ));
         }
-        self.edit(instance, Change::Turn { area, clockwise }, false);
+        self.edit(instance, Change::Rotate { area, clockwise }, false);
     }
 
     /// Sends an edit on its way, and shows that it is.
-    fn edit(&mut self, instance: usize, change: Change, joins: bool) {
+    fn edit(&mut self, instance: usize, change: Change, continues_stroke: bool) {
         let edit = Edit {
             instance,
             change: change.clone(),
-            joins,
+            continues_stroke,
         };
         if let Some(number) = self
             .app
@@ -212,7 +212,7 @@ impl<W: SessionHandle> Handler<W> {
                 change,
             });
         }
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
     }
 
     /// Puts a whole lattice in place of an instance's.
@@ -220,13 +220,13 @@ impl<W: SessionHandle> Handler<W> {
         let change = Change::Place {
             pattern: lattice,
             at: [0, 0],
-            dead_too: true,
+            overwrites_dead: true,
         };
         self.edit(instance, change, false);
     }
 
     /// The left button went down; whether the hand took it.
-    pub(super) fn hand_pressed(&mut self, spot: Option<HitTarget>) -> bool {
+    pub(super) fn edit_pressed(&mut self, spot: Option<HitTarget>) -> bool {
         let Some(HitTarget::Panel(place)) = spot else {
             return false;
         };
@@ -240,10 +240,10 @@ impl<W: SessionHandle> Handler<W> {
         if let Some(ghost) = &mut self.editing.edit_overlay.ghost {
             ghost.at = Some((instance, under.cell));
             self.place_ghost(&status, shift);
-            self.editing.holding = Some(Holding::Placed);
+            self.editing.holding = Some(EditGesture::Placed);
         } else if shift {
             self.editing.edit_overlay.selection = None;
-            self.editing.holding = Some(Holding::Selecting {
+            self.editing.holding = Some(EditGesture::Selecting {
                 instance,
                 place,
                 from: under,
@@ -252,7 +252,7 @@ impl<W: SessionHandle> Handler<W> {
             let first = under.on(status.size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
-            self.editing.holding = Some(Holding::Stroke {
+            self.editing.holding = Some(EditGesture::Stroke {
                 instance,
                 place,
                 last: under,
@@ -262,14 +262,14 @@ impl<W: SessionHandle> Handler<W> {
         } else {
             return false;
         }
-        if let (Some(session), None) = (&self.app.session, self.only()) {
+        if let (Some(session), None) = (&self.app.session, self.single_instance()) {
             session.act(SessionAction::Select(instance));
         }
         true
     }
 
     /// The pointer moved; whether the hand took it.
-    pub(super) fn hand_moved(&mut self) -> bool {
+    pub(super) fn edit_moved(&mut self) -> bool {
         if self.editing.edit_overlay.ghost.is_some() {
             self.move_ghost();
         }
@@ -277,15 +277,17 @@ impl<W: SessionHandle> Handler<W> {
             return false;
         };
         let place = match &self.editing.holding {
-            Some(Holding::Stroke { place, .. } | Holding::Selecting { place, .. }) => *place,
-            Some(Holding::Placed) => return true,
+            Some(EditGesture::Stroke { place, .. } | EditGesture::Selecting { place, .. }) => {
+                *place
+            }
+            Some(EditGesture::Placed) => return true,
             None => return false,
         };
         let Some((_, under)) = self.cell_at(place, at) else {
             return true;
         };
         match &mut self.editing.holding {
-            Some(Holding::Stroke {
+            Some(EditGesture::Stroke {
                 instance,
                 last,
                 alive,
@@ -294,7 +296,7 @@ impl<W: SessionHandle> Handler<W> {
                 let (instance, alive) = (*instance, *alive);
                 let last = std::mem::replace(last, under);
                 let cells = line(last.carried(under, status.size), under.cell);
-                let cells = cells.map(|cell| Under { cell, ..under });
+                let cells = cells.map(|cell| CellHit { cell, ..under });
                 let cells: Arc<[_]> = cells
                     .filter(|under| under.is_on(status.size))
                     .map(|under| under.on(status.size))
@@ -303,11 +305,11 @@ impl<W: SessionHandle> Handler<W> {
                     self.edit(instance, Change::Draw { cells, alive }, true);
                 }
             }
-            Some(Holding::Selecting { instance, from, .. }) => {
+            Some(EditGesture::Selecting { instance, from, .. }) => {
                 let [from, to] = from.span(under, status.size);
                 let area = Area::spanned(from, to);
                 self.editing.edit_overlay.selection = Some((*instance, area));
-                self.pacer.want(Instant::now());
+                self.pacer.request_frame(Instant::now());
             }
             _ => {}
         }
@@ -315,19 +317,19 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// The left button came up; whether the hand had it.
-    pub(super) fn hand_released(&mut self) -> bool {
+    pub(super) fn edit_released(&mut self) -> bool {
         self.editing.holding.take().is_some()
     }
 
     /// A pattern is taken, to be placed by a click.
-    pub(super) fn take_ghost(&mut self, pattern: Lattice, remarks: Vec<String>) {
+    pub(super) fn begin_paste(&mut self, pattern: Lattice, remarks: Vec<String>) {
         self.editing.edit_overlay.ghost = Some(Ghost {
             pattern: Arc::new(pattern),
             at: None,
         });
         self.move_ghost();
         let keys = tr!("Click to place, Q/W to rotate, Esc to cancel").to_owned();
-        self.note([vec![keys], remarks].concat().join("; "));
+        self.show_notice([vec![keys], remarks].concat().join("; "));
     }
 
     fn move_ghost(&mut self) {
@@ -341,7 +343,7 @@ impl<W: SessionHandle> Handler<W> {
             && ghost.at != over
         {
             ghost.at = over;
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
     }
 
@@ -367,7 +369,7 @@ impl<W: SessionHandle> Handler<W> {
         let change = Change::Place {
             pattern,
             at: [around(x, all.width()), around(y, all.height())],
-            dead_too: false,
+            overwrites_dead: false,
         };
         if !stays {
             self.editing.edit_overlay.ghost = None;
@@ -376,7 +378,7 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// Notes the cell under the pointer, while a drag draws or a pattern is being placed.
-    pub(super) fn point(&mut self) {
+    pub(super) fn update_pointed_cell(&mut self) {
         let edit_overlay = &self.editing.edit_overlay;
         let cell = match edit_overlay.pencil || edit_overlay.ghost.is_some() {
             true => self.pointed_cell(),
@@ -384,7 +386,7 @@ impl<W: SessionHandle> Handler<W> {
         };
         if self.editing.edit_overlay.pointed != cell {
             self.editing.edit_overlay.pointed = cell;
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
     }
 
@@ -398,16 +400,16 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// Returns the instance shown at a panel index and the cell under a pixel.
-    fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, Under)> {
+    fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, CellHit)> {
         let status = self.status()?;
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;
-        let instance = frame.only().unwrap_or(place);
+        let instance = frame.single_instance().unwrap_or(place);
         let (camera, panel) = (frame.camera_of(instance), layout.tiling.panel);
         let transform = camera.shown(status.size, panel);
         let rect = layout.tiling.rect(place);
         let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
-        let under = Under {
+        let under = CellHit {
             cell: transform.to_cells(pixel).map(|at| at.floor() as i64),
             around: camera.goes_around(status.size, panel),
             origin: transform.origin,
@@ -415,9 +417,9 @@ impl<W: SessionHandle> Handler<W> {
         Some((instance, under))
     }
 
-    fn only(&self) -> Option<usize> {
+    fn single_instance(&self) -> Option<usize> {
         let status = self.status()?;
-        self.frame(Some(&status))?.only()
+        self.frame(Some(&status))?.single_instance()
     }
 
     fn clipboard(&mut self) -> Option<String> {
@@ -487,7 +489,7 @@ mod tests {
     #[test]
     fn beyond_an_edge_lies_the_other_side_where_a_panel_goes_around() {
         let size = Size::new(100, 60).unwrap();
-        let under = |cell, origin| Under {
+        let under = |cell, origin| CellHit {
             cell,
             around: [true, false],
             origin,

@@ -16,10 +16,10 @@ pub enum WindowError {
     #[error("{}", tr!("the display failed: {it}", it = .0))]
     Display(String),
     /// The monitor that was asked for is not there.
-    #[error("{}", tr!("no monitor '{asked}'; available: {there}", asked = .asked, there = .there))]
+    #[error("{}", tr!("no monitor '{requested}'; available: {there}", requested = .requested, there = .there))]
     NoMonitor {
         /// What was asked for.
-        asked: String,
+        requested: String,
         /// What there is, in words.
         there: String,
     },

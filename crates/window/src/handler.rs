@@ -24,18 +24,18 @@ use crate::resize::ResizeOffer;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::{WindowOptions, keys, monitor, startup};
 use app::pacing::{Pacer, Rate};
-use app::{AppState, Rescue, SessionHandle, Wake};
+use app::{AppState, EmergencySave, SessionHandle, Wake};
 use lang::{Message, message};
 use life::Size;
 use model::Status;
 use screen::theme::theme;
 use screen::{Drawing, EditOverlay, Screen};
-use view::{Dialogs, Frame, Lab, TimelineView, UiRequest, ViewError};
+use view::{Dialogs, Frame, LabView, TimelineView, UiRequest, ViewError};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
 /// How soon to look again where a frame could not be had.
-const RETRY: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// A GPU that is lost more often than this in a row does not come back.
 const MAX_LOSSES: u32 = 3;
 
@@ -57,7 +57,7 @@ fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
 /// What a frame is made from: what is on screen, what only the window knows, and its size.
 pub(super) fn frame_of<'a>(
     screen: Screen<'a>,
-    (timeline, lab, edit_overlay): (&'a TimelineView, &'a Lab, &'a EditOverlay),
+    (timeline, lab, edit_overlay): (&'a TimelineView, &'a LabView, &'a EditOverlay),
     surface: &WindowSurface,
 ) -> Frame<'a> {
     Frame {
@@ -74,11 +74,11 @@ pub(super) fn frame_of<'a>(
 pub(super) struct Handler<W> {
     pub(super) options: WindowOptions,
     started: Receiver<anyhow::Result<W>>,
-    awake: Arc<AtomicBool>,
+    wake_pending: Arc<AtomicBool>,
     /// Whether a signal asked for the end.
-    told: Arc<AtomicBool>,
+    quit_requested: Arc<AtomicBool>,
     display: OwnedDisplayHandle,
-    pub(super) rescue: Arc<Rescue>,
+    pub(super) emergency_save: Arc<EmergencySave>,
     forwarded: bool,
     /// What the terminal has too.
     pub(super) app: AppState<W>,
@@ -92,7 +92,7 @@ pub(super) struct Handler<W> {
     pub(super) recording: Option<Recording>,
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
-    pub(super) lab: Lab,
+    pub(super) lab: LabView,
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
@@ -117,10 +117,10 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn new(
         options: WindowOptions,
         started: Receiver<anyhow::Result<W>>,
-        (awake, told): (Arc<AtomicBool>, Arc<AtomicBool>),
+        (wake_pending, quit_requested): (Arc<AtomicBool>, Arc<AtomicBool>),
         display: OwnedDisplayHandle,
         wake: Wake,
-        rescue: Arc<Rescue>,
+        emergency_save: Arc<EmergencySave>,
     ) -> Handler<W> {
         Handler {
             callouts: Callouts::load(options.callouts.as_deref()),
@@ -128,10 +128,10 @@ impl<W: SessionHandle> Handler<W> {
             recording: options.record.clone().map(Recording::new),
             options,
             started,
-            awake,
-            told,
+            wake_pending,
+            quit_requested,
             display,
-            rescue,
+            emergency_save,
             forwarded: startup::is_forwarded(),
             surface: None,
             background: Background::new(wake),
@@ -142,7 +142,7 @@ impl<W: SessionHandle> Handler<W> {
             visible: true,
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
-            lab: Lab::default(),
+            lab: LabView::default(),
             glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
@@ -157,15 +157,17 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<WindowSurface, WindowError> {
-        let asked = self.options.monitor.as_deref();
-        self.monitor = asked.map(|it| monitor::find(event_loop, it)).transpose()?;
+        let requested = self.options.monitor.as_deref();
+        self.monitor = requested
+            .map(|it| monitor::find(event_loop, it))
+            .transpose()?;
         let fullscreen = self.options.fullscreen || self.monitor.is_some();
         let usual = monitor::usual(event_loop);
         let [width, height] = fitting(self.options.size, usual.as_ref().map(monitor::points));
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
             // The frame goes with what is in it, where the desktop leaves that to the window.
-            .with_theme(Some(match theme(self.app.options.colours).light {
+            .with_theme(Some(match theme(self.app.options.theme).light {
                 true => Theme::Light,
                 false => Theme::Dark,
             }))
@@ -190,10 +192,10 @@ impl<W: SessionHandle> Handler<W> {
             ..screen.drawing(self.forwarded)
         };
         if self.forwarded || screen.gpu.facts.software {
-            self.pacer.least = Duration::from_secs_f64(1.0 / SLOW_FRAMES);
+            self.pacer.min_interval = Duration::from_secs_f64(1.0 / SLOW_FRAMES);
         }
         self.surface = Some(screen);
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
     }
 
     fn fail(&mut self, event_loop: &ActiveEventLoop, error: WindowError) {
@@ -201,10 +203,10 @@ impl<W: SessionHandle> Handler<W> {
         event_loop.exit();
     }
 
-    pub(super) fn note(&mut self, notice: impl Into<Message>) {
+    pub(super) fn show_notice(&mut self, notice: impl Into<Message>) {
         let now = Instant::now();
-        self.app.note(notice, now);
-        self.pacer.want(now);
+        self.app.show_notice(notice, now);
+        self.pacer.request_frame(now);
     }
 
     pub(super) fn status(&self) -> Option<Arc<Status>> {
@@ -254,7 +256,7 @@ impl<W: SessionHandle> Handler<W> {
         }
         match self.started.try_recv() {
             Ok(Ok(session)) => {
-                self.rescue.session(session.saver());
+                self.emergency_save.set_saver(session.saver());
                 self.app.start(session);
             }
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
@@ -284,7 +286,7 @@ impl<W: SessionHandle> Handler<W> {
     fn redraw(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
         if let Some(until) = self.app.expire_notice(now) {
-            self.pacer.want_at(until); // to take it away
+            self.pacer.request_frame_at(until); // to take it away
         }
         self.app.drawing.frames_per_second = self.rate.per_second(now);
         self.app.drawing.fullscreen = self.is_fullscreen();
@@ -313,14 +315,14 @@ impl<W: SessionHandle> Handler<W> {
                 self.record(status.as_deref());
                 self.presented(event_loop, now, status.as_deref());
                 if let Some(delay) = input::meant(again) {
-                    self.pacer.want_at(now + delay);
+                    self.pacer.request_frame_at(now + delay);
                 }
                 for request in requests {
                     self.requested(event_loop, request);
                 }
             }
-            Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),
-            Ok(Outcome::Again) => self.pacer.want(now),
+            Ok(Outcome::Skipped) => self.pacer.request_frame_at(now + RETRY_INTERVAL),
+            Ok(Outcome::Again) => self.pacer.request_frame(now),
             Err(error) => self.recover(event_loop, error),
         }
     }
@@ -328,7 +330,7 @@ impl<W: SessionHandle> Handler<W> {
     /// A frame that was begun at `began` has been presented.
     fn presented(&mut self, event_loop: &ActiveEventLoop, began: Instant, status: Option<&Status>) {
         let now = Instant::now();
-        self.pacer.drawn(began);
+        self.pacer.frame_drawn(began);
         self.rate.count(now);
         self.losses = 0;
         self.presented += 1;
@@ -345,7 +347,7 @@ impl<W: SessionHandle> Handler<W> {
         match self.options.frames {
             Some(most) if self.frames_counted() >= most => event_loop.exit(),
             // So many were asked for, whether there is anything new or not.
-            Some(_) => self.pacer.want(now),
+            Some(_) => self.pacer.request_frame(now),
             None => {}
         }
     }
@@ -362,7 +364,7 @@ impl<W: SessionHandle> Handler<W> {
         match screen.reopen() {
             Ok(screen) => {
                 self.adopt(screen);
-                self.note(message!("Recovered from the loss of the drawing GPU"));
+                self.show_notice(message!("Recovered from the loss of the drawing GPU"));
             }
             Err(error) => self.fail(event_loop, error.into()),
         }
@@ -391,15 +393,15 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
     }
 
     fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
-        self.awake.store(false, Ordering::Release);
-        if self.told.load(Ordering::Acquire) {
+        self.wake_pending.store(false, Ordering::Release);
+        if self.quit_requested.load(Ordering::Acquire) {
             return event_loop.exit();
         }
         self.poll_session_start(event_loop);
         self.notice_other_grid();
         self.check_exit_conditions(event_loop);
         self.take_background_results();
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
@@ -409,7 +411,7 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
             .map_or(1.0, |screen| screen.window().scale_factor());
         let offered = self.offer(&event);
         if offered.shows {
-            self.pacer.want(Instant::now());
+            self.pacer.request_frame(Instant::now());
         }
         match event {
             WindowEvent::CloseRequested | WindowEvent::Destroyed => event_loop.exit(),
@@ -419,13 +421,13 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
                 if let Some(screen) = &mut self.surface {
                     screen.resize([size.width, size.height]);
                 }
-                self.pacer.want(Instant::now());
+                self.pacer.request_frame(Instant::now());
             }
             WindowEvent::Occluded(occluded) => {
                 self.visible = !occluded;
-                self.pacer.want(Instant::now());
+                self.pacer.request_frame(Instant::now());
             }
-            WindowEvent::ScaleFactorChanged { .. } => self.pacer.want(Instant::now()),
+            WindowEvent::ScaleFactorChanged { .. } => self.pacer.request_frame(Instant::now()),
             WindowEvent::ModifiersChanged(modifiers) => self.modifiers = modifiers.state(),
             WindowEvent::KeyboardInput {
                 event,
@@ -442,7 +444,7 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
             }
             WindowEvent::CursorMoved { position, .. } => {
                 let gesture = self.pointer.moved([position.x, position.y], scale);
-                if let (false, Some(gesture)) = (self.hand_moved(), gesture) {
+                if let (false, Some(gesture)) = (self.edit_moved(), gesture) {
                     self.gesture(event_loop, gesture);
                 }
                 self.hover();
@@ -472,7 +474,7 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
                 if whole != 0.0 {
                     self.wheel -= whole;
                     self.wheel(whole);
-                    self.pacer.want(Instant::now());
+                    self.pacer.request_frame(Instant::now());
                 }
             }
             _ => {}

@@ -12,7 +12,7 @@ use crate::handler::Handler;
 impl<W: SessionHandle> Handler<W> {
     /// Does something with the lessons, if there are any.
     fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &mut dyn LessonSource)) {
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
         self.app.with_lessons(does);
         self.hover();
     }
@@ -24,13 +24,13 @@ impl<W: SessionHandle> Handler<W> {
 
     /// One page, or one entry of the list, on or back.
     pub(super) fn turn_page(&mut self, on: bool) {
-        self.with_lessons(|lessons, source| lessons.turn(source, on));
+        self.with_lessons(|lessons, source| lessons.next_or_previous(source, on));
     }
 
     /// Opens the selected lesson.
     pub(super) fn open_lesson(&mut self) {
         self.app.open_selected_lesson();
-        self.pacer.want(Instant::now());
+        self.pacer.request_frame(Instant::now());
         self.hover();
     }
 
@@ -56,6 +56,6 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Escape: from a page to the list, from the list to nothing.
     pub(super) fn leave_lesson(&mut self) {
-        self.with_lessons(|lessons, source| lessons.leave(source));
+        self.with_lessons(|lessons, source| lessons.go_up(source));
     }
 }

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use winit::error::EventLoopError;
 
-use app::{Rescue, SessionHandle, Wake};
+use app::{EmergencySave, SessionHandle, Wake};
 pub use error::WindowError;
 use model::Status;
 use screen::{Drawing, ViewOptions};
@@ -91,12 +91,12 @@ pub fn run<W: SessionHandle>(
     start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
     options: WindowOptions,
 ) -> Result<(), WindowError> {
-    let rescue = Arc::new(Rescue::default());
-    let event_loop = startup::event_loop(&rescue)?;
-    let awake = Arc::new(AtomicBool::new(false));
+    let emergency_save = Arc::new(EmergencySave::default());
+    let event_loop = startup::event_loop(&emergency_save)?;
+    let wake_pending = Arc::new(AtomicBool::new(false));
     let (sender, started) = mpsc::channel();
-    let wake = waker(&event_loop, &awake);
-    let ready = waker(&event_loop, &awake);
+    let wake = waker(&event_loop, &wake_pending);
+    let ready = waker(&event_loop, &wake_pending);
     std::thread::Builder::new()
         .name("start".into())
         .spawn(move || {
@@ -106,15 +106,22 @@ pub fn run<W: SessionHandle>(
         })
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
-    let done = waker(&event_loop, &awake);
-    let told = signals(waker(&event_loop, &awake));
-    let wakes = (awake, told);
-    let mut handler = handler::Handler::new(options, started, wakes, display, done, rescue.clone());
+    let done = waker(&event_loop, &wake_pending);
+    let quit_requested = signals(waker(&event_loop, &wake_pending));
+    let wakes = (wake_pending, quit_requested);
+    let mut handler = handler::Handler::new(
+        options,
+        started,
+        wakes,
+        display,
+        done,
+        emergency_save.clone(),
+    );
     let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
     handler.finish_recording();
     let failed = handler.failed.take();
     drop(handler.app.session.take()); // and so saved
-    rescue.forget();
+    emergency_save.forget();
     drop(handler);
     match (failed, ran) {
         (Some(error), _) => Err(error),
@@ -128,18 +135,18 @@ pub fn run<W: SessionHandle>(
 
 /// Signals that come within this time are one: a terminal that is closed sends two, and so do some
 /// service managers.
-const ONE_SIGNAL: Duration = Duration::from_secs(1);
+const SIGNAL_DEBOUNCE: Duration = Duration::from_secs(1);
 
 /// Whether a signal has told the program to end: then it ends as by Ctrl+Q, with everything saved;
 /// at another one it ends at once.
 fn signals(wake: Wake) -> Arc<AtomicBool> {
-    let told = Arc::new(AtomicBool::new(false));
-    let heard = told.clone();
+    let quit_requested = Arc::new(AtomicBool::new(false));
+    let quit_flag = quit_requested.clone();
     let mut first = None;
     let handle = move || {
-        heard.store(true, Ordering::Release);
+        quit_flag.store(true, Ordering::Release);
         let first = *first.get_or_insert_with(Instant::now);
-        if first.elapsed() > ONE_SIGNAL {
+        if first.elapsed() > SIGNAL_DEBOUNCE {
             std::process::exit(1);
         }
         wake();
@@ -147,15 +154,15 @@ fn signals(wake: Wake) -> Arc<AtomicBool> {
     if let Err(error) = ctrlc::set_handler(handle) {
         tracing::warn!("signals end the program by themselves: {error}");
     }
-    told
+    quit_requested
 }
 
 /// Coalesces wake-ups: sends one event until the loop handles it.
-fn waker(event_loop: &winit::event_loop::EventLoop<()>, awake: &Arc<AtomicBool>) -> Wake {
+fn waker(event_loop: &winit::event_loop::EventLoop<()>, wake_pending: &Arc<AtomicBool>) -> Wake {
     let proxy = std::sync::Mutex::new(event_loop.create_proxy());
-    let awake = awake.clone();
+    let wake_pending = wake_pending.clone();
     Box::new(move || {
-        if !awake.swap(true, Ordering::AcqRel)
+        if !wake_pending.swap(true, Ordering::AcqRel)
             && let Ok(proxy) = proxy.lock()
         {
             // An error says that the loop has ended.

@@ -12,11 +12,11 @@ use lang::tr;
 /// There is none; the error lists those that there are.
 pub(super) fn find(
     event_loop: &ActiveEventLoop,
-    asked: &str,
+    requested: &str,
 ) -> Result<MonitorHandle, WindowError> {
     let monitors: Vec<MonitorHandle> = event_loop.available_monitors().collect();
     let names: Vec<Option<String>> = monitors.iter().map(MonitorHandle::name).collect();
-    if let Some(at) = chosen(&names, asked) {
+    if let Some(at) = chosen(&names, requested) {
         return Ok(monitors[at].clone());
     }
     let title = |(at, monitor): (usize, &MonitorHandle)| {
@@ -32,7 +32,7 @@ pub(super) fn find(
     };
     let there: Vec<String> = monitors.iter().enumerate().map(title).collect();
     Err(WindowError::NoMonitor {
-        asked: asked.into(),
+        requested: requested.into(),
         there: match there.as_slice() {
             [] => tr!("none").into(),
             some => some.join(", "),
@@ -54,18 +54,18 @@ pub(super) fn points(monitor: &MonitorHandle) -> [f64; 2] {
 }
 
 /// By number, by the whole name, or by a part that one name alone has.
-fn chosen(names: &[Option<String>], asked: &str) -> Option<usize> {
-    if let Ok(number) = asked.parse::<usize>() {
+fn chosen(names: &[Option<String>], requested: &str) -> Option<usize> {
+    if let Ok(number) = requested.parse::<usize>() {
         return (number < names.len()).then_some(number);
     }
-    if asked.is_empty() {
+    if requested.is_empty() {
         return None; // every name has it
     }
-    let asked = asked.to_lowercase();
+    let requested = requested.to_lowercase();
     let lower = |name: &Option<String>| name.as_deref().unwrap_or_default().to_lowercase();
-    let whole = names.iter().position(|name| lower(name) == asked);
+    let whole = names.iter().position(|name| lower(name) == requested);
     let having: Vec<usize> = (0..names.len())
-        .filter(|&at| lower(&names[at]).contains(&asked))
+        .filter(|&at| lower(&names[at]).contains(&requested))
         .collect();
     whole.or(match having.as_slice() {
         [one] => Some(*one),

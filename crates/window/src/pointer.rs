@@ -5,9 +5,9 @@
 use std::time::{Duration, Instant};
 
 /// Between the clicks of a double click.
-const DOUBLE: Duration = Duration::from_millis(400);
+const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
 /// From so many points on, a press is a drag.
-const DRAG: f64 = 4.0;
+const MIN_DRAG_DISTANCE: f64 = 4.0;
 
 /// What takes the mouse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +64,7 @@ impl Pointer {
         let press = self.press.as_mut()?;
         let far = [0, 1]
             .into_iter()
-            .any(|axis| (to[axis] - press.at[axis]).abs() > DRAG * scale);
+            .any(|axis| (to[axis] - press.at[axis]).abs() > MIN_DRAG_DISTANCE * scale);
         let started = !press.drags && far;
         press.drags |= far;
         let spot = press.spot.filter(|_| press.drags)?;
@@ -92,7 +92,7 @@ impl Pointer {
         let twice = self
             .last_click
             .take()
-            .is_some_and(|(then, last)| last == spot && now - then < DOUBLE);
+            .is_some_and(|(then, last)| last == spot && now - then < DOUBLE_CLICK_TIMEOUT);
         if twice {
             return Some(Gesture::DoubleClick(spot));
         }

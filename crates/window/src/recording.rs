@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::background::BackgroundResult;
 use crate::handler::{Handler, frame_of};
-use app::{PendingFile, Rescue, SessionHandle};
+use app::{EmergencySave, PendingFile, SessionHandle};
 use lang::tr;
 use model::Status;
 use screen::{Drawing, Screen};
@@ -18,7 +18,7 @@ use view::picture_file::{Image, dated_stem};
 use view::recording::{Finisher, Recorder};
 
 /// The least time between two pictures of a recording.
-const EVERY: Duration = Duration::from_millis(40);
+const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(40);
 
 /// A recording under way.
 pub(super) struct Recording {
@@ -51,8 +51,8 @@ impl<W: SessionHandle> Handler<W> {
             self.end_recording();
         } else {
             // Of the kind that was asked for at the start, if one was.
-            let asked = self.options.record.as_deref().and_then(Path::extension);
-            let ending = asked.unwrap_or("gif".as_ref());
+            let requested = self.options.record.as_deref().and_then(Path::extension);
+            let ending = requested.unwrap_or("gif".as_ref());
             let mut recording = Recording::new(Path::new(&dated_stem()).with_extension(ending));
             recording.named = false;
             self.recording = Some(recording);
@@ -66,20 +66,20 @@ impl<W: SessionHandle> Handler<W> {
             return;
         }
         let taken = self.picture_of_now(status, self.app.options.single);
-        let (Some(recording), rescue) = (&mut self.recording, &self.rescue) else {
+        let (Some(recording), emergency_save) = (&mut self.recording, &self.emergency_save) else {
             return;
         };
-        let went_on = taken.and_then(|image| recording.take(image, now, rescue));
-        recording.next = now + EVERY.max(2 * now.elapsed());
+        let went_on = taken.and_then(|image| recording.take(image, now, emergency_save));
+        recording.next = now + MIN_FRAME_INTERVAL.max(2 * now.elapsed());
         let named = recording.named;
         match went_on {
-            Ok(Taken::Recorded(progress)) => self.note(progress),
+            Ok(Taken::Recorded(progress)) => self.show_notice(progress),
             Ok(Taken::Ended) => self.end_recording(), // its end says why
             Ok(Taken::Resized) => {
                 let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
                 self.end_recording();
                 let why = tr!("Recording stopped: the window's size changed");
-                self.note(why);
+                self.show_notice(why);
                 if named && fewer {
                     self.failed
                         .get_or_insert(ViewError::Record(why.into()).into());
@@ -87,7 +87,7 @@ impl<W: SessionHandle> Handler<W> {
             }
             Err(error) => {
                 self.recording = None;
-                self.note(error.to_string());
+                self.show_notice(error.to_string());
                 if named {
                     self.failed.get_or_insert(error.into());
                 }
@@ -131,7 +131,7 @@ impl<W: SessionHandle> Handler<W> {
             BackgroundResult::RecordingEnded(said, failure.filter(|_| named))
         };
         if let Err(why) = self.background.start_awaited(wait) {
-            self.note(why);
+            self.show_notice(why);
         }
     }
 
@@ -195,7 +195,12 @@ enum Taken {
 }
 
 impl Recording {
-    fn take(&mut self, image: Image, now: Instant, rescue: &Rescue) -> Result<Taken, ViewError> {
+    fn take(
+        &mut self,
+        image: Image,
+        now: Instant,
+        emergency_save: &EmergencySave,
+    ) -> Result<Taken, ViewError> {
         let size = [image.width, image.height];
         let recorder = match &mut self.recorder {
             Some(recorder) => recorder,
@@ -205,7 +210,7 @@ impl Recording {
                     true => Recorder::begin(&self.path, size)?,
                     false => Recorder::begin_beside(&self.path, size)?,
                 };
-                rescue.recording(Box::new(Unfinished(begun.finisher())));
+                emergency_save.add_recording(Box::new(Unfinished(begun.finisher())));
                 self.recorder.insert(begun)
             }
         };

@@ -55,7 +55,7 @@ impl<W: SessionHandle> Handler<W> {
                     .open(Dialog::Resize(ResizeDialog::new(why, size)));
                 self.offer = Some((instance, pattern, size));
             }
-            _ => self.note(why),
+            _ => self.show_notice(why),
         }
     }
 
@@ -77,7 +77,7 @@ impl<W: SessionHandle> Handler<W> {
         let change = Change::Place {
             pattern: lattice,
             at: [0, 0],
-            dead_too: true,
+            overwrites_dead: true,
         };
         if let Some(session) = &self.app.session {
             session.grow(size, Some((instance, change)));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use winit::event_loop::EventLoop;
 
 use crate::WindowError;
-use app::Rescue;
+use app::EmergencySave;
 use lang::tr;
 
 /// What winit loads on first use; it panics where one of them is missing.
@@ -46,13 +46,15 @@ pub fn find_display() -> Result<String, WindowError> {
 }
 
 /// The event loop, if there is a display. Where that is lost later, everything is saved.
-pub(super) fn event_loop(rescue: &Arc<Rescue>) -> Result<EventLoop<()>, WindowError> {
+pub(super) fn event_loop(
+    emergency_save: &Arc<EmergencySave>,
+) -> Result<EventLoop<()>, WindowError> {
     find_display()?;
     if variable("WAYLAND_DISPLAY").is_none() {
         let lost = display_lost();
-        let rescue = rescue.clone();
+        let emergency_save = emergency_save.clone();
         platform::end_with_x_display(move || {
-            let unsaved = rescue.save();
+            let unsaved = emergency_save.save();
             for sentence in unsaved.iter().chain([&lost.to_string()]) {
                 // Where stderr is closed there is nobody left to tell.
                 let _ = writeln!(std::io::stderr(), "lifestreams: {sentence}");

@@ -150,7 +150,7 @@ impl WindowSurface {
         self.canvas.window.pre_present_notify();
         self.gpu.queue.present(texture);
         self.gpu.trouble()?;
-        Ok(Outcome::Presented(drawn.asked, drawn.again))
+        Ok(Outcome::Presented(drawn.requests, drawn.again))
     }
 
     /// Readies the surface for another try; after some in a row the whole GPU counts as lost.

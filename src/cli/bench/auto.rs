@@ -9,7 +9,7 @@ use super::{Record, Table, fits, setup};
 use life::write_atomically;
 use model::KernelChoice;
 use model::{DeviceChoice, PicturePlan, Setup};
-use session::instances::{DevicePicks, Instances, PickTable, Work, open_engine};
+use session::instances::{DevicePicks, Instances, PickTable, Workload, open_engine};
 
 /// Sides of the lattices, and how many of them there are.
 const SIDES: [u64; 9] = [32, 64, 128, 256, 512, 1024, 2048, 4096, 16_384];
@@ -21,7 +21,7 @@ const GENERATIONS: [u32; 2] = [1, 64];
 /// The most cells of all lattices together.
 const MAX_CELLS: u64 = 1 << 30;
 
-pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Work>)> {
+pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Workload>)> {
     let title = "the fastest kernel of those that can be, rounds with their downloads";
     let mut table = Table::new("auto", title);
     let mut works = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Work>)> {
                     best.kernel.name
                 );
                 table.add(what, "rounds/s", &[best.rounds_per_second]);
-                works.push(Work {
+                works.push(Workload {
                     cells: setup.size.cells(),
                     instances,
                     generations,
@@ -54,7 +54,7 @@ pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Work>)> {
 
 fn started(setup: &Setup) -> Result<Instances> {
     let mut setup = Setup {
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         ..setup.clone()
     };
     let mut instances = Instances::new(open_engine(setup.device)?, &setup, 0)?;
@@ -64,7 +64,7 @@ fn started(setup: &Setup) -> Result<Instances> {
 }
 
 /// Puts what was measured into the table in a folder.
-pub(super) fn write(folder: &Path, record: &Record, works: Vec<Work>) -> Result<PathBuf> {
+pub(super) fn write(folder: &Path, record: &Record, works: Vec<Workload>) -> Result<PathBuf> {
     let path = folder.join(PickTable::FILE);
     let old = std::fs::read_to_string(&path).ok();
     let mut table: PickTable = match old {

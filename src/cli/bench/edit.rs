@@ -136,13 +136,13 @@ impl Hand {
     }
 
     /// Draws a line of cells, which goes on with the one before or not; the edit's number.
-    fn draw(&self, at: u32, joins: bool) -> u64 {
+    fn draw(&self, at: u32, continues_stroke: bool) -> u64 {
         let cell = |i| [(at * LENGTH + i) % self.side, at * 7 % self.side];
         let cells: Arc<[[u32; 2]]> = (0..LENGTH).map(cell).collect();
         self.session.edit(Edit {
             instance: 0,
             change: Change::Draw { cells, alive: true },
-            joins,
+            continues_stroke,
         })
     }
 

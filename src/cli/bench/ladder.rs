@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use engine::kernels::{KERNELS, Kernel};
 use model::DeviceChoice;
-use model::ladder::{Ladder, LeftOut, Rate, Work};
+use model::ladder::{Ladder, LeftOut, Rate, Workload};
 use session::instances::open_engine;
 
 pub(super) use rung::main as measure_rung;
@@ -35,7 +35,7 @@ enum Said {
     LeftOut(LeftOut),
     /// What its lattices are after as many generations as every rung steps first.
     Cells {
-        work: Work,
+        work: Workload,
         digest: u64,
     },
 }
@@ -95,11 +95,11 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
 
 /// Of each work, which rung was there first and what its cells were.
 #[derive(Default)]
-struct Agreement(Vec<(Work, u64, &'static str)>);
+struct Agreement(Vec<(Workload, u64, &'static str)>);
 
 impl Agreement {
     /// Why a rung's figures do not count, if its cells are not those of the others.
-    fn disagrees(&mut self, work: Work, digest: u64, kernel: &'static str) -> Option<String> {
+    fn disagrees(&mut self, work: Workload, digest: u64, kernel: &'static str) -> Option<String> {
         match self.0.iter().find(|(of, ..)| *of == work) {
             None => {
                 self.0.push((work, digest, kernel));

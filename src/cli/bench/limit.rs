@@ -56,7 +56,7 @@ pub(super) fn table() -> Result<Table> {
             threads,
         )?);
     }
-    let (mut limits, mut any_rule) = (Vec::new(), Vec::new());
+    let (mut limits, mut other_rule_rate) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         for case in &mut cases {
             let limit = limit::measure(Duration::from_millis(50));
@@ -66,7 +66,7 @@ pub(super) fn table() -> Result<Table> {
             limits.push(limit);
         }
         let latest = |at: usize| cases[at].rates[cases[at].rates.len() - 1];
-        any_rule.push(latest(2) / latest(3));
+        other_rule_rate.push(latest(2) / latest(3));
     }
     let title = "one lattice on the CPU, cells·generations a second, and the limit of a core";
     let mut table = Table::new("limit", title);
@@ -89,7 +89,7 @@ pub(super) fn table() -> Result<Table> {
         );
     }
     let what = "`multistep`, 2048², what B3/S23 saves against any rule";
-    table.add(what, "times", &any_rule);
+    table.add(what, "times", &other_rule_rate);
     Ok(table)
 }
 

@@ -143,7 +143,7 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
             seed: 1,
         },
         kernel: kernels::find(kernel).expect("a kernel of the table"),
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         device,
         switches: Switches::DEFAULT,
         generations_per_round: 1,

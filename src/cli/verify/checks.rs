@@ -49,7 +49,7 @@ impl Bench {
             pinned: 1,
             pageable: 0,
             picture_words,
-            checkpoints: 1,
+            snapshots: 1,
             measures: 1,
         };
         let slots = engine.allocate_slots(spec)?;
@@ -243,10 +243,10 @@ impl Bench {
             if size.cells() > self.cases.most_cells.min(300_000) {
                 continue;
             }
-            let admitted = self.kernels_for(size);
-            let advances: Vec<_> = admitted
+            let supported = self.kernels_for(size);
+            let advances: Vec<_> = supported
                 .iter()
-                .chain(admitted.iter().rev())
+                .chain(supported.iter().rev())
                 .zip([3, 2, 5, 4, 1].into_iter().cycle())
                 .map(|(&kernel, generations)| (kernel, rule, generations))
                 .collect();
@@ -285,7 +285,7 @@ impl Bench {
             let chosen = self.cases_for(kernel, 70_000);
             let rule: Rule = "B36/S23".parse()?;
             // So many that the graph fits the buffers it leaves.
-            let fits = |generations: &u32| !kernel.flips(*generations);
+            let fits = |generations: &u32| !kernel.swaps_buffers(*generations);
             let again = (2..).find(fits).expect("two launches change back");
             let sizes = self.cases.sizes.clone();
             let start = |case: usize| soup(sizes[case], 0.35, 5, case as u64);

@@ -76,7 +76,7 @@ fn settings(kernel: &Kernel) -> Vec<Switches> {
     }]);
     let last = kernel.blocks.last().copied();
     vary(&[&|s| s, &|s| Switches { block: last, ..s }]);
-    all.retain(|switches| switches.refusal(kernel).is_none());
+    all.retain(|switches| switches.incompatibility(kernel).is_none());
     all
 }
 
@@ -90,7 +90,7 @@ fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Set
             seed: 7,
         },
         kernel,
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         device,
         switches: Switches::DEFAULT,
         generations_per_round: 1,
@@ -215,12 +215,12 @@ pub(super) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> 
     let kernel = kernels::find("sync-global").expect("a kernel of the table");
     let setup = setup(kernel, 128, device)?;
     let (mut instances, _) = open_instances(&setup)?;
-    let units = instances
+    let sm_count = instances
         .engine()
         .devices()
         .iter()
-        .map(|device| device.units);
-    let (devices, side_by_side) = (instances.engine().devices().len(), units.max() > Some(1));
+        .map(|device| device.sm_count);
+    let (devices, side_by_side) = (instances.engine().devices().len(), sm_count.max() > Some(1));
     let simple = |s: &Switches| {
         s.host_memory == HostMemory::Pinned
             && s.transfer == TransferChoice::Auto
@@ -440,7 +440,7 @@ mod tests {
         for kernel in &kernels::KERNELS {
             let all = settings(kernel);
             assert!(all.len() > 50, "{} of {}", all.len(), kernel.name);
-            assert!(all.iter().all(|s| s.refusal(kernel).is_none()));
+            assert!(all.iter().all(|s| s.incompatibility(kernel).is_none()));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
 use super::{Validator, incompatible};
-use crate::called::Parameter;
-use crate::{Argument, BufferId, BufferLocation, Call, DeviceId, Region, Result};
+use crate::buffer_kernel::Parameter;
+use crate::{Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, Result};
 
 /// The facts about a buffer that programs are checked against.
 pub(super) struct BufferFacts {
@@ -20,16 +20,16 @@ impl Validator {
     }
 
     /// Whether a region is in pageable host memory.
-    pub(super) fn is_pageable(&self, region: Region) -> Result<bool> {
+    pub(super) fn is_pageable(&self, region: BufferOffset) -> Result<bool> {
         let place = self.buffer(region.buffer)?.place;
         Ok(place == BufferLocation::Host(crate::HostMemory::Pageable))
     }
 
     /// The buffer of a region of `bytes` bytes. Errors if the region is not aligned, does not fit
     /// the buffer, or is on another device.
-    fn region(&self, region: Region, bytes: usize, device: DeviceId) -> Result<&BufferFacts> {
+    fn region(&self, region: BufferOffset, bytes: usize, device: DeviceId) -> Result<&BufferFacts> {
         let buffer = self.buffer(region.buffer)?;
-        let Region { offset, buffer: id } = region;
+        let BufferOffset { offset, buffer: id } = region;
         if !offset.is_multiple_of(4) {
             return incompatible(format!("offset {offset} of {id:?} is not a multiple of 4"));
         }
@@ -50,8 +50,8 @@ impl Validator {
 
     pub(super) fn check_copy(
         &self,
-        from: Region,
-        to: Region,
+        from: BufferOffset,
+        to: BufferOffset,
         bytes: usize,
         device: DeviceId,
     ) -> Result<()> {
@@ -69,7 +69,7 @@ impl Validator {
         }
     }
 
-    pub(super) fn check_call(&self, call: &Call, device: DeviceId) -> Result<()> {
+    pub(super) fn check_call(&self, call: &BufferLaunch, device: DeviceId) -> Result<()> {
         let kernel = call.kernel;
         let name = kernel.name;
         let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
@@ -81,7 +81,7 @@ impl Validator {
                 return incompatible(format!("{name} takes {wanted:?}, not {argument:?}"));
             }
         }
-        let Call { grid, block, .. } = *call;
+        let BufferLaunch { grid, block, .. } = *call;
         if grid == 0 || !(1..=1024).contains(&block) {
             return incompatible(format!(
                 "{name} cannot run in {grid} blocks of {block} threads"
@@ -118,10 +118,10 @@ fn parameter_of(argument: &Argument) -> Parameter {
 
 /// Words that a call uses of each buffer argument, in order. The arguments' types have been
 /// checked.
-fn words_of(call: &Call) -> Result<Vec<usize>> {
+fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
     use Argument::{Buffer, F32, I32, U32, U64};
     let name = call.kernel.name;
-    let Call { grid, block, .. } = *call;
+    let BufferLaunch { grid, block, .. } = *call;
     let count = |number: i32| match usize::try_from(number) {
         Ok(count) => Ok(count),
         Err(_) => incompatible(format!("{name} cannot have a length of {number}")),

@@ -117,7 +117,7 @@ impl Lattices {
 }
 
 fn incompatible<T>(why: String) -> Result<T> {
-    Err(EngineError::BadProgram(why))
+    Err(EngineError::InvalidProgram(why))
 }
 
 /// Resources: checks and bookkeeping.
@@ -263,8 +263,8 @@ impl Validator {
                 Op::Copy { from, to, bytes } => {
                     self.check_copy(*from, *to, *bytes, stream.device)?;
                 }
-                Op::Call(call) => {
-                    let Some(function) = Functions::called(call.kernel) else {
+                Op::LaunchOnBuffers(call) => {
+                    let Some(function) = Functions::of_buffer_kernel(call.kernel) else {
                         return incompatible(format!("there is no kernel {}", call.kernel.name));
                     };
                     self.check_call(call, stream.device)?;
@@ -353,7 +353,7 @@ impl Validator {
                 size.words()
             )),
             Op::Edit { edits, .. } => WordEdit::check_all(edits, size),
-            Op::Unpack { to, .. } if !to.takes(size) => {
+            Op::Unpack { to, .. } if !to.supports(size) => {
                 incompatible(format!("a lattice of {size} cannot be in layout {to:?}"))
             }
             Op::Unpack { to, .. } if *to != Layout::Bits && *to != state.reserved => {

@@ -3,7 +3,7 @@
 use crate::kernels::{KERNELS, Layout};
 use crate::lesson_kernels::LESSON_KERNELS;
 use crate::probe_kernels::PROBE_KERNELS;
-use crate::{CalledKernel, DeviceId, Kernel};
+use crate::{BufferKernel, DeviceId, Kernel};
 
 /// The memory and functions that a program needs before its first step is issued. (Host slots are
 /// listed by [`Program::downloads`](crate::Program::downloads); the engine plans memory for block
@@ -103,8 +103,8 @@ impl Functions {
     }
 
     /// The function of a called kernel; `None` if it is in neither table.
-    pub(super) fn called(kernel: &CalledKernel) -> Option<Functions> {
-        let at = called().position(|known| std::ptr::eq(known, kernel));
+    pub(super) fn of_buffer_kernel(kernel: &BufferKernel) -> Option<Functions> {
+        let at = buffer_kernels().position(|known| std::ptr::eq(known, kernel));
         at.map(|at| Functions(1 << (CALLED + at)))
     }
 
@@ -117,12 +117,12 @@ impl Functions {
     pub(crate) fn names(self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
         let ladder = KERNELS.iter().map(|one| (one.file, one.symbol, true));
         let support = SUPPORT.map(|(file, symbol)| (file, symbol, false));
-        let called = called().map(|one| (one.name, one.symbol, true));
+        let called = buffer_kernels().map(|one| (one.name, one.symbol, true));
         let all = ladder.chain(support).chain(called).enumerate();
         all.filter_map(move |(at, names)| (self.0 >> at & 1 == 1).then_some(names))
     }
 }
 
-fn called() -> impl Iterator<Item = &'static CalledKernel> {
+fn buffer_kernels() -> impl Iterator<Item = &'static BufferKernel> {
     LESSON_KERNELS.into_iter().chain(PROBE_KERNELS)
 }

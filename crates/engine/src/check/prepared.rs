@@ -24,7 +24,7 @@ pub(crate) struct Prepared {
 
 impl Validator {
     /// Stores a program that its engine has prepared after validation.
-    pub(crate) fn remember(&mut self, program: &Arc<Program>, plan: &Plan) -> PreparedId {
+    pub(crate) fn add_prepared(&mut self, program: &Arc<Program>, plan: &Plan) -> PreparedId {
         let mut reduced = HashSet::new();
         let mut reads_view = HashSet::new();
         let mut viewed = Vec::new();

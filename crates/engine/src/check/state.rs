@@ -66,7 +66,7 @@ impl LatticeState {
                 generations,
                 ..
             } => {
-                self.parity ^= u8::from(kernel.flips(*generations));
+                self.parity ^= u8::from(kernel.swaps_buffers(*generations));
                 match self.layout {
                     Layout::Bits => self.bits_parity = self.parity,
                     Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
@@ -76,7 +76,7 @@ impl LatticeState {
             Op::Measure(_) => self.measured = true,
             Op::Download { .. }
             | Op::Copy { .. }
-            | Op::Call(_)
+            | Op::LaunchOnBuffers(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => {}

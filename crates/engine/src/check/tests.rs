@@ -131,7 +131,7 @@ fn validator() -> Validator {
         name: String::new(),
         driver: String::new(),
         capability: Some((8, 6)),
-        units: 1,
+        sm_count: 1,
         memory: None,
         cache: None,
         copy_engines: 0,
@@ -209,7 +209,10 @@ fn a_plan_names_every_function_that_is_launched() {
         assert_eq!(names, [(kernel.file, kernel.symbol, true)]);
     }
     for kernel in crate::lesson_kernels::LESSON_KERNELS {
-        let names: Vec<_> = Functions::called(kernel).unwrap().names().collect();
+        let names: Vec<_> = Functions::of_buffer_kernel(kernel)
+            .unwrap()
+            .names()
+            .collect();
         assert_eq!(names, [(kernel.name, kernel.symbol, true)]);
     }
     for layout in [Layout::I32, Layout::Planar] {

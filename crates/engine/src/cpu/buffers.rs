@@ -9,7 +9,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::kernels::lessons::{LessonKernel, Value};
 use super::memory;
-use crate::{Argument, BufferId, BufferLocation, Call, EngineError, Op, Region, Result};
+use crate::{
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, EngineError, Op, Result,
+};
 
 /// All buffers, shared with the workers; those given back leave their place empty.
 #[derive(Default)]
@@ -69,13 +71,13 @@ impl Buffers {
                 }
                 Ok(())
             }
-            Op::Call(call) => self.call(call, stop),
+            Op::LaunchOnBuffers(call) => self.call(call, stop),
             other => bad_program(format!("{} does not work on buffers", other.label())),
         }
     }
 
     /// Runs the CPU version of a call's kernel.
-    fn call(&self, call: &Call, stop: &AtomicBool) -> Result<()> {
+    fn call(&self, call: &BufferLaunch, stop: &AtomicBool) -> Result<()> {
         let places = call.arguments.iter().map(|argument| match argument {
             Argument::Buffer(region) => self.at(*region).map(Some),
             _ => Ok(None),
@@ -104,7 +106,7 @@ impl Buffers {
         }
     }
 
-    fn at(&self, region: Region) -> Result<At> {
+    fn at(&self, region: BufferOffset) -> Result<At> {
         let buffer = self.get(region.buffer)?;
         let first = region.offset / 4;
         Ok(At { buffer, first })
@@ -130,5 +132,5 @@ impl At {
 }
 
 fn bad_program<T>(why: String) -> Result<T> {
-    Err(EngineError::BadProgram(why))
+    Err(EngineError::InvalidProgram(why))
 }

@@ -238,7 +238,7 @@ impl Lattices {
                     .read()
                     .unwrap_or_else(PoisonError::into_inner)
                     .clone();
-                let slots = slots.ok_or_else(|| EngineError::BadProgram("no slots".into()))?;
+                let slots = slots.ok_or_else(|| EngineError::InvalidProgram("no slots".into()))?;
                 self.each(lattices, |lattice, stored| {
                     let mut done = Ok(());
                     slots.land(lattice, *slot, |words| {
@@ -247,9 +247,13 @@ impl Lattices {
                     done
                 })
             }
-            Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => {
+            Op::Copy { .. }
+            | Op::LaunchOnBuffers(_)
+            | Op::Synchronize(_)
+            | Op::Record(_)
+            | Op::Wait(_) => {
                 let why = format!("{} is not for lattices", op.label());
-                Err(EngineError::BadProgram(why))
+                Err(EngineError::InvalidProgram(why))
             }
         }
     }
@@ -320,7 +324,7 @@ impl Stored {
         match layout {
             Layout::Bits => false,
             Layout::I32 => self.cells.is_none(),
-            Layout::Planar => self.planar.is_none() && layout.takes(self.size),
+            Layout::Planar => self.planar.is_none() && layout.supports(self.size),
         }
     }
 
@@ -447,7 +451,7 @@ impl Stored {
                 run(&launch, self.planar.as_mut().ok_or_else(not_reserved)?);
             }
             None => {
-                return Err(EngineError::BadProgram(format!(
+                return Err(EngineError::InvalidProgram(format!(
                     "no CPU version of {}",
                     kernel.name
                 )));
@@ -483,5 +487,5 @@ impl Stored {
 }
 
 fn not_reserved() -> EngineError {
-    EngineError::BadProgram("its layout is not reserved".into())
+    EngineError::InvalidProgram("its layout is not reserved".into())
 }

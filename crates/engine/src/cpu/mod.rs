@@ -61,7 +61,7 @@ impl CpuEngine {
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
         let pool = StreamPool::new(workers, move |op, stop| match op {
-            Op::Copy { .. } | Op::Call(_) => other.execute(op, stop),
+            Op::Copy { .. } | Op::LaunchOnBuffers(_) => other.execute(op, stop),
             _ => store.execute(op, stop),
         });
         CpuEngine {
@@ -235,7 +235,7 @@ impl Engine for CpuEngine {
         self.pool.check_fault()?;
         let plan = self.check.validate(program, ProgramMode::Prepare)?;
         self.allocate_for(&plan)?;
-        Ok(self.check.remember(&Arc::new(program.clone()), &plan))
+        Ok(self.check.add_prepared(&Arc::new(program.clone()), &plan))
     }
 
     fn replay(&mut self, id: PreparedId) -> Result<RunId> {
@@ -282,7 +282,7 @@ fn describe(workers: usize) -> DeviceInfo {
         name: model.unwrap_or_else(|| "CPU".into()),
         driver: format!("{workers} {threads}, {}", kernels::bits::instruction_set()),
         capability: None,
-        units: workers as u32,
+        sm_count: workers as u32,
         memory: life::memory::total(),
         cache: memory::last_cache(),
         copy_engines: 0,

@@ -27,7 +27,7 @@ impl CpuSlots {
         let kinds = |whole: usize| {
             let picture = (spec.pictures(), spec.picture_words);
             let measures = (spec.measures, Measure::WORDS);
-            [picture, (spec.checkpoints, whole), measures]
+            [picture, (spec.snapshots, whole), measures]
         };
         let words = lattice_words.iter().flat_map(|&whole| kinds(whole));
         let all = words.fold(0, |sum: usize, (count, words)| {
@@ -131,7 +131,7 @@ mod tests {
             pinned: 1,
             pageable: 1,
             picture_words: 3,
-            checkpoints: 1,
+            snapshots: 1,
             measures: 0,
         };
         CpuSlots::new(spec, &[5, 7]).unwrap()
@@ -172,7 +172,7 @@ mod tests {
             pinned: 255,
             pageable: 0,
             picture_words: 1 << 50,
-            checkpoints: 0,
+            snapshots: 0,
             measures: 0,
         };
         let error = CpuSlots::new(spec, &[1]).err().unwrap();

@@ -88,7 +88,7 @@ impl Bench {
             pinned: 2,
             pageable: 0,
             picture_words: size.words(),
-            checkpoints: 1,
+            snapshots: 1,
             measures: 0,
         };
         let slots = engine.allocate_slots(spec).unwrap();
@@ -230,7 +230,7 @@ fn every_kernel_steps_in_the_engine_and_parity_is_kept() {
                 bench.run([(stream, advance)]);
                 let flipped = bench.engine.parity(FIRST) != before;
                 let what = format!("{} of {size} after {generations}", kernel.name);
-                assert_eq!(flipped, kernel.flips(generations), "{what}");
+                assert_eq!(flipped, kernel.swaps_buffers(generations), "{what}");
                 for (i, expected) in expected.iter_mut().enumerate() {
                     *expected = generations_later(expected, rule, generations);
                     let after = bench.lattice(LatticeId(i as u32));
@@ -286,7 +286,7 @@ fn a_prepared_program_replays_from_its_state_only() {
     bench.engine.replay(even).unwrap();
     bench.drain();
     let error = bench.engine.replay(even).unwrap_err();
-    assert!(matches!(error, EngineError::BadProgram(_)), "{error}");
+    assert!(matches!(error, EngineError::InvalidProgram(_)), "{error}");
     let odd = bench.engine.prepare(&round).unwrap();
     for prepared in [odd, even, odd, even] {
         bench.engine.replay(prepared).unwrap();
@@ -304,7 +304,7 @@ fn a_prepared_program_replays_from_its_state_only() {
         pinned: 2,
         pageable: 0,
         picture_words: 34,
-        checkpoints: 0,
+        snapshots: 0,
         measures: 0,
     };
     bench.engine.allocate_slots(spec).unwrap();
@@ -359,5 +359,5 @@ fn a_view_is_downloaded() {
 fn an_empty_program_finishes() {
     let mut bench = Bench::new(1, "8x8");
     assert!(spans(&bench.run([])).is_empty());
-    assert_eq!(bench.engine.devices()[0].units, 1);
+    assert_eq!(bench.engine.devices()[0].sm_count, 1);
 }

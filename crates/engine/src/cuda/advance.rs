@@ -88,7 +88,9 @@ impl Issuer<'_> {
             let max = kernel.iteration.generations_per_launch();
             let stepped = max.min(generations - index * max);
             let count = i32::try_from(stepped).map_err(|_| {
-                EngineError::BadProgram(format!("{stepped} generations per launch are too many"))
+                EngineError::InvalidProgram(format!(
+                    "{stepped} generations per launch are too many"
+                ))
             })?;
             let mut arguments = if kernel.in_place {
                 Arguments::of([&from, &width, &height, &rule])
@@ -104,7 +106,7 @@ impl Issuer<'_> {
             } else {
                 self.call(function, shape, arguments)?;
             }
-            parity ^= u8::from(kernel.flips(stepped));
+            parity ^= u8::from(kernel.swaps_buffers(stepped));
         }
         Ok(())
     }

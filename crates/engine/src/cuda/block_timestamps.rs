@@ -1,7 +1,7 @@
 //! Block timestamps: when and where each block ran, recorded by instrumented kernels (see
 //! [`instrumentation`]).
 //!
-//! Launches of [`Op::Advance`] and [`Op::Call`] are recorded: per op and lattice the last ones, at
+//! Launches of [`Op::Advance`] and [`Op::LaunchOnBuffers`] are recorded: per op and lattice the last ones, at
 //! most [`MAX_LAUNCHES`] per op, and per program, in its order, as many as fit [`MAX_BYTES`]. Other
 //! launches run without instrumentation.
 
@@ -225,7 +225,7 @@ impl TimestampRecorder {
                 }
                 block_timestamps.push(BlockTimestamp {
                     step: piece.step,
-                    unit: record[4],
+                    sm: record[4],
                     start: Nanos((start as i64).wrapping_sub(self.skew)),
                     end: Nanos((end.max(start) as i64).wrapping_sub(self.skew)),
                 });
@@ -239,7 +239,7 @@ impl TimestampRecorder {
 /// op.
 fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
     match op {
-        Op::Call(call) => vec![(shape_of(call), 1)],
+        Op::LaunchOnBuffers(call) => vec![(shape_of(call), 1)],
         Op::Advance {
             kernel,
             lattices,

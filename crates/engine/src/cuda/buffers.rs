@@ -9,7 +9,9 @@ use super::driver::check;
 use super::issue::Issuer;
 use super::memory::{DeviceWords, HostWords};
 use crate::kernels::Launch;
-use crate::{Argument, BufferId, BufferLocation, Call, DeviceId, EngineError, Region, Result};
+use crate::{
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, EngineError, Result,
+};
 
 /// A device or host buffer.
 pub(super) struct Buffer {
@@ -50,7 +52,7 @@ impl Buffer {
 }
 
 fn bad(why: impl Into<String>) -> EngineError {
-    EngineError::BadProgram(why.into())
+    EngineError::InvalidProgram(why.into())
 }
 
 pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> {
@@ -95,7 +97,12 @@ impl CudaEngine {
 }
 
 impl Issuer<'_> {
-    pub(super) fn copy(&mut self, from: Region, to: Region, bytes: usize) -> Result<()> {
+    pub(super) fn copy(
+        &mut self,
+        from: BufferOffset,
+        to: BufferOffset,
+        bytes: usize,
+    ) -> Result<()> {
         let stream = self.stream;
         let source = &find(self.buffers, from.buffer)?.memory;
         let target = &find(self.buffers, to.buffer)?.memory;
@@ -126,7 +133,7 @@ impl Issuer<'_> {
     }
 
     /// Launches a called kernel.
-    pub(super) fn launch_call(&mut self, call: &Call) -> Result<()> {
+    pub(super) fn launch_call(&mut self, call: &BufferLaunch) -> Result<()> {
         let kernel = call.kernel;
         let shape = shape_of(call);
         let mut arguments = Arguments::default();
@@ -150,7 +157,7 @@ impl Issuer<'_> {
 }
 
 /// The launch configuration of a called kernel.
-pub(super) fn shape_of(call: &Call) -> Launch {
+pub(super) fn shape_of(call: &BufferLaunch) -> Launch {
     Launch {
         grid: [call.grid, 1, 1],
         block: [call.block, 1, 1],

@@ -27,10 +27,10 @@ impl CudaEngine {
             let (of_gpu, memory) = recorder.block_timestamps();
             let before: u32 = self.check.devices[..gpu]
                 .iter()
-                .map(|info| info.units)
+                .map(|info| info.sm_count)
                 .sum();
             block_timestamps.extend(of_gpu.into_iter().map(|timestamp| BlockTimestamp {
-                unit: before + timestamp.unit,
+                sm: before + timestamp.sm,
                 ..timestamp
             }));
             self.gpus[gpu].timestamp_pool.push(memory);

@@ -86,7 +86,7 @@ pub(super) fn half_done(error: EngineError) -> EngineError {
     match error {
         EngineError::OutOfMemory { .. }
         | EngineError::DriverOutOfMemory(_)
-        | EngineError::Driver { .. } => EngineError::HalfDone(error.to_string()),
+        | EngineError::Driver { .. } => EngineError::PartiallyApplied(error.to_string()),
         other => other, // the context is lost, or the driver was not called
     }
 }
@@ -183,7 +183,7 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
         name: cust("cuDeviceGetName", device.name())?,
         driver: format!("CUDA {}, sm_{major}{minor}", shown(driver_version())),
         capability: Some((major as u32, minor as u32)),
-        units: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
+        sm_count: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
         memory: device.total_memory().ok().map(|bytes| bytes as u64),
         cache: attribute(DeviceAttribute::L2CacheSize)
             .ok()

@@ -120,7 +120,7 @@ impl Gpu {
             return Ok(function);
         }
         let instrumented = instrumentation::instrument(ptx_of(file)?).map_err(|why| {
-            EngineError::BadProgram(format!("{file} cannot be instrumented: {why}"))
+            EngineError::InvalidProgram(format!("{file} cannot be instrumented: {why}"))
         })?;
         let function = self.load(&instrumented, symbol)?;
         self.instrumented_functions.insert(symbol, function);
@@ -199,7 +199,7 @@ pub(super) struct MeasureAt {
 
 fn ptx_of(file: &'static str) -> Result<&'static str> {
     let found = ptx::find(file);
-    found.ok_or_else(|| EngineError::BadProgram(format!("there is no kernel file {file}")))
+    found.ok_or_else(|| EngineError::InvalidProgram(format!("there is no kernel file {file}")))
 }
 
 /// Allocates zeroed device memory.
@@ -286,7 +286,7 @@ impl Group {
         index: usize,
         parity: u8,
     ) -> Result<sys::CUdeviceptr> {
-        let missing = || EngineError::BadProgram(format!("layout {layout:?} was not reserved"));
+        let missing = || EngineError::InvalidProgram(format!("layout {layout:?} was not reserved"));
         let parity_at = usize::from(parity);
         match layout {
             Layout::Bits => Ok(self.bits_at(index, parity)),
@@ -305,7 +305,7 @@ impl Group {
 
     /// The address of a lattice's reduced view, and the pitch in words between views.
     pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
-        let missing = || EngineError::BadProgram("there is no memory for views".into());
+        let missing = || EngineError::InvalidProgram("there is no memory for views".into());
         let (buffer, stride) = self.view.as_ref().ok_or_else(missing)?;
         let at = buffer.as_device_ptr().as_raw() + (index * stride * 4) as u64;
         Ok((at, *stride))
@@ -325,7 +325,7 @@ impl Group {
 
     /// The addresses of a lattice's measures.
     pub(super) fn measures_at(&self, index: usize) -> Result<MeasureAt> {
-        let missing = || EngineError::BadProgram("there is no memory for measures".into());
+        let missing = || EngineError::InvalidProgram("there is no memory for measures".into());
         let measures = self.measures.as_ref().ok_or_else(missing)?;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
         let shares: sys::CUdeviceptr = measures.shares.as_device_ptr().as_raw();
@@ -355,7 +355,7 @@ impl Group {
         match layout {
             Layout::Bits => true,
             Layout::I32 => self.cells.is_some(),
-            Layout::Planar => self.planar.is_some() || !layout.takes(self.size),
+            Layout::Planar => self.planar.is_some() || !layout.supports(self.size),
         }
     }
 
@@ -368,7 +368,7 @@ impl Group {
                 let what = "the lattices at 4 bytes per cell";
                 self.cells = Some([uninitialized(what, cells)?, uninitialized(what, cells)?]);
             }
-            Layout::Planar if self.planar.is_none() && layout.takes(self.size) => {
+            Layout::Planar if self.planar.is_none() && layout.supports(self.size) => {
                 let words = self.count * self.size.words();
                 let what = "the lattices in planar words";
                 self.planar = Some([uninitialized(what, words)?, uninitialized(what, words)?]);

@@ -110,7 +110,7 @@ impl Issuer<'_> {
                 this.download(batch, *slot, *what)
             }),
             Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
-            Op::Call(call) => self.launch_call(call),
+            Op::LaunchOnBuffers(call) => self.launch_call(call),
             Op::Synchronize(Scope::Stream) => self.sink.give(Call::Synchronize(self.stream)),
             Op::Synchronize(Scope::Device) => self.sink.give(Call::SynchronizeContext),
             Op::Record(_) | Op::Wait(_) => Ok(()),
@@ -298,7 +298,7 @@ impl Issuer<'_> {
         let from = self.source(what, batch)?;
         let slots = self
             .slots
-            .ok_or_else(|| EngineError::BadProgram("there are no slots".into()))?;
+            .ok_or_else(|| EngineError::InvalidProgram("there are no slots".into()))?;
         let to = slots.address(batch.first, slot);
         let pitch = slots.pitch(batch.first, slot);
         let stream = self.stream;

@@ -38,7 +38,7 @@ impl CudaEngine {
     pub(super) fn make_context(&mut self, device: DeviceId) -> Result<DeviceId> {
         let of = self.gpu_at(device)?;
         if self.gpus.len() > usize::from(u16::MAX) {
-            return Err(EngineError::BadProgram("too many contexts".into()));
+            return Err(EngineError::InvalidProgram("too many contexts".into()));
         }
         let raw = self.gpus[of].device;
         let context = OwnedContext::further(raw)?;

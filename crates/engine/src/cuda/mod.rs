@@ -119,7 +119,7 @@ pub fn first_device() -> Result<DeviceInfo> {
 fn device(ordinal: u32, present: u32) -> Result<Device> {
     if ordinal >= present {
         return Err(EngineError::NoSuchDevice {
-            asked: ordinal,
+            requested: ordinal,
             present,
         });
     }
@@ -141,14 +141,14 @@ impl CudaEngine {
     pub fn open(ordinals: Ordinals) -> Result<CudaEngine> {
         let began = Instant::now();
         let present = driver::initialise()?;
-        let asked = match ordinals {
+        let requested = match ordinals {
             Ordinals::First => 0..=0,
             Ordinals::All | Ordinals::AllUsable => 0..=present.saturating_sub(1),
             Ordinals::One(i) => i..=i,
         };
         let (mut infos, mut gpus) = (Vec::new(), Vec::new());
         let mut refused = None;
-        for ordinal in asked {
+        for ordinal in requested {
             match open_gpu(ordinal, present, began) {
                 Ok((info, gpu)) => {
                     infos.push(info);
@@ -357,7 +357,7 @@ impl Engine for CudaEngine {
         let plan = self.check.validate(program, ProgramMode::Prepare)?;
         self.allocate_for(&plan, false)?;
         let prepared = self.capture_all(program)?;
-        let id = self.check.remember(&Arc::new(program.clone()), &plan);
+        let id = self.check.add_prepared(&Arc::new(program.clone()), &plan);
         self.prepared.insert(id, prepared);
         Ok(id)
     }

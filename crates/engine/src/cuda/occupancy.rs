@@ -14,7 +14,7 @@ impl CudaEngine {
     pub(super) fn occupancy_of(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
         let gpu = self.gpu_at(device)?;
         let (shape, file, symbol) = match op {
-            Op::Call(call) => (shape_of(call), call.kernel.name, call.kernel.symbol),
+            Op::LaunchOnBuffers(call) => (shape_of(call), call.kernel.name, call.kernel.symbol),
             Op::Advance {
                 kernel,
                 lattices,
@@ -25,7 +25,7 @@ impl CudaEngine {
                 let group = self.check.lattices.find(first);
                 let group = group.filter(|group| group.device == device);
                 let size = group.map(|group| group.size).ok_or_else(|| {
-                    EngineError::BadProgram(format!("{first:?} is not on {device:?}"))
+                    EngineError::InvalidProgram(format!("{first:?} is not on {device:?}"))
                 })?;
                 kernel.validate_size(size)?;
                 kernel.validate_block(*block)?;
@@ -40,11 +40,11 @@ impl CudaEngine {
         self.make_current(gpu)?;
         let function = self.gpus[gpu].function(file, symbol)?;
         let block_threads: u32 = shape.block.iter().product();
-        let mut blocks_per_unit = 0;
+        let mut blocks_per_sm = 0;
         // SAFETY: the function is of the current context; the number is valid for the write.
         check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &mut blocks_per_unit,
+                &mut blocks_per_sm,
                 function,
                 block_threads as i32,
                 shape.shared_bytes as usize,
@@ -56,10 +56,10 @@ impl CudaEngine {
         };
         Ok(Some(Occupancy {
             blocks: shape.grid.iter().copied().map(u64::from).product(),
-            blocks_per_unit: blocks_per_unit as u32,
-            units: attribute(DeviceAttribute::MultiprocessorCount)?,
+            blocks_per_sm: blocks_per_sm as u32,
+            sm_count: attribute(DeviceAttribute::MultiprocessorCount)?,
             block_threads,
-            max_threads_per_unit: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+            max_threads_per_sm: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
         }))
     }
 }

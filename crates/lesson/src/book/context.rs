@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::multi_kernel::{LENGTH, launch};
 use crate::bench::{DEVICE, copy};
-use crate::{Bench, Group, Lesson, Measured, Part, Result, Work, data};
+use crate::{Bench, Group, Lesson, Measured, Part, PartWork, Result, data};
 use engine::{BufferLocation, HostMemory, Program, StreamSpec};
 use lang::{mark, tr};
 
@@ -18,7 +18,7 @@ pub(crate) const CONTEXT: Lesson = Lesson {
     question: "Which takes longest: making a context, its first work, or the same work again?",
     parts: &[Part {
         title: "by hand",
-        work: Work::Program(run),
+        work: PartWork::Program(run),
     }],
     compared: &[],
     missing_on_cpu: Some("contexts that cost anything"),

@@ -1,8 +1,8 @@
 //! Life a frame at a time: kernel, get, copy back; then the same in four streams.
 
 use crate::bench::{copy, median};
-use crate::work::{World, kernel, square};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
+use crate::work::{BenchLattices, kernel, square};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result};
 use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
 use lang::{mark, tr};
 
@@ -22,11 +22,11 @@ pub(crate) const CONWAY: Lesson = Lesson {
     parts: &[
         Part {
             title: "as in the book",
-            work: Work::Program(|bench| frames(bench, &BOOK, 1)),
+            work: PartWork::Program(|bench| frames(bench, &BOOK, 1)),
         },
         Part {
             title: "corrected",
-            work: Work::Program(|bench| frames(bench, &RIGHT, 1)),
+            work: PartWork::Program(|bench| frames(bench, &RIGHT, 1)),
         },
     ],
     compared: &[Compare {
@@ -58,15 +58,15 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     parts: &[
         Part {
             title: "one stream, as in the book",
-            work: Work::Program(|bench| frames(bench, &BOOK_ONE_STREAM, 4)),
+            work: PartWork::Program(|bench| frames(bench, &BOOK_ONE_STREAM, 4)),
         },
         Part {
             title: "four streams, as in the book",
-            work: Work::Program(|bench| frames(bench, &BOOK_STREAMS, 4)),
+            work: PartWork::Program(|bench| frames(bench, &BOOK_STREAMS, 4)),
         },
         Part {
             title: "four streams, corrected",
-            work: Work::Program(|bench| frames(bench, &RIGHT_STREAMS, 4)),
+            work: PartWork::Program(|bench| frames(bench, &RIGHT_STREAMS, 4)),
         },
     ],
     compared: &[
@@ -140,12 +140,12 @@ const RIGHT_STREAMS: Way = RIGHT;
 impl Way {
     /// A frame of every lattice. `spare` stands for a lattice's old and new cells where they are
     /// copied.
-    fn frame(&self, world: &World, spare: &[[BufferId; 2]]) -> Program {
+    fn frame(&self, bench_lattices: &BenchLattices, spare: &[[BufferId; 2]]) -> Program {
         let mut program = Program::default();
         let (slot, what) = self.download();
         let phases = |lattice: u32| {
             let id = LatticeId(lattice);
-            let mut ops = vec![world.advance_one(lattice, 1)];
+            let mut ops = vec![bench_lattices.advance_one(lattice, 1)];
             if self.bits {
                 ops.push(Op::Pack(id.as_range()));
             }
@@ -163,17 +163,17 @@ impl Way {
             }
             ops
         };
-        let mut each: Vec<_> = (0..world.streams.len() as u32)
+        let mut each: Vec<_> = (0..bench_lattices.streams.len() as u32)
             .map(|lattice| phases(lattice).into_iter())
             .collect();
         if self.breadth {
             for _ in 0..each[0].len() {
-                for (ops, &stream) in each.iter_mut().zip(&world.streams) {
+                for (ops, &stream) in each.iter_mut().zip(&bench_lattices.streams) {
                     program.push(stream, ops.next().expect("all have as many"));
                 }
             }
         } else {
-            for (ops, &stream) in each.into_iter().zip(&world.streams) {
+            for (ops, &stream) in each.into_iter().zip(&bench_lattices.streams) {
                 ops.for_each(|op| program.push(stream, op));
             }
         }
@@ -182,8 +182,8 @@ impl Way {
 
     fn download(&self) -> (Slot, Transfer) {
         let slot = match self.memory {
-            HostMemory::Pinned => World::PINNED,
-            HostMemory::Pageable => World::PAGEABLE,
+            HostMemory::Pinned => BenchLattices::PINNED,
+            HostMemory::Pageable => BenchLattices::PAGEABLE,
         };
         let what = if self.bits {
             Transfer::Bits
@@ -204,25 +204,26 @@ fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
         None => bench.streams(1, StreamKind::NonBlocking)?,
     };
     let streams = (0..lattices).map(|i| streams[i % streams.len()]).collect();
-    let mut world = World::in_streams(bench, square(SIDE), kernel("global"), streams)?;
+    let mut bench_lattices =
+        BenchLattices::in_streams(bench, square(SIDE), kernel("global"), streams)?;
     let mut spare = Vec::new();
     for _ in 0..lattices {
         spare.push([bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?]);
     }
-    let mut program = way.frame(&world, &spare);
+    let mut program = way.frame(&bench_lattices, &spare);
     let frames = bench.pick(400, 100);
     let mut walls = Vec::new();
     for frame in 0..WARM + frames {
         let ran = bench.run(&program)?;
-        world.stepped += 1;
+        bench_lattices.stepped += 1;
         if frame >= WARM {
             walls.push(ran.wall_ms());
         }
     }
     program.timed = true;
     let timed = bench.run(&program)?;
-    world.stepped += 1;
-    let wrong = world.wrong(bench)?;
+    bench_lattices.stepped += 1;
+    let wrong = bench_lattices.wrong(bench)?;
 
     let ms = median(walls);
     let mut measured =
@@ -244,7 +245,7 @@ fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
     measured.trace = Some(bench.timed_round(&program, timed));
     let checked = tr!(
         "{lattices} x 128 x 128 cells after {} frames",
-        world.stepped,
+        bench_lattices.stepped,
         lattices = lattices
     );
     measured = measured.check(checked, wrong == 0);

@@ -2,7 +2,7 @@
 
 use super::multi_kernel::launch;
 use crate::bench::{DEVICE, copy};
-use crate::{Bench, Group, Lesson, Measured, Part, Result, Work, data};
+use crate::{Bench, Group, Lesson, Measured, Part, PartWork, Result, data};
 use engine::{HostMemory, Op, Program};
 use lang::{mark, tr};
 
@@ -20,7 +20,7 @@ pub(crate) const EVENT: Lesson = Lesson {
     question: "The call of the launch has returned: has the event behind it fired?",
     parts: &[Part {
         title: "one launch between two events",
-        work: Work::Program(run),
+        work: PartWork::Program(run),
     }],
     compared: &[],
     missing_on_cpu: None,

@@ -1,7 +1,7 @@
 //! The Mandelbrot set, with the host waiting after every step, and without.
 
 use crate::bench::{at, call, copy};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Picture, Result, Work};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Picture, Result};
 use engine::lesson_kernels::MANDELBROT;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamId};
 use lang::{mark, tr};
@@ -24,11 +24,11 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     parts: &[
         Part {
             title: "waiting after each step",
-            work: Work::Program(|bench| run(bench, true)),
+            work: PartWork::Program(|bench| run(bench, true)),
         },
         Part {
             title: "waiting once, at the end",
-            work: Work::Program(|bench| run(bench, false)),
+            work: PartWork::Program(|bench| run(bench, false)),
         },
     ],
     compared: &[Compare {

@@ -1,7 +1,7 @@
 //! Two hundred arrays, a small launch each: one after the other, and in two hundred streams.
 
 use crate::bench::{at, call, copy, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
 use engine::Op;
 use engine::lesson_kernels::SCALE;
 use engine::{Argument, BufferId, HostMemory, Program, StreamId, StreamKind};
@@ -28,7 +28,7 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     question: "A launch has 64 threads: what part of the device works?",
     parts: &[Part {
         title: "in the default stream",
-        work: Work::Program(|bench| run(bench, &SERIAL)),
+        work: PartWork::Program(|bench| run(bench, &SERIAL)),
     }],
     compared: &[],
     missing_on_cpu: None,
@@ -53,15 +53,15 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     parts: &[
         Part {
             title: "one after the other, as in multi-kernel",
-            work: Work::Program(|bench| run(bench, &SERIAL)),
+            work: PartWork::Program(|bench| run(bench, &SERIAL)),
         },
         Part {
             title: "200 streams, as the book has it",
-            work: Work::Program(|bench| run(bench, &STREAMS)),
+            work: PartWork::Program(|bench| run(bench, &STREAMS)),
         },
         Part {
             title: "200 streams and page-locked memory, an array after the other",
-            work: Work::Program(|bench| run(bench, &RIGHT)),
+            work: PartWork::Program(|bench| run(bench, &RIGHT)),
         },
     ],
     compared: &[
@@ -103,11 +103,11 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
     parts: &[
         Part {
             title: "200 streams, each launch between two events",
-            work: Work::Program(|bench| run(bench, &EVENTS)),
+            work: PartWork::Program(|bench| run(bench, &EVENTS)),
         },
         Part {
             title: "one launch at a time",
-            work: Work::Program(launches_alone),
+            work: PartWork::Program(launches_alone),
         },
     ],
     compared: &[],
@@ -257,7 +257,7 @@ fn run(bench: &mut Bench, way: &Way) -> Result<Measured> {
     }
     let steps = program.steps.iter().enumerate();
     let launches: Vec<f64> = steps
-        .filter(|(_, step)| program.timed && matches!(step.op, Op::Call(_)))
+        .filter(|(_, step)| program.timed && matches!(step.op, Op::LaunchOnBuffers(_)))
         .map(|(i, _)| ran.step_ms(i))
         .collect();
     let trace = program.timed.then(|| bench.timed_round(&program, ran));

@@ -1,7 +1,7 @@
 //! All generations in one launch: a block a lattice, and a barrier between generations.
 
 use crate::work::InKernel;
-use crate::{Compare, Group, Lesson, Part, Work};
+use crate::{Compare, Group, Lesson, Part, PartWork};
 use lang::tr;
 
 pub(crate) const CONWAY_SYNC: Lesson = Lesson {
@@ -91,8 +91,8 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     },
 };
 
-const fn alone(kernel: &'static str, generations: u32) -> Work {
-    Work::InKernel(InKernel {
+const fn alone(kernel: &'static str, generations: u32) -> PartWork {
+    PartWork::InKernel(InKernel {
         instances: 1,
         streams: true,
         side: 32,
@@ -101,8 +101,8 @@ const fn alone(kernel: &'static str, generations: u32) -> Work {
     })
 }
 
-const fn sixteen(streams: bool) -> Work {
-    Work::InKernel(InKernel {
+const fn sixteen(streams: bool) -> PartWork {
+    PartWork::InKernel(InKernel {
         instances: 16,
         streams,
         side: 32,

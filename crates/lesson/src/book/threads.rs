@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::multi_kernel::Array;
 use crate::bench::{DEVICE, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
 use engine::{BufferLocation, DeviceId, HostMemory, IssuerId, Program, StreamSpec};
 use lang::{mark, tr};
 
@@ -22,11 +22,11 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     parts: &[
         Part {
             title: "a context for each thread, as the book has it",
-            work: Work::Program(|bench| run(bench, true)),
+            work: PartWork::Program(|bench| run(bench, true)),
         },
         Part {
             title: "one context for all",
-            work: Work::Program(|bench| run(bench, false)),
+            work: PartWork::Program(|bench| run(bench, false)),
         },
     ],
     compared: &[Compare {

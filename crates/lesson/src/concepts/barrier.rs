@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::work::{DENSITY, SEED, square};
-use crate::{Bench, Group, Lesson, Measured, Part, Picture, Result, Work};
+use crate::{Bench, Group, Lesson, Measured, Part, PartWork, Picture, Result};
 use engine::lesson_kernels::BARRIER;
 use engine::{Argument, HostMemory, Program};
 use lang::{mark, tr};
@@ -31,11 +31,11 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
     parts: &[
         Part {
             title: "with the barrier",
-            work: Work::Program(|bench| run(bench, true)),
+            work: PartWork::Program(|bench| run(bench, true)),
         },
         Part {
             title: "without it",
-            work: Work::Program(|bench| run(bench, false)),
+            work: PartWork::Program(|bench| run(bench, false)),
         },
     ],
     compared: &[],

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use super::default_stream::spin;
 use crate::bench::copy;
-use crate::{Bench, Compare, Group, Lesson, LessonError, Measured, Part, Result, Work};
+use crate::{Bench, Compare, Group, Lesson, LessonError, Measured, Part, PartWork, Result};
 use engine::{HostMemory, Program, StreamKind};
 use lang::{mark, tr};
 use model::DeviceChoice;
@@ -26,11 +26,11 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
     parts: &[
         Part {
             title: "8 connections",
-            work: Work::Program(|bench| in_child(bench, 8)),
+            work: PartWork::Program(|bench| in_child(bench, 8)),
         },
         Part {
             title: "32 connections",
-            work: Work::Program(|bench| in_child(bench, 32)),
+            work: PartWork::Program(|bench| in_child(bench, 32)),
         },
     ],
     compared: &[Compare {

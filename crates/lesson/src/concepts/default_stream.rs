@@ -1,7 +1,7 @@
 //! What a launch in the default stream does to all the others.
 
 use crate::bench::{at, call, copy};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result};
 use engine::lesson_kernels::SPIN;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
 use lang::{mark, tr};
@@ -23,15 +23,15 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     parts: &[
         Part {
             title: "blocking streams, nothing in the default stream",
-            work: Work::Program(|bench| run(bench, StreamKind::Blocking, false)),
+            work: PartWork::Program(|bench| run(bench, StreamKind::Blocking, false)),
         },
         Part {
             title: "blocking streams, and launches in the default stream",
-            work: Work::Program(|bench| run(bench, StreamKind::Blocking, true)),
+            work: PartWork::Program(|bench| run(bench, StreamKind::Blocking, true)),
         },
         Part {
             title: "non-blocking streams, and launches in the default stream",
-            work: Work::Program(|bench| run(bench, StreamKind::NonBlocking, true)),
+            work: PartWork::Program(|bench| run(bench, StreamKind::NonBlocking, true)),
         },
     ],
     compared: &[

@@ -2,7 +2,7 @@
 
 use crate::bench::{DEVICE, median};
 use crate::work::{DENSITY, SEED, kernel, square};
-use crate::{Bench, Group, Lesson, Measured, Outcome, Part, Result, Work};
+use crate::{Bench, Group, Lesson, Measured, Outcome, Part, PartWork, Result};
 use engine::{LatticeId, Layout, Op, Program, Slot, SlotsSpec, StreamSpec, Transfer};
 use lang::tr;
 use life::{Rule, reference, soup};
@@ -21,7 +21,7 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
     question: "Is the shape with the most threads at work the fastest?",
     parts: &[Part {
         title: "kernel 'global', block by block",
-        work: Work::Program(run),
+        work: PartWork::Program(run),
     }],
     compared: &[],
     missing_on_cpu: Some("multiprocessors, and so no occupancy"),
@@ -54,7 +54,7 @@ fn run(bench: &mut Bench) -> Result<Measured> {
         pinned: 0,
         pageable: 0,
         picture_words: 0,
-        checkpoints: 1,
+        snapshots: 1,
         measures: 0,
     })?;
     let stream = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
@@ -110,12 +110,12 @@ fn run(bench: &mut Bench) -> Result<Measured> {
         }
         measured = measured.figure(shape.clone(), median(times), "µs");
         if let Some(found) = bench.engine()?.occupancy(DEVICE, &advance(1))? {
-            let threads = f64::from(found.blocks_per_unit * found.block_threads);
-            let part = 100.0 * threads / f64::from(found.max_threads_per_unit);
+            let threads = f64::from(found.blocks_per_sm * found.block_threads);
+            let part = 100.0 * threads / f64::from(found.max_threads_per_sm);
             measured = measured
                 .figure(
                     tr!("{shape}: blocks a multiprocessor", shape = shape),
-                    found.blocks_per_unit.into(),
+                    found.blocks_per_sm.into(),
                     "",
                 )
                 .figure(tr!("{shape}: of its threads", shape = shape), part, "%");

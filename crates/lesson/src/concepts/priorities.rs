@@ -2,7 +2,7 @@
 
 use super::default_stream::spin;
 use crate::bench::{DEVICE, at, call, copy, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result};
 use engine::lesson_kernels::SPIN;
 use engine::{Argument, HostMemory, Priority, Program, StreamKind, StreamSpec};
 use lang::{mark, tr};
@@ -28,11 +28,11 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
     parts: &[
         Part {
             title: "the same priority",
-            work: Work::Program(|bench| run(bench, Priority::Normal)),
+            work: PartWork::Program(|bench| run(bench, Priority::Normal)),
         },
         Part {
             title: "the highest priority",
-            work: Work::Program(|bench| run(bench, Priority::High)),
+            work: PartWork::Program(|bench| run(bench, Priority::High)),
         },
     ],
     compared: &[Compare {
@@ -62,8 +62,8 @@ fn run(bench: &mut Bench, priority: Priority) -> Result<Measured> {
     let done = bench.device_buffer(4)?;
     let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
     // Eight times as many blocks as the device holds at once; the CPU's workers hold one each.
-    let units = bench.info().units;
-    let (grid, block) = bench.pick((units * 2 * 8, 1024), (1, 1));
+    let sm_count = bench.info().sm_count;
+    let (grid, block) = bench.pick((sm_count * 2 * 8, 1024), (1, 1));
     let mut program = Program {
         timed: true,
         ..Program::default()

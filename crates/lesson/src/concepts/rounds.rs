@@ -1,7 +1,7 @@
 //! Lessons that are nothing but rounds under other switches.
 
 use crate::work::Rounds;
-use crate::{Compare, Group, Lesson, Part, Work};
+use crate::{Compare, Group, Lesson, Part, PartWork};
 use lang::tr;
 use model::{Order, Streams, Switches};
 
@@ -19,15 +19,15 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
     parts: &[
         Part {
             title: "depth-first, a stream each",
-            work: Work::Rounds(order(Order::Depth, Streams::PerInstance)),
+            work: PartWork::Rounds(order(Order::Depth, Streams::PerInstance)),
         },
         Part {
             title: "breadth-first, a stream each",
-            work: Work::Rounds(order(Order::Breadth, Streams::PerInstance)),
+            work: PartWork::Rounds(order(Order::Breadth, Streams::PerInstance)),
         },
         Part {
             title: "breadth-first, one stream for all",
-            work: Work::Rounds(order(Order::Breadth, Streams::One)),
+            work: PartWork::Rounds(order(Order::Breadth, Streams::One)),
         },
     ],
     compared: &[
@@ -65,11 +65,11 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     parts: &[
         Part {
             title: "every launch a call",
-            work: Work::Rounds(graphs(false)),
+            work: PartWork::Rounds(graphs(false)),
         },
         Part {
             title: "a graph a round",
-            work: Work::Rounds(graphs(true)),
+            work: PartWork::Rounds(graphs(true)),
         },
     ],
     compared: &[Compare {

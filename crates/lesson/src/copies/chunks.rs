@@ -1,7 +1,7 @@
 //! One large array in pieces, so that both directions of the bus and the device work at once.
 
 use crate::bench::{call, copy_part, inside};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
 use engine::lesson_kernels::SCALE;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
 use lang::{mark, tr};
@@ -25,19 +25,19 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     parts: &[
         Part {
             title: "a piece alone",
-            work: Work::Program(alone),
+            work: PartWork::Program(alone),
         },
         Part {
             title: "the array in one piece",
-            work: Work::Program(|bench| run(bench, 1, 1)),
+            work: PartWork::Program(|bench| run(bench, 1, 1)),
         },
         Part {
             title: "24 pieces in one stream",
-            work: Work::Program(|bench| run(bench, CHUNKS, 1)),
+            work: PartWork::Program(|bench| run(bench, CHUNKS, 1)),
         },
         Part {
             title: "24 pieces in three streams",
-            work: Work::Program(|bench| run(bench, CHUNKS, 3)),
+            work: PartWork::Program(|bench| run(bench, CHUNKS, 3)),
         },
     ],
     compared: &[

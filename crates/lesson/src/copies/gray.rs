@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::data::Numbers;
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Picture, Result, Work};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Picture, Result};
 use engine::lesson_kernels::GRAY;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
 use lang::{mark, tr};
@@ -26,11 +26,11 @@ pub(crate) const RGB_TO_GRAY: Lesson =
         parts: &[
             Part {
                 title: "one after the other",
-                work: Work::Program(|bench| run(bench, false)),
+                work: PartWork::Program(|bench| run(bench, false)),
             },
             Part {
                 title: "a stream each",
-                work: Work::Program(|bench| run(bench, true)),
+                work: PartWork::Program(|bench| run(bench, true)),
             },
         ],
         compared: &[Compare {

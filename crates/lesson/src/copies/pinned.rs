@@ -1,7 +1,7 @@
 //! The same asynchronous copy from page-locked and from pageable memory.
 
 use crate::bench::{copy, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
 use engine::{HostMemory, Program};
 use lang::{mark, tr};
 
@@ -20,11 +20,11 @@ pub(crate) const PINNED: Lesson = Lesson {
     parts: &[
         Part {
             title: "pageable memory",
-            work: Work::Program(|bench| run(bench, HostMemory::Pageable)),
+            work: PartWork::Program(|bench| run(bench, HostMemory::Pageable)),
         },
         Part {
             title: "page-locked memory",
-            work: Work::Program(|bench| run(bench, HostMemory::Pinned)),
+            work: PartWork::Program(|bench| run(bench, HostMemory::Pinned)),
         },
     ],
     compared: &[Compare {

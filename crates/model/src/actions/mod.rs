@@ -3,7 +3,7 @@
 //! An [`Action`] is what a key, a menu line, a button or a command of the palette stands for. The
 //! [table](TABLE) has one [`Row`] for each: its keys, help text, [`Topic`], search words and front
 //! ends. Help, palette, menu, man page and the generated documents are made from the table, so that
-//! a new action shows up everywhere. [`Action::why_not`] says when one is impossible and why, and
+//! a new action shows up everywhere. [`Action::unavailable_reason`] says when one is impossible and why, and
 //! [`Action::state`] whether it is on. Nothing here knows a toolkit.
 //!
 //! # How to add one
@@ -12,15 +12,15 @@
 //! 2. A row of the table, where it belongs among its topic's.
 //! 3. The Chinese of its help text in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
+mod availability;
 mod keys;
-mod possible;
 mod table;
 mod topics;
 
 use crate::Switch;
 
+pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
-pub use possible::{Context, FrontEnd, Needs, Toggles};
 pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
 pub use topics::Topic;
 
@@ -116,11 +116,11 @@ pub enum SessionAction {
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum ViewAction {
     /// Asks for a generation to run to.
-    AskGeneration,
+    OpenGoTo,
     /// Shows or hides population, births and deaths over time.
     TogglePopulation,
     /// Shows the population of all panels together, or of the selected one.
-    PopulationOfAll,
+    TogglePopulationOfAll,
     /// Shows the selected panel alone, or all again.
     ToggleSingle,
     /// Closer.
@@ -152,13 +152,13 @@ pub enum ViewAction {
     /// Shows or hides lines between cells that are large enough.
     ToggleGridLines,
     /// A camera for each panel, or one for all.
-    ToggleSeparate,
+    ToggleSeparateCameras,
     /// Shows or hides a small picture of the whole lattice where only a part is seen.
     ToggleMinimap,
     /// Colours by state, by age, by history.
-    NextColourBy,
+    NextColourMode,
     /// The next theme.
-    NextColours,
+    NextTheme,
     /// Swaps the colours of live and dead cells.
     Invert,
     /// Fullscreen, or back.
@@ -205,17 +205,17 @@ pub enum EditAction {
     /// Fills the selection, half of it alive.
     FillRandomly,
     /// Swaps left and right of the selection.
-    FlipSideways,
+    FlipHorizontal,
     /// Swaps top and bottom of the selection.
-    FlipUpsideDown,
+    FlipVertical,
     /// Rotates the selection counter-clockwise.
-    TurnLeft,
+    RotateLeft,
     /// Rotates the selection clockwise.
-    TurnRight,
+    RotateRight,
     /// Rotates the pattern that is being pasted counter-clockwise.
-    TurnGhostLeft,
+    RotatePastedLeft,
     /// Rotates the pattern that is being pasted clockwise.
-    TurnGhostRight,
+    RotatePastedRight,
     /// Copies the selection to the clipboard, as RLE.
     CopyCells,
     /// Takes the clipboard's pattern; a click places it.

@@ -176,7 +176,7 @@ pub static TABLE: &[Row] = &[
     .search(&["rewind", "previous", "reverse", "倒退"])
     .repeats(),
     Row::view(
-        ViewAction::AskGeneration,
+        ViewAction::OpenGoTo,
         &[char(':'), ctrl('G')],
         Topic::Time,
         "Run to a generation, or go back to it",
@@ -282,21 +282,21 @@ pub static TABLE: &[Row] = &[
     )
     .search(&["random", "soup", "noise", "randomise", "randomize", "随机"]),
     Row::edit(
-        EditAction::FlipSideways,
+        EditAction::FlipHorizontal,
         &[shift('X')],
         Topic::Cells,
         "Flip the selection horizontally",
     )
     .search(&["mirror", "reflect", "镜像"]),
     Row::edit(
-        EditAction::FlipUpsideDown,
+        EditAction::FlipVertical,
         &[shift('Y')],
         Topic::Cells,
         "Flip the selection vertically",
     )
     .search(&["mirror", "reflect", "upside", "镜像"]),
     Row::edit(
-        EditAction::TurnLeft,
+        EditAction::RotateLeft,
         &[char('<')],
         Topic::Cells,
         "Rotate the selection left",
@@ -309,7 +309,7 @@ pub static TABLE: &[Row] = &[
         "逆时针",
     ]),
     Row::edit(
-        EditAction::TurnRight,
+        EditAction::RotateRight,
         &[char('>')],
         Topic::Cells,
         "Rotate the selection right",
@@ -330,7 +330,7 @@ pub static TABLE: &[Row] = &[
     )
     .search(&["clipboard", "insert", "rle", "粘贴"]),
     Row::edit(
-        EditAction::TurnGhostLeft,
+        EditAction::RotatePastedLeft,
         &[char('Q')],
         Topic::Cells,
         "Rotate the pasted pattern left",
@@ -343,7 +343,7 @@ pub static TABLE: &[Row] = &[
         "逆时针",
     ]),
     Row::edit(
-        EditAction::TurnGhostRight,
+        EditAction::RotatePastedRight,
         &[char('W')],
         Topic::Cells,
         "Rotate the pasted pattern right",
@@ -445,7 +445,7 @@ pub static TABLE: &[Row] = &[
     )
     .search(&["zoom", "home", "reset", "缩放"]),
     Row::view(
-        ViewAction::ToggleSeparate,
+        ViewAction::ToggleSeparateCameras,
         &[char('V')],
         Topic::View,
         "One camera per panel, or one for all",
@@ -469,7 +469,7 @@ pub static TABLE: &[Row] = &[
     .search(&["lattice", "cells"])
     .in_window(),
     Row::view(
-        ViewAction::NextColours,
+        ViewAction::NextTheme,
         &[char('C')],
         Topic::View,
         "Next theme",
@@ -478,7 +478,7 @@ pub static TABLE: &[Row] = &[
         "dark", "light", "colors", "colours", "palette", "contrast", "深色", "浅色", "颜色",
     ]),
     Row::view(
-        ViewAction::NextColourBy,
+        ViewAction::NextColourMode,
         &[shift('C')],
         Topic::View,
         "Colour by state / age / history",
@@ -612,7 +612,7 @@ pub static TABLE: &[Row] = &[
     .search(&["graph", "chart", "plot", "statistics", "cells", "图表"])
     .in_window(),
     Row::view(
-        ViewAction::PopulationOfAll,
+        ViewAction::TogglePopulationOfAll,
         &[char('A')],
         Topic::Measuring,
         "Population: all panels / selected",

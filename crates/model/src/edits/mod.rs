@@ -28,7 +28,7 @@ pub struct Edit {
     pub change: Change,
     /// Whether it goes on with the edit before it, as a stroke of the pencil does: both are undone
     /// together.
-    pub joins: bool,
+    pub continues_stroke: bool,
 }
 
 /// What is done to a lattice. Whatever reaches beyond an edge goes around the torus.
@@ -48,7 +48,7 @@ pub enum Change {
         /// Column and row of its top left.
         at: [u32; 2],
         /// Whether its dead cells are put there too, or only its live ones.
-        dead_too: bool,
+        overwrites_dead: bool,
     },
     /// Makes every cell of an area dead.
     Clear(Area),
@@ -66,11 +66,11 @@ pub enum Change {
         /// Where.
         area: Area,
         /// Left becomes right, or top becomes bottom.
-        sideways: bool,
+        horizontal: bool,
     },
     /// Turns an area by a quarter about its middle; what was there before and is no more in it
     /// becomes dead.
-    Turn {
+    Rotate {
         /// Where.
         area: Area,
         /// The way that a clock goes, or the other.
@@ -123,8 +123,8 @@ impl Change {
             Change::Place {
                 pattern,
                 at,
-                dead_too,
-            } => patch.lay(pattern, *at, *dead_too),
+                overwrites_dead,
+            } => patch.lay(pattern, *at, *overwrites_dead),
             Change::Clear(area) if area.fits(size) => {
                 patch.lay(&Lattice::new(area.size), [area.x, area.y], true);
             }
@@ -137,7 +137,7 @@ impl Change {
                 patch.lay(&soup, [area.x, area.y], true);
             }
             Change::Clear(_) | Change::Fill { .. } => {}
-            Change::Flip { .. } | Change::Turn { .. } => return None,
+            Change::Flip { .. } | Change::Rotate { .. } => return None,
         }
         Some(patch.into_edits())
     }
@@ -149,7 +149,7 @@ impl Change {
             Change::Place {
                 pattern,
                 at: [0, 0],
-                dead_too: true,
+                overwrites_dead: true,
             } if pattern.size() == size => Some(pattern.clone()),
             Change::Clear(area) if all(area) => Some(Arc::new(Lattice::new(size))),
             Change::Fill {
@@ -171,11 +171,11 @@ impl Change {
     /// Makes a lattice what becomes of it.
     pub fn apply_to(&self, lattice: &mut Lattice) {
         match self {
-            Change::Flip { area, sideways } if area.fits(lattice.size()) => {
+            Change::Flip { area, horizontal } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
-                place::flipped(&part, *sideways).lay_on(lattice, [area.x, area.y]);
+                place::flipped(&part, *horizontal).lay_on(lattice, [area.x, area.y]);
             }
-            Change::Turn { area, clockwise } if area.fits(lattice.size()) => {
+            Change::Rotate { area, clockwise } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
                 let turned = place::turned(&part, *clockwise);
                 let size = lattice.size();
@@ -185,7 +185,7 @@ impl Change {
                 Lattice::new(area.size).lay_on(lattice, [area.x, area.y]);
                 turned.lay_on(lattice, place::turned_corner(*area, size));
             }
-            Change::Flip { .. } | Change::Turn { .. } => {}
+            Change::Flip { .. } | Change::Rotate { .. } => {}
             _ => {
                 let edits = self.touched(lattice.size()).unwrap_or_default();
                 let words = lattice.words_mut();

@@ -35,9 +35,9 @@ impl Patch {
         *bits = *bits & !bit | if alive { bit } else { 0 };
     }
 
-    /// Lays a pattern whose top left is at this column and row; without `dead_too` only its live
+    /// Lays a pattern whose top left is at this column and row; without `overwrites_dead` only its live
     /// cells. Nothing happens if it is larger than the lattice.
-    pub fn lay(&mut self, pattern: &Lattice, [x, y]: [u32; 2], dead_too: bool) {
+    pub fn lay(&mut self, pattern: &Lattice, [x, y]: [u32; 2], overwrites_dead: bool) {
         let (own, all) = (pattern.size(), self.size);
         if own.width() > all.width() || own.height() > all.height() {
             return;
@@ -51,7 +51,7 @@ impl Patch {
             for (&bits, i) in words.iter().zip(0..) {
                 let count = (own.width() - 32 * i).min(32);
                 let cells = u32::MAX >> (32 - count);
-                let mask = if dead_too { cells } else { bits };
+                let mask = if overwrites_dead { cells } else { bits };
                 if mask != 0 {
                     put(&mut row, all.width(), left, i, mask, bits);
                 }

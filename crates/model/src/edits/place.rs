@@ -4,9 +4,9 @@ use super::Area;
 use life::{Lattice, Size};
 
 /// Left and right exchanged, or top and bottom.
-pub(super) fn flipped(part: &Lattice, sideways: bool) -> Lattice {
+pub(super) fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
     let (width, height) = (part.size().width(), part.size().height());
-    rearranged(part, part.size(), |x, y| match sideways {
+    rearranged(part, part.size(), |x, y| match horizontal {
         true => (width - 1 - x, y),
         false => (x, height - 1 - y),
     })

@@ -24,19 +24,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
     fn what_is_placed_lies_there_and_nothing_else_changes(
-        width in 1u64..140, height in 1u64..12, seed: u64, dead_too: bool,
+        width in 1u64..140, height in 1u64..12, seed: u64, overwrites_dead: bool,
         wide in 1u64..140, high in 1u64..12, x in 0u32..300, y in 0u32..30,
     ) {
         let (wide, high) = (wide.min(width), high.min(height));
         let before = soup(size(width, height), 0.4, seed, 0);
         let pattern = Arc::new(soup(size(wide, high), 0.4, seed, 1));
-        let place = Change::Place { pattern: pattern.clone(), at: [x, y], dead_too };
+        let place = Change::Place { pattern: pattern.clone(), at: [x, y], overwrites_dead };
         let (width, height) = (width as u32, height as u32);
         let want = by_cells(&before, |u, v| {
             let (u, v) = ((u + 3 * width * 100 - x) % width, (v + 3 * height * 100 - y) % height);
             let inside = u64::from(u) < wide && u64::from(v) < high;
             let alive = inside && pattern.get(u, v);
-            (alive || inside && dead_too).then_some(alive)
+            (alive || inside && overwrites_dead).then_some(alive)
         });
         prop_assert_eq!(place.apply(&before), want);
         let edits = place.touched(before.size()).unwrap();
@@ -53,7 +53,7 @@ proptest! {
         let all = size(width, height);
         let area = Area { x: x % width as u32, y: y % height as u32, size: size(wide, high) };
         let lattice = soup(all, 0.4, seed, 0);
-        let flips = [true, false].map(|sideways| Change::Flip { area, sideways });
+        let flips = [true, false].map(|horizontal| Change::Flip { area, horizontal });
         for flip in &flips {
             prop_assert_eq!(&flip.apply(&flip.apply(&lattice)), &lattice);
         }
@@ -63,7 +63,7 @@ proptest! {
             turned = Change::turned(&turned, clockwise);
         }
         prop_assert_eq!(&turned, &part);
-        let once = Change::Turn { area, clockwise }.apply(&lattice);
+        let once = Change::Rotate { area, clockwise }.apply(&lattice);
         let at = place::turned_corner(area, all);
         let there = once.part(at[0], at[1], size(high, wide));
         prop_assert_eq!(there, Change::turned(&part, clockwise));
@@ -77,7 +77,7 @@ fn a_quarter_turn_goes_the_way_of_the_clock() {
     lattice.set(4, 2, true);
     let area = Area::whole(lattice.size());
     let clockwise = true;
-    let turned = Change::Turn { area, clockwise }.apply(&lattice);
+    let turned = Change::Rotate { area, clockwise }.apply(&lattice);
     assert!(turned.get(2, 4) && turned.population() == 1);
 }
 
@@ -86,7 +86,7 @@ fn a_row_turns_about_its_middle() {
     let mut lattice = Lattice::new(size(7, 7));
     (2..5).for_each(|x| lattice.set(x, 3, true));
     let area = Area::spanned([2, 3], [4, 3]);
-    let turned = Change::Turn {
+    let turned = Change::Rotate {
         area,
         clockwise: true,
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Ladder, LeftOut, Limits, Rate, Work};
+use super::{Ladder, LeftOut, Limits, Rate, Workload};
 use engine::kernels::KERNELS;
 use life::{Rule, Size};
 
 /// Every rung of the table with two works, as far as it takes them; 'planar' fails at the
 /// larger one.
 pub fn ladder() -> Ladder {
-    let works = [(16, 1024), (1, 16_384)].map(|(instances, side)| Work { instances, side });
+    let works = [(16, 1024), (1, 16_384)].map(|(instances, side)| Workload { instances, side });
     let mut rates = Vec::new();
     let mut left_out = Vec::new();
     for (rung, kernel) in KERNELS.iter().enumerate() {

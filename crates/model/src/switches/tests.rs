@@ -11,7 +11,7 @@ fn every_switch_comes_round_and_is_where_it_says() {
             let possible = switch.choices(now, kernel);
             let possible = possible
                 .iter()
-                .filter(|choice| choice.refusal.is_none())
+                .filter(|choice| choice.unavailable.is_none())
                 .count();
             for _ in 0..possible {
                 if let Ok(next) = switch.next(now, kernel) {
@@ -32,20 +32,20 @@ fn pairs_that_cannot_be_say_why() {
         graphs: true,
         ..Switches::DEFAULT
     };
-    assert_eq!(graphs.refusal(kernel), None);
+    assert_eq!(graphs.incompatibility(kernel), None);
     for (switch, at) in [
         (Switch::Streams, 2),
         (Switch::Wait, 1),
         (Switch::HostMemory, 1),
     ] {
         let choice = &switch.choices(graphs, kernel)[at];
-        assert!(choice.refusal.is_some(), "{choice:?}");
+        assert!(choice.unavailable.is_some(), "{choice:?}");
         // From the other side, too.
         let eager = Switches {
             graphs: false,
             ..choice.switches
         };
-        assert_eq!(eager.refusal(kernel), None);
+        assert_eq!(eager.incompatibility(kernel), None);
         assert!(
             Switch::Graphs
                 .next(eager, kernel)
@@ -57,6 +57,6 @@ fn pairs_that_cannot_be_say_why() {
         transfer: TransferChoice::Cells,
         ..Switches::DEFAULT
     };
-    assert!(cells.refusal(kernel).unwrap().contains("bits"));
-    assert_eq!(cells.refusal(find("global").unwrap()), None);
+    assert!(cells.incompatibility(kernel).unwrap().contains("bits"));
+    assert_eq!(cells.incompatibility(find("global").unwrap()), None);
 }

@@ -1,6 +1,6 @@
 //! As one writes it with the CUDA runtime.
 
-use super::{Facts, RoundPart, Speech, for_each, indented, lines};
+use super::{CodeGenerator, RoundFacts, RoundPart, for_each, indented, lines};
 use engine::HostMemory;
 use engine::kernels::Launch;
 use lang::tr;
@@ -9,7 +9,7 @@ use model::{Streams, Wait};
 pub(super) struct Cpp;
 
 /// The stream of instance `i`.
-fn stream(facts: &Facts) -> Option<&'static str> {
+fn stream(facts: &RoundFacts) -> Option<&'static str> {
     match facts.streams {
         Streams::PerInstance => Some("stream[i]"),
         Streams::One | Streams::Batch => Some("stream"),
@@ -18,11 +18,11 @@ fn stream(facts: &Facts) -> Option<&'static str> {
 }
 
 /// As a call's last argument, where it may be left out.
-fn and_stream(facts: &Facts) -> String {
+fn and_stream(facts: &RoundFacts) -> String {
     stream(facts).map_or(String::new(), |stream| format!(", {stream}"))
 }
 
-fn launch(facts: &Facts, name: &str, launch: Launch, arguments: &str) -> Vec<String> {
+fn launch(facts: &RoundFacts, name: &str, launch: Launch, arguments: &str) -> Vec<String> {
     let grid = match launch.grid {
         [x, 1, 1] => x.to_string(),
         [x, y, 1] => format!("dim3({x}, {y})"),
@@ -32,7 +32,7 @@ fn launch(facts: &Facts, name: &str, launch: Launch, arguments: &str) -> Vec<Str
 }
 
 fn configured(
-    facts: &Facts,
+    facts: &RoundFacts,
     name: &str,
     grid: &str,
     launch: Launch,
@@ -51,7 +51,7 @@ fn configured(
     ]
 }
 
-fn advance(facts: &Facts) -> Vec<String> {
+fn advance(facts: &RoundFacts) -> Vec<String> {
     let numbers = facts.numbers();
     let i = facts.index();
     let arguments = if facts.kernel.in_place {
@@ -74,8 +74,8 @@ fn advance(facts: &Facts) -> Vec<String> {
     }
 }
 
-impl Speech for Cpp {
-    fn once(&self, facts: &Facts) -> Vec<String> {
+impl CodeGenerator for Cpp {
+    fn once(&self, facts: &RoundFacts) -> Vec<String> {
         let make = |stream: &str| {
             vec![
                 "cudaStreamCreateWithFlags(".to_owned(),
@@ -107,11 +107,11 @@ impl Speech for Cpp {
         once
     }
 
-    fn head(&self, facts: &Facts) -> Vec<String> {
+    fn head(&self, facts: &RoundFacts) -> Vec<String> {
         vec![format!("for (int i = 0; i < {}; i++) {{", facts.instances)]
     }
 
-    fn piece(&self, facts: &Facts, piece: RoundPart) -> Vec<String> {
+    fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
         let (width, height) = (facts.size.width(), facts.size.height());
         let i = facts.index();
         match piece {
@@ -145,7 +145,7 @@ impl Speech for Cpp {
         }
     }
 
-    fn begin_capture(&self, facts: &Facts) -> Vec<String> {
+    fn begin_capture(&self, facts: &RoundFacts) -> Vec<String> {
         let mut begin = lines([tr!("// once: recorded, not run"), "cudaStreamBeginCapture("]);
         let origin = origin(facts);
         begin.push(format!("    {origin}, cudaStreamCaptureModeRelaxed);"));
@@ -158,7 +158,7 @@ impl Speech for Cpp {
         begin
     }
 
-    fn end_capture(&self, facts: &Facts) -> Vec<String> {
+    fn end_capture(&self, facts: &RoundFacts) -> Vec<String> {
         let mut end = Vec::new();
         if facts.streams == Streams::PerInstance {
             end.extend(self.head(facts));
@@ -170,11 +170,11 @@ impl Speech for Cpp {
         end
     }
 
-    fn replay(&self, facts: &Facts) -> Vec<String> {
+    fn replay(&self, facts: &RoundFacts) -> Vec<String> {
         vec![format!("cudaGraphLaunch(ready, {});", origin(facts))]
     }
 
-    fn end(&self, facts: &Facts) -> Vec<String> {
+    fn end(&self, facts: &RoundFacts) -> Vec<String> {
         match facts.wait {
             Wait::All => lines(["cudaDeviceSynchronize();"]),
             Wait::Each => Vec::new(),
@@ -193,7 +193,7 @@ impl Speech for Cpp {
 }
 
 /// The stream that a graph is captured from and launched in.
-fn origin(facts: &Facts) -> &'static str {
+fn origin(facts: &RoundFacts) -> &'static str {
     match facts.streams {
         Streams::PerInstance => "origin",
         Streams::One | Streams::Default | Streams::Batch => "stream",

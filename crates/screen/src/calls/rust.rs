@@ -1,6 +1,6 @@
 //! As one writes it with `cust`, and with `cust::sys` where that has no name for it.
 
-use super::{Facts, RoundPart, Speech, indented, lines};
+use super::{CodeGenerator, RoundFacts, RoundPart, indented, lines};
 use engine::HostMemory;
 use engine::kernels::Launch;
 use lang::tr;
@@ -9,13 +9,19 @@ use model::{Streams, Wait};
 pub(super) struct Rust;
 
 /// The default stream has no name in `cust`.
-fn raw(facts: &Facts) -> bool {
+fn uses_default_stream(facts: &RoundFacts) -> bool {
     facts.streams == Streams::Default
 }
 
-fn launch(facts: &Facts, name: &str, grid: &str, launch: Launch, buffers: &[&str]) -> Vec<String> {
+fn launch(
+    facts: &RoundFacts,
+    name: &str,
+    grid: &str,
+    launch: Launch,
+    buffers: &[&str],
+) -> Vec<String> {
     let ([x, y, _], shared) = (launch.block, launch.shared_bytes);
-    if raw(facts) {
+    if uses_default_stream(facts) {
         let grid = grid.trim_matches(['(', ')']);
         let ones = 3 - grid.split(", ").count().min(3);
         let grid = if grid == "grid" {
@@ -66,7 +72,7 @@ fn grid_of(launch: Launch) -> String {
     }
 }
 
-fn advance(facts: &Facts) -> Vec<String> {
+fn advance(facts: &RoundFacts) -> Vec<String> {
     let buffers: &[&str] = if facts.kernel.in_place {
         &["cells"]
     } else {
@@ -90,8 +96,8 @@ fn advance(facts: &Facts) -> Vec<String> {
     }
 }
 
-impl Speech for Rust {
-    fn once(&self, facts: &Facts) -> Vec<String> {
+impl CodeGenerator for Rust {
+    fn once(&self, facts: &RoundFacts) -> Vec<String> {
         let new = "Stream::new(StreamFlags::NON_BLOCKING, None)?";
         let words = facts
             .words()
@@ -127,7 +133,7 @@ impl Speech for Rust {
         once
     }
 
-    fn head(&self, facts: &Facts) -> Vec<String> {
+    fn head(&self, facts: &RoundFacts) -> Vec<String> {
         let mut head = vec![format!("for i in 0..{} {{", facts.instances)];
         if facts.streams == Streams::PerInstance {
             head.push("    let s = &stream[i];".into());
@@ -135,7 +141,7 @@ impl Speech for Rust {
         head
     }
 
-    fn piece(&self, facts: &Facts, piece: RoundPart) -> Vec<String> {
+    fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
         match piece {
             RoundPart::Advance => advance(facts),
             RoundPart::Pack => {
@@ -148,7 +154,7 @@ impl Speech for Rust {
                 let buffers = [facts.bits(), "view"];
                 launch(facts, "reduce_bits", "grid", shape, &buffers)
             }
-            RoundPart::Download if raw(facts) => {
+            RoundPart::Download if uses_default_stream(facts) => {
                 let bytes = facts
                     .words()
                     .map_or("view_bytes".into(), |words| (4 * words).to_string());
@@ -165,12 +171,14 @@ impl Speech for Rust {
                     format!("done{i}.record(s)?;"),
                 ]
             }
-            RoundPart::WaitEach if raw(facts) => lines(["cuStreamSynchronize(null_mut());"]),
+            RoundPart::WaitEach if uses_default_stream(facts) => {
+                lines(["cuStreamSynchronize(null_mut());"])
+            }
             RoundPart::WaitEach => lines(["s.synchronize()?;"]),
         }
     }
 
-    fn begin_capture(&self, facts: &Facts) -> Vec<String> {
+    fn begin_capture(&self, facts: &RoundFacts) -> Vec<String> {
         let mut begin = lines([
             tr!("// once: recorded, not run; cust has no capture,"),
             tr!("// cust::sys has (unsafe)"),
@@ -187,7 +195,7 @@ impl Speech for Rust {
         begin
     }
 
-    fn end_capture(&self, facts: &Facts) -> Vec<String> {
+    fn end_capture(&self, facts: &RoundFacts) -> Vec<String> {
         let origin = origin(facts);
         let mut end = Vec::new();
         if facts.streams == Streams::PerInstance {
@@ -200,17 +208,17 @@ impl Speech for Rust {
         end
     }
 
-    fn replay(&self, facts: &Facts) -> Vec<String> {
+    fn replay(&self, facts: &RoundFacts) -> Vec<String> {
         vec![format!("cuGraphLaunch(ready, {});", origin(facts))]
     }
 
-    fn end(&self, facts: &Facts) -> Vec<String> {
+    fn end(&self, facts: &RoundFacts) -> Vec<String> {
         match facts.wait {
-            Wait::All if raw(facts) => lines(["cuCtxSynchronize();"]),
+            Wait::All if uses_default_stream(facts) => lines(["cuCtxSynchronize();"]),
             Wait::All => lines(["CurrentContext::synchronize()?;"]),
             Wait::Each => Vec::new(),
             Wait::Poll if facts.graphs => lines([tr!("// later, without waiting: end.query()?")]),
-            Wait::Poll if raw(facts) => {
+            Wait::Poll if uses_default_stream(facts) => {
                 lines([tr!("// later, without waiting: cuEventQuery(done[i])")])
             }
             Wait::Poll => {
@@ -222,7 +230,7 @@ impl Speech for Rust {
 }
 
 /// The stream that a graph is captured from and launched in, as `cust::sys` wants it.
-fn origin(facts: &Facts) -> &'static str {
+fn origin(facts: &RoundFacts) -> &'static str {
     match facts.streams {
         Streams::PerInstance => "origin.as_inner()",
         Streams::One | Streams::Default | Streams::Batch => "s.as_inner()",

@@ -54,7 +54,7 @@ macro_rules! roles {
 
 roles! {
     /// Ground of the HUD, the toolbar and whatever is docked beside the panels.
-    ground: 0x121418,
+    background: 0x121418,
     /// Around the panels.
     surround: 0x1B1E24,
     /// Lines that separate.
@@ -75,13 +75,13 @@ roles! {
     /// Text and signs that say that something runs or holds.
     running: 0x7BE3B4,
     /// Ground of `running`.
-    running_ground: 0x17392D,
+    running_background: 0x17392D,
     /// Ground of what has failed.
     failed: 0xC63B2B,
     /// Text on `failed`.
     on_failed: 0xFFFFFF,
     /// Text on the HUD's ground that says that something failed.
-    failed_ink: 0xF28B7D,
+    failed_text: 0xF28B7D,
     /// Ground of a notice.
     notice: 0x1E3A5C,
     /// Text on `notice`.
@@ -100,9 +100,9 @@ roles! {
     /// Ground of a lesson's questions and buttons.
     lesson_card: 0x1E2229,
     /// Ground of listed code.
-    code_ground: 0x0C0E11,
+    code_background: 0x0C0E11,
     /// Ground behind the word on a panel.
-    tag_ground: 0x0B0D0F,
+    tag_background: 0x0B0D0F,
     /// Laid over selected cells, mostly transparent.
     selection_veil: 0xFFFFFF,
 
@@ -119,7 +119,7 @@ roles! {
     /// Ground of selected text and of the chosen line of a list.
     selected: 0x5A4412,
     /// Text in a dialog that says why what was entered is refused.
-    refusal: 0xFF8F00,
+    rejected: 0xFF8F00,
     /// Ground of a pattern on the shelf.
     shelf: 0x202020,
     /// The same under the pointer.
@@ -246,29 +246,33 @@ mod tests {
                 accent,
                 ..
             } = palette;
-            for (what, ink, ground) in [
-                ("label", label, palette.ground),
+            for (what, text_colour, background) in [
+                ("label", label, palette.background),
                 ("label in a dialog", label, palette.dialog),
-                ("value", value, palette.ground),
+                ("value", value, palette.background),
                 ("value in a dialog", value, palette.dialog),
                 ("value on a button", value, palette.raised),
                 ("value in a field", value, palette.field),
                 ("value on a chosen line", value, palette.selected),
                 ("label on a chosen line", label, palette.selected),
                 ("highlight", palette.highlight, palette.raised_pointed),
-                ("accent", accent, palette.ground),
+                ("accent", accent, palette.background),
                 ("accent in front", accent, palette.raised),
                 ("accent on a chosen line", accent, palette.selected),
                 ("on the accent", palette.on_accent, accent),
                 ("warning", accent, palette.warning),
-                ("running", palette.running, palette.running_ground),
+                ("running", palette.running, palette.running_background),
                 ("failed", palette.on_failed, palette.failed),
-                ("failed on the ground", palette.failed_ink, palette.ground),
+                (
+                    "failed on the ground",
+                    palette.failed_text,
+                    palette.background,
+                ),
                 ("notice", palette.on_notice, palette.notice),
-                ("refusal", palette.refusal, palette.dialog),
+                ("rejected", palette.rejected, palette.dialog),
             ] {
                 // Eight bits a channel cost a light theme a few parts in a hundred.
-                let apart = apart(ink, ground);
+                let apart = apart(text_colour, background);
                 assert!(apart > 0.95 * 4.5, "{}: {what}, {apart}", theme.name);
             }
         }

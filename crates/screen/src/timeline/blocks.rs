@@ -9,7 +9,7 @@ use model::trace::TimedRound;
 
 /// Blocks of one launch in one unit, in nanoseconds from the round's start.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Run {
+pub struct BlockSpan {
     /// When it starts, in nanoseconds from the round's start.
     pub start: f64,
     /// When it ends.
@@ -26,35 +26,35 @@ pub struct Run {
 
 /// What one unit ran.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Unit {
+pub struct SmTimeline {
     /// By their start.
-    pub runs: Vec<Run>,
+    pub runs: Vec<BlockSpan>,
     /// How many tracks they need.
     pub tracks: u16,
 }
 
 /// What every unit ran.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Blocks {
-    units: BTreeMap<u32, Unit>,
+pub struct BlockMap {
+    sms: BTreeMap<u32, SmTimeline>,
 }
 
-impl Blocks {
+impl BlockMap {
     /// Of a round that started at this time of the device's clock.
-    pub fn new(round: &TimedRound, start: i64) -> Blocks {
+    pub fn new(round: &TimedRound, start: i64) -> BlockMap {
         let mut by_launch: BTreeMap<(u32, u32), Vec<&BlockTimestamp>> = BTreeMap::new();
         for stamp in &round.block_timestamps {
             by_launch
-                .entry((stamp.unit, stamp.step))
+                .entry((stamp.sm, stamp.step))
                 .or_default()
                 .push(stamp);
         }
-        let mut units: BTreeMap<u32, Unit> = BTreeMap::new();
-        for ((unit, step), mut stamps) in by_launch {
+        let mut sms: BTreeMap<u32, SmTimeline> = BTreeMap::new();
+        for ((sm, step), mut stamps) in by_launch {
             let facts = round.steps.get(step as usize);
             let instance = facts.and_then(|facts| facts.instance).unwrap_or(0);
             stamps.sort_unstable_by_key(|stamp| stamp.start);
-            let runs = &mut units.entry(unit).or_default().runs;
+            let runs = &mut sms.entry(sm).or_default().runs;
             let first = runs.len();
             for stamp in stamps {
                 let [from, to] = [stamp.start, stamp.end].map(|at| (at.0 - start) as f64);
@@ -64,7 +64,7 @@ impl Blocks {
                         run.end = run.end.max(to);
                         run.blocks += 1;
                     }
-                    _ => runs.push(Run {
+                    _ => runs.push(BlockSpan {
                         start: from,
                         end: to.max(from),
                         step,
@@ -75,31 +75,31 @@ impl Blocks {
                 }
             }
         }
-        for unit in units.values_mut() {
-            unit.tracks = assign_tracks(&mut unit.runs);
+        for sm in sms.values_mut() {
+            sm.tracks = assign_tracks(&mut sm.runs);
         }
-        Blocks { units }
+        BlockMap { sms }
     }
 
     /// How many units there are, if the device has so many at least.
     pub fn count(&self, known: usize) -> usize {
-        let last = self.units.last_key_value();
-        known.max(last.map_or(0, |(unit, _)| *unit as usize + 1))
+        let last = self.sms.last_key_value();
+        known.max(last.map_or(0, |(sm, _)| *sm as usize + 1))
     }
 
     /// What a unit ran, if anything.
-    pub fn of(&self, unit: usize) -> Option<&Unit> {
-        self.units.get(&(unit as u32))
+    pub fn sm(&self, sm: usize) -> Option<&SmTimeline> {
+        self.sms.get(&(sm as u32))
     }
 
     /// How many units ran anything.
-    pub fn busy(&self) -> usize {
-        self.units.len()
+    pub fn busy_sms(&self) -> usize {
+        self.sms.len()
     }
 }
 
 /// Gives each run the first track that is free when it starts; returns how many there are.
-fn assign_tracks(runs: &mut [Run]) -> u16 {
+fn assign_tracks(runs: &mut [BlockSpan]) -> u16 {
     runs.sort_by(|a, b| a.start.total_cmp(&b.start));
     let mut free: Vec<f64> = Vec::new();
     for run in runs {
@@ -125,7 +125,7 @@ pub struct BlockSegment {
 
 /// Several units (or tracks) in one row: in each pixel column the instance that ran most there.
 pub fn fold<'a>(
-    runs: impl Iterator<Item = &'a Run>,
+    runs: impl Iterator<Item = &'a BlockSpan>,
     scale: TimeScale,
     left: f32,
     columns: usize,
@@ -168,14 +168,14 @@ pub fn fold<'a>(
 mod tests {
     use super::*;
     use crate::fixtures::round_with_block_timestamps;
-    use crate::timeline::scale::Stretch;
+    use crate::timeline::scale::TimeRange;
     use engine::Nanos;
 
-    fn stamp(step: u32, unit: u32, start: i64, end: i64) -> BlockTimestamp {
+    fn stamp(step: u32, sm: u32, start: i64, end: i64) -> BlockTimestamp {
         let (start, end) = (Nanos(start), Nanos(end));
         BlockTimestamp {
             step,
-            unit,
+            sm,
             start,
             end,
         }
@@ -192,13 +192,13 @@ mod tests {
             stamp(4, 3, 15_000, 42_000),
             stamp(1, 7, 10_000, 20_000),
         ];
-        let blocks = Blocks::new(&round, 10_000);
+        let blocks = BlockMap::new(&round, 10_000);
         assert_eq!(
-            (blocks.busy(), blocks.count(4), blocks.count(132)),
+            (blocks.busy_sms(), blocks.count(4), blocks.count(132)),
             (2, 8, 132)
         );
-        let unit = blocks.of(3).unwrap();
-        let seen: Vec<_> = unit
+        let sm = blocks.sm(3).unwrap();
+        let seen: Vec<_> = sm
             .runs
             .iter()
             .map(|run| (run.instance, run.start, run.end, run.blocks, run.track))
@@ -209,12 +209,12 @@ mod tests {
             (0, 30_000.0, 35_000.0, 1, 0),
         ];
         assert_eq!(seen, wanted);
-        assert_eq!(unit.tracks, 2);
+        assert_eq!(sm.tracks, 2);
     }
 
     #[test]
     fn a_shared_row_shows_who_ran_most() {
-        let run = |instance, start, end| Run {
+        let run = |instance, start, end| BlockSpan {
             start,
             end,
             step: 0,
@@ -222,7 +222,7 @@ mod tests {
             blocks: 1,
             track: 0,
         };
-        let stretch = Stretch {
+        let stretch = TimeRange {
             from: 0.0,
             length: 100.0,
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::timeline::blocks::Blocks;
+use crate::timeline::blocks::BlockMap;
 use crate::timeline::scale::{TimeScale, nice};
 use crate::timeline::{KINDS, Kind};
 use engine::{Span, StreamId};
@@ -45,7 +45,7 @@ pub struct Chart {
     /// In the order of the streams' numbers.
     pub lanes: Vec<Lane>,
     /// When and where blocks ran, if the round was stamped.
-    pub blocks: Blocks,
+    pub blocks: BlockMap,
     /// From the first call or op to the end of the last, in nanoseconds.
     pub wall: f64,
     /// The lengths of all ops together.
@@ -91,7 +91,7 @@ impl Chart {
                 .iter()
                 .map(|span| bar(span, host_kind(&round, span)))
                 .collect(),
-            blocks: Blocks::new(&round, start),
+            blocks: BlockMap::new(&round, start),
             lanes: lanes.into_iter().map(lane).collect(),
             wall,
             sum,
@@ -172,7 +172,7 @@ pub fn fold(lanes: &[Lane], scale: TimeScale, left: f32, columns: usize) -> Vec<
 mod tests {
     use super::*;
     use crate::fixtures::timed_round;
-    use crate::timeline::scale::Stretch;
+    use crate::timeline::scale::TimeRange;
 
     #[test]
     fn a_chart_has_a_lane_a_stream_and_starts_at_zero() {
@@ -205,7 +205,7 @@ mod tests {
                 bar(55.0, 55.1, StepKind::Upload),
             ]),
         ];
-        let stretch = Stretch {
+        let stretch = TimeRange {
             from: 0.0,
             length: 100.0,
         };

@@ -5,7 +5,7 @@ const MIN_VISIBLE_NS: f64 = 500.0;
 
 /// A part of a round, in nanoseconds from the round's start.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Stretch {
+pub struct TimeRange {
     /// Where it begins.
     pub from: f64,
     /// How long it is.
@@ -15,14 +15,14 @@ pub struct Stretch {
 /// Where on the time axis a pixel lies.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TimeScale {
-    stretch: Stretch,
+    stretch: TimeRange,
     left: f64,
     width: f64,
 }
 
 impl TimeScale {
     /// Shows the stretch from `left` on, `width` pixels wide.
-    pub fn new(stretch: Stretch, left: f32, width: f32) -> TimeScale {
+    pub fn new(stretch: TimeRange, left: f32, width: f32) -> TimeScale {
         TimeScale {
             stretch,
             left: left.into(),
@@ -46,33 +46,33 @@ impl TimeScale {
     }
 
     /// The times of the ticks, at least `apart` pixels from one another, and how they are written.
-    pub fn ticks(self, apart: f32) -> (Vec<f64>, Ticks) {
+    pub fn ticks(self, apart: f32) -> (Vec<f64>, TickFormat) {
         let step = nice(f64::from(apart) * self.per_pixel(), &[1.0, 2.0, 5.0]);
         let end = self.stretch.from + self.stretch.length;
         let first = (self.stretch.from / step - 1e-6).ceil() as i64;
         let last = (end / step + 1e-6).floor() as i64;
         let times = (first..=last).map(|n| n as f64 * step).collect();
-        (times, Ticks::new(step, end))
+        (times, TickFormat::new(step, end))
     }
 }
 
 /// How times on the axis are written: all in one unit, with as many digits as the step needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ticks {
+pub struct TickFormat {
     unit: f64,
     name: &'static str,
     digits: usize,
 }
 
-impl Ticks {
-    fn new(step: f64, end: f64) -> Ticks {
+impl TickFormat {
+    fn new(step: f64, end: f64) -> TickFormat {
         let (unit, name) = match end {
             end if end < 2e6 => (1e3, "µs"),
             end if end < 2e9 => (1e6, "ms"),
             _ => (1e9, "s"),
         };
         let digits = (-(step / unit).log10() - 1e-6).ceil().clamp(0.0, 6.0) as usize;
-        Ticks { unit, name, digits }
+        TickFormat { unit, name, digits }
     }
 
     /// A tick's label.
@@ -90,19 +90,19 @@ pub fn nice(value: f64, steps: &[f64]) -> f64 {
 
 /// What is shown of rounds of any length: all, or a stretch that the person has chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct TimeZoom(Option<Stretch>);
+pub struct TimeZoom(Option<TimeRange>);
 
 impl TimeZoom {
     /// The stretch that is shown of a round on an axis of `whole` nanoseconds.
-    pub fn of(self, whole: f64) -> Stretch {
-        let all = Stretch {
+    pub fn of(self, whole: f64) -> TimeRange {
+        let all = TimeRange {
             from: 0.0,
             length: whole,
         };
         self.0.map_or(all, |chosen| {
             let length = chosen.length.clamp(MIN_VISIBLE_NS.min(whole), whole);
             let from = chosen.from.clamp(0.0, whole - length);
-            Stretch { from, length }
+            TimeRange { from, length }
         })
     }
 
@@ -111,15 +111,15 @@ impl TimeZoom {
         let now = self.of(whole);
         let length = (now.length / factor).max(MIN_VISIBLE_NS);
         let from = about - (about - now.from) * length / now.length;
-        self.0 = (length < whole).then_some(Stretch { from, length });
+        self.0 = (length < whole).then_some(TimeRange { from, length });
         self.0 = self.0.map(|_| self.of(whole));
     }
 
     /// Later by so many nanoseconds.
     pub fn pan(&mut self, ns: f64, whole: f64) {
         if self.0.is_some() {
-            let Stretch { from, length } = self.of(whole);
-            self.0 = Some(Stretch {
+            let TimeRange { from, length } = self.of(whole);
+            self.0 = Some(TimeRange {
                 from: from + ns,
                 length,
             });
@@ -137,8 +137,8 @@ impl TimeZoom {
 mod tests {
     use super::*;
 
-    fn stretch(from: f64, length: f64) -> Stretch {
-        Stretch { from, length }
+    fn stretch(from: f64, length: f64) -> TimeRange {
+        TimeRange { from, length }
     }
 
     #[test]

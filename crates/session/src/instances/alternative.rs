@@ -37,7 +37,7 @@ impl Instances {
             let mut plan = RoundPlan {
                 kernel,
                 switches,
-                streams: self.streams_of(switches.streams)?,
+                streams: self.streams_for(switches.streams)?,
                 ..self.plan().clone()
             };
             self.set_device_streams(&mut plan);
@@ -46,7 +46,7 @@ impl Instances {
                 in_use: false,
             });
         }
-        self.settle_slots().inspect_err(|_| {
+        self.update_slots().inspect_err(|_| {
             self.alternative = None;
             self.plan_pictures();
         })

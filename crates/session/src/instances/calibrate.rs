@@ -3,7 +3,7 @@
 //! It is a real round: the lattices advance and its pictures are drawn. But each op is submitted only
 //! when the one before it has ended.
 
-use model::Alone;
+use model::IsolatedOp;
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -14,14 +14,14 @@ use model::PicturePlan;
 
 /// A calibration under way.
 pub(super) struct Calibration {
-    left: VecDeque<(Step, Alone)>,
+    left: VecDeque<(Step, IsolatedOp)>,
     /// Its pictures.
     picture: Option<PicturePlan>,
     /// The generation after it.
     generation: u64,
     /// The op that runs.
-    running: Option<Alone>,
-    done: Vec<Alone>,
+    running: Option<IsolatedOp>,
+    done: Vec<IsolatedOp>,
 }
 
 impl Instances {
@@ -35,7 +35,7 @@ impl Instances {
         generations: u32,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if !self.is_idle() || self.parts > 0 || self.is_comparing() {
+        if !self.is_idle() || self.issued_in_parts > 0 || self.is_comparing() {
             return Ok(false);
         }
         let Some(slot) = self.next_slot(newest) else {
@@ -50,7 +50,7 @@ impl Instances {
         let mut left = VecDeque::new();
         for (step, &facts) in program.steps.into_iter().zip(facts.iter()) {
             let device = self.device_of(facts.instance.unwrap_or(0) as usize);
-            let alone = Alone {
+            let alone = IsolatedOp {
                 facts,
                 device,
                 took: Nanos(0),
@@ -123,9 +123,9 @@ impl Instances {
             edits: self.edit_number,
             picture,
             slot: None,
-            kind: Kind::Alone,
+            kind: Kind::IsolatedStep,
             steps: [].into(),
-            half: 0,
+            side: 0,
             launches: 1,
             stepped: 0,
             issued,
@@ -134,11 +134,11 @@ impl Instances {
     }
 
     /// Notes an op's time alone. Returns the times of all ops after the last one.
-    pub(super) fn measured_alone(&mut self, took: Option<Nanos>) -> Option<Vec<Alone>> {
+    pub(super) fn measured_alone(&mut self, took: Option<Nanos>) -> Option<Vec<IsolatedOp>> {
         let calibration = self.calibration.as_mut()?;
         let alone = calibration.running.take()?;
         let took = took.unwrap_or(Nanos(0));
-        calibration.done.push(Alone { took, ..alone });
+        calibration.done.push(IsolatedOp { took, ..alone });
         if !calibration.left.is_empty() {
             return None;
         }
@@ -159,16 +159,16 @@ impl Instances {
     /// The fraction of its device's units that an op keeps busy: on a GPU, its blocks of those that
     /// fit at once, and 0 for a copy; on the CPU, one worker.
     fn share(&mut self, device: DeviceId, op: &Op) -> Result<f64> {
-        let units = self.engine.devices()[usize::from(device.0)].units;
+        let sm_count = self.engine.devices()[usize::from(device.0)].sm_count;
         if self.engine.name() == "cpu" {
-            return Ok(1.0 / f64::from(units.max(1)));
+            return Ok(1.0 / f64::from(sm_count.max(1)));
         }
         if let Op::Upload { .. } | Op::Download { .. } | Op::Copy { .. } = op {
             return Ok(0.0);
         }
         let occupancy = self.engine.occupancy(device, op)?;
         Ok(occupancy.map_or(1.0, |o| {
-            let fit = f64::from(o.blocks_per_unit.max(1)) * f64::from(o.units.max(1));
+            let fit = f64::from(o.blocks_per_sm.max(1)) * f64::from(o.sm_count.max(1));
             (o.blocks as f64 / fit).min(1.0)
         }))
     }

@@ -19,7 +19,7 @@ impl Instances {
         self.plans.truncate(1);
         let all = self.instances();
         let streams = self.plans[0].switches.streams;
-        self.plans[0].streams = self.streams_of(streams)?;
+        self.plans[0].streams = self.streams_for(streams)?;
         self.plans[0].instances = 0..all;
         if let Some(switches) = second {
             let each = all / 2;
@@ -33,14 +33,14 @@ impl Instances {
             if answer.is_err() {
                 self.plans.truncate(1);
                 self.plans[0].instances = 0..all;
-                self.plans[0].streams = self.streams_of(streams)?;
-                self.renew_devices();
+                self.plans[0].streams = self.streams_for(streams)?;
+                self.update_device_streams();
                 self.plan_pictures();
             }
             return answer;
         }
-        self.renew_devices();
-        self.settle_slots()
+        self.update_device_streams();
+        self.update_slots()
     }
 
     /// Whether a comparison is under way.
@@ -52,20 +52,20 @@ impl Instances {
     /// pair or of a round, or without a comparison.
     pub(crate) fn begin_pair(&mut self, first: Side) {
         if self.is_comparing() && !self.is_one_ahead() {
-            (self.first, self.turn) = (first as usize, first as usize);
+            (self.first, self.next_plan) = (first as usize, first as usize);
         }
     }
 
     /// Whether A or B has made generations that the other has not: the cells of both are of no one
     /// generation.
     pub(crate) fn is_one_ahead(&self) -> bool {
-        self.is_comparing() && (self.turn != self.first || self.parts > 0)
+        self.is_comparing() && (self.next_plan != self.first || self.issued_in_parts > 0)
     }
 
     /// Ends a round that was issued in part; the second of a pair makes only those generations too.
     pub(crate) fn cut_round(&mut self) {
-        if self.turn == self.first && self.parts > 0 {
-            self.last_round = std::mem::take(&mut self.parts);
+        if self.next_plan == self.first && self.issued_in_parts > 0 {
+            self.last_a_generations = std::mem::take(&mut self.issued_in_parts);
             self.part_began = None;
             self.next_turn();
         }
@@ -73,12 +73,12 @@ impl Instances {
 
     /// The generations left of the second round of a pair, if that is the next one.
     pub(crate) fn pending_second_round(&self) -> Option<u32> {
-        (self.turn != self.first).then(|| self.last_round - self.parts)
+        (self.next_plan != self.first).then(|| self.last_a_generations - self.issued_in_parts)
     }
 
     /// Whose round is the next one, during a comparison.
     pub(crate) fn next_side(&self) -> Side {
-        match self.turn {
+        match self.next_plan {
             0 => Side::A,
             _ => Side::B,
         }
@@ -86,11 +86,11 @@ impl Instances {
 
     /// Whether a part of a round was issued, and the rest was not.
     pub(crate) fn is_in_a_round(&self) -> bool {
-        self.parts > 0
+        self.issued_in_parts > 0
     }
 
     /// Goes on to the other plan, during a comparison.
     pub(super) fn next_turn(&mut self) {
-        self.turn = (self.turn + 1) % self.plans.len();
+        self.next_plan = (self.next_plan + 1) % self.plans.len();
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::issue::{InFlight, Kind};
 use super::{Instances, MAX_IN_FLIGHT};
 use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
-use model::Alone;
+use model::IsolatedOp;
 use model::PicturePlan;
 use model::trace::TimedRound;
 
@@ -39,7 +39,7 @@ pub enum Event {
         /// Its spans and their ops, if it was timed.
         timed: Option<TimedRound>,
         /// In a comparison, 0 for A and 1 for B; otherwise 0.
-        half: usize,
+        side: usize,
         /// Generations stepped.
         generations: u32,
         /// Launches per instance.
@@ -49,7 +49,7 @@ pub enum Event {
         took: Duration,
     },
     /// A calibration is complete, with the time of each op alone.
-    Calibrated(Vec<Alone>),
+    Calibrated(Vec<IsolatedOp>),
     /// All lattices' bits are in a whole-lattice slot.
     Snapshot {
         /// The index given to [`Instances::issue_snapshot`].
@@ -128,7 +128,7 @@ impl Instances {
                             let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
                             self.ended = Some(now);
                             tell(Event::Round {
-                                half: done.half,
+                                side: done.side,
                                 generations: done.stepped,
                                 timed,
                                 launches,
@@ -136,7 +136,7 @@ impl Instances {
                             });
                         }
                         Kind::Snapshot(index) => tell(Event::Snapshot { index }),
-                        Kind::Alone => {
+                        Kind::IsolatedStep => {
                             let length = spans.first().map(|span| span.length());
                             if let Some(measured) = self.measured_alone(length) {
                                 tell(Event::Calibrated(measured));

@@ -27,7 +27,7 @@ pub(super) struct InFlight {
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
     /// Whose round in a comparison: 0 for A's, 1 for B's.
-    pub(super) half: usize,
+    pub(super) side: usize,
     pub(super) launches: u32,
     /// Generations stepped.
     pub(super) stepped: u32,
@@ -55,7 +55,7 @@ pub(super) enum Kind {
     /// All lattices' bits into the whole-lattice slot of this index.
     Snapshot(u8),
     /// One step of a round that runs op by op.
-    Alone,
+    IsolatedStep,
     /// Anything else; its completion is ignored.
     Other,
 }
@@ -115,7 +115,7 @@ impl Instances {
     /// Whether a round in flight fills a slot of the next plan's instances: it may have landed, but
     /// what it brought has not been taken yet.
     fn is_in_flight(&self, slot: Slot) -> bool {
-        let fills = |it: &InFlight| it.half == self.turn && it.slot == Some(slot);
+        let fills = |it: &InFlight| it.side == self.next_plan && it.slot == Some(slot);
         self.in_flight.iter().any(fills)
     }
 
@@ -172,22 +172,22 @@ impl Instances {
         }
         self.fills(slot);
         self.part_began = None;
-        self.unmeasured = if self.measures_next() {
+        self.rounds_since_measure = if self.measures_next() {
             0
         } else {
-            self.unmeasured + 1
+            self.rounds_since_measure + 1
         };
-        self.last_round = generations + std::mem::take(&mut self.parts);
+        self.last_a_generations = generations + std::mem::take(&mut self.issued_in_parts);
         self.next_turn();
         Ok(true)
     }
 
     /// Downloads every instance without stepping, as each plan says.
     fn refresh(&mut self, newest: impl Fn(Slot) -> bool) -> Result<bool> {
-        let turn = self.turn;
+        let next_plan = self.next_plan;
         let mut issued = Ok(true);
-        for half in 0..self.plans.len() {
-            self.turn = half;
+        for side in 0..self.plans.len() {
+            self.next_plan = side;
             issued = match self.next_slot(&newest) {
                 Some(slot) => {
                     let in_flight = self.in_flight.len();
@@ -203,7 +203,7 @@ impl Instances {
                 break;
             }
         }
-        self.turn = turn;
+        self.next_plan = next_plan;
         match issued {
             Err(EngineError::SlotBusy(..)) => Ok(false),
             other => other,
@@ -248,18 +248,18 @@ impl Instances {
         if self.measures_next() {
             return plan.program(generations, slot);
         }
-        let unmeasured = RoundPlan {
+        let rounds_since_measure = RoundPlan {
             measures: None,
             ..plan.clone()
         };
-        unmeasured.program(generations, slot)
+        rounds_since_measure.program(generations, slot)
     }
 
     /// The plan of the next round, as a key.
     fn variant(&self) -> Variant {
         match &self.alternative {
             Some(alternative) if alternative.in_use => Variant::Alternative,
-            _ => Variant::Plan(self.turn),
+            _ => Variant::Plan(self.next_plan),
         }
     }
 
@@ -269,7 +269,7 @@ impl Instances {
             Measuring::Never => false,
             // It would be a round that is not like the others.
             Measuring::Sparse if self.alternative.is_some() => false,
-            Measuring::Sparse => self.unmeasured + 1 >= SPARSE_ROUNDS,
+            Measuring::Sparse => self.rounds_since_measure + 1 >= SPARSE_ROUNDS,
             Measuring::Always => true,
         }
     }
@@ -293,7 +293,7 @@ impl Instances {
         };
         self.submit(&plan.program(generations, Slot(0)), Kind::Other, None)?;
         self.part_began.get_or_insert(began);
-        self.parts += generations;
+        self.issued_in_parts += generations;
         Ok(true)
     }
 
@@ -383,23 +383,26 @@ impl Instances {
         steps: Arc<[StepFacts]>,
         stepped: u32,
     ) {
-        let half = self.turn;
-        self.generations[half] += u64::from(stepped);
+        let side = self.next_plan;
+        self.generations[side] += u64::from(stepped);
         let launches = self.launches(stepped.max(1));
         let (issued, stepped) = match kind {
-            Kind::Round { .. } => (self.part_began.unwrap_or(issued), stepped + self.parts),
+            Kind::Round { .. } => (
+                self.part_began.unwrap_or(issued),
+                stepped + self.issued_in_parts,
+            ),
             _ => (issued, stepped),
         };
         self.in_flight.push_back(InFlight {
             run,
-            generation: self.generations[half],
+            generation: self.generations[side],
             measured: self.measuring != Measuring::Never,
             edits: self.edit_number,
             picture,
             slot: None,
             kind,
             steps,
-            half,
+            side,
             launches,
             stepped,
             issued,
@@ -414,7 +417,7 @@ impl Instances {
         let view = self
             .next_plan()
             .picture
-            .map_or(0, |picture| picture.viewport.words());
+            .map_or(0, |picture| picture.region.words());
         let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
         program.steps.iter().map(facts).collect()
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 mod table;
 
-pub use table::{DevicePicks, PickTable, Work};
+pub use table::{DevicePicks, PickTable, Workload};
 
 use super::{Instances, MAX_IN_FLIGHT};
 use engine::kernels::{self, KERNELS};
@@ -40,7 +40,7 @@ impl Instances {
     /// meanwhile: set them and the generation again.
     pub fn time_kernels(&mut self, generations: u32) -> Result<Vec<Timed>> {
         let generations = generations.min(MAX_TIMED_GENERATIONS);
-        let (asked, before) = (self.plan().switches, self.plan().kernel);
+        let (requested, before) = (self.plan().switches, self.plan().kernel);
         let candidates: Vec<&'static Kernel> = KERNELS
             .iter()
             .filter(|kernel| self.is_eligible(kernel))
@@ -52,7 +52,7 @@ impl Instances {
                 .iter()
                 .map(|one| one.rounds_per_second)
                 .fold(0.0, f64::max);
-            match self.time_kernel(kernel, asked, generations, best) {
+            match self.time_kernel(kernel, requested, generations, best) {
                 Ok(rounds_per_second) => timed.push(Timed {
                     kernel,
                     rounds_per_second,
@@ -61,7 +61,7 @@ impl Instances {
                 Err(
                     error @ (EngineError::OutOfMemory { .. }
                     | EngineError::DriverOutOfMemory(_)
-                    | EngineError::HalfDone(_)
+                    | EngineError::PartiallyApplied(_)
                     | EngineError::Driver { .. }),
                 ) => {
                     tracing::warn!("kernel '{}' is not taken: {error}", kernel.name);
@@ -74,26 +74,26 @@ impl Instances {
         }
         timed.sort_by(|a, b| b.rounds_per_second.total_cmp(&a.rounds_per_second));
         let best = timed.first().map_or(before, |best| best.kernel);
-        self.change_kernel(best, asked)?;
+        self.change_kernel(best, requested)?;
         Ok(timed)
     }
 
     fn time_kernel(
         &mut self,
         kernel: &'static Kernel,
-        asked: Switches,
+        requested: Switches,
         generations: u32,
         best: f64,
     ) -> Result<f64> {
-        self.change_kernel(kernel, asked)?;
+        self.change_kernel(kernel, requested)?;
         self.time_rounds(generations, best)
     }
 
     /// Changes the kernel, with as much of these switches as it takes.
-    fn change_kernel(&mut self, kernel: &'static Kernel, asked: Switches) -> Result<()> {
+    fn change_kernel(&mut self, kernel: &'static Kernel, requested: Switches) -> Result<()> {
         self.set_kernel(kernel)?;
         for plan in &mut self.plans {
-            plan.switches = asked.fitted_to(kernel);
+            plan.switches = requested.fitted_to(kernel);
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Instances {
     /// Whether a kernel takes these lattices, these devices and these switches.
     fn is_eligible(&self, kernel: &Kernel) -> bool {
         let is_eligible = |kernel: &Kernel| {
-            self.plan().switches.refusal(kernel).is_none() && self.validate(kernel).is_ok()
+            self.plan().switches.incompatibility(kernel).is_none() && self.validate(kernel).is_ok()
         };
         let cells = 4 * self.size.cells().saturating_mul(self.instances() as u64);
         let of_bits = |kernel: &Kernel| kernel.layout != Layout::I32;

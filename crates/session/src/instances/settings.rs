@@ -33,7 +33,7 @@ impl Instances {
             plan.switches = plan.switches.fitted_to(kernel);
         }
         // The drawing side changes its request a moment later.
-        self.request = self.request.map(|request| self.possible(request));
+        self.request = self.request.map(|request| self.supported_plan(request));
         self.plan_pictures();
         Ok(())
     }
@@ -67,28 +67,28 @@ impl Instances {
         }
     }
 
-    /// Changes how rounds are issued, copied and waited for: A's (`half` 0), or B's (1) during a
+    /// Changes how rounds are issued, copied and waited for: A's (`side` 0), or B's (1) during a
     /// comparison. Waits until nothing runs if streams or slots change. Returns whether the slots
     /// were allocated again.
-    pub fn set_switches(&mut self, half: usize, switches: Switches) -> Result<bool> {
+    pub fn set_switches(&mut self, side: usize, switches: Switches) -> Result<bool> {
         self.set_alternative(None)?;
         self.forget_prepared();
-        let before = self.plans[half].switches;
-        if self.plans[half].switches.streams != switches.streams {
+        let before = self.plans[side].switches;
+        if self.plans[side].switches.streams != switches.streams {
             // Work in the old and the new streams is not ordered.
             self.engine.synchronize()?;
-            let made = self.streams_of(switches.streams)?;
-            let range = self.plans[half].instances.clone();
+            let made = self.streams_for(switches.streams)?;
+            let range = self.plans[side].instances.clone();
             for plan in &mut self.plans {
                 plan.streams[range.clone()].copy_from_slice(&made[range.clone()]);
             }
-            self.renew_devices();
+            self.update_device_streams();
         }
-        self.plans[half].switches = switches;
-        let settled = self.settle_slots();
+        self.plans[side].switches = switches;
+        let settled = self.update_slots();
         if settled.is_err() {
             let streams = switches.streams; // those are in place
-            self.plans[half].switches = Switches { streams, ..before };
+            self.plans[side].switches = Switches { streams, ..before };
         }
         if before.streams != switches.streams {
             self.align_buffers()?;
@@ -104,17 +104,17 @@ impl Instances {
     /// Sets what rounds download. If the slots do not fit, waits until nothing runs and allocates
     /// others; returns whether it did.
     pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
-        let picture = picture.map(|picture| self.possible(picture));
+        let picture = picture.map(|picture| self.supported_plan(picture));
         if self.request == picture {
             return Ok(false);
         }
         let before = std::mem::replace(&mut self.request, picture);
         self.forget_prepared();
-        self.settle_slots().inspect_err(|_| self.request = before)
+        self.update_slots().inspect_err(|_| self.request = before)
     }
 
     /// Falls back to bits if the layout does not allow pictures of cells.
-    fn possible(&self, picture: PicturePlan) -> PicturePlan {
+    fn supported_plan(&self, picture: PicturePlan) -> PicturePlan {
         match (picture.transfer, self.own_plan().kernel.layout) {
             (Transfer::Cells, Layout::Bits | Layout::Planar) => PicturePlan {
                 transfer: Transfer::Bits,
@@ -130,12 +130,12 @@ impl Instances {
     }
 
     /// Whether switches need other slots than the present ones.
-    pub(crate) fn switches_need_slots(&self, half: usize, switches: Switches) -> bool {
+    pub(crate) fn switches_need_slots(&self, side: usize, switches: Switches) -> bool {
         let changed = RoundPlan {
             switches,
-            ..self.plans[half].clone()
+            ..self.plans[side].clone()
         };
-        self.request.is_some() && changed.pinned() != self.plans[half].pinned()
+        self.request.is_some() && changed.pinned() != self.plans[side].pinned()
     }
 
     /// Sets what each plan downloads.
@@ -150,7 +150,7 @@ impl Instances {
     }
 
     /// Allocates other slots if the plans' pictures need them; returns whether it did.
-    pub(super) fn settle_slots(&mut self) -> Result<bool> {
+    pub(super) fn update_slots(&mut self) -> Result<bool> {
         let anew = self.wanted_slots(self.request);
         if let Some(spec) = anew {
             self.slots = self.engine.allocate_slots(spec)?;
@@ -183,13 +183,13 @@ impl Instances {
             pinned,
             pageable,
             picture_words: words,
-            checkpoints: has.checkpoints,
+            snapshots: has.snapshots,
             measures: has.measures,
         })
     }
 
     /// The stream of every instance for a way of sharing, created once.
-    pub(super) fn streams_of(&mut self, how: Streams) -> Result<Vec<StreamId>> {
+    pub(super) fn streams_for(&mut self, how: Streams) -> Result<Vec<StreamId>> {
         let how = how.sharing();
         if let Some(made) = &self.streams[how as usize] {
             return Ok(made.clone());
@@ -201,7 +201,7 @@ impl Instances {
     }
 
     /// Updates every plan's stream of each device.
-    pub(super) fn renew_devices(&mut self) {
+    pub(super) fn update_device_streams(&mut self) {
         let devices = self.engine.devices().len();
         for plan in &mut self.plans {
             plan.devices = one_of_each_device(&plan.streams, devices);

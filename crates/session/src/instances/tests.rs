@@ -22,7 +22,7 @@ fn setup(instances: usize) -> Setup {
             seed: SEED,
         },
         kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         device: DeviceChoice::Cpu,
         switches: Switches::DEFAULT,
         generations_per_round: 1,
@@ -82,11 +82,11 @@ fn round(instances: &mut Instances, generations: u32) -> Vec<Event> {
 
 /// Ends a round that was issued in part, or by A alone.
 fn end_round(instances: &mut Instances) {
-    if instances.turn == 0 && instances.parts > 0 {
+    if instances.next_plan == 0 && instances.issued_in_parts > 0 {
         round(instances, 1);
     }
     let [a, b] = instances.generations;
-    if instances.turn == 1 {
+    if instances.next_plan == 1 {
         round(instances, (a - b) as u32);
     }
 }
@@ -176,14 +176,14 @@ fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
         (5, None)
     );
     // Rounds in parts.
-    for half in 0..2 {
-        assert_eq!(instances.pending_second_round(), (half == 1).then_some(6));
+    for side in 0..2 {
+        assert_eq!(instances.pending_second_round(), (side == 1).then_some(6));
         for _ in 0..2 {
             assert!(instances.issue_part(2).unwrap());
             events(&mut instances);
         }
         let events = round(&mut instances, 2);
-        assert_eq!(pictures(&events)[0], (2 * half, 11));
+        assert_eq!(pictures(&events)[0], (2 * side, 11));
     }
     assert_eq!(instances.pending_second_round(), None);
     let before = instances.fetch().unwrap();
@@ -492,7 +492,7 @@ fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
 #[test]
 fn kernels_that_fail_while_they_are_timed_are_passed_over() {
     let open = Setup {
-        kernel_choice: KernelChoice::Open,
+        kernel_choice: KernelChoice::Auto,
         generations_per_round: 2,
         ..setup(2)
     };

@@ -1,7 +1,7 @@
 //! The log against an independent account of what happened: random histories, and the cases that
 //! are hard.
 
-mod account;
 mod cases;
 mod device;
 mod histories;
+mod reference_log;

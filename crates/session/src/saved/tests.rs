@@ -1,7 +1,7 @@
 //! Sessions go into a file and come back; whatever else is in a file is refused or sound.
 
 use super::*;
-use crate::log::{Author, CellChange, Content, Record, Scene};
+use crate::log::{Author, CellChange, Content, Record, SessionParameters};
 use life::{Rule, reference, soup};
 use model::{Area, Change, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
@@ -99,7 +99,7 @@ impl Random {
             3 => Change::Place {
                 pattern: self.lattices(1, area.size).remove(0),
                 at: [x, y],
-                dead_too: other,
+                overwrites_dead: other,
             },
             4 => Change::Clear(area),
             5 => Change::Fill {
@@ -109,9 +109,9 @@ impl Random {
             },
             6 => Change::Flip {
                 area,
-                sideways: one,
+                horizontal: one,
             },
-            _ => Change::Turn {
+            _ => Change::Rotate {
                 area,
                 clockwise: one,
             },
@@ -122,36 +122,36 @@ impl Random {
         Rule::from_masks(self.below(512) as u16, self.below(512) as u16)
     }
 
-    fn content(&mut self, scene: &Scene) -> Content {
+    fn content(&mut self, parameters: &SessionParameters) -> Content {
         match self.below(10) {
-            0 | 1 => Content::Start(self.start(scene.size)),
+            0 | 1 => Content::Start(self.start(parameters.size)),
             2 => Content::Rule(self.rule()),
             3 => Content::Grid {
                 size: size(
-                    u64::from(scene.size.width()) + self.below(9),
-                    u64::from(scene.size.height()) + self.below(9),
+                    u64::from(parameters.size.width()) + self.below(9),
+                    u64::from(parameters.size.height()) + self.below(9),
                 ),
                 // So that the counterparts stay the same.
-                instances: match scene.counterparts {
+                instances: match parameters.counterparts {
                     Some(each) => 2 * each + self.below(2) as usize,
                     None => 1 + self.below(6) as usize,
                 },
             },
             _ => Content::Cells {
-                instance: self.below(scene.instances as u64) as usize,
-                cells: self.change(scene.size),
+                instance: self.below(parameters.instances as u64) as usize,
+                cells: self.change(parameters.size),
             },
         }
     }
 
     /// A log of some records, with a base that may be a start or not.
-    fn log(&mut self, scene: Scene) -> (Log, Vec<Position>) {
+    fn log(&mut self, parameters: SessionParameters) -> (Log, Vec<Position>) {
         let mut log = match self.chance() {
-            true => Log::new(scene),
+            true => Log::new(parameters),
             false => {
                 let (records, generation) = (self.below(100), self.below(1 << 50));
                 Log::from_snapshot(
-                    scene,
+                    parameters,
                     Position {
                         records,
                         generation,
@@ -164,7 +164,7 @@ impl Random {
         for _ in 0..self.below(12) {
             here.generation += self.below(4) * self.below(4);
             passed.push(here);
-            let content = self.content(&log.scene(here.records));
+            let content = self.content(&log.parameters(here.records));
             let author = match self.chance() {
                 true => Author::Person,
                 false => Author::Program,
@@ -180,18 +180,18 @@ impl Random {
         if self.below(3) == 0 {
             let to = passed[self.below(passed.len() as u64) as usize];
             log.discard_before(to);
-            passed.retain(|&position| log.passes(position));
+            passed.retain(|&position| log.contains(position));
         }
         (log, passed)
     }
 
-    fn timeline(&mut self, scene: Scene) -> SavedTimeline {
-        let (log, passed) = self.log(scene);
+    fn timeline(&mut self, parameters: SessionParameters) -> SavedTimeline {
+        let (log, passed) = self.log(parameters);
         let at = self.below(passed.len() as u64) as usize;
         let newest = passed[self.below(at as u64 + 1) as usize];
         let mut lattices = |records| {
-            let scene = log.scene(records);
-            self.lattices(scene.instances, scene.size)
+            let parameters = log.parameters(records);
+            self.lattices(parameters.instances, parameters.size)
         };
         let newest_lattices = lattices(newest.records);
         let base = (!log.base_is_start()).then(|| match newest == log.base() {
@@ -208,7 +208,7 @@ impl Random {
 
     fn session(&mut self) -> SavedSession {
         let of = size(1 + self.below(70), 1 + self.below(30));
-        let scene = |random: &mut Random, instances, counterparts| Scene {
+        let parameters = |random: &mut Random, instances, counterparts| SessionParameters {
             size: of,
             instances,
             rule: random.rule(),
@@ -217,11 +217,11 @@ impl Random {
             drawn: (0..instances).filter(|_| random.chance()).collect(),
         };
         let own = 1 + self.below(5) as usize;
-        let main = scene(self, own, None);
+        let main = parameters(self, own, None);
         let main = self.timeline(main);
         let compared = 2 + self.below(4) as usize;
         let comparison = self.chance().then(|| {
-            let compared = scene(self, compared, Some(compared / 2));
+            let compared = parameters(self, compared, Some(compared / 2));
             SavedComparison {
                 second: Switches {
                     wait: Wait::All,
@@ -231,19 +231,21 @@ impl Random {
                 timeline: self.timeline(compared),
             }
         });
-        let scene = main.log.scene(main.position.records);
-        let shown = comparison.as_ref().map_or(scene.instances, |comparison| {
-            let SavedTimeline { log, position, .. } = &comparison.timeline;
-            log.scene(position.records).instances
-        });
+        let parameters = main.log.parameters(main.position.records);
+        let shown = comparison
+            .as_ref()
+            .map_or(parameters.instances, |comparison| {
+                let SavedTimeline { log, position, .. } = &comparison.timeline;
+                log.parameters(position.records).instances
+            });
         SavedSession {
             setup: Setup {
-                instances: scene.instances,
-                size: scene.size,
-                rule: scene.rule,
-                start: scene.start,
+                instances: parameters.instances,
+                size: parameters.size,
+                rule: parameters.rule,
+                start: parameters.start,
                 kernel: kernels::find("bits").unwrap(),
-                kernel_choice: KernelChoice::Asked,
+                kernel_choice: KernelChoice::Explicit,
                 device: [DeviceChoice::CudaOrdinal(3), DeviceChoice::Cpu][self.below(2) as usize],
                 switches: Switches {
                     graphs: self.chance(),
@@ -277,7 +279,7 @@ fn sample() -> SavedSession {
         y: 3,
         size: size(5, 4),
     };
-    let scene = |counterparts| Scene {
+    let parameters = |counterparts| SessionParameters {
         size: of,
         instances: 4,
         rule: Rule::LIFE,
@@ -292,7 +294,7 @@ fn sample() -> SavedSession {
         records: 40,
         generation: 300,
     };
-    let mut log = Log::from_snapshot(scene(None), base);
+    let mut log = Log::from_snapshot(parameters(None), base);
     let mut here = base;
     let contents = [
         Change::Draw {
@@ -302,7 +304,7 @@ fn sample() -> SavedSession {
         Change::Place {
             pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
             at: [17, 2],
-            dead_too: true,
+            overwrites_dead: true,
         },
         Change::Clear(area),
         Change::Fill {
@@ -312,9 +314,9 @@ fn sample() -> SavedSession {
         },
         Change::Flip {
             area,
-            sideways: true,
+            horizontal: true,
         },
-        Change::Turn {
+        Change::Rotate {
             area,
             clockwise: false,
         },
@@ -395,7 +397,7 @@ fn sample() -> SavedSession {
         comparison: Some(SavedComparison {
             second: Switches::DEFAULT,
             timeline: SavedTimeline {
-                log: Log::from_snapshot(scene(Some(2)), scratch),
+                log: Log::from_snapshot(parameters(Some(2)), scratch),
                 position: Position {
                     generation: 160,
                     ..scratch
@@ -423,7 +425,7 @@ fn without_unsaved(session: &SavedSession) -> SavedSession {
             inverse: None,
             ..record.clone()
         });
-        let parts = (log.base_scene().clone(), records.collect());
+        let parts = (log.base_parameters().clone(), records.collect());
         timeline.log = Log::from_parts(parts.0, log.base(), log.base_is_start(), parts.1).unwrap();
     };
     let mut session = session.clone();
@@ -448,15 +450,15 @@ fn assert_same(before: &SavedSession, after: &SavedSession) {
 fn assert_sound(session: &SavedSession) {
     let SavedSession { setup, main, .. } = session;
     assert!(setup.kernel.validate_size(setup.size).is_ok());
-    assert!(setup.switches.refusal(setup.kernel).is_none());
-    let scene = main.log.scene(main.position.records);
-    assert!((scene.size, scene.instances) == (setup.size, setup.instances));
-    assert!(scene.rule == setup.rule);
+    assert!(setup.switches.incompatibility(setup.kernel).is_none());
+    let parameters = main.log.parameters(main.position.records);
+    assert!((parameters.size, parameters.instances) == (setup.size, setup.instances));
+    assert!(parameters.rule == setup.rule);
     assert!(session.comparison.is_some() || session.selected < setup.instances);
     for (timeline, compares) in timelines(session).zip([false, true]) {
         let SavedTimeline { log, position, .. } = timeline;
         let (newest, lattices) = &timeline.newest;
-        assert!(log.passes(*position) && log.passes(*newest) && newest <= position);
+        assert!(log.contains(*position) && log.contains(*newest) && newest <= position);
         assert!(log.route(None, once(*newest), *position).is_some());
         assert_eq!(timeline.base.is_some(), !log.base_is_start());
         let base = timeline
@@ -464,18 +466,23 @@ fn assert_sound(session: &SavedSession) {
             .as_ref()
             .map(|lattices| (log.base(), lattices));
         for (at, lattices) in once((*newest, lattices)).chain(base) {
-            let scene = log.scene(at.records);
-            assert_eq!(lattices.len(), scene.instances);
-            assert!(lattices.iter().all(|own| own.size() == scene.size));
+            let parameters = log.parameters(at.records);
+            assert_eq!(lattices.len(), parameters.instances);
+            assert!(lattices.iter().all(|own| own.size() == parameters.size));
         }
         let mut lattices = lattices.clone();
         let mut before = log.base();
         for number in log.base().records..=log.end() {
-            let scene = log.scene(number);
-            assert!((1..=MAX_INSTANCES).contains(&scene.instances));
-            let each = compares.then_some(scene.instances / 2);
-            assert_eq!(scene.counterparts, each);
-            assert!(scene.drawn.iter().all(|&drawn| drawn < scene.instances));
+            let parameters = log.parameters(number);
+            assert!((1..=MAX_INSTANCES).contains(&parameters.instances));
+            let each = compares.then_some(parameters.instances / 2);
+            assert_eq!(parameters.counterparts, each);
+            assert!(
+                parameters
+                    .drawn
+                    .iter()
+                    .all(|&drawn| drawn < parameters.instances)
+            );
             let Some(record) = log.record(number) else {
                 continue;
             };
@@ -489,22 +496,22 @@ fn assert_sound(session: &SavedSession) {
             }
             match &record.content {
                 Content::Cells { instance, cells } => {
-                    for instance in scene.instances_of(*instance) {
+                    for instance in parameters.instances_of(*instance) {
                         let lattice = &mut lattices[instance];
-                        cells.apply(&scene, instance, lattice).unwrap();
+                        cells.apply(&parameters, instance, lattice).unwrap();
                     }
                 }
                 Content::Start(_) | Content::Rule(_) => {}
                 Content::Grid { size, instances } => {
-                    lattices.resize(*instances, Arc::new(Lattice::new(scene.size)));
+                    lattices.resize(*instances, Arc::new(Lattice::new(parameters.size)));
                     for lattice in &mut lattices {
                         *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
                     }
                 }
             }
-            let scene = log.scene(number + 1);
-            scene.start_lattice(0).unwrap();
-            assert!(lattices.iter().all(|own| own.size() == scene.size));
+            let parameters = log.parameters(number + 1);
+            parameters.start_lattice(0).unwrap();
+            assert!(lattices.iter().all(|own| own.size() == parameters.size));
         }
     }
 }
@@ -541,7 +548,7 @@ fn the_format_stays_as_it_is() {
 #[test]
 fn the_fields_may_have_another_order() {
     let texts = [
-        include_str!("fixtures/version1-halves.json"),
+        include_str!("fixtures/version1-comparison.json"),
         include_str!("fixtures/version2.json"),
     ];
     for text in texts {
@@ -575,7 +582,7 @@ fn edits_are_written_as_the_file_has_them() {
         Change::Place {
             pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
             at: [u32::MAX, 70],
-            dead_too: false,
+            overwrites_dead: false,
         },
         Change::Fill {
             area: Area {
@@ -589,18 +596,18 @@ fn edits_are_written_as_the_file_has_them() {
         Change::Clear(Area::whole(size(34, 9))),
         Change::Flip {
             area: Area::whole(size(9, 33)),
-            sideways: true,
+            horizontal: true,
         },
         Change::Place {
             pattern: Arc::new(soup(size(6, 50), 0.5, 1, 1)),
             at: [1, 2],
-            dead_too: false,
+            overwrites_dead: false,
         },
     ];
     let mut session = Random(3).session();
     session.comparison = None;
     session.selected = 0;
-    let scene = Scene {
+    let parameters = SessionParameters {
         size: of,
         instances: 1,
         rule: Rule::LIFE,
@@ -611,7 +618,7 @@ fn edits_are_written_as_the_file_has_them() {
         counterparts: None,
         drawn: BTreeSet::new(),
     };
-    let mut log = Log::new(scene);
+    let mut log = Log::new(parameters);
     let mut here = log.base();
     for change in &edits {
         let cells = CellChange::Edit(change.clone());
@@ -666,7 +673,7 @@ fn a_file_with_a_wrong_byte_is_refused_or_sound() {
     let flips: u64 = flips.map_or(2000, |flips| flips.parse().unwrap());
     let texts = [
         text_of(&sample()),
-        include_str!("fixtures/version1-halves.json").to_owned(),
+        include_str!("fixtures/version1-comparison.json").to_owned(),
     ];
     let mut random = Random(13);
     let mut taken = 0;
@@ -1054,13 +1061,13 @@ fn the_clock_of_version_1_is_that_of_the_selected_instance() {
 /// What was before A and B is the session's, and what they became is the comparison's.
 #[test]
 fn a_comparison_of_version_1_is_read() {
-    let session = version1(include_str!("fixtures/version1-halves.json"));
+    let session = version1(include_str!("fixtures/version1-comparison.json"));
     assert_eq!(session.main.position.generation, 6);
     let comparison = session.comparison.as_ref().unwrap();
     let timeline = &comparison.timeline;
     assert_ne!(comparison.second, session.setup.switches);
     assert_eq!(timeline.position.generation, 9);
-    assert_eq!(timeline.log.base_scene().counterparts, Some(2));
+    assert_eq!(timeline.log.base_parameters().counterparts, Some(2));
     let Start::Soup { density, seed } = session.setup.start else {
         panic!("{:?}", session.setup.start);
     };
@@ -1079,7 +1086,7 @@ fn a_comparison_of_version_1_is_read() {
 
 #[test]
 fn what_is_wrong_with_version_1_is_named() {
-    let text = include_str!("fixtures/version1-halves.json");
+    let text = include_str!("fixtures/version1-comparison.json");
     let beyond = format!("\"generation\": {}", life::MAX_GENERATION + 1);
     for (from, to, words) in [
         (

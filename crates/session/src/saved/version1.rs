@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::cells::Cells;
 use super::{KernelName, SavedComparison, SavedSession, SavedTimeline, Settings, Text, Version};
 use super::{StartFile, check_generation, check_instances};
-use crate::log::{Log, Position, Scene};
+use crate::log::{Log, Position, SessionParameters};
 use lang::tr;
 use life::{Lattice, Rule, Size};
 use model::{DeviceChoice, Switches, TimeSettings};
@@ -57,7 +57,7 @@ impl File {
         let (size, rule) = (self.size.0, self.rule.0);
         let instances = self.instances.len();
         check_instances(instances)?;
-        let scene = Scene {
+        let parameters = SessionParameters {
             size,
             instances,
             rule,
@@ -68,7 +68,7 @@ impl File {
             drawn: (0..instances).collect(), // it does not say which
         };
         let (main, comparison) = match self.halves {
-            None => (timeline(scene, self.instances, self.selected)?, None),
+            None => (timeline(parameters, self.instances, self.selected)?, None),
             Some(halves) => {
                 let before = halves.before.len();
                 if instances < 2 || before != instances {
@@ -78,15 +78,15 @@ impl File {
                         instances = instances
                     ));
                 }
-                let compared = Scene {
+                let compared = SessionParameters {
                     counterparts: Some(instances / 2),
-                    ..scene.clone()
+                    ..parameters.clone()
                 };
                 let comparison = SavedComparison {
                     second: halves.second,
                     timeline: timeline(compared, self.instances, self.selected)?,
                 };
-                let main = timeline(scene, halves.before, self.selected)?;
+                let main = timeline(parameters, halves.before, self.selected)?;
                 (main, Some(comparison))
             }
         };
@@ -104,7 +104,7 @@ impl File {
 
 /// A log that begins with these lattices.
 fn timeline(
-    scene: Scene,
+    parameters: SessionParameters,
     instances: Vec<Instance>,
     selected: usize,
 ) -> Result<SavedTimeline, String> {
@@ -116,11 +116,11 @@ fn timeline(
     check_generation(position.generation)?;
     let lattices = instances.into_iter().enumerate().map(|(at, instance)| {
         let what = tr!("instance {at}", at = at);
-        checked(instance.cells, scene.size, scene.rule, &what)
+        checked(instance.cells, parameters.size, parameters.rule, &what)
     });
     let lattices = lattices.collect::<Result<Vec<_>, String>>()?;
     Ok(SavedTimeline {
-        log: Log::from_snapshot(scene, position),
+        log: Log::from_snapshot(parameters, position),
         position,
         base: Some(lattices.clone()),
         newest: (position, lattices),

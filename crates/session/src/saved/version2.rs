@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cells::{Cells, DrawnCells};
 use super::{SavedComparison, SavedSession, SavedTimeline, Settings, StartFile, Text, Version};
 use super::{cells, check_density, check_generation, check_instances, fits, probability};
-use crate::log::{Author, CellChange, Content, Log, Position, Record, Scene};
+use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
 use lang::tr;
 use life::{Lattice, Rule, Size};
 use model::{Area, Change, Start, Switches};
@@ -101,7 +101,8 @@ enum ChangeFile {
     Place {
         pattern: Cells,
         at: [u32; 2],
-        dead_too: bool,
+        #[serde(rename = "dead_too")]
+        overwrites_dead: bool,
     },
     Clear(AreaFile),
     Fill {
@@ -111,9 +112,11 @@ enum ChangeFile {
     },
     Flip {
         area: AreaFile,
-        sideways: bool,
+        #[serde(rename = "sideways")]
+        horizontal: bool,
     },
-    Turn {
+    #[serde(rename = "turn")]
+    Rotate {
         area: AreaFile,
         clockwise: bool,
     },
@@ -127,7 +130,7 @@ struct AreaFile {
     size: Text<Size>,
 }
 
-/// The part of a [`Scene`] that records are checked against.
+/// The part of a [`SessionParameters`] that records are checked against.
 #[derive(Clone, Copy)]
 struct Shape {
     size: Size,
@@ -136,11 +139,11 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(scene: &Scene) -> Shape {
+    fn of(parameters: &SessionParameters) -> Shape {
         Shape {
-            size: scene.size,
-            instances: scene.instances,
-            rule: scene.rule,
+            size: parameters.size,
+            instances: parameters.instances,
+            rule: parameters.rule,
         }
     }
 
@@ -196,14 +199,14 @@ impl TimelineFile {
             // Nothing leads to what was before the newest lattices.
             log.discard_before(*newest);
         }
-        let scene = log.base_scene();
+        let parameters = log.base_parameters();
         let base = timeline.base.as_ref();
         let base = base.filter(|_| !log.base_is_start() && log.base() != *newest);
         let all = |lattices: &[Arc<Lattice>], rule, generation| {
             let cells = |lattice| cells(lattice, rule, generation);
             lattices.iter().map(cells).collect::<Vec<_>>()
         };
-        let mut shape = Shape::of(scene);
+        let mut shape = Shape::of(parameters);
         let records = log.records().map(|record| {
             let file = RecordFile::of(record, shape);
             shape.apply(&record.content);
@@ -214,18 +217,22 @@ impl TimelineFile {
             base: BaseFile {
                 position: log.base(),
                 is_start: log.base_is_start(),
-                size: Text(scene.size),
-                instances: scene.instances,
-                rule: Text(scene.rule),
-                start: StartFile::of(&scene.start, scene.rule),
-                counterparts: scene.counterparts,
-                drawn: scene.drawn.clone(),
-                lattices: base.map(|base| all(base, scene.rule, log.base().generation)),
+                size: Text(parameters.size),
+                instances: parameters.instances,
+                rule: Text(parameters.rule),
+                start: StartFile::of(&parameters.start, parameters.rule),
+                counterparts: parameters.counterparts,
+                drawn: parameters.drawn.clone(),
+                lattices: base.map(|base| all(base, parameters.rule, log.base().generation)),
             },
             position: timeline.position,
             newest: SnapshotFile {
                 position: *newest,
-                lattices: all(lattices, log.scene(newest.records).rule, newest.generation),
+                lattices: all(
+                    lattices,
+                    log.parameters(newest.records).rule,
+                    newest.generation,
+                ),
             },
         }
     }
@@ -233,7 +240,7 @@ impl TimelineFile {
     /// The log and the lattices, checked; of a comparison, or of the session itself.
     fn timeline(self, compares: bool) -> Result<SavedTimeline, String> {
         let base = self.base;
-        let scene = Scene {
+        let parameters = SessionParameters {
             size: base.size.0,
             instances: base.instances,
             rule: base.rule.0,
@@ -241,7 +248,7 @@ impl TimelineFile {
             counterparts: base.counterparts,
             drawn: base.drawn,
         };
-        let counterparts = scene.counterparts;
+        let counterparts = parameters.counterparts;
         let check_counterparts = |instances: usize| {
             check_instances(instances)?;
             let wanted = compares.then_some(instances / 2);
@@ -258,15 +265,19 @@ impl TimelineFile {
                 None => tr!("it has no counterparts").into(),
             })
         };
-        check_counterparts(scene.instances)?;
-        if let Some(last) = scene.drawn.last().filter(|&&last| last >= scene.instances) {
+        check_counterparts(parameters.instances)?;
+        if let Some(last) = parameters
+            .drawn
+            .last()
+            .filter(|&&last| last >= parameters.instances)
+        {
             return Err(tr!(
                 "a person drew on instance {last}, but there are {}, counted from 0",
-                scene.instances,
+                parameters.instances,
                 last = last
             ));
         }
-        let mut shape = Shape::of(&scene);
+        let mut shape = Shape::of(&parameters);
         let mut records = Vec::new();
         for file in self.records {
             let number = base.position.records.saturating_add(records.len() as u64);
@@ -284,10 +295,10 @@ impl TimelineFile {
             });
             records.push(record?);
         }
-        let log = Log::from_parts(scene, base.position, base.is_start, records)?;
+        let log = Log::from_parts(parameters, base.position, base.is_start, records)?;
         for position in [self.position, self.newest.position] {
             check_generation(position.generation)?;
-            if !log.passes(position) {
+            if !log.contains(position) {
                 return Err(tr!(
                     "generation {} with {} records applied is not on its log",
                     position.generation,
@@ -304,8 +315,8 @@ impl TimelineFile {
             ));
         }
         let lattices = |lattices: Vec<Cells>, position: Position, what: &str| {
-            let scene = log.scene(position.records);
-            checked_lattices(lattices, Shape::of(&scene), position.generation, what)
+            let parameters = log.parameters(position.records);
+            checked_lattices(lattices, Shape::of(&parameters), position.generation, what)
         };
         let newest_lattices = lattices(self.newest.lattices, newest, tr!("its newest lattices"))?;
         let is_newest = log.base() == newest;
@@ -439,11 +450,11 @@ impl ChangeFile {
             Change::Place {
                 pattern,
                 at,
-                dead_too,
+                overwrites_dead,
             } if fits(pattern.size(), size) => ChangeFile::Place {
                 pattern: cells(pattern, shape.rule, 0),
                 at: on_lattice(*at),
-                dead_too: *dead_too,
+                overwrites_dead: *overwrites_dead,
             },
             Change::Clear(own) if fits(own.size, size) => ChangeFile::Clear(area(own)),
             Change::Fill {
@@ -457,15 +468,15 @@ impl ChangeFile {
             },
             Change::Flip {
                 area: own,
-                sideways,
+                horizontal,
             } if fits(own.size, size) => ChangeFile::Flip {
                 area: area(own),
-                sideways: *sideways,
+                horizontal: *horizontal,
             },
-            Change::Turn {
+            Change::Rotate {
                 area: own,
                 clockwise,
-            } if fits(own.size, size) => ChangeFile::Turn {
+            } if fits(own.size, size) => ChangeFile::Rotate {
                 area: area(own),
                 clockwise: *clockwise,
             },
@@ -474,7 +485,7 @@ impl ChangeFile {
             | Change::Clear(_)
             | Change::Fill { .. }
             | Change::Flip { .. }
-            | Change::Turn { .. } => ChangeFile::Draw {
+            | Change::Rotate { .. } => ChangeFile::Draw {
                 cells: Text(DrawnCells(Arc::default())),
                 alive: false,
             },
@@ -528,14 +539,14 @@ impl ChangeFile {
             ChangeFile::Place {
                 pattern,
                 at,
-                dead_too,
+                overwrites_dead,
             } => {
                 on_lattice(at)?;
                 has_room(pattern.lattice.size())?;
                 Change::Place {
                     pattern: checked_cells(pattern, shape.rule, 0, tr!("a pattern"))?,
                     at,
-                    dead_too,
+                    overwrites_dead,
                 }
             }
             ChangeFile::Clear(own) => Change::Clear(area(own)?),
@@ -553,15 +564,15 @@ impl ChangeFile {
             }
             ChangeFile::Flip {
                 area: own,
-                sideways,
+                horizontal,
             } => Change::Flip {
                 area: area(own)?,
-                sideways,
+                horizontal,
             },
-            ChangeFile::Turn {
+            ChangeFile::Rotate {
                 area: own,
                 clockwise,
-            } => Change::Turn {
+            } => Change::Rotate {
                 area: area(own)?,
                 clockwise,
             },

@@ -1,7 +1,7 @@
 //! What comes next, in single cases and in random histories.
 
-mod account;
 mod choices;
 mod histories;
 mod model;
 mod order;
+mod reference_log;

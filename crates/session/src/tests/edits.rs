@@ -15,7 +15,7 @@ fn edit(session: &Session, change: Change) -> u64 {
     session.edit(Edit {
         instance: 0,
         change,
-        joins: false,
+        continues_stroke: false,
     })
 }
 
@@ -49,10 +49,10 @@ fn changes(size: Size) -> impl Strategy<Value = Change> {
         (prop::collection::vec(cell(), 1..20), any::<bool>())
             .prop_map(|(cells, alive)| draw(&cells, alive)),
         (any::<u64>().prop_flat_map(pattern), cell(), any::<bool>()).prop_map(
-            |(pattern, at, dead_too)| Change::Place {
+            |(pattern, at, overwrites_dead)| Change::Place {
                 pattern,
                 at,
-                dead_too
+                overwrites_dead
             }
         ),
         area().prop_map(Change::Clear),
@@ -61,8 +61,8 @@ fn changes(size: Size) -> impl Strategy<Value = Change> {
             density,
             seed
         }),
-        (area(), any::<bool>()).prop_map(|(area, sideways)| Change::Flip { area, sideways }),
-        (area(), any::<bool>()).prop_map(|(area, clockwise)| Change::Turn { area, clockwise }),
+        (area(), any::<bool>()).prop_map(|(area, horizontal)| Change::Flip { area, horizontal }),
+        (area(), any::<bool>()).prop_map(|(area, clockwise)| Change::Rotate { area, clockwise }),
     ]
 }
 
@@ -142,7 +142,7 @@ fn no_edit_is_lost_and_none_overtakes_another_while_it_runs() {
                 5 => Change::Clear(Area::spanned([i, 3], [i / 2, 60])),
                 7 => Change::Flip {
                     area: Area::whole(size),
-                    sideways: i % 2 == 0,
+                    horizontal: i % 2 == 0,
                 },
                 _ => draw(&[[i * 7 % 128, i * 3 % 70], [i, i % 70]], i % 3 > 0),
             };
@@ -150,7 +150,7 @@ fn no_edit_is_lost_and_none_overtakes_another_while_it_runs() {
             numbers.push(session.edit(Edit {
                 instance: 0,
                 change,
-                joins: i % 4 > 0,
+                continues_stroke: i % 4 > 0,
             }));
         }
         assert!(numbers.is_sorted());
@@ -225,7 +225,7 @@ fn two_halves_are_edited_alike() {
     let size = Size::new(64, 33).unwrap();
     let session = Session::start(setup(4, size), || {}).unwrap();
     session.act(SessionAction::ToggleComparison);
-    wait_for(&session, "halves", |status| status.comparison.is_some());
+    wait_for(&session, "comparison", |status| status.comparison.is_some());
     for i in 0..10 {
         edit(&session, draw(&[[i, i], [i + 1, i], [i + 2, i]], true));
     }
@@ -250,20 +250,20 @@ fn an_edit_of_either_half_is_undone_on_either() {
     };
     let session = Session::start(setup, || {}).unwrap();
     session.act(SessionAction::ToggleComparison);
-    wait_for(&session, "halves", |status| status.comparison.is_some());
+    wait_for(&session, "comparison", |status| status.comparison.is_some());
     let before = copy(&session, 2);
     for (drawn, undone) in [(2, 2), (2, 0), (0, 2)] {
         for change in [
             Change::Clear(Area::whole(size)),
             Change::Flip {
                 area: Area::whole(size),
-                sideways: true,
+                horizontal: true,
             },
         ] {
             session.edit(Edit {
                 instance: drawn,
                 change,
-                joins: false,
+                continues_stroke: false,
             });
             assert_ne!(copy(&session, 2).0, before.0, "{drawn} and {undone}");
             session.act(SessionAction::Select(undone));

@@ -26,7 +26,7 @@ fn draw_on(session: &Session, instance: usize, change: Change) {
     session.edit(Edit {
         instance,
         change,
-        joins: false,
+        continues_stroke: false,
     });
 }
 
@@ -174,7 +174,7 @@ fn grown_lattices_and_an_edit_on_them_are_undone_together_and_apart() {
     let pattern = Change::Place {
         pattern: Arc::new(soup(Size::new(50, 40).unwrap(), 0.5, 1, 0)),
         at: [3, 3],
-        dead_too: true,
+        overwrites_dead: true,
     };
     session.grow(larger, Some((1, pattern.clone())));
     let grown = later(&setup, 1, 9).0.in_the_middle_of(larger).unwrap();
@@ -208,7 +208,7 @@ fn edits_are_undone_where_no_copy_fits_into_the_budget() {
             Change::Clear(Area::spanned([2, 2], [20, 20])),
             Change::Flip {
                 area: Area::whole(setup.size),
-                sideways: true,
+                horizontal: true,
             },
             Change::Fill {
                 area: Area::whole(setup.size),
@@ -257,7 +257,7 @@ fn drawing_while_it_runs_loses_nothing() {
         last = session.edit(Edit {
             instance: 0,
             change: dot(i % 40, i % 24),
-            joins: i > 0,
+            continues_stroke: i > 0,
         });
         if i % 7 == 0 {
             std::thread::sleep(Duration::from_millis(3));
@@ -286,8 +286,8 @@ fn drawing_while_it_runs_loses_nothing() {
             panic!("{record:?}");
         };
         let mut after = Arc::new(lattice);
-        let scene = saved.main.log.base_scene();
-        cells.apply(scene, 0, &mut after).unwrap();
+        let parameters = saved.main.log.base_parameters();
+        cells.apply(parameters, 0, &mut after).unwrap();
         lattice = (*after).clone();
     }
     let (position, lattices) = &saved.main.newest;

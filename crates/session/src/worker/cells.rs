@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::SessionWorker;
-use crate::log::{CellChange, Content, Inverse, Log, Position, Record, Scene};
+use crate::log::{CellChange, Content, Inverse, Log, Position, Record, SessionParameters};
 use crate::state::Notice;
 use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
@@ -31,17 +31,17 @@ enum Touched {
 /// if the effect depends on unknown cells.
 fn touched(
     cells: &CellChange,
-    scene: &Scene,
+    parameters: &SessionParameters,
     instance: usize,
     before: Option<&Arc<Lattice>>,
 ) -> Result<Option<Touched>, MemoryError> {
-    if let Some(whole) = cells.whole(scene, instance)? {
+    if let Some(whole) = cells.whole(parameters, instance)? {
         return Ok(Some(Touched::Whole(whole)));
     }
     let CellChange::Edit(change) = cells else {
         return Ok(None);
     };
-    let words = match change.touched(scene.size) {
+    let words = match change.touched(parameters.size) {
         Some(words) => words,
         None => {
             let Some(before) = before else {
@@ -55,7 +55,7 @@ fn touched(
         && 3 * words.len() > before.words().len()
         && words.len() > WordEdit::MAX_PER_COPY
     {
-        let mut after = Lattice::try_copy(scene.size, before.words())?;
+        let mut after = Lattice::try_copy(parameters.size, before.words())?;
         let cells = after.words_mut();
         words
             .iter()
@@ -108,20 +108,20 @@ impl Inverse {
 impl SessionWorker {
     /// The instance whose present cells are known to the host.
     pub(super) fn known_instance(&self) -> Option<usize> {
-        let known = self.known.as_ref()?;
+        let known = self.known_cells.as_ref()?;
         (known.at == self.state.position && self.state.cells_known).then_some(known.instance)
     }
 
     /// An instance's present cells, if they are known to the host.
     pub(super) fn known_cells(&self, instance: usize) -> Option<Arc<Lattice>> {
-        let instance = self.state.log.base_scene().instances_of(instance)[0];
-        let known = self.known.as_ref()?;
+        let instance = self.state.log.base_parameters().instances_of(instance)[0];
+        let known = self.known_cells.as_ref()?;
         (self.known_instance() == Some(instance)).then(|| known.lattice.clone())
     }
 
     /// Forgets the cells known to the host.
     pub(super) fn forget_known(&mut self) {
-        self.known = None;
+        self.known_cells = None;
     }
 
     /// Applies the due record. If it cannot be applied, takes it off the log.
@@ -170,7 +170,9 @@ impl SessionWorker {
         self.state.applied();
         self.log_changed();
         let touched = match &record.content {
-            Content::Cells { instance, .. } => self.state.log.base_scene().instances_of(*instance),
+            Content::Cells { instance, .. } => {
+                self.state.log.base_parameters().instances_of(*instance)
+            }
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => {
                 (0..self.setup.instances).collect()
             }
@@ -190,25 +192,25 @@ impl SessionWorker {
                 _ => self.watch.replaced(instance..instance + 1),
             }
         }
-        if let Some(known) = &mut self.known
+        if let Some(known) = &mut self.known_cells
             && known.at == before
         {
             known.at = self.state.position;
             if !matches!(record.content, Content::Cells { .. }) {
-                self.known = None;
+                self.known_cells = None;
             }
         }
-        self.copies.mark_stale();
+        self.snapshots.mark_stale();
         self.changed = true;
     }
 
     fn apply_cells(&mut self, instance: usize, cells: &CellChange) -> Result<()> {
-        let scene = self.state.log.scene(self.state.position.records);
-        let instances = scene.instances_of(instance);
+        let parameters = self.state.log.parameters(self.state.position.records);
+        let instances = parameters.instances_of(instance);
         let known = self.known_instance() == Some(instances[0]);
-        let mut known = self.known.take_if(|_| known);
+        let mut known = self.known_cells.take_if(|_| known);
         let before = known.as_ref().map(|known| &known.lattice);
-        let done = touched(cells, &scene, instances[0], before)?;
+        let done = touched(cells, &parameters, instances[0], before)?;
         let issued = match &done {
             None => Ok(()),
             Some(touched) => self.issue_touched(&instances, touched),
@@ -224,7 +226,7 @@ impl SessionWorker {
             touched.apply(&mut known.lattice);
         }
         if issued.is_ok() {
-            self.known = known.or(self.known.take());
+            self.known_cells = known.or(self.known_cells.take());
         }
         issued
     }
@@ -244,7 +246,7 @@ impl SessionWorker {
 
     /// Sets every lattice to the start of the due record.
     fn apply_start(&mut self) -> Result<()> {
-        let after = self.state.log.scene(self.state.position.records + 1);
+        let after = self.state.log.parameters(self.state.position.records + 1);
         let all = (0..after.instances).map(|i| Ok((i, after.start_lattice(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
         self.forget_known();
@@ -257,9 +259,9 @@ impl SessionWorker {
 
     /// Enlarges the lattices or changes their number: a new engine gets them and replaces this one.
     fn apply_grid(&mut self) -> Result<()> {
-        let before = self.state.log.scene(self.state.position.records);
-        let after = self.state.log.scene(self.state.position.records + 1);
-        let Some(lattices) = self.copies.take_whole() else {
+        let before = self.state.log.parameters(self.state.position.records);
+        let after = self.state.log.parameters(self.state.position.records + 1);
+        let Some(lattices) = self.snapshots.take_whole() else {
             return Ok(());
         };
         let setup = self.setup_for(&after);
@@ -297,9 +299,10 @@ impl SessionWorker {
             else {
                 break;
             };
-            let scene = self.state.log.scene(at);
-            if scene.instances_of(*of)[0] == instance {
-                let Ok(Some(touched)) = touched(cells, &scene, instance, Some(&lattice)) else {
+            let parameters = self.state.log.parameters(at);
+            if parameters.instances_of(*of)[0] == instance {
+                let Ok(Some(touched)) = touched(cells, &parameters, instance, Some(&lattice))
+                else {
                     return;
                 };
                 let inverse = touched.inverse(&lattice);
@@ -313,7 +316,7 @@ impl SessionWorker {
             ..position
         };
         if at == self.state.position && self.state.cells_known {
-            self.known = Some(KnownCells {
+            self.known_cells = Some(KnownCells {
                 instance,
                 lattice,
                 at,
@@ -333,7 +336,7 @@ impl SessionWorker {
             self.take_one_back(before.records)?;
             self.state.position = before;
             // The known cells were reverted with it.
-            if let Some(known) = &mut self.known
+            if let Some(known) = &mut self.known_cells
                 && known.at == from
             {
                 known.at = before;
@@ -348,7 +351,7 @@ impl SessionWorker {
         };
         match (&record.content, record.inverse.clone()) {
             (Content::Cells { instance, .. }, Some(inverse)) => {
-                let instances = self.state.log.base_scene().instances_of(*instance);
+                let instances = self.state.log.base_parameters().instances_of(*instance);
                 let touched = match &inverse {
                     Inverse::Words(words) => Touched::Words(words.to_vec()),
                     Inverse::Lattice(lattice) => Touched::Whole(lattice.clone()),
@@ -357,14 +360,14 @@ impl SessionWorker {
                 for &instance in &instances {
                     self.watch.changed(instance..instance + 1);
                 }
-                if let Some(known) = &mut self.known
+                if let Some(known) = &mut self.known_cells
                     && known.instance == instances[0]
                 {
                     inverse.apply(&mut known.lattice);
                 }
             }
             (Content::Rule(_), _) => {
-                let rule = self.state.log.scene(at).rule;
+                let rule = self.state.log.parameters(at).rule;
                 if let Some(instances) = &mut self.instances {
                     instances.set_rule(rule);
                 }
@@ -381,7 +384,7 @@ pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [
     for record in records.rev().filter_map(|at| log.record(at)) {
         if let (Content::Cells { instance, .. }, Some(inverse)) = (&record.content, &record.inverse)
         {
-            for instance in log.base_scene().instances_of(*instance) {
+            for instance in log.base_parameters().instances_of(*instance) {
                 inverse.apply(&mut lattices[instance]);
             }
         }
@@ -391,8 +394,8 @@ pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [
 /// The lattices of one scene, centred in those of a larger one; added instances get their start.
 pub(super) fn grown(
     lattices: Vec<Arc<Lattice>>,
-    before: &Scene,
-    after: &Scene,
+    before: &SessionParameters,
+    after: &SessionParameters,
 ) -> Result<Vec<Arc<Lattice>>, EngineError> {
     let mut all = Vec::with_capacity(after.instances);
     for lattice in lattices.into_iter().take(after.instances) {

@@ -20,15 +20,15 @@ use model::{AbComparison, Streams, Switches};
 /// The main session, pinned during a comparison, and B's settings.
 pub(super) struct ActiveComparison {
     /// B's switches; A's are the session's.
-    pub(super) second: Switches,
+    pub(super) b_switches: Switches,
     /// The main log.
     pub(super) log: Log,
     /// The session's position on it.
     pub(super) position: Position,
     /// SnapshotStore along the main log.
-    pub(super) copies: Snapshots,
+    pub(super) snapshots: Snapshots,
     /// All lattices at that position, or at an earlier one if it was not reached yet.
-    pub(super) copy: (Position, Vec<Arc<Lattice>>),
+    pub(super) main_snapshot: (Position, Vec<Arc<Lattice>>),
     /// Instances per half.
     each: usize,
     /// Number of cells that differ between A and B, and the generation of that count.
@@ -43,14 +43,14 @@ impl SessionWorker {
         self.drop_measurement()?;
         self.statistics.restart();
         self.watch.replaced(0..self.setup.instances);
-        if self.pinned.is_some() {
+        if self.comparison.is_some() {
             self.end_comparison()
         } else if self.setup.instances < 2 {
             self.notify(Notice::Refused(message!(
                 "A and B need two instances or more; start with --instances 2"
             )));
             Ok(())
-        } else if self.copies.whole() == Some(self.state.position) {
+        } else if self.snapshots.whole() == Some(self.state.position) {
             self.begin_comparison()
         } else {
             // When this was requested, a comparison was still to be ended: no copy was made.
@@ -60,12 +60,12 @@ impl SessionWorker {
     }
 
     fn begin_comparison(&mut self) -> Result<()> {
-        let Some(lattices) = self.copies.take_whole() else {
+        let Some(lattices) = self.snapshots.take_whole() else {
             return Ok(());
         };
-        let mut scene = self.state.log.scene(self.state.position.records);
-        scene.counterparts = Some(scene.instances / 2);
-        let (log, position) = (Log::new(scene), self.state.position);
+        let mut parameters = self.state.log.parameters(self.state.position.records);
+        parameters.counterparts = Some(parameters.instances / 2);
+        let (log, position) = (Log::new(parameters), self.state.position);
         let begin = log.base();
         self.split(self.other_setting(), log, begin, (position, lattices))?;
         self.move_without_asking(begin);
@@ -78,25 +78,25 @@ impl SessionWorker {
     }
 
     /// Splits the instances into A and B, which gets these switches, at a position of a scratch log.
-    /// `copy` has all lattices of the main log.
+    /// `main_snapshot` has all lattices of the main log.
     pub(super) fn split(
         &mut self,
-        second: Switches,
+        b_switches: Switches,
         log: Log,
         position: Position,
-        copy: (Position, Vec<Arc<Lattice>>),
+        main_snapshot: (Position, Vec<Arc<Lattice>>),
     ) -> Result<()> {
-        self.change_slots(|instances| instances.compare(Some(second)))?;
-        let left = self.copies.kept().bytes();
+        self.change_slots(|instances| instances.compare(Some(b_switches)))?;
+        let left = self.snapshots.kept().bytes();
         let budget = self.setup.time.history_bytes.saturating_sub(left);
-        let copies = self.copies.exchange(Snapshots::new(budget));
-        let each = log.base_scene().instances / 2;
-        self.pinned = Some(ActiveComparison {
-            second,
+        let snapshots = self.snapshots.exchange(Snapshots::new(budget));
+        let each = log.base_parameters().instances / 2;
+        self.comparison = Some(ActiveComparison {
+            b_switches,
             log: std::mem::replace(&mut self.state.log, log),
             position: self.state.position,
-            copies,
-            copy,
+            snapshots,
+            main_snapshot,
             each,
             differing: None,
         });
@@ -111,19 +111,22 @@ impl SessionWorker {
     fn end_comparison(&mut self) -> Result<()> {
         let ended = self.change_slots(|instances| instances.compare(None));
         let still = self.instances.as_ref().is_none_or(Instances::is_comparing);
-        let Some(pinned) = self.pinned.take_if(|_| !still) else {
+        let Some(comparison) = self.comparison.take_if(|_| !still) else {
             return ended.map(|_| ());
         };
         self.lab.measurement = None;
-        self.copies.exchange(pinned.copies);
-        self.state.log = pinned.log;
-        self.state.position = pinned.position;
+        self.snapshots.exchange(comparison.snapshots);
+        self.state.log = comparison.log;
+        self.state.position = comparison.position;
         self.state.cells_known = false;
         self.state.round_left = None;
         self.forget_known();
-        self.copies
-            .add(pinned.copy.0, pinned.copy.1, self.state.log.bytes());
-        self.move_without_asking(pinned.position);
+        self.snapshots.add(
+            comparison.main_snapshot.0,
+            comparison.main_snapshot.1,
+            self.state.log.bytes(),
+        );
+        self.move_without_asking(comparison.position);
         self.notify(Notice::Done(message!(
             "The comparison has ended; every lattice is as it was before"
         )));
@@ -143,7 +146,7 @@ impl SessionWorker {
     /// B's first setting: the one before the last switch, or another way of sharing streams.
     fn other_setting(&self) -> Switches {
         let (now, kernel) = (self.setup.switches, self.setup.kernel);
-        let fits = |other: &Switches| *other != now && other.refusal(kernel).is_none();
+        let fits = |other: &Switches| *other != now && other.incompatibility(kernel).is_none();
         let streams = match now.streams {
             Streams::PerInstance => Streams::One,
             _ => Streams::PerInstance,
@@ -154,29 +157,29 @@ impl SessionWorker {
 
     /// Counts the cells that differ between A and B in a copy of all lattices.
     pub(super) fn compare_lattices(&mut self, lattices: &[Arc<Lattice>], generation: u64) {
-        let Some(pinned) = &mut self.pinned else {
+        let Some(comparison) = &mut self.comparison else {
             return;
         };
-        let (a, rest) = lattices.split_at(pinned.each.min(lattices.len()));
+        let (a, rest) = lattices.split_at(comparison.each.min(lattices.len()));
         let differing = a.iter().zip(rest).map(|(a, b)| {
             let words = a.words().iter().zip(b.words());
             let differ = words.map(|(a, b)| u64::from((a ^ b).count_ones()));
             differ.sum::<u64>()
         });
-        pinned.differing = Some((differing.sum(), generation));
+        comparison.differing = Some((differing.sum(), generation));
         self.changed = true;
     }
 
     /// The comparison, for the status.
     pub(super) fn comparison(&self) -> Option<AbComparison> {
-        let pinned = self.pinned.as_ref()?;
+        let comparison = self.comparison.as_ref()?;
         let measurement = self.lab.measurement.as_ref();
         Some(AbComparison {
-            switches: [self.setup.switches, pinned.second],
+            switches: [self.setup.switches, comparison.b_switches],
             round_us: measurement.map_or([None; 2], Measurement::round_us),
             finding: measurement.and_then(Measurement::finding),
-            differing: pinned.differing,
-            each: pinned.each,
+            differing: comparison.differing,
+            each: comparison.each,
         })
     }
 }

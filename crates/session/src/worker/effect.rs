@@ -128,7 +128,7 @@ impl SessionWorker {
         if kernel.layout != self.setup.kernel.layout && cells > MAX_CONVERTED_CELLS {
             return Ok(());
         }
-        self.copies
+        self.snapshots
             .save_from_slots(instances, self.state.log.bytes());
         let set =
             self.change_slots(|instances| instances.set_alternative(Some((kernel, switches))));
@@ -194,7 +194,7 @@ impl SessionWorker {
         let Some(instances) = self.instances.as_ref().filter(|it| it.has_alternative()) else {
             return Ok(());
         };
-        self.copies
+        self.snapshots
             .save_from_slots(instances, self.state.log.bytes());
         self.change_slots(|instances| instances.set_alternative(None))?;
         Ok(())

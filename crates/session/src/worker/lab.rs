@@ -9,7 +9,7 @@ use crate::state::{Mode, Notice};
 use crate::statistics::{median, push};
 use engine::{Kernel, Result};
 use lang::{Message, message};
-use model::overlap::Alone;
+use model::overlap::IsolatedOp;
 use model::trace::TimedRound;
 use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
 
@@ -18,7 +18,7 @@ const MIN_ROUNDS: usize = 3;
 
 /// The lab's part of a session.
 #[derive(Default)]
-pub(super) struct Lab {
+pub(super) struct Measurements {
     /// Rounds that are compared: before and after the last change, or A's and B's.
     pub(super) measurement: Option<Measurement>,
     /// How many comparisons of rounds have begun.
@@ -30,7 +30,7 @@ pub(super) struct Lab {
     /// Whether the overlap is shown.
     watching: bool,
     /// The time of each op of a round when it runs alone, with the present setting, once measured.
-    alone: Option<Vec<Alone>>,
+    alone: Option<Vec<IsolatedOp>>,
     /// The setting of the calibration under way.
     calibrating: Option<CalibrationKey>,
     /// The latest timed rounds of the present setting: their length and the time of the host's calls
@@ -45,7 +45,7 @@ pub(super) struct Lab {
 /// The settings that a calibration depends on.
 type CalibrationKey = (Switches, &'static Kernel, Option<PicturePlan>);
 
-impl Lab {
+impl Measurements {
     /// Sets whether the overlap is shown.
     pub(super) fn watch(&mut self, watching: bool) {
         self.watching = watching;
@@ -78,7 +78,7 @@ impl Lab {
     }
 
     /// Takes a calibration's result. Later rounds are compared with it.
-    pub(super) fn calibrated(&mut self, alone: Vec<Alone>) {
+    pub(super) fn calibrated(&mut self, alone: Vec<IsolatedOp>) {
         self.alone = Some(alone);
         self.rounds.clear();
     }
@@ -109,17 +109,17 @@ impl Lab {
 impl SessionWorker {
     /// The switches that keys change: B's during a comparison.
     pub(super) fn current_switches(&self) -> Switches {
-        let pinned = self.pinned.as_ref();
-        pinned.map_or(self.setup.switches, |pinned| pinned.second)
+        let comparison = self.comparison.as_ref();
+        comparison.map_or(self.setup.switches, |comparison| comparison.b_switches)
     }
 
     /// Sets a switch to a choice, and begins to measure its effect.
     pub(super) fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<()> {
         let before = self.current_switches();
         let kernel = self.setup.kernel;
-        let half = usize::from(self.pinned.is_some());
+        let side = usize::from(self.comparison.is_some());
         self.drop_measurement()?;
-        self.set_switches(half, choice.switches)?;
+        self.set_switches(side, choice.switches)?;
         let effect = move || {
             let choices = switch.choices(choice.switches, kernel);
             let now = choices
@@ -133,7 +133,7 @@ impl SessionWorker {
         };
         self.notice = Some((what.clone(), self.now()));
         self.lab.previous = Some(before);
-        if half == 0 && before != choice.switches {
+        if side == 0 && before != choice.switches {
             self.measure_change(what, kernel, before)?;
         }
         self.statistics.restart();
@@ -143,18 +143,18 @@ impl SessionWorker {
         Ok(())
     }
 
-    fn set_switches(&mut self, half: usize, switches: Switches) -> Result<()> {
+    fn set_switches(&mut self, side: usize, switches: Switches) -> Result<()> {
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
-        if instances.switches_need_slots(half, switches) {
+        if instances.switches_need_slots(side, switches) {
             // SnapshotStore live in the slots that are given back.
-            self.copies
+            self.snapshots
                 .save_from_slots(instances, self.state.log.bytes());
         }
-        self.change_slots(|instances| instances.set_switches(half, switches))?;
-        match &mut self.pinned {
-            Some(pinned) if half == 1 => pinned.second = switches,
+        self.change_slots(|instances| instances.set_switches(side, switches))?;
+        match &mut self.comparison {
+            Some(comparison) if side == 1 => comparison.b_switches = switches,
             _ => self.setup.switches = switches,
         }
         self.lab.changed();
@@ -188,7 +188,7 @@ impl SessionWorker {
         let generations = self.setup.generations_per_round;
         self.lab.watching
             && self.lab.alone.is_none()
-            && self.pinned.is_none()
+            && self.comparison.is_none()
             && !instances.has_alternative()
             && !self.state.has_records_ahead()
             && self.state.mode == Mode::Running
@@ -212,7 +212,7 @@ impl SessionWorker {
                 instances.plan().picture,
             ));
             self.state.stepped(generations, now);
-            self.copies.mark_stale();
+            self.snapshots.mark_stale();
         } else {
             self.retry_at = Some(now + RETRY_INTERVAL);
         }

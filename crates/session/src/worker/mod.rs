@@ -39,7 +39,7 @@ mod watching;
 
 use cells::KnownCells;
 use comparison::ActiveComparison;
-use lab::Lab;
+use lab::Measurements;
 use recovery::{EngineSource, Losses};
 use requests::Task;
 pub(crate) use snapshot_store::SNAPSHOT_SLOTS;
@@ -47,8 +47,8 @@ use snapshot_store::SnapshotStore;
 use watching::Watch;
 
 use crate::instances::{Instances, open_engine, reopen_engine};
-use crate::log::{Log, Scene};
-use crate::state::{EngineFacts, Mode, Notice, State, Work, next_work};
+use crate::log::{Log, SessionParameters};
+use crate::state::{EngineFacts, Mode, NextTask, Notice, State, next_task};
 use crate::statistics::Statistics;
 use crate::{Command, Sampling};
 use engine::{Engine, Result};
@@ -130,7 +130,7 @@ pub(super) fn run(
         return;
     }
     drop(ready);
-    while worker.turn(&commands) {}
+    while worker.run_once(&commands) {}
 }
 
 /// The first request of the queue, while it is not taken.
@@ -155,10 +155,10 @@ struct SessionWorker {
     next_task: u64,
     /// The first request, while it waits for the engine.
     waiting: Option<Waiting>,
-    copies: SnapshotStore,
-    known: Option<KnownCells>,
+    snapshots: SnapshotStore,
+    known_cells: Option<KnownCells>,
     /// The main log while two settings are compared on a scratch log.
-    pinned: Option<ActiveComparison>,
+    comparison: Option<ActiveComparison>,
     losses: Losses,
     engine_source: EngineSource,
     view: Option<PicturePlan>,
@@ -166,9 +166,9 @@ struct SessionWorker {
     statistics: Statistics,
     watch: Watch,
     sampling: Sampling,
-    lab: Lab,
+    lab: Measurements,
     /// Whether the user asked for the move under way by a generation.
-    reports_arrival: bool,
+    announces_arrival: bool,
     notice: Option<(Message, Instant)>,
     /// The error that stopped the rounds, until they go on.
     halted: Option<Message>,
@@ -177,7 +177,7 @@ struct SessionWorker {
     /// Why the session has ended.
     failed: Option<Message>,
     /// Whether the session's file was not restored yet: it must not be overwritten then.
-    unopened: bool,
+    restore_pending: bool,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
     status: Arc<Mutex<Arc<Status>>>,
@@ -200,27 +200,27 @@ impl SessionWorker {
         let engine_source = EngineSource::Open(setup.device);
         let engine = environment.make_engine(engine_source)?;
         let mut instances = Instances::new(engine, &setup, SNAPSHOT_SLOTS)?;
-        if setup.kernel_choice == KernelChoice::Open && setup.size.words() <= MAX_PICTURE_WORDS {
+        if setup.kernel_choice == KernelChoice::Auto && setup.size.words() <= MAX_PICTURE_WORDS {
             instances.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
         }
         instances.start(&mut setup)?;
         let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
         let now = (environment.now)();
-        let log = Log::new(Scene::of(&setup));
+        let log = Log::new(SessionParameters::of(&setup));
         let mut state = State::new(log, setup.generations_per_round, setup.pace, now);
         state.max_rounds = setup.rounds;
         if setup.rounds == Some(0) {
             state.mode = Mode::Paused;
         }
         let mut worker = SessionWorker {
-            copies: SnapshotStore::new(setup.time.history_bytes),
+            snapshots: SnapshotStore::new(setup.time.history_bytes),
             state,
             tasks: HashMap::new(),
             actions: HashMap::new(),
             next_task: 0,
             waiting: None,
-            known: None,
-            pinned: None,
+            known_cells: None,
+            comparison: None,
             losses: Losses::default(),
             engine_source,
             view: None,
@@ -228,13 +228,13 @@ impl SessionWorker {
             statistics: Statistics::default(),
             watch: Watch::default(),
             sampling: Sampling::default(),
-            lab: Lab::default(),
-            reports_arrival: false,
+            lab: Measurements::default(),
+            announces_arrival: false,
             notice: None,
             halted: None,
             failures: 0,
             failed: None,
-            unopened: false,
+            restore_pending: false,
             pictures,
             trace: Arc::default(),
             status: Arc::new(Mutex::new(Arc::new(Status::before_start(&setup)))),
@@ -251,7 +251,7 @@ impl SessionWorker {
         if worker.setup.size.words() <= MAX_PICTURE_WORDS {
             worker.set_view(PicturePlan::BITS)?;
         }
-        worker.settle_measuring(false);
+        worker.update_measuring(false);
         worker.publish_status(now);
         Ok(worker)
     }
@@ -262,11 +262,11 @@ impl SessionWorker {
     }
 
     /// One turn of the loop. Returns `false` when the loop ends.
-    fn turn(&mut self, commands: &Receiver<Command>) -> bool {
+    fn run_once(&mut self, commands: &Receiver<Command>) -> bool {
         let work = self.next();
-        let is_waiting = matches!(work, Work::Wait(_));
+        let is_waiting = matches!(work, NextTask::Wait(_));
         let command = match work {
-            Work::Wait(until) => self.sleep(until, commands),
+            NextTask::Wait(until) => self.sleep(until, commands),
             _ => sleep::poll_command(commands),
         };
         match command {
@@ -282,7 +282,7 @@ impl SessionWorker {
     }
 
     /// Takes the engine's events and decides the next piece of work.
-    fn next(&mut self) -> Work {
+    fn next(&mut self) -> NextTask {
         if let Err(error) = self.poll() {
             self.handle_error(error, true);
         }
@@ -298,17 +298,19 @@ impl SessionWorker {
         }
         let now = self.now();
         let work = match self.failed {
-            None => next_work(&self.state, &self.engine_facts(now), now),
-            Some(_) => Work::Wait(None),
+            None => next_task(&self.state, &self.engine_facts(now), now),
+            Some(_) => NextTask::Wait(None),
         };
         // Work that found no free slot is tried again a little later.
         match (work, self.retry_at.filter(|&at| now < at)) {
-            (Work::Round(_) | Work::Refresh | Work::Snapshot(_), Some(at)) => Work::Wait(Some(at)),
+            (NextTask::Round(_) | NextTask::Refresh | NextTask::Snapshot(_), Some(at)) => {
+                NextTask::Wait(Some(at))
+            }
             (work, _) => work,
         }
     }
 
-    fn perform_or_handle_error(&mut self, work: Work) {
+    fn perform_or_handle_error(&mut self, work: NextTask) {
         match self.perform(work) {
             Ok(()) => self.failures = 0,
             Err(error) => self.handle_error(error, true),
@@ -335,39 +337,39 @@ impl SessionWorker {
             return EngineFacts::none();
         };
         EngineFacts {
-            engine_idle: instances.is_idle() && !self.copies.is_reading(),
+            engine_idle: instances.is_idle() && !self.snapshots.is_reading(),
             has_room: instances.has_room(),
             calibrating: instances.is_calibrating(),
             wants_calibration: self.wants_calibration(instances),
             pending_second_round: instances.pending_second_round(),
-            can_snapshot: self.copies.free_slot().is_some() && !instances.is_one_ahead(),
-            copies: self.copies.positions(),
-            whole: self.copies.whole(),
+            can_snapshot: self.snapshots.free_slot().is_some() && !instances.is_one_ahead(),
+            snapshots: self.snapshots.positions(),
+            whole: self.snapshots.whole(),
             known: self.known_instance(),
-            copy_due: self.copies.is_due(now) && !instances.is_one_ahead(),
-            copy_wanted: self.copies.wanted(self.state.moving().is_some()),
+            snapshot_due: self.snapshots.is_due(now) && !instances.is_one_ahead(),
+            snapshot_wanted: self.snapshots.wanted(self.state.moving().is_some()),
         }
     }
 
-    fn perform(&mut self, work: Work) -> Result<()> {
+    fn perform(&mut self, work: NextTask) -> Result<()> {
         let now = self.now();
         match work {
-            Work::Wait(_) => Ok(()),
-            Work::TakeRequest => self.take_request(),
-            Work::Apply => self.apply_due(),
-            Work::Round(generations) => self.issue_round(generations, now),
-            Work::Snapshot(why) => self.issue_snapshot(why, now),
-            Work::Restore => self.restore(),
-            Work::Arrive => {
+            NextTask::Wait(_) => Ok(()),
+            NextTask::TakeRequest => self.take_request(),
+            NextTask::Apply => self.apply_due(),
+            NextTask::Round(generations) => self.issue_round(generations, now),
+            NextTask::Snapshot(why) => self.issue_snapshot(why, now),
+            NextTask::Restore => self.restore(),
+            NextTask::Arrive => {
                 let notice = self.state.arrived(now);
-                if std::mem::take(&mut self.reports_arrival) {
+                if std::mem::take(&mut self.announces_arrival) {
                     let generation = self.state.position.generation;
                     self.notify(Notice::Done(message!(
                         "Back to generation {generation}",
                         generation = generation
                     )));
                 }
-                self.unopened = false;
+                self.restore_pending = false;
                 self.log_changed();
                 self.statistics.restart();
                 if let Some(notice) = notice {
@@ -376,13 +378,13 @@ impl SessionWorker {
                 self.changed = true;
                 Ok(())
             }
-            Work::Refresh => {
+            NextTask::Refresh => {
                 let issued = self.issue(0, false);
                 // After an error it is not tried again: it would fail again.
                 self.state.refresh = matches!(issued, Ok(false));
                 issued.map(|_| ())
             }
-            Work::Calibrate => self.calibrate(),
+            NextTask::Calibrate => self.calibrate(),
         }
     }
 
@@ -402,7 +404,7 @@ impl SessionWorker {
                 if !is_second {
                     self.state.stepped_part(max, generations - max);
                 }
-                self.copies.mark_stale();
+                self.snapshots.mark_stale();
             }
             return Ok(());
         }
@@ -411,7 +413,7 @@ impl SessionWorker {
             && matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
         let wanted = || {
             let soon = self.lab.wants_rounds();
-            self.sampling.wants(now, soon, self.pinned.is_some())
+            self.sampling.wants(now, soon, self.comparison.is_some())
         };
         let timed = may_be_timed
             && match self.lab.measurement.as_ref() {
@@ -443,9 +445,9 @@ impl SessionWorker {
         self.halted = None;
         self.changed |= !self.state.is_at_work();
         self.sampling.issued(self.now(), timed);
-        self.copies.mark_stale();
+        self.snapshots.mark_stale();
         if let Mode::RunningTo(_) | Mode::Moving(_) = self.state.mode {
-            self.state.due = now;
+            self.state.next_round_at = now;
         }
         Ok(())
     }
@@ -492,18 +494,18 @@ impl SessionWorker {
     /// Follows a change of the log or the position: drops void copies and updates the setup.
     fn log_changed(&mut self) {
         if let Some(position) = self.state.stale_after.take() {
-            self.copies.forget_after(position);
+            self.snapshots.forget_after(position);
         }
         let log = &self.state.log;
-        self.copies.retain(|position| log.passes(position));
-        let scene = log.scene(self.state.position.records);
-        self.setup.size = scene.size;
-        self.setup.instances = scene.instances;
-        self.setup.rule = scene.rule;
-        self.setup.start = scene.start;
+        self.snapshots.retain(|position| log.contains(position));
+        let parameters = log.parameters(self.state.position.records);
+        self.setup.size = parameters.size;
+        self.setup.instances = parameters.instances;
+        self.setup.rule = parameters.rule;
+        self.setup.start = parameters.start;
         self.selected = self.selected.min(self.setup.instances - 1);
-        self.copies.forget_missing(self.setup.instances);
-        self.watch.set_drawn(scene.drawn);
+        self.snapshots.forget_missing(self.setup.instances);
+        self.watch.set_drawn(parameters.drawn);
     }
 }
 

@@ -13,9 +13,9 @@ impl SessionWorker {
         let Some(target) = self.state.moving().map(|moving| moving.target) else {
             return Ok(());
         };
-        let copies = self.copies.positions();
-        let Some(route) = self.state.route(&copies, target) else {
-            return self.nothing_leads_there();
+        let snapshots = self.snapshots.positions();
+        let Some(route) = self.state.route(&snapshots, target) else {
+            return self.handle_unreachable_target();
         };
         let before = self.state.position;
         let from = match route.source {
@@ -43,7 +43,7 @@ impl SessionWorker {
         if route.source != Source::Here {
             self.watch.replaced(0..self.setup.instances);
         }
-        self.copies.mark_stale();
+        self.snapshots.mark_stale();
         self.statistics.restart();
         self.changed = true;
         Ok(())
@@ -51,18 +51,18 @@ impl SessionWorker {
 
     /// Sets the lattices from a copy or a start. Returns `false` if the copy could not be read.
     fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<bool> {
-        let scene = self.state.log.scene(from.records);
+        let parameters = self.state.log.parameters(from.records);
         let mut lattices = match source {
             Source::Snapshot(position) => match self.lattices_of_copy(position) {
                 Some(lattices) => lattices,
                 None => {
                     // Another copy or a start is tried instead.
-                    self.copies.retain(|at| at != position);
+                    self.snapshots.retain(|at| at != position);
                     return Ok(false);
                 }
             },
             _ => {
-                let all = (0..scene.instances).map(|i| scene.start_lattice(i));
+                let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
                 all.collect::<Result<_, _>>()?
             }
         };
@@ -70,14 +70,14 @@ impl SessionWorker {
         take_back_on_host(&self.state.log, records, &mut lattices);
         self.forget_known();
         self.state.cells_known = false;
-        let scene = self.state.log.scene(begin.records);
-        let setup = self.setup_for(&scene);
+        let parameters = self.state.log.parameters(begin.records);
+        let setup = self.setup_for(&parameters);
         let Some(instances) = &mut self.instances else {
             return Ok(false);
         };
         let all: Vec<_> = lattices.into_iter().enumerate().collect();
-        if (instances.size(), instances.instances()) == (scene.size, scene.instances) {
-            instances.set_rule(scene.rule);
+        if (instances.size(), instances.instances()) == (parameters.size, parameters.instances) {
+            instances.set_rule(parameters.rule);
             instances.set_lattices(all)?;
             return Ok(true);
         }
@@ -88,9 +88,9 @@ impl SessionWorker {
     }
 
     /// Handles a move whose target no route reaches: goes as near as possible, or ends the session.
-    fn nothing_leads_there(&mut self) -> Result<()> {
-        let copies = self.copies.positions();
-        match self.state.nothing_leads_there(&copies) {
+    fn handle_unreachable_target(&mut self) -> Result<()> {
+        let snapshots = self.snapshots.positions();
+        match self.state.handle_unreachable_target(&snapshots) {
             Some(notice) => self.notify(notice),
             None => self.fail(message!("no snapshot of the lattices is left")),
         }

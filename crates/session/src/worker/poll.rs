@@ -27,7 +27,7 @@ impl SessionWorker {
         let mut found = Vec::new();
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
         let (trace, lab) = (&self.trace, &mut self.lab);
-        let (copies, state) = (&mut self.copies, &mut self.state);
+        let (snapshots, state) = (&mut self.snapshots, &mut self.state);
         let polled = instances.poll(|event| {
             news |= !matches!(event, Event::Snapshot { .. });
             match event {
@@ -37,19 +37,19 @@ impl SessionWorker {
                     edits,
                     picture,
                     slot,
-                } => pictures.note(instances, (generation, edits), picture, slot),
+                } => pictures.publish(instances, (generation, edits), picture, slot),
                 Event::Round {
-                    half,
+                    side,
                     generations,
                     timed,
                     launches,
                     took,
                 } => {
-                    copies.round(generations, took);
+                    snapshots.round(generations, took);
                     state.fit_chunk(took, max);
                     let measurement = lab.measurement.as_mut();
                     let is_before = measurement.is_some_and(|it| it.round(took, now));
-                    if !comparing || half == 1 {
+                    if !comparing || side == 1 {
                         statistics.round(now, generations, (!is_before).then_some(took));
                     }
                     let Some(timed) = timed else {

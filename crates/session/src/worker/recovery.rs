@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{SNAPSHOT_SLOTS, SessionWorker};
 use crate::instances::Instances;
-use crate::log::{Position, Scene};
+use crate::log::{Position, SessionParameters};
 use crate::state::{Mode, Notice};
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{EngineError, Result};
@@ -58,8 +58,10 @@ impl SessionWorker {
             return;
         }
         match error {
-            EngineError::ContextLost(why) | EngineError::HalfDone(why) => self.recover(&why),
-            EngineError::BadProgram(_) | EngineError::Driver { .. } => {
+            EngineError::ContextLost(why) | EngineError::PartiallyApplied(why) => {
+                self.recover(&why)
+            }
+            EngineError::InvalidProgram(_) | EngineError::Driver { .. } => {
                 self.fail(Message::new(|| error.to_string()));
             }
             could_not => {
@@ -70,7 +72,7 @@ impl SessionWorker {
                         return self.fail(why);
                     }
                     if self.state.cells_known {
-                        self.state.halt();
+                        self.state.pause_now();
                         self.state.refresh = false;
                     }
                     self.halted = Some(why.clone());
@@ -177,20 +179,20 @@ impl SessionWorker {
         let mut instances = Instances::new(engine, setup, SNAPSHOT_SLOTS)?;
         instances.set_edit_number(edit_number);
         instances.set_block_timestamps(self.lab.block_timestamps());
-        if let Some(pinned) = &self.pinned {
-            instances.compare(Some(pinned.second))?;
+        if let Some(comparison) = &self.comparison {
+            instances.compare(Some(comparison.b_switches))?;
         }
         Ok(instances)
     }
 
     /// The setup for a scene, with a kernel that accepts lattices of its size.
-    pub(super) fn setup_for(&self, scene: &Scene) -> Setup {
-        let kernel = kernel_for(scene.size, self.setup.kernel);
+    pub(super) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
+        let kernel = kernel_for(parameters.size, self.setup.kernel);
         Setup {
-            size: scene.size,
-            instances: scene.instances,
-            rule: scene.rule,
-            start: scene.start.clone(),
+            size: parameters.size,
+            instances: parameters.instances,
+            rule: parameters.rule,
+            start: parameters.start.clone(),
             kernel,
             switches: self.setup.switches.fitted_to(kernel),
             ..self.setup.clone()
@@ -203,9 +205,9 @@ impl SessionWorker {
             (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
         self.setup = setup;
         if let Some(old) = &self.instances {
-            self.copies.save_from_slots(old, self.state.log.bytes());
+            self.snapshots.save_from_slots(old, self.state.log.bytes());
         }
-        self.copies.clear_slots();
+        self.snapshots.clear_slots();
         if is_other_grid {
             self.pictures.replace_grid(
                 instances.slots().clone(),
@@ -220,10 +222,10 @@ impl SessionWorker {
         self.lab.changed();
         self.lab.measurement = None;
         self.forget_effect();
-        if self.pinned.is_some() {
+        if self.comparison.is_some() {
             self.measure_a_and_b();
         }
-        self.settle_measuring(true);
+        self.update_measuring(true);
         self.state.refresh = true;
         if let Some(view) = self.view {
             // A view of other lattices is void; the drawing side requests another one.
@@ -244,11 +246,11 @@ impl SessionWorker {
     fn release_instances(&mut self) -> u64 {
         self.pictures.clear();
         let Some(old) = self.instances.take() else {
-            self.copies.clear_slots();
+            self.snapshots.clear_slots();
             return 0;
         };
-        self.copies.save_from_slots(&old, self.state.log.bytes());
-        self.copies.clear_slots();
+        self.snapshots.save_from_slots(&old, self.state.log.bytes());
+        self.snapshots.clear_slots();
         let edit_number = old.edit_number();
         let slots = Arc::downgrade(old.slots());
         drop(old);

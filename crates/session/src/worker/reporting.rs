@@ -102,10 +102,10 @@ impl SessionWorker {
     /// The oldest generation of the start in force that a route leads to.
     fn oldest_generation(&self) -> Option<u64> {
         let (log, here) = (&self.state.log, self.state.position);
-        let copies = self.copies.positions();
+        let snapshots = self.snapshots.positions();
         let oldest = log.oldest_reachable(
             self.state.cells_known.then_some(here),
-            copies.iter().copied(),
+            snapshots.iter().copied(),
         )?;
         Some(oldest.max(log.start_of(here)).generation)
     }

@@ -13,7 +13,7 @@ use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::{Message, message};
 use life::{Lattice, Size};
-use model::actions::Needs;
+use model::actions::Requirement;
 use model::{Choice, KernelChoice, Pace, PicturePlan, SessionAction, Start, Switch};
 
 /// The worker's part of a request.
@@ -92,7 +92,7 @@ impl SessionWorker {
             }
             Command::Save(answer) => self.enqueue(Request::Save, Task::Save(answer)),
             Command::Open(session) => {
-                self.unopened = true;
+                self.restore_pending = true;
                 self.enqueue(Request::EngineIdle, Task::Open(session));
             }
             Command::Notify(notice) => {
@@ -115,11 +115,11 @@ impl SessionWorker {
                 self.answer_waiters_at_the_end();
             }
             Command::Act(action) => match action.needs() {
-                Needs::Engine => {
+                Requirement::Engine => {
                     self.notify(Notice::Refused(message!("the session has ended")));
                     (self.wake)();
                 }
-                Needs::Nothing | Needs::Session => self.act(action),
+                Requirement::Nothing | Requirement::Session => self.act(action),
             },
             Command::Notify(notice) => self.notify(notice),
             Command::View(_)
@@ -155,9 +155,9 @@ impl SessionWorker {
 
     pub(super) fn enqueue(&mut self, request: Request, task: Task) {
         self.next_task += 1;
-        let asked = self.state.requests.len();
+        let requested = self.state.requests.len();
         self.state.enqueue(request, self.next_task);
-        if self.state.requests.len() > asked {
+        if self.state.requests.len() > requested {
             self.tasks.insert(self.next_task, task);
         }
         self.changed = true;
@@ -202,7 +202,7 @@ impl SessionWorker {
                 self.enqueue_switch(SettingChange::SetSwitch(switch, at))
             }
             SessionAction::ToggleComparison => {
-                let ends = self.pinned.is_some() || self.setup.instances < 2;
+                let ends = self.comparison.is_some() || self.setup.instances < 2;
                 let request = if ends {
                     Request::EngineIdle
                 } else {
@@ -276,14 +276,14 @@ impl SessionWorker {
         }
         let is_run_to = matches!(request, Request::RunTo(_));
         let (mode, now) = (self.state.mode.clone(), self.now());
-        let copies = self.copies.positions();
-        let notice = self.state.take(request, &copies, now);
+        let snapshots = self.snapshots.positions();
+        let notice = self.state.take(request, &snapshots, now);
         self.log_changed();
         if self.state.mode != mode {
             if let Some(measurement) = &mut self.lab.measurement {
                 measurement.interrupt();
             }
-            self.reports_arrival = is_run_to && self.state.moving().is_some();
+            self.announces_arrival = is_run_to && self.state.moving().is_some();
             self.statistics.restart();
             self.halted = None;
         }
@@ -350,15 +350,18 @@ impl SessionWorker {
             SettingChange::SetSwitch(switch, at) => {
                 let (switches, kernel) = (self.current_switches(), self.setup.kernel);
                 let choices = move || switch.choices(switches, kernel).into_iter();
-                let refusal = move || {
+                let unavailable = move || {
                     let choice = choices().nth(at.into());
-                    choice.and_then(|choice| choice.refusal).unwrap_or_default()
+                    choice
+                        .and_then(|choice| choice.unavailable)
+                        .unwrap_or_default()
                 };
                 match choices().nth(at.into()) {
                     Some(Choice {
-                        refusal: Some(_), ..
+                        unavailable: Some(_),
+                        ..
                     }) => {
-                        self.notify(Notice::Refused(Message::new(refusal)));
+                        self.notify(Notice::Refused(Message::new(unavailable)));
                         Ok(())
                     }
                     Some(choice) => self.set_switch(switch, choice),
@@ -384,7 +387,7 @@ impl SessionWorker {
 
     fn set_pace(&mut self, pace: Pace) {
         self.state.pace = pace;
-        self.state.due = self.now();
+        self.state.next_round_at = self.now();
         self.statistics.restart();
     }
 
@@ -417,15 +420,15 @@ impl SessionWorker {
 
     fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
         self.drop_measurement()?;
-        let (before, asked) = (self.setup.kernel, self.setup.switches);
+        let (before, requested) = (self.setup.kernel, self.setup.switches);
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
         instances.set_kernel(kernel)?;
         self.setup.kernel = kernel;
-        self.setup.kernel_choice = KernelChoice::Asked;
-        self.setup.switches = asked.fitted_to(kernel);
-        if let Some(why) = asked.refusal(kernel) {
+        self.setup.kernel_choice = KernelChoice::Explicit;
+        self.setup.switches = requested.fitted_to(kernel);
+        if let Some(why) = requested.incompatibility(kernel) {
             let now = self.setup.switches;
             let (streams, transfer) = (now.streams, now.transfer);
             self.notify(Notice::Done(message!(
@@ -435,17 +438,17 @@ impl SessionWorker {
                 transfer = transfer
             )));
         }
-        if let Some(pinned) = &mut self.pinned {
-            pinned.second = pinned.second.fitted_to(kernel);
+        if let Some(comparison) = &mut self.comparison {
+            comparison.b_switches = comparison.b_switches.fitted_to(kernel);
         }
         self.lab.changed();
-        if self.pinned.is_none() && before.name != kernel.name {
+        if self.comparison.is_none() && before.name != kernel.name {
             let what = message!(
                 "kernel {kernel} instead of {before}",
                 kernel = kernel.name,
                 before = before.name
             );
-            self.measure_change(what, before, asked)?;
+            self.measure_change(what, before, requested)?;
         }
         self.statistics.restart();
         // Other pictures may be possible with this kernel.
@@ -464,7 +467,7 @@ impl SessionWorker {
         }
         if instances.needs_slots(plan) {
             // SnapshotStore live in the slots that are given back.
-            self.copies
+            self.snapshots
                 .save_from_slots(instances, self.state.log.bytes());
         }
         self.change_slots(|instances| instances.set_picture(plan))?;
@@ -487,7 +490,7 @@ impl SessionWorker {
         let changed = change(instances);
         if !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(instances.slots())) {
             self.pictures.replace_slots(instances.slots().clone());
-            self.copies.clear_slots();
+            self.snapshots.clear_slots();
             self.state.refresh = true;
         }
         changed.map(Some)

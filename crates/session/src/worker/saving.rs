@@ -42,33 +42,33 @@ impl SessionWorker {
             base: self.base_lattices(&self.state.log),
             newest: (position, Vec::new()),
         };
-        let (main, comparison) = match &self.pinned {
+        let (main, comparison) = match &self.comparison {
             None => (now, None),
-            Some(pinned) => {
-                let mut log = pinned.log.clone();
+            Some(comparison) => {
+                let mut log = comparison.log.clone();
                 let base = self.pinned_base(&mut log);
                 let main = SavedTimeline {
                     log,
-                    position: pinned.position,
+                    position: comparison.position,
                     base,
-                    newest: pinned.copy.clone(),
+                    newest: comparison.main_snapshot.clone(),
                 };
                 let comparison = SavedComparison {
-                    second: pinned.second,
+                    second: comparison.b_switches,
                     timeline: now,
                 };
                 (main, Some(comparison))
             }
         };
-        let scene = main.log.scene(main.position.records);
+        let parameters = main.log.parameters(main.position.records);
         SavedSession {
             setup: Setup {
                 pace: self.state.pace,
                 rounds: None,
-                size: scene.size,
-                instances: scene.instances,
-                rule: scene.rule,
-                start: scene.start,
+                size: parameters.size,
+                instances: parameters.instances,
+                rule: parameters.rule,
+                start: parameters.start,
                 ..self.setup.clone()
             },
             main,
@@ -83,8 +83,8 @@ impl SessionWorker {
         if log.base_is_start() {
             return None;
         }
-        let copies = self.copies.positions();
-        let from = copies.iter().copied().find(|&from| {
+        let snapshots = self.snapshots.positions();
+        let from = snapshots.iter().copied().find(|&from| {
             let route = log.route(None, std::iter::once(from), log.base());
             route.is_some_and(|route| route.generations == 0)
         })?;
@@ -96,7 +96,7 @@ impl SessionWorker {
     /// The same for the main log during a comparison. If no copy leads to its base, the base is moved
     /// to the pinned position.
     fn pinned_base(&self, log: &mut Log) -> Option<Vec<Arc<Lattice>>> {
-        let pinned = self.pinned.as_ref()?;
+        let comparison = self.comparison.as_ref()?;
         if log.base_is_start() {
             return None;
         }
@@ -104,14 +104,14 @@ impl SessionWorker {
             let route = log.route(None, std::iter::once(from), log.base());
             route.is_some_and(|route| route.generations == 0)
         };
-        let kept = pinned.copies.positions().find(leads);
+        let kept = comparison.snapshots.positions().find(leads);
         let lattices = kept.and_then(|from| {
-            let mut lattices = pinned.copies.get(from)?.ok()?;
+            let mut lattices = comparison.snapshots.get(from)?.ok()?;
             take_back_on_host(log, log.base().records..from.records, &mut lattices);
             Some(lattices)
         });
         lattices.or_else(|| {
-            let (position, lattices) = pinned.copy.clone();
+            let (position, lattices) = comparison.main_snapshot.clone();
             log.discard_before(position);
             (!log.base_is_start()).then_some(lattices)
         })
@@ -163,9 +163,9 @@ impl SessionWorker {
         self.state.position = timeline.position;
         self.state.cells_known = false;
         if let Some(base) = timeline.base {
-            self.copies.add(self.state.log.base(), base, log_bytes);
+            self.snapshots.add(self.state.log.base(), base, log_bytes);
         }
         let (newest, lattices) = timeline.newest;
-        self.copies.add(newest, lattices, log_bytes);
+        self.snapshots.add(newest, lattices, log_bytes);
     }
 }

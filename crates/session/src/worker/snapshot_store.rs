@@ -382,7 +382,7 @@ impl SessionWorker {
         }
         if instance < self.setup.instances {
             let waiter = Waiter::Cells(instance, answer, None);
-            self.copies.waiters.push(waiter);
+            self.snapshots.waiters.push(waiter);
         } else {
             (self.wake)(); // who asked finds the channel closed
         }
@@ -390,35 +390,36 @@ impl SessionWorker {
 
     /// Sends the session to save as soon as a copy of all lattices is on the host.
     pub(super) fn wait_for_session(&mut self, answer: Sender<SavedSession>) {
-        self.copies.waiters.push(Waiter::Session(answer, None));
+        self.snapshots.waiters.push(Waiter::Session(answer, None));
     }
 
     /// Issues a copy of all lattices into a slot.
     pub(super) fn issue_snapshot(&mut self, why: SnapshotReason, now: Instant) -> Result<()> {
-        let (Some(slot), Some(instances)) = (self.copies.free_slot(), &mut self.instances) else {
+        let (Some(slot), Some(instances)) = (self.snapshots.free_slot(), &mut self.instances)
+        else {
             return Ok(());
         };
         // Its former copy is overwritten.
-        self.copies.slots[slot] = SlotUse::Free;
+        self.snapshots.slots[slot] = SlotUse::Free;
         let issued = instances.issue_snapshot(slot as u8)?;
         if !issued {
-            self.copies.list_positions();
+            self.snapshots.list_positions();
             self.retry_at = Some(now + RETRY_INTERVAL);
             return Ok(());
         }
         let position = self.state.position;
-        self.copies.slots[slot] = SlotUse::UnderWay(position, why);
-        self.copies.is_stale = false;
-        self.copies.begun = Some(now);
+        self.snapshots.slots[slot] = SlotUse::UnderWay(position, why);
+        self.snapshots.is_stale = false;
+        self.snapshots.begun = Some(now);
         if why == SnapshotReason::Landmark {
             match self.state.moving() {
                 Some(_) => self.state.passed_waypoint(),
-                None => self.copies.landmark = Some(position),
+                None => self.snapshots.landmark = Some(position),
             }
         }
-        self.copies.list_positions();
+        self.snapshots.list_positions();
         let is_moving = self.state.moving().is_some();
-        let mut waiters = std::mem::take(&mut self.copies.waiters);
+        let mut waiters = std::mem::take(&mut self.snapshots.waiters);
         for waiter in &mut waiters {
             match waiter {
                 Waiter::Cells(..) if is_moving => {} // as they are once it has arrived
@@ -431,19 +432,19 @@ impl SessionWorker {
                 Waiter::Session(_, Some(_)) => {}
             }
         }
-        self.copies.waiters = waiters;
+        self.snapshots.waiters = waiters;
         Ok(())
     }
 
     /// Begins to read the needed lattices of a copy that has arrived in its slot.
     pub(super) fn snapshot_landed(&mut self, slot: usize) {
         let (SlotUse::UnderWay(position, why), Some(instances)) =
-            (self.copies.slots[slot], &self.instances)
+            (self.snapshots.slots[slot], &self.instances)
         else {
             return;
         };
         let is_void = position.records == u64::MAX;
-        self.copies.slots[slot] = match is_void {
+        self.snapshots.slots[slot] = match is_void {
             true => SlotUse::Free,
             false => SlotUse::Holds(position, why),
         };
@@ -451,17 +452,18 @@ impl SessionWorker {
         let now = self.now();
         let wants_all = |waiter: &Waiter| matches!(waiter, Waiter::Session(_, Some(begun)) if begun.0 == position);
         let recently = |(took, at): (Duration, Instant)| now - at < took * READING_SHARE;
-        let throttled = why == SnapshotReason::Periodic && self.copies.read.is_some_and(recently);
+        let throttled =
+            why == SnapshotReason::Periodic && self.snapshots.read.is_some_and(recently);
         let has_room = !is_void
             && !throttled
             && self
-                .copies
+                .snapshots
                 .kept
                 .would_keep(instances.all_bits(), self.state.log.bytes());
         let wanted = if why == SnapshotReason::AllCells
             || has_room
-            || self.pinned.is_some() // cells that differ are counted
-            || self.copies.waiters.iter().any(wants_all)
+            || self.comparison.is_some() // cells that differ are counted
+            || self.snapshots.waiters.iter().any(wants_all)
         {
             Some(all)
         } else {
@@ -472,13 +474,17 @@ impl SessionWorker {
             }
         };
         // A request for one instance gets it with the others, or alone.
-        let waits = self.copies.waiters.iter().find_map(|waiter| match waiter {
-            Waiter::Cells(instance, _, Some(at)) if *at == position => Some(*instance),
-            _ => None,
-        });
+        let waits = self
+            .snapshots
+            .waiters
+            .iter()
+            .find_map(|waiter| match waiter {
+                Waiter::Cells(instance, _, Some(at)) if *at == position => Some(*instance),
+                _ => None,
+            });
         let wanted = wanted.or_else(|| waits.map(|instance| instance..instance + 1));
         let Some(range) = wanted else {
-            return self.copies.list_positions();
+            return self.snapshots.list_positions();
         };
         let (answer, done) = channel();
         // If the slots are gone meanwhile, nothing is read: waiting requests get another copy.
@@ -495,7 +501,7 @@ impl SessionWorker {
             let _ = answer.send((lattices, began.elapsed())); // the reading may be forgotten
             let _ = told.send(Command::Ready); // and may have ended
         });
-        self.copies.readings.push_back(Reading {
+        self.snapshots.readings.push_back(Reading {
             slot,
             position,
             why,
@@ -503,7 +509,7 @@ impl SessionWorker {
             is_void,
             done,
         });
-        self.copies.list_positions();
+        self.snapshots.list_positions();
     }
 
     /// The instance that the record at a position changes.
@@ -511,7 +517,7 @@ impl SessionWorker {
         let record = self.state.log.record(position.records)?;
         match record.content {
             Content::Cells { instance, .. } => {
-                Some(self.state.log.base_scene().instances_of(instance)[0])
+                Some(self.state.log.base_parameters().instances_of(instance)[0])
             }
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => None,
         }
@@ -519,18 +525,18 @@ impl SessionWorker {
 
     /// Takes the lattices that background tasks have read.
     pub(super) fn take_read(&mut self) -> Result<()> {
-        while let Some(reading) = self.copies.readings.front() {
+        while let Some(reading) = self.snapshots.readings.front() {
             let Ok((lattices, took)) = reading.done.try_recv() else {
                 return Ok(());
             };
-            let Some(reading) = self.copies.readings.pop_front() else {
+            let Some(reading) = self.snapshots.readings.pop_front() else {
                 return Ok(());
             };
             if reading.why == SnapshotReason::Periodic {
-                self.copies.read = Some((took, self.now()));
+                self.snapshots.read = Some((took, self.now()));
             }
             self.changed = true;
-            let lattices = lattices.inspect_err(|_| self.copies.list_positions())?;
+            let lattices = lattices.inspect_err(|_| self.snapshots.list_positions())?;
             self.take_one(Read {
                 position: reading.position,
                 why: reading.why,
@@ -554,28 +560,28 @@ impl SessionWorker {
             {
                 self.update_known_cells(instance, lattice.clone(), read.position);
             }
-            if all && self.pinned.is_some() {
+            if all && self.comparison.is_some() {
                 self.compare_lattices(&read.lattices, read.position.generation);
             }
             if read.why == SnapshotReason::AllCells {
-                self.copies.whole = Some((read.position, read.lattices.clone()));
+                self.snapshots.whole = Some((read.position, read.lattices.clone()));
             }
             let bytes = self.instances.as_ref().map_or(0, Instances::all_bits);
             let log_bytes = self.state.log.bytes();
-            if all && self.copies.kept.would_keep(bytes, log_bytes) {
-                self.copies
+            if all && self.snapshots.kept.would_keep(bytes, log_bytes) {
+                self.snapshots
                     .add(read.position, read.lattices.clone(), log_bytes);
                 self.forget_unreachable();
             }
             self.snapshot_stored(read.position);
         }
-        self.copies.list_positions();
+        self.snapshots.list_positions();
         self.answer_waiters(&read, all);
     }
 
     fn answer_waiters(&mut self, read: &Read, all: bool) {
         let mut told = false;
-        let waiters = std::mem::take(&mut self.copies.waiters);
+        let waiters = std::mem::take(&mut self.snapshots.waiters);
         for waiter in waiters {
             match waiter {
                 Waiter::Cells(instance, answer, Some(at)) if at == read.position => {
@@ -588,7 +594,7 @@ impl SessionWorker {
                         }
                         // Only another instance was read: it waits for another copy.
                         None => self
-                            .copies
+                            .snapshots
                             .waiters
                             .push(Waiter::Cells(instance, answer, None)),
                     }
@@ -599,7 +605,7 @@ impl SessionWorker {
                     let _ = answer.send(session); // who no longer listens has gone
                     told = true;
                 }
-                waiter => self.copies.waiters.push(waiter),
+                waiter => self.snapshots.waiters.push(waiter),
             }
         }
         if told {
@@ -610,11 +616,11 @@ impl SessionWorker {
     /// Discards records before the oldest reachable position, and those beyond the budget.
     pub(super) fn forget_unreachable(&mut self) {
         let here = self.state.cells_known.then_some(self.state.position);
-        let copies = self.copies.positions();
+        let snapshots = self.snapshots.positions();
         let oldest = self
             .state
             .log
-            .oldest_reachable(here, copies.iter().copied());
+            .oldest_reachable(here, snapshots.iter().copied());
         if let Some(oldest) = oldest {
             self.state.log.discard_before(oldest);
         }
@@ -622,26 +628,26 @@ impl SessionWorker {
         let (position, base) = (self.state.position, self.state.log.base());
         self.state
             .log
-            .discard_beyond(budget, position, copies.iter().copied());
+            .discard_beyond(budget, position, snapshots.iter().copied());
         let first = self.state.log.base();
         if first != base {
-            self.copies.retain(|position| position >= first);
+            self.snapshots.retain(|position| position >= first);
         }
     }
 
     /// The lattices of the copy of a position.
     pub(super) fn lattices_of_copy(&self, position: Position) -> Option<Vec<Arc<Lattice>>> {
-        self.copies.lattices(position, self.instances.as_ref()?)
+        self.snapshots.lattices(position, self.instances.as_ref()?)
     }
 
     /// The newest lattices on the host and their position, for requests after the session's end.
     pub(super) fn last_lattices(&self) -> Option<(Position, Vec<Arc<Lattice>>)> {
-        let positions = self.copies.positions();
+        let positions = self.snapshots.positions();
         let mut positions = positions.iter().rev();
         positions.find_map(|&position| {
             let lattices = match &self.instances {
-                Some(instances) => self.copies.lattices(position, instances),
-                None => self.copies.kept.get(position).and_then(|it| it.ok()),
+                Some(instances) => self.snapshots.lattices(position, instances),
+                None => self.snapshots.kept.get(position).and_then(|it| it.ok()),
             };
             Some((position, lattices?))
         })
@@ -650,7 +656,7 @@ impl SessionWorker {
     /// Answers all waiting requests after the session's end with the newest lattices on the host. No
     /// session to save is sent if the file was not restored: it would be overwritten.
     pub(super) fn answer_waiters_at_the_end(&mut self) {
-        let waiters = std::mem::take(&mut self.copies.waiters);
+        let waiters = std::mem::take(&mut self.snapshots.waiters);
         if waiters.is_empty() {
             return;
         }
@@ -665,7 +671,7 @@ impl SessionWorker {
                         let _ = answer.send((lattice.clone(), position.generation)); // as above
                     }
                 }
-                Waiter::Session(answer, _) if !self.unopened => {
+                Waiter::Session(answer, _) if !self.restore_pending => {
                     let mut session = self.session_without_copy();
                     session.set_newest(*position, lattices.clone());
                     let _ = answer.send(session); // as above
@@ -685,8 +691,8 @@ impl SessionWorker {
         if !log.base_is_start() {
             return None;
         }
-        let scene = log.base_scene();
-        let all = (0..scene.instances).map(|i| scene.start_lattice(i));
+        let parameters = log.base_parameters();
+        let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
         Some((log.base(), all.collect::<Result<_, _>>().ok()?))
     }
 }

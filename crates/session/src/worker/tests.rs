@@ -30,7 +30,7 @@ fn setup(rounds: Option<u64>) -> Setup {
             seed: 3,
         },
         kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Asked,
+        kernel_choice: KernelChoice::Explicit,
         device: DeviceChoice::Cpu,
         switches: Switches::DEFAULT,
         generations_per_round: 1,
@@ -65,7 +65,7 @@ fn turn_until(made: &mut Made, what: &str, mut so: impl FnMut(&mut SessionWorker
     let began = Instant::now();
     let (worker, received) = made;
     while !so(worker) {
-        assert!(worker.turn(received), "{what}");
+        assert!(worker.run_once(received), "{what}");
         assert!(began.elapsed() < TIMEOUT, "{what}");
     }
 }
@@ -97,7 +97,7 @@ fn dot(instance: usize, x: u32, y: u32) -> Edit {
             cells: [[x, y]].into(),
             alive: true,
         },
-        joins: false,
+        continues_stroke: false,
     }
 }
 
@@ -106,9 +106,9 @@ fn draw(instance: usize, x: u32, y: u32) -> Step {
 }
 
 /// Draws a cell, and has it on the log.
-fn draw_now(made: &mut Made, joins: bool) {
+fn draw_now(made: &mut Made, continues_stroke: bool) {
     let edit = Edit {
-        joins,
+        continues_stroke,
         ..dot(0, 7, 5)
     };
     let end = made.0.state.log.end();
@@ -237,11 +237,11 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
     let mut made = worker(setup(Some(0)));
     let saved = save(&mut made.0);
     turn_until(&mut made, "a copy under way", |worker| {
-        !worker.copies.positions().is_empty()
+        !worker.snapshots.positions().is_empty()
     });
     let plan = PicturePlan {
         transfer: engine::Transfer::View,
-        viewport: engine::ReduceRegion {
+        region: engine::ReduceRegion {
             x0: 0,
             y0: 0,
             step: engine::ReduceRegion::ONE,
@@ -302,14 +302,14 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
         records: 0,
         generation: first,
     };
-    assert!(made.0.copies.positions().contains(&before));
-    let known = made.0.copies.positions().len();
+    assert!(made.0.snapshots.positions().contains(&before));
+    let known = made.0.snapshots.positions().len();
     for _ in 0..5 {
         let rounds = made.0.state.rounds;
         turn_until(&mut made, "a round", |worker| worker.state.rounds > rounds);
         draw_now(&mut made, true);
     }
-    let later = made.0.copies.positions();
+    let later = made.0.snapshots.positions();
     let more = later.iter().filter(|at| at.records > 0).count();
     assert!(later.len() <= known + more && more <= 2, "{later:?}");
 }
@@ -391,7 +391,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
         generation: 12,
     };
     let main = SavedTimeline {
-        log: Log::from_snapshot(Scene::of(&patterns), at),
+        log: Log::from_snapshot(SessionParameters::of(&patterns), at),
         position: at,
         base: Some(vec![dead(), dead()]),
         newest: (at, vec![dead(), dead()]),
@@ -405,7 +405,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
     };
     made.0.dispatch(Command::Open(Box::new(session)));
     turn_until(&mut made, "it is open", |worker| {
-        !worker.unopened && generation(worker) > 12
+        !worker.restore_pending && generation(worker) > 12
     });
     assert_eq!(reseeded(&mut made), None);
 }
@@ -615,11 +615,11 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
 fn rounds_that_were_lost_are_made_again_and_counted_once() {
     let mut made = worker(setup(Some(400)));
     turn_until(&mut made, "a copy", |worker| {
-        worker.state.rounds > 20 && !worker.copies.positions().is_empty()
+        worker.state.rounds > 20 && !worker.snapshots.positions().is_empty()
     });
     let lose = |made: &mut Made| {
         made.0
-            .handle_error(EngineError::HalfDone("a test".into()), true)
+            .handle_error(EngineError::PartiallyApplied("a test".into()), true)
     };
     lose(&mut made);
     for _ in 0..2 {
@@ -645,7 +645,7 @@ fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
     driver.step(Step::Act(SessionAction::ToggleComparison));
     driver.step(Step::Act(SessionAction::ToggleComparison));
     driver.step(Step::Settle);
-    assert!(driver.worker.pinned.is_some());
+    assert!(driver.worker.comparison.is_some());
 }
 
 /// Once every slot held the newest copy, and no other could ever be made.
@@ -698,7 +698,7 @@ fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
     ];
     let mut driver = Driver::new(small(3));
     steps.into_iter().for_each(|step| driver.step(step));
-    assert!(driver.worker.pinned.is_none());
+    assert!(driver.worker.comparison.is_none());
 }
 
 /// Once B was edited some generations too early.
@@ -730,7 +730,7 @@ fn an_undo_that_is_refused_in_its_middle_leaves_cells_and_label_together() {
     for after in 0..8 {
         let stroke = |x| {
             Step::Edit(Edit {
-                joins: x > 0,
+                continues_stroke: x > 0,
                 ..dot(0, x, 3)
             })
         };

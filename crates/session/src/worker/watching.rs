@@ -102,7 +102,7 @@ impl SessionWorker {
     /// Sets whether populations are shown.
     pub(super) fn watch_populations(&mut self, shown: bool) {
         self.watch.shown = shown;
-        self.settle_measuring(false);
+        self.update_measuring(false);
     }
 
     /// Switches to the next choice of when rounds stop automatically.
@@ -110,7 +110,7 @@ impl SessionWorker {
         let next = self.setup.time.stop_when_still.next();
         self.setup.time.stop_when_still = next;
         self.watch.stopped = false;
-        self.settle_measuring(false);
+        self.update_measuring(false);
         self.notify(Notice::Done(match next {
             StopWhenStill::Never => message!("Rounds do not stop automatically"),
             StopWhenStill::Selected => {
@@ -123,7 +123,7 @@ impl SessionWorker {
     /// Turns the refilling of dead panels on or off.
     pub(super) fn toggle_reseed(&mut self) {
         self.setup.time.reseed ^= true;
-        self.settle_measuring(false);
+        self.update_measuring(false);
         self.notify(Notice::Done(match self.setup.time.reseed {
             true => message!("Dead panels are reseeded"),
             false => message!("Dead panels are left as they are"),
@@ -131,7 +131,7 @@ impl SessionWorker {
     }
 
     /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
-    pub(super) fn settle_measuring(&mut self, anew: bool) {
+    pub(super) fn update_measuring(&mut self, anew: bool) {
         let settings = self.setup.time;
         let stops = settings.stop_when_still != StopWhenStill::Never;
         let measuring = match (self.watch.shown || stops, settings.reseed) {
@@ -169,8 +169,8 @@ impl SessionWorker {
         } in found
         {
             for (i, measure) in (first..).zip(measures) {
-                populations.note(i, generation, measure);
-                let settled = watch.detectors[i].note(generation, measure, self.setup.rule);
+                populations.record(i, generation, measure);
+                let settled = watch.detectors[i].add(generation, measure, self.setup.rule);
                 let since = watch.since[i].filter(|_| settled.is_some());
                 watch.since[i] = settled.map(|_| since.unwrap_or(now));
             }
@@ -208,7 +208,7 @@ impl SessionWorker {
     pub(super) fn reseed_one(&mut self, now: Instant) {
         let settings = self.setup.time;
         // Not during a run to a generation: it is about the present lattices.
-        let may = settings.reseed && self.state.mode == Mode::Running && self.pinned.is_none();
+        let may = settings.reseed && self.state.mode == Mode::Running && self.comparison.is_none();
         // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;
         // Records ahead say what happens.
@@ -233,7 +233,7 @@ impl SessionWorker {
     /// Whether the program may still refill an instance.
     pub(super) fn may_reseed(&self, instance: usize) -> bool {
         !self.watch.drawn.contains(&instance)
-            && self.pinned.is_none()
+            && self.comparison.is_none()
             && !self.state.has_records_ahead()
     }
 }

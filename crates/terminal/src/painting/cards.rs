@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::painting::TerminalView;
-use crate::painting::colours::{Depth, PALETTE};
+use crate::painting::colours::{ColourDepth, PALETTE};
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
 use model::{Status, Switch};
@@ -44,7 +44,7 @@ pub(super) fn paint(
                     .enumerate()
                     .map(|(at, entry)| {
                         let text = format!("{:<14} {}", entry.name, entry.title);
-                        let line = Line::from(text).style(depth.ink(PALETTE.value));
+                        let line = Line::from(text).style(depth.text(PALETTE.value));
                         if at == *selected {
                             line.reversed()
                         } else {
@@ -92,12 +92,12 @@ pub(super) fn paint(
         tr!(" Esc closes ").into()
     };
     let block = Block::bordered()
-        .border_style(depth.ink(PALETTE.label))
+        .border_style(depth.text(PALETTE.label))
         .title(Span::styled(
             format!(" {} ", card.title),
-            depth.ink(PALETTE.accent).bold(),
+            depth.text(PALETTE.accent).bold(),
         ))
-        .title_bottom(Line::styled(foot, depth.ink(PALETTE.label)).right_aligned())
+        .title_bottom(Line::styled(foot, depth.text(PALETTE.label)).right_aligned())
         .padding(Padding::horizontal(1));
     Clear.render(place, buffer);
     text.scroll((view.scroll as u16, 0))
@@ -106,7 +106,7 @@ pub(super) fn paint(
 }
 
 /// The keys that work here, by topic.
-fn keys(depth: Depth) -> Card {
+fn keys(depth: ColourDepth) -> Card {
     let here = |row: &&Row| row.front_ends.include(FrontEnd::Terminal);
     let rows = TABLE.iter().filter(here);
     let widest = rows.map(|row| lang::columns(&row.keys())).max();
@@ -116,8 +116,8 @@ fn keys(depth: Depth) -> Card {
         let line = |row: &Row| {
             let keys = lang::align_right(&row.keys(), widest) + "  ";
             Line::from(vec![
-                Span::styled(keys, depth.ink(PALETTE.accent)),
-                Span::styled(row.help(), depth.ink(PALETTE.value)),
+                Span::styled(keys, depth.text(PALETTE.accent)),
+                Span::styled(row.help(), depth.text(PALETTE.value)),
             ])
         };
         let rows: Vec<Line<'static>> = topic.rows().filter(here).map(line).collect();
@@ -127,7 +127,10 @@ fn keys(depth: Depth) -> Card {
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        lines.push(Line::styled(topic.title(), depth.ink(PALETTE.value).bold()));
+        lines.push(Line::styled(
+            topic.title(),
+            depth.text(PALETTE.value).bold(),
+        ));
         lines.extend(rows);
     }
     Card {
@@ -139,26 +142,26 @@ fn keys(depth: Depth) -> Card {
 
 /// Every switch and its positions, the present one marked, the others refused where they cannot
 /// be.
-fn switches(status: &Status, depth: Depth) -> Card {
+fn switches(status: &Status, depth: ColourDepth) -> Card {
     let mut lines = Vec::new();
     for (at, switch) in Switch::ALL.into_iter().enumerate() {
         let name = lang::align_left(switch.name(), 12);
         let head = format!("F{}  {name} ", at + 2);
-        let mut spans = vec![Span::styled(head, depth.ink(PALETTE.accent))];
+        let mut spans = vec![Span::styled(head, depth.text(PALETTE.accent))];
         let choices = switch.choices(status.switches, status.kernel);
         let present = switch.position(status.switches, status.kernel);
         for (at, choice) in choices.iter().enumerate() {
-            let style = match (at == present, &choice.refusal) {
-                (true, _) => depth.ink(PALETTE.value).reversed(),
-                (false, None) => depth.ink(PALETTE.value),
-                (false, Some(_)) => depth.ink(PALETTE.label).dim().crossed_out(),
+            let style = match (at == present, &choice.unavailable) {
+                (true, _) => depth.text(PALETTE.value).reversed(),
+                (false, None) => depth.text(PALETTE.value),
+                (false, Some(_)) => depth.text(PALETTE.label).dim().crossed_out(),
             };
             spans.push(Span::styled(format!(" {} ", choice.label), style));
         }
         lines.push(Line::from(spans));
         if let Some(choice) = choices.get(present) {
             let text = format!("{:17}{}", "", choice.effect);
-            lines.push(Line::styled(text, depth.ink(PALETTE.label)));
+            lines.push(Line::styled(text, depth.text(PALETTE.label)));
         }
     }
     Card {
@@ -168,12 +171,12 @@ fn switches(status: &Status, depth: Depth) -> Card {
     }
 }
 
-fn ladder(status: &Status, depth: Depth) -> Card {
+fn ladder(status: &Status, depth: ColourDepth) -> Card {
     let chart = LadderChart::of(status);
     let rate = |rung: &Rung| rung.mark.map(|(rate, _)| rate);
     let most = chart.rungs.iter().filter_map(rate).fold(0.0, f64::max);
     let mut lines = vec![
-        Line::styled(chart.lead, depth.ink(PALETTE.accent)),
+        Line::styled(chart.headline, depth.text(PALETTE.accent)),
         Line::default(),
     ];
     for rung in &chart.rungs {
@@ -188,19 +191,19 @@ fn ladder(status: &Status, depth: Depth) -> Card {
         };
         let rate = rate.map_or("–".into(), |rate| format!("{}cell/s", si(rate)));
         let style = if rung.present {
-            depth.ink(PALETTE.value).reversed()
+            depth.text(PALETTE.value).reversed()
         } else {
-            depth.ink(PALETTE.value)
+            depth.text(PALETTE.value)
         };
         lines.push(Line::from(vec![
             Span::styled(format!("{:<14}", rung.name), style),
-            Span::styled(format!(" {rate:>13} "), depth.ink(PALETTE.value)),
-            Span::styled(bar, depth.ink(PALETTE.accent)),
+            Span::styled(format!(" {rate:>13} "), depth.text(PALETTE.value)),
+            Span::styled(bar, depth.text(PALETTE.accent)),
         ]));
     }
     lines.extend([
         Line::default(),
-        Line::styled(chart.said, depth.ink(PALETTE.label)),
+        Line::styled(chart.caption, depth.text(PALETTE.label)),
     ]);
     Card {
         title: tr!("The ladder").into(),
@@ -209,7 +212,7 @@ fn ladder(status: &Status, depth: Depth) -> Card {
     }
 }
 
-fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
+fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     let columns = columns.saturating_sub(6).clamp(20, 76);
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut say = |text: &str, style: Style| {
@@ -217,8 +220,8 @@ fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
         lines.extend(wrapped.map(|line| Line::styled(line, style)));
     };
     for (text, style) in [
-        (&page.text, depth.ink(PALETTE.value)),
-        (&page.question, depth.ink(PALETTE.accent).bold()),
+        (&page.text, depth.text(PALETTE.value)),
+        (&page.question, depth.text(PALETTE.accent).bold()),
     ] {
         if !text.is_empty() {
             say(text, style);
@@ -226,21 +229,21 @@ fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
         }
     }
     for (what, value) in &page.rows {
-        say(&format!("{what}: {value}"), depth.ink(PALETTE.value));
+        say(&format!("{what}: {value}"), depth.text(PALETTE.value));
     }
     for (what, passed) in &page.checks {
         let (sign, style) = match passed {
-            true => ("✓", depth.ink(PALETTE.running)),
-            false => ("✗", depth.ink(PALETTE.failed_ink)),
+            true => ("✓", depth.text(PALETTE.running)),
+            false => ("✗", depth.text(PALETTE.failed_text)),
         };
         say(&format!("{sign} {what}"), style);
     }
     if page.busy {
-        say(tr!("measuring …"), depth.ink(PALETTE.accent));
+        say(tr!("measuring …"), depth.text(PALETTE.accent));
     }
     if !page.note.is_empty() {
         say(" ", Style::new());
-        say(&page.note, depth.ink(PALETTE.label));
+        say(&page.note, depth.text(PALETTE.label));
     }
     Card {
         title: tr!("{} · {} of {} · ← →", page.title, page.number, page.of),

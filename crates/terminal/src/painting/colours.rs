@@ -9,7 +9,7 @@ pub(super) const PALETTE: Palette = Palette::DARK;
 
 /// How many colours there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Depth {
+pub enum ColourDepth {
     /// None, or none are wanted.
     None,
     /// The sixteen that every terminal has.
@@ -20,54 +20,54 @@ pub enum Depth {
     True,
 }
 
-impl Depth {
+impl ColourDepth {
     /// By the environment, as programs agree upon: `NO_COLOR`, `COLORTERM`, `TERM`.
-    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Depth {
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> ColourDepth {
         let there = |name: &str| variable(name).filter(|value| !value.is_empty());
         let term = there("TERM").unwrap_or_default();
         let many = there("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
         if there("NO_COLOR").is_some() || matches!(term.as_str(), "" | "dumb") {
-            Depth::None
+            ColourDepth::None
         } else if many || term.ends_with("-direct") {
-            Depth::True
+            ColourDepth::True
         } else if term.contains("256color") {
-            Depth::Indexed
+            ColourDepth::Indexed
         } else if term.contains("mono") || term.starts_with("vt") {
-            Depth::None
+            ColourDepth::None
         } else {
-            Depth::Basic
+            ColourDepth::Basic
         }
     }
 
     /// The nearest colour.
     pub(super) fn colour(self, [red, green, blue]: Rgb) -> Color {
         match self {
-            Depth::None => Color::Reset,
-            Depth::Basic => basic([red, green, blue]),
-            Depth::Indexed => Color::Indexed(indexed([red, green, blue])),
-            Depth::True => Color::Rgb(red, green, blue),
+            ColourDepth::None => Color::Reset,
+            ColourDepth::Basic => basic([red, green, blue]),
+            ColourDepth::Indexed => Color::Indexed(indexed([red, green, blue])),
+            ColourDepth::True => Color::Rgb(red, green, blue),
         }
     }
 
     /// Type of a colour.
-    pub(super) fn ink(self, colour: Rgb) -> Style {
+    pub(super) fn text(self, colour: Rgb) -> Style {
         match self {
-            Depth::None => Style::new(),
+            ColourDepth::None => Style::new(),
             _ => Style::new().fg(self.colour(colour)),
         }
     }
 
     /// Type of a colour on a ground of another; reversed where there are no colours.
-    pub(super) fn on(self, ink: Rgb, ground: Rgb) -> Style {
+    pub(super) fn on(self, text_colour: Rgb, background: Rgb) -> Style {
         match self {
-            Depth::None => Style::new().reversed(),
-            _ => self.ink(ink).bg(self.colour(ground)),
+            ColourDepth::None => Style::new().reversed(),
+            _ => self.text(text_colour).bg(self.colour(background)),
         }
     }
 
     /// Whether shades can be told apart.
     pub(super) fn has_shades(self) -> bool {
-        matches!(self, Depth::Indexed | Depth::True)
+        matches!(self, ColourDepth::Indexed | ColourDepth::True)
     }
 }
 
@@ -129,18 +129,18 @@ mod tests {
                 let pair = pairs.iter().find(|(key, _)| *key == name);
                 pair.map(|(_, value)| value.to_string())
             };
-            Depth::detect(find)
+            ColourDepth::detect(find)
         };
-        assert_eq!(depth(&[("TERM", "xterm-256color")]), Depth::Indexed);
-        assert_eq!(depth(&[("TERM", "xterm")]), Depth::Basic);
-        assert_eq!(depth(&[("TERM", "dumb")]), Depth::None);
-        assert_eq!(depth(&[]), Depth::None);
+        assert_eq!(depth(&[("TERM", "xterm-256color")]), ColourDepth::Indexed);
+        assert_eq!(depth(&[("TERM", "xterm")]), ColourDepth::Basic);
+        assert_eq!(depth(&[("TERM", "dumb")]), ColourDepth::None);
+        assert_eq!(depth(&[]), ColourDepth::None);
         let full = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
-        assert_eq!(depth(&full), Depth::True);
+        assert_eq!(depth(&full), ColourDepth::True);
         let none = [full[0], full[1], ("NO_COLOR", "1")];
-        assert_eq!(depth(&none), Depth::None);
+        assert_eq!(depth(&none), ColourDepth::None);
         let empty = [full[0], full[1], ("NO_COLOR", "")];
-        assert_eq!(depth(&empty), Depth::True);
+        assert_eq!(depth(&empty), ColourDepth::True);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
-use crate::painting::colours::Depth;
+use crate::painting::colours::ColourDepth;
 use screen::ViewOptions;
-use screen::shade::{lively, reduced};
+use screen::shade::{brightness, reduced};
 use screen::theme::{bytes, theme, tint};
 
 /// What panels are made of.
@@ -82,7 +82,7 @@ const ORDER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 
 /// How a panel is painted.
 pub(super) struct Paint<'a> {
     pub(super) dots: Dots,
-    pub(super) depth: Depth,
+    pub(super) depth: ColourDepth,
     pub(super) options: &'a ViewOptions,
     pub(super) instance: usize,
     /// Dots a cell.
@@ -96,11 +96,11 @@ impl Paint<'_> {
         let reduced = reduced(1.0 / self.scale);
         let shade = |x: u32, y: u32| -> Option<f32> {
             let density = densities.get((y * width + x) as usize).copied()??;
-            let lively = lively(f32::from(density) / 255.0, reduced);
+            let brightness = brightness(f32::from(density) / 255.0, reduced);
             Some(if self.options.invert {
-                1.0 - lively
+                1.0 - brightness
             } else {
-                lively
+                brightness
             })
         };
         let ramp = self.ramp();
@@ -126,7 +126,7 @@ impl Paint<'_> {
 
     /// From dead to live.
     fn ramp(&self) -> [Color; 9] {
-        let theme = theme(self.options.colours);
+        let theme = theme(self.options.theme);
         let own = tint(self.instance);
         std::array::from_fn(|step| {
             let colour = if theme.tinted {

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::painting::MIN_TERMINAL_SIZE;
-use crate::painting::colours::{Depth, PALETTE};
+use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::layout::{Panel, TerminalLayout};
 use lang::tr;
 use model::{Action, Pace, SessionAction, Status, ViewAction};
@@ -31,20 +31,20 @@ pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
 }
 
 /// Names a panel, and says whether it is the selected one.
-pub(super) fn paint_label(status: &Status, panel: &Panel, depth: Depth, buffer: &mut Buffer) {
+pub(super) fn paint_label(status: &Status, panel: &Panel, depth: ColourDepth, buffer: &mut Buffer) {
     let Some(place) = panel.label else { return };
-    let half = match &status.comparison {
+    let side = match &status.comparison {
         Some(comparison) if panel.instance < comparison.each => "A ",
         Some(comparison) if panel.instance < 2 * comparison.each => "B ",
         _ => "",
     };
     let selected = panel.instance == status.selected;
     let sign = if selected { "▸" } else { " " };
-    let name = format!("{sign}{half}{}", panel.instance);
+    let name = format!("{sign}{side}{}", panel.instance);
     let style = if selected {
         depth.on(PALETTE.on_accent, PALETTE.accent)
     } else {
-        depth.ink(PALETTE.label)
+        depth.text(PALETTE.label)
     };
     if selected {
         buffer.set_style(place, style);
@@ -54,7 +54,7 @@ pub(super) fn paint_label(status: &Status, panel: &Panel, depth: Depth, buffer: 
 
 /// Paints both lines.
 pub(super) fn paint(
-    depth: Depth,
+    depth: ColourDepth,
     screen: &Screen<'_>,
     status: &Status,
     places: &TerminalLayout,
@@ -69,7 +69,7 @@ pub(super) fn paint(
         (Some(_), _) => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
         (None, true) => (
             tr!("▶ running"),
-            depth.on(PALETTE.running, PALETTE.running_ground),
+            depth.on(PALETTE.running, PALETTE.running_background),
         ),
         (None, false) => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
     };
@@ -78,7 +78,7 @@ pub(super) fn paint(
     let figures = figures(screen, status, places);
     let room = usize::from(top.width.saturating_sub(used));
     let line = fitted(&figures, room);
-    let style = depth.ink(PALETTE.value);
+    let style = depth.text(PALETTE.value);
     buffer.set_stringn(top.x + used, top.y, line, room, style);
     let (text, style) = second(depth, screen, status, places);
     buffer.set_style(bottom, style);
@@ -166,7 +166,7 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
 
 /// The most urgent sentence, or the keys that matter most.
 fn second(
-    depth: Depth,
+    depth: ColourDepth,
     screen: &Screen<'_>,
     status: &Status,
     places: &TerminalLayout,
@@ -186,7 +186,7 @@ fn second(
     }
     if let Some(comparison) = &status.comparison {
         let line = in_one_line(comparison, status.kernel);
-        return (line, depth.ink(PALETTE.accent));
+        return (line, depth.text(PALETTE.accent));
     }
     let hints: [(Action, &str); 8] = [
         (ViewAction::ToggleHelp.into(), tr!("keys")),
@@ -200,8 +200,8 @@ fn second(
     ];
     let hints = hints.map(|(action, word)| format!("{} {word}", action.key()));
     let style = match depth {
-        Depth::None => Style::new().dim(),
-        _ => depth.ink(PALETTE.label),
+        ColourDepth::None => Style::new().dim(),
+        _ => depth.text(PALETTE.label),
     };
     (hints.join(" · "), style)
 }

@@ -8,10 +8,10 @@
 
 mod cards;
 mod colours;
-mod field;
 mod glyphs;
 mod hud;
 mod layout;
+mod picture_cache;
 mod timeline;
 
 #[cfg(test)]
@@ -25,11 +25,11 @@ use model::PictureSource;
 use model::{PicturePlan, Status, Streams, TransferChoice};
 use screen::{Screen, TextureLimits, Timeline, ViewOptions, ViewTransform, request};
 
-pub use colours::Depth;
-use field::Field;
+pub use colours::ColourDepth;
 pub use glyphs::Glyphs;
 use glyphs::{Dots, Paint};
 use layout::TerminalLayout;
+use picture_cache::PictureCache;
 
 /// The fewest columns and rows of a terminal that is of use.
 pub(crate) const MIN_TERMINAL_SIZE: [u16; 2] = [32, 10];
@@ -46,8 +46,8 @@ pub struct TerminalView {
     /// Whether the keys are shown, over the panels.
     pub help: bool,
     glyphs: Glyphs,
-    depth: Depth,
-    field: Field,
+    depth: ColourDepth,
+    picture_cache: PictureCache,
     timeline: Timeline,
     /// The first line of a card that is shown, where a card is longer than the screen.
     scroll: usize,
@@ -55,12 +55,12 @@ pub struct TerminalView {
 
 impl TerminalView {
     /// With nothing to show yet.
-    pub fn new(glyphs: Glyphs, depth: Depth) -> TerminalView {
+    pub fn new(glyphs: Glyphs, depth: ColourDepth) -> TerminalView {
         TerminalView {
             help: false,
             glyphs,
             depth,
-            field: Field::default(),
+            picture_cache: PictureCache::default(),
             timeline: Timeline::default(),
             scroll: 0,
         }
@@ -69,7 +69,8 @@ impl TerminalView {
     /// Takes over what is newer; waits for nothing.
     pub fn update(&mut self, screen: &Screen<'_>, source: &dyn PictureSource) {
         if let Some(status) = screen.status {
-            self.field.update(status.instances, status.size, source);
+            self.picture_cache
+                .update(status.instances, status.size, source);
         }
         if screen.options.timeline {
             self.timeline.update(source);
@@ -81,7 +82,7 @@ impl TerminalView {
         let panels = places(screen, area).map(|places| places.panels);
         let shown = panels.iter().flatten();
         shown
-            .filter(|panel| !self.field.has(panel.instance))
+            .filter(|panel| !self.picture_cache.has(panel.instance))
             .count()
     }
 
@@ -96,13 +97,13 @@ impl TerminalView {
                 TransferChoice::Bits
             }
             TransferChoice::Auto => TransferChoice::View,
-            asked => asked,
+            requested => requested,
         };
         let size = (status.size, status.instances);
         Some(request(
             size,
             (transform, panel),
-            screen.only(),
+            screen.single_instance(),
             choice,
             LIMITS,
         ))
@@ -224,7 +225,7 @@ impl TerminalView {
         let mut densities = Vec::new();
         for panel in &places.panels {
             let pixels = dots.of([panel.rect.width, panel.rect.height]);
-            self.field
+            self.picture_cache
                 .sample(panel.instance, transform, pixels, &mut densities);
             let paint = Paint {
                 dots,
@@ -268,7 +269,7 @@ fn places_of(options: &ViewOptions, status: &Status, area: Rect) -> Option<Termi
     Some(TerminalLayout::new(
         area,
         status,
-        options.only(status),
+        options.single_instance(status),
         lanes,
     ))
 }

@@ -74,7 +74,7 @@ struct View {
 }
 
 impl View {
-    fn new(glyphs: Glyphs, depth: Depth) -> View {
+    fn new(glyphs: Glyphs, depth: ColourDepth) -> View {
         View {
             painter: TerminalView::new(glyphs, depth),
             options: ViewOptions::default(),
@@ -116,7 +116,7 @@ impl View {
 }
 
 fn view() -> View {
-    View::new(Glyphs::Auto, Depth::True)
+    View::new(Glyphs::Auto, ColourDepth::True)
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_zoomed_panel_goes_around_the_torus() {
                 let plan = view.request(&status, area).unwrap();
                 let lattices = std::slice::from_ref(lattice);
                 let pictures = match plan.transfer {
-                    Transfer::View => FixturePictures::views(lattices, plan.viewport),
+                    Transfer::View => FixturePictures::views(lattices, plan.region),
                     _ => FixturePictures::bits(lattices),
                 };
                 view.update(&status, &Source(pictures));
@@ -260,7 +260,7 @@ fn without_colours_all_is_said_by_signs() {
     let mut status = status(1, size);
     status.instances = 2;
     status.selected = 1;
-    let mut view = View::new(Glyphs::Auto, Depth::None);
+    let mut view = View::new(Glyphs::Auto, ColourDepth::None);
     let terminal = screen(&mut view, &status, [80, 30]);
     let buffer = terminal.backend().buffer();
     for cell in buffer.content() {
@@ -278,7 +278,7 @@ fn without_colours_all_is_said_by_signs() {
 #[test]
 fn ascii_is_ascii_everywhere() {
     let status = status(16, size(64, 64));
-    let mut view = View::new(Glyphs::Ascii, Depth::Basic);
+    let mut view = View::new(Glyphs::Ascii, ColourDepth::Basic);
     view.options.timeline = true;
     for help in [false, true] {
         view.painter.help = help;
@@ -385,8 +385,8 @@ fn the_request_is_for_the_dots_that_there_are() {
     let plan = request(large);
     assert_eq!(plan.transfer, Transfer::View);
     let places = view.places(&status(16, large), area).unwrap();
-    let viewport = plan.viewport;
-    assert_eq!(viewport.height, 4 * u32::from(places.panel[1]));
-    assert!(viewport.width >= 2 * u32::from(places.panel[0]));
-    assert!(viewport.words() * 4 < 2000, "{viewport:?}");
+    let region = plan.region;
+    assert_eq!(region.height, 4 * u32::from(places.panel[1]));
+    assert!(region.width >= 2 * u32::from(places.panel[0]));
+    assert!(region.words() * 4 < 2000, "{region:?}");
 }

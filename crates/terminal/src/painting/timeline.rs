@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::painting::colours::{Depth, PALETTE};
+use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::hud::cut;
 use engine::StreamId;
 use lang::tr;
@@ -15,7 +15,7 @@ use screen::Timeline;
 use screen::numbers::time_us;
 use screen::timeline::lanes::{Bar, Chart, Lane, fold};
 use screen::timeline::overlap::in_words;
-use screen::timeline::scale::{Stretch, TimeScale};
+use screen::timeline::scale::{TimeRange, TimeScale};
 pub(super) use screen::timeline::{KINDS, Kind};
 
 /// Columns of a row's name.
@@ -38,7 +38,7 @@ fn symbol(kind: Kind) -> char {
 pub(crate) fn paint(
     status: &Status,
     timeline: &Timeline,
-    depth: Depth,
+    depth: ColourDepth,
     place: Rect,
     buffer: &mut Buffer,
 ) {
@@ -49,18 +49,18 @@ pub(crate) fn paint(
             &format!(" {overlap} · {}", tr!("No round has been timed yet")),
             width,
         );
-        buffer.set_string(place.x, place.y, text, depth.ink(PALETTE.accent));
+        buffer.set_string(place.x, place.y, text, depth.text(PALETTE.accent));
         return;
     };
     let round = tr!("{} per round", time_us(chart.wall / 1e3));
     let head = format!(" {overlap} · {round}");
-    let style = depth.ink(PALETTE.accent).bold();
+    let style = depth.text(PALETTE.accent).bold();
     buffer.set_string(place.x, place.y, cut(&head, width), style);
     legend(chart, depth, place, lang::columns(&head) as u16, buffer);
     // The first row is the head, the last one the axis; the host has the one between.
     let rows = usize::from(place.height.saturating_sub(3)).max(1);
     let folded = chart.lanes.len().div_ceil(rows).max(1);
-    let whole = Stretch {
+    let whole = TimeRange {
         from: 0.0,
         length: chart.whole,
     };
@@ -80,7 +80,7 @@ pub(crate) fn paint(
         }
         let room = usize::from(NAMES) - 1;
         let name = lang::align_right(&cut(&name, room), room) + " ";
-        buffer.set_string(place.x, y, name, depth.ink(PALETTE.label));
+        buffer.set_string(place.x, y, name, depth.text(PALETTE.label));
         for piece in fold(lanes, scale, bars.x.into(), bars.width.into()) {
             let style = colour(piece.kind, depth);
             for column in piece.columns.0..piece.columns.1 {
@@ -111,12 +111,12 @@ fn name(lanes: &[Lane]) -> String {
     }
 }
 
-fn colour(kind: Kind, depth: Depth) -> Style {
-    depth.ink(kind.colour(&PALETTE))
+fn colour(kind: Kind, depth: ColourDepth) -> Style {
+    depth.text(kind.colour(&PALETTE))
 }
 
 /// What the bars stand for: of the kinds that this round has, at the right of the head.
-fn legend(chart: &Chart, depth: Depth, place: Rect, used: u16, buffer: &mut Buffer) {
+fn legend(chart: &Chart, depth: ColourDepth, place: Rect, used: u16, buffer: &mut Buffer) {
     let all = || {
         chart
             .lanes
@@ -144,14 +144,14 @@ fn legend(chart: &Chart, depth: Depth, place: Rect, used: u16, buffer: &mut Buff
     }
 }
 
-fn axis(scale: TimeScale, bars: Rect, y: u16, depth: Depth, buffer: &mut Buffer) {
+fn axis(scale: TimeScale, bars: Rect, y: u16, depth: ColourDepth, buffer: &mut Buffer) {
     let (times, ticks) = scale.ticks(12.0);
     for ns in times {
         let x = scale.x(ns).round() as u16;
         let label = format!("│{}", ticks.label(ns));
         let length = label.chars().count() as u16;
         if x + length <= bars.right() + 1 {
-            buffer.set_string(x, y, label, depth.ink(PALETTE.value));
+            buffer.set_string(x, y, label, depth.text(PALETTE.value));
         }
     }
 }

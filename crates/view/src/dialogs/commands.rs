@@ -43,19 +43,19 @@ impl Commands {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: DialogContext<'_>,
-        asked: &mut Vec<UiRequest>,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
     ) -> bool {
-        let unit = seen.unit;
+        let unit = cx.unit;
         let mut stays = true;
-        let left = style::dialog(context, seen, ("commands", Some(0.08), 660.0), |ui| {
+        let left = style::dialog(context, cx, ("commands", Some(0.08), 660.0), |ui| {
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type a command"));
             let field = ui.add(
                 field
                     .desired_width(f32::INFINITY)
                     .margin(vec2(9.0, 6.0) * unit),
             );
-            if seen.is_top {
+            if cx.is_top {
                 field.request_focus();
             }
             let typed = field.changed();
@@ -63,7 +63,7 @@ impl Commands {
                 self.chosen = 0;
             }
             let found = entries::found(
-                entries::all(&seen.frame.context(), &self.lessons),
+                entries::all(&cx.frame.context(), &self.lessons),
                 &self.typed,
             );
             // Counted: of a slow frame no key is lost.
@@ -83,7 +83,7 @@ impl Commands {
             let last = found.len().saturating_sub(1);
             self.chosen = self.chosen.saturating_add_signed(by).min(last);
             // Of one height, however much is found: nothing moves while one types.
-            let height = (LINES * LINE * unit).min(0.62 * seen.screen.height());
+            let height = (LINES * LINE * unit).min(0.62 * cx.screen.height());
             let spacing = std::mem::take(&mut ui.spacing_mut().item_spacing);
             ui.add_space(6.0 * unit);
             ui.scope(|ui| {
@@ -94,16 +94,16 @@ impl Commands {
                     .auto_shrink(false)
                     .show(ui, |ui| {
                         if found.is_empty() {
-                            entries::nothing(ui, seen);
+                            entries::nothing(ui, cx);
                         }
                         for (at, entry) in found.iter().enumerate() {
-                            let line = entries::line(ui, seen, entry, at == self.chosen);
+                            let line = entries::line(ui, cx, entry, at == self.chosen);
                             if at == self.chosen && (by != 0 || typed) {
                                 line.scroll_to_me(None);
                             }
-                            let possible = entry.refusal.is_none();
+                            let possible = entry.unavailable.is_none();
                             if line.clicked() || (entered && at == self.chosen && possible) {
-                                asked.push(entry.request.clone());
+                                requests.push(entry.request.clone());
                                 stays = false;
                             }
                         }
@@ -111,8 +111,8 @@ impl Commands {
             });
             ui.spacing_mut().item_spacing = spacing;
             ui.add_space(4.0 * unit);
-            let (words, ink) = said(found.get(self.chosen), seen.palette);
-            let words = RichText::new(words).small().color(ink);
+            let (words, text_colour) = said(found.get(self.chosen), cx.palette);
+            let words = RichText::new(words).small().color(text_colour);
             ui.add(egui::Label::new(words).truncate());
         });
         stays && !left
@@ -124,7 +124,8 @@ fn said(chosen: Option<&Entry>, palette: &Palette<Color32>) -> (String, Color32)
     match chosen {
         None => (tr!("Esc closes").into(), palette.label),
         Some(Entry {
-            refusal: Some(why), ..
+            unavailable: Some(why),
+            ..
         }) => (tr!("Unavailable: {why}", why = why), palette.accent),
         Some(_) => (
             tr!("↑ ↓ choose · Enter runs · Esc closes").into(),
@@ -136,7 +137,7 @@ fn said(chosen: Option<&Entry>, palette: &Palette<Color32>) -> (String, Color32)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::actions::{Context, FrontEnd, Needs, Toggles};
+    use model::actions::{Context, FrontEnd, Requirement, Toggles};
     use model::{Action, EditAction, SessionAction, Status, ViewAction};
     use screen::fixtures;
 
@@ -144,7 +145,7 @@ mod tests {
         Context {
             front_end: FrontEnd::Window,
             status,
-            is_ahead: false,
+            has_pending_requests: false,
             toggles: Toggles::default(),
         }
     }
@@ -186,15 +187,15 @@ mod tests {
         ("screenshot", "截图", Action::View(ViewAction::SavePicture)),
         ("gif", "动图", Action::View(ViewAction::ToggleRecording)),
         ("speed", "速度", Action::Session(SessionAction::Faster)),
-        ("rotate", "旋转", Action::Edit(EditAction::TurnLeft)),
-        ("trail", "拖尾", Action::View(ViewAction::NextColourBy)),
+        ("rotate", "旋转", Action::Edit(EditAction::RotateLeft)),
+        ("trail", "拖尾", Action::View(ViewAction::NextColourMode)),
         ("restart", "重启", Action::Session(SessionAction::ResetAll)),
         ("exit", "退出", Action::View(ViewAction::Quit)),
         ("gpu", "显卡", Action::Session(SessionAction::NextKernel)),
         ("pause", "暂停", Action::Session(SessionAction::TogglePause)),
         ("undo", "撤销", Action::Session(SessionAction::Undo)),
         ("zoom", "缩放", Action::View(ViewAction::ZoomIn)),
-        ("dark", "深色", Action::View(ViewAction::NextColours)),
+        ("dark", "深色", Action::View(ViewAction::NextTheme)),
         (
             "fullscreen",
             "全屏",
@@ -202,8 +203,8 @@ mod tests {
         ),
         ("random", "随机", Action::Session(SessionAction::NewSeed)),
         ("noise", "随机填充", Action::Edit(EditAction::FillRandomly)),
-        ("heatmap", "热图", Action::View(ViewAction::NextColourBy)),
-        ("age", "年龄", Action::View(ViewAction::NextColourBy)),
+        ("heatmap", "热图", Action::View(ViewAction::NextColourMode)),
+        ("age", "年龄", Action::View(ViewAction::NextColourMode)),
         ("pinned", "页锁定", PINNED),
         ("glider", "图案架", Action::Edit(EditAction::ToggleShelf)),
     ];
@@ -241,12 +242,12 @@ mod tests {
         let all = entries::all(&context(Some(&status)), &[]);
         let why = |request: UiRequest| {
             let entry = all.iter().find(|entry| entry.request == request).unwrap();
-            entry.refusal.clone()
+            entry.unavailable.clone()
         };
         assert_eq!(why(act(SessionAction::TogglePause)), None);
         let comparison = why(act(SessionAction::ToggleComparison)).unwrap();
         assert!(comparison.contains("two panels"), "{comparison}");
-        let ghost = why(act(EditAction::TurnGhostLeft)).unwrap();
+        let ghost = why(act(EditAction::RotatePastedLeft)).unwrap();
         assert!(ghost.contains("no pattern"), "{ghost}");
         let cells = SessionAction::SetSwitch(model::Switch::Transfer, 3);
         assert!(why(act(cells)).unwrap().contains("no i32 cells"));
@@ -254,7 +255,7 @@ mod tests {
         let all = entries::all(&context(Some(&status)), &[]);
         for entry in &all {
             let needs_engine = match entry.request {
-                UiRequest::Act(action) => action.needs() == Needs::Engine,
+                UiRequest::Act(action) => action.needs() == Requirement::Engine,
                 UiRequest::Shelved(_) => true,
                 UiRequest::OpenFile(_)
                 | UiRequest::SaveFile(_)
@@ -262,12 +263,12 @@ mod tests {
                 | UiRequest::Resize
                 | UiRequest::CloseCallouts => false,
             };
-            let ended = entry.refusal.as_deref() == Some("the session has ended");
+            let ended = entry.unavailable.as_deref() == Some("the session has ended");
             assert_eq!(ended, needs_engine, "{entry:?}");
         }
         let refused = |action: Action| {
             let of = |entry: &&Entry| entry.request == UiRequest::Act(action);
-            all.iter().find(of).unwrap().refusal.is_some()
+            all.iter().find(of).unwrap().unavailable.is_some()
         };
         for action in [SessionAction::StepBack, SessionAction::Undo, cells] {
             assert!(refused(action.into()), "{action:?}");
@@ -280,7 +281,10 @@ mod tests {
             assert!(!refused(action), "{action:?}");
         }
         let none = entries::all(&context(None), &[]);
-        let starting = none.iter().filter(|entry| entry.refusal.is_some()).count();
+        let starting = none
+            .iter()
+            .filter(|entry| entry.unavailable.is_some())
+            .count();
         assert!(starting > 20, "while the engine starts little can be done");
     }
 

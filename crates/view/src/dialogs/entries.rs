@@ -35,7 +35,7 @@ pub(super) struct Entry {
     /// Whether it is on, where it switches something.
     pub state: Option<bool>,
     /// Why it is impossible now.
-    pub refusal: Option<String>,
+    pub unavailable: Option<String>,
 }
 
 impl Entry {
@@ -47,7 +47,7 @@ impl Entry {
             keys: String::new(),
             request,
             state: None,
-            refusal: None,
+            unavailable: None,
         }
     }
 
@@ -55,7 +55,7 @@ impl Entry {
         let action = action.into();
         Entry {
             state: action.state(context),
-            refusal: action.why_not(context),
+            unavailable: action.unavailable_reason(context),
             ..Entry::of(text, UiRequest::Act(action))
         }
     }
@@ -98,7 +98,7 @@ fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry
         entries.extend(Switch::ALL.into_iter().flat_map(positions));
     }
     entries.extend(SHELF.iter().map(|shelved| Entry {
-        refusal: Action::from(EditAction::ToggleShelf).why_not(context),
+        unavailable: Action::from(EditAction::ToggleShelf).unavailable_reason(context),
         ..Entry::of(
             tr!("pattern {}: {}", shelved.name, shelved.behaviour),
             UiRequest::Shelved(shelved),
@@ -174,8 +174,8 @@ fn cost(text: &str, word: &str) -> Option<u32> {
 }
 
 /// Says, where the first line would stand, that nothing matches.
-pub(super) fn nothing(ui: &mut Ui, seen: DialogContext<'_>) {
-    let unit = seen.unit;
+pub(super) fn nothing(ui: &mut Ui, cx: DialogContext<'_>) {
+    let unit = cx.unit;
     let size = vec2(ui.available_width(), LINE * unit);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let font = FontSelection::Default.resolve(ui.style());
@@ -185,16 +185,16 @@ pub(super) fn nothing(ui: &mut Ui, seen: DialogContext<'_>) {
         Align2::LEFT_CENTER,
         tr!("No matching command"),
         font,
-        seen.palette.label,
+        cx.palette.label,
     );
 }
 
 /// Lays a line out: a check mark where it is on, what it does, its keys to the right; grey, with the
 /// reason as its tooltip, where it is impossible.
-pub(super) fn line(ui: &mut Ui, seen: DialogContext<'_>, entry: &Entry, chosen: bool) -> Response {
-    let (unit, palette) = (seen.unit, seen.palette);
+pub(super) fn line(ui: &mut Ui, cx: DialogContext<'_>, entry: &Entry, chosen: bool) -> Response {
+    let (unit, palette) = (cx.unit, cx.palette);
     let size = vec2(ui.available_width(), LINE * unit);
-    let possible = entry.refusal.is_none();
+    let possible = entry.unavailable.is_none();
     let sense = if possible {
         Sense::CLICK
     } else {
@@ -205,13 +205,13 @@ pub(super) fn line(ui: &mut Ui, seen: DialogContext<'_>, entry: &Entry, chosen: 
         return response;
     }
     let visuals = ui.visuals();
-    let ground = match (chosen, response.hovered() && possible) {
+    let background = match (chosen, response.hovered() && possible) {
         (true, _) => Some(visuals.selection.bg_fill),
         (false, true) => Some(visuals.widgets.hovered.weak_bg_fill),
         (false, false) => None,
     };
-    if let Some(ground) = ground {
-        ui.painter().rect_filled(rect, 4.0 * unit, ground);
+    if let Some(background) = background {
+        ui.painter().rect_filled(rect, 4.0 * unit, background);
     }
     let inside = rect.shrink2(vec2(9.0 * unit, 0.0));
     let keys = FontSelection::Default.resolve(ui.style());
@@ -222,7 +222,7 @@ pub(super) fn line(ui: &mut Ui, seen: DialogContext<'_>, entry: &Entry, chosen: 
     let corner = Align2::RIGHT_CENTER
         .anchor_size(inside.right_center(), keys.size())
         .min;
-    let (ink, dimmed) = if possible {
+    let (text_colour, dimmed) = if possible {
         (palette.value, palette.accent)
     } else {
         // On the ground of what is chosen, grey must be lighter to be read.
@@ -242,23 +242,23 @@ pub(super) fn line(ui: &mut Ui, seen: DialogContext<'_>, entry: &Entry, chosen: 
             .max_rect(left)
             .layout(Layout::left_to_right(Align::Center)),
     );
-    let mut words = RichText::new(&entry.text).color(ink);
+    let mut words = RichText::new(&entry.text).color(text_colour);
     if !possible {
         words = words.strikethrough();
     }
     text.add(egui::Label::new(words).truncate().selectable(false));
-    match &entry.refusal {
+    match &entry.unavailable {
         None => response,
         Some(why) => response.on_hover_text(why),
     }
 }
 
 /// At the left of a line.
-fn check_mark(ui: &Ui, line: Rect, unit: f32, ink: egui::Color32) {
+fn check_mark(ui: &Ui, line: Rect, unit: f32, text_colour: egui::Color32) {
     let corner = line.left_center();
     let at = |x: f32, y: f32| pos2(corner.x + x * unit, corner.y + y * unit);
     let points = vec![at(0.0, 0.5), at(3.5, 4.0), at(10.0, -4.5)];
-    let stroke = Stroke::new((1.8 * unit).max(1.0), ink);
+    let stroke = Stroke::new((1.8 * unit).max(1.0), text_colour);
     ui.painter().line(points, stroke);
 }
 

@@ -59,10 +59,10 @@ impl FileDialog {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: DialogContext<'_>,
-        asked: &mut Vec<UiRequest>,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
     ) -> bool {
-        let left = style::dialog(context, seen, ("file", Some(0.08), 560.0), |ui| {
+        let left = style::dialog(context, cx, ("file", Some(0.08), 560.0), |ui| {
             let (heading, hint, button) = match self.task {
                 FileTask::Save => (
                     tr!("Save to"),
@@ -86,7 +86,7 @@ impl FileDialog {
                 state.store(ui.ctx(), id);
                 self.proposed = !ui.input(|input| input.events.iter().any(decides));
             }
-            if seen.is_top {
+            if cx.is_top {
                 ui.memory_mut(|memory| memory.request_focus(id));
             }
             let field = TextEdit::singleline(&mut self.typed)
@@ -94,17 +94,17 @@ impl FileDialog {
                 .hint_text(hint)
                 .desired_width(f32::INFINITY);
             let field = ui.add(field);
-            if seen.is_top {
+            if cx.is_top {
                 field.request_focus();
             }
             if let Some(why) = &self.why {
-                ui.label(RichText::new(why).color(seen.palette.refusal));
+                ui.label(RichText::new(why).color(cx.palette.rejected));
             }
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let done = ui.button(button).clicked() || entered;
             if done && !self.pending && !self.typed.trim().is_empty() {
                 let path = home(self.typed.trim());
-                asked.push(match self.task {
+                requests.push(match self.task {
                     FileTask::Open => UiRequest::OpenFile(path),
                     FileTask::Save => UiRequest::SaveFile(path),
                 });

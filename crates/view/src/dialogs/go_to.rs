@@ -22,11 +22,11 @@ impl GoTo {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: DialogContext<'_>,
-        asked: &mut Vec<UiRequest>,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
-        let left = style::dialog(context, seen, ("go to", Some(0.12), 360.0), |ui| {
+        let left = style::dialog(context, cx, ("go to", Some(0.12), 360.0), |ui| {
             ui.heading(tr!("Run to generation"));
             // Before the field sees it: it would lose its focus.
             let entered = ui.input_mut(|input| self.up_to_enter(&mut input.events));
@@ -35,23 +35,23 @@ impl GoTo {
             }
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("such as 5,206"));
             let field = ui.add(field.desired_width(f32::INFINITY));
-            if seen.is_top {
+            if cx.is_top {
                 field.request_focus();
             }
             self.wrong &= !field.changed();
             match generation(&self.typed).filter(|_| entered) {
                 Some(generation) => {
-                    asked.push(UiRequest::Act(SessionAction::RunTo(generation).into()));
+                    requests.push(UiRequest::Act(SessionAction::RunTo(generation).into()));
                     stays = false;
                 }
                 None => self.wrong |= entered,
             }
-            let now = seen.frame.status.map_or(0, |status| status.generation);
+            let now = cx.frame.status.map_or(0, |status| status.generation);
             // One line, whatever it says: nothing moves.
             match self.wrong {
                 true => {
                     let why = RichText::new(tr!("type a whole number"));
-                    ui.label(why.color(seen.palette.accent))
+                    ui.label(why.color(cx.palette.accent))
                 }
                 false => ui.label(tr!(
                     "Now {}. A smaller number goes back in time.",

@@ -43,33 +43,33 @@ impl Help {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(&mut self, context: &egui::Context, seen: DialogContext<'_>) -> bool {
-        let unit = seen.unit;
-        let left = style::dialog(context, seen, ("help", Some(0.03), WIDTH), |ui| {
+    pub(super) fn show(&mut self, context: &egui::Context, cx: DialogContext<'_>) -> bool {
+        let unit = cx.unit;
+        let left = style::dialog(context, cx, ("help", Some(0.03), WIDTH), |ui| {
             ui.horizontal(|ui| {
                 ui.heading(tr!("Keyboard shortcuts"));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     ui.label(
                         RichText::new(tr!("Esc closes"))
                             .small()
-                            .color(seen.palette.label),
+                            .color(cx.palette.label),
                     );
                 });
             });
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type to search"));
             let field = field.desired_width(f32::INFINITY);
             let field = ui.add(field.margin(vec2(9.0, 4.0) * unit));
-            if seen.is_top {
+            if cx.is_top {
                 field.request_focus();
             }
             ui.add_space(6.0 * unit);
             // Of one height, however much is found: nothing moves while one types.
-            let room = 0.94 * seen.screen.height() - ui.min_rect().height() - 28.0 * unit;
+            let room = 0.94 * cx.screen.height() - ui.min_rect().height() - 28.0 * unit;
             let room = room.max(40.0 * unit);
             let width = ui.available_width() - ui.spacing().scroll.bar_width;
             let columns = |typed: &str| {
-                let context = seen.frame.context();
-                Columns::new((ui.painter(), seen.palette), typed, &context, width, unit)
+                let context = cx.frame.context();
+                Columns::new((ui.painter(), cx.palette), typed, &context, width, unit)
             };
             let everything = columns("");
             let height = everything.height.min(room);
@@ -82,10 +82,10 @@ impl Help {
                 .min_scrolled_height(height);
             scroll.auto_shrink(false).show(ui, |ui| {
                 if shown.sections.is_empty() {
-                    entries::nothing(ui, seen);
+                    entries::nothing(ui, cx);
                 }
                 let (rect, _) = ui.allocate_exact_size(vec2(width, shown.height), Sense::hover());
-                shown.paint(ui, rect, seen);
+                shown.paint(ui, rect, cx);
             });
         });
         !left
@@ -103,7 +103,7 @@ struct Section {
 struct Row {
     keys: Arc<Galley>,
     help: Arc<Galley>,
-    refusal: Option<String>,
+    unavailable: Option<String>,
 }
 
 impl Row {
@@ -175,7 +175,7 @@ impl Columns {
             let row = |entry: Entry| Row {
                 keys: keys_of(&entry),
                 help: painter.layout(entry.text, regular(TYPE * unit), palette.value, room),
-                refusal: entry.refusal,
+                unavailable: entry.unavailable,
             };
             let rows: Vec<Row> = entries.into_iter().map(row).collect();
             let title = topic.title().to_owned();
@@ -199,8 +199,8 @@ impl Columns {
         }
     }
 
-    fn paint(self, ui: &Ui, rect: Rect, seen: DialogContext<'_>) {
-        let (unit, palette) = (seen.unit, seen.palette);
+    fn paint(self, ui: &Ui, rect: Rect, cx: DialogContext<'_>) {
+        let (unit, palette) = (cx.unit, cx.palette);
         for (number, (section, column, top)) in self.sections.into_iter().enumerate() {
             let mut at = rect.min + vec2(column as f32 * self.pitch, top);
             let place = Rect::from_min_size(at, vec2(self.pitch, section.height));
@@ -218,7 +218,7 @@ impl Columns {
                 let beside = pos2(at.x + keys + BESIDE_KEYS * unit, at.y);
                 let size = vec2(self.pitch - BETWEEN_COLUMNS * unit, height);
                 let painter = ui.painter();
-                match row.refusal {
+                match row.unavailable {
                     None => {
                         painter.galley(left.round(), row.keys, palette.accent);
                         painter.galley(beside.round(), row.help, palette.value);
@@ -256,7 +256,7 @@ mod tests {
             let context = Context {
                 front_end: FrontEnd::Window,
                 status: Some(&status),
-                is_ahead: false,
+                has_pending_requests: false,
                 toggles: Toggles::default(),
             };
             let painter = (ui.painter(), &Palette::DARK.map(opaque));

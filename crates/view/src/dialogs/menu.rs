@@ -29,10 +29,10 @@ impl Menu {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: DialogContext<'_>,
-        asked: &mut Vec<UiRequest>,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
     ) -> bool {
-        let unit = seen.unit;
+        let unit = cx.unit;
         let count = Topic::ALL.len();
         // Counted: of a slow frame no key is lost.
         let presses =
@@ -51,15 +51,15 @@ impl Menu {
         }
         let entered = presses(Key::Enter) > 0;
         let mut stays = true;
-        let left = style::dialog(context, seen, ("menu", Some(0.06), 720.0), |ui| {
+        let left = style::dialog(context, cx, ("menu", Some(0.06), 720.0), |ui| {
             ui.horizontal_wrapped(|ui| {
                 for (at, topic) in Topic::ALL.into_iter().enumerate() {
-                    let ink = if at == self.topic {
-                        seen.palette.value
+                    let text_colour = if at == self.topic {
+                        cx.palette.value
                     } else {
-                        seen.palette.label
+                        cx.palette.label
                     };
-                    let title = RichText::new(topic.short_title()).color(ink);
+                    let title = RichText::new(topic.short_title()).color(text_colour);
                     let title = ui.selectable_label(at == self.topic, title);
                     // Clicked, or passed over as menus are.
                     if (title.hovered() || title.clicked()) && at != self.topic {
@@ -69,7 +69,7 @@ impl Menu {
             });
             ui.separator();
             let rows: Vec<&Row> = Topic::ALL[self.topic].rows().collect();
-            let height = (rows.len() as f32 * LINE * unit).min(0.74 * seen.screen.height());
+            let height = (rows.len() as f32 * LINE * unit).min(0.74 * cx.screen.height());
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.set_min_height(height);
             ScrollArea::vertical()
@@ -78,16 +78,16 @@ impl Menu {
                 .min_scrolled_height(height)
                 .auto_shrink(false)
                 .show(ui, |ui| {
-                    let action_context = seen.frame.context();
+                    let action_context = cx.frame.context();
                     for (at, row) in rows.into_iter().enumerate() {
                         let entry = Entry::of_row(row, &action_context);
                         let chosen = self.chosen == Some(at);
-                        let line = entries::line(ui, seen, &entry, chosen);
+                        let line = entries::line(ui, cx, &entry, chosen);
                         if chosen {
                             line.scroll_to_me(None);
                         }
-                        if line.clicked() || (entered && chosen && entry.refusal.is_none()) {
-                            asked.push(entry.request);
+                        if line.clicked() || (entered && chosen && entry.unavailable.is_none()) {
+                            requests.push(entry.request);
                             stays = false;
                         }
                     }

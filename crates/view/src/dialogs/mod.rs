@@ -14,11 +14,11 @@
 //! over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
-mod early;
 mod entries;
 mod file;
 mod go_to;
 mod help;
+mod key_buffer;
 mod menu;
 mod resize;
 mod shelf;
@@ -66,7 +66,7 @@ pub struct Dialogs {
     /// The topmost last.
     open: Vec<Dialog>,
     /// What was typed before it could be: see [`early`].
-    early: early::Early,
+    key_buffer: key_buffer::KeyBuffer,
 }
 
 /// What a person asked for by a widget.
@@ -108,17 +108,17 @@ impl Dialog {
     fn show(
         &mut self,
         context: &egui::Context,
-        seen: DialogContext<'_>,
-        asked: &mut Vec<UiRequest>,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
     ) -> bool {
         match self {
-            Dialog::Commands(commands) => commands.show(context, seen, asked),
-            Dialog::File(file) => file.show(context, seen, asked),
-            Dialog::Shelf(shelf) => shelf.show(context, seen, asked),
-            Dialog::GoTo(go_to) => go_to.show(context, seen, asked),
-            Dialog::Resize(larger) => larger.show(context, seen, asked),
-            Dialog::Menu(menu) => menu.show(context, seen, asked),
-            Dialog::Help(help) => help.show(context, seen),
+            Dialog::Commands(commands) => commands.show(context, cx, requests),
+            Dialog::File(file) => file.show(context, cx, requests),
+            Dialog::Shelf(shelf) => shelf.show(context, cx, requests),
+            Dialog::GoTo(go_to) => go_to.show(context, cx, requests),
+            Dialog::Resize(larger) => larger.show(context, cx, requests),
+            Dialog::Menu(menu) => menu.show(context, cx, requests),
+            Dialog::Help(help) => help.show(context, cx),
         }
     }
 
@@ -178,22 +178,22 @@ impl Dialogs {
     }
 
     /// Lays out what is open, the topmost last; returns what was asked for.
-    pub fn show(&mut self, context: &egui::Context, seen: DialogContext<'_>) -> Vec<UiRequest> {
-        let mut asked = Vec::new();
+    pub fn show(&mut self, context: &egui::Context, cx: DialogContext<'_>) -> Vec<UiRequest> {
+        let mut requests = Vec::new();
         let kinds = self.open.iter().map(discriminant).collect();
-        self.early.hold(context, kinds);
+        self.key_buffer.hold(context, kinds);
         let Some(top) = self.open.len().checked_sub(1) else {
-            return asked;
+            return requests;
         };
-        let (mut keys, mut at) = (early::take_keys(context), 0);
+        let (mut keys, mut at) = (key_buffer::take_keys(context), 0);
         self.open.retain_mut(|dialog| {
             let is_top = at == top;
             at += 1;
             if is_top {
                 context.input_mut(|input| input.events.append(&mut keys));
             }
-            dialog.show(context, DialogContext { is_top, ..seen }, &mut asked)
+            dialog.show(context, DialogContext { is_top, ..cx }, &mut requests)
         });
-        asked
+        requests
     }
 }

@@ -24,11 +24,11 @@ impl ResizeDialog {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: DialogContext<'_>,
-        asked: &mut Vec<UiRequest>,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
-        let left = style::dialog(context, seen, ("resize", Some(0.12), 620.0), |ui| {
+        let left = style::dialog(context, cx, ("resize", Some(0.12), 620.0), |ui| {
             ui.heading(tr!("Resize lattices?"));
             ui.label(&self.why);
             ui.label(tr!(
@@ -37,7 +37,7 @@ impl ResizeDialog {
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let button = tr!("Resize lattices to {} (Enter)", self.size);
             if ui.button(button).clicked() || entered {
-                asked.push(UiRequest::Resize);
+                requests.push(UiRequest::Resize);
                 stays = false;
             }
         });

@@ -13,12 +13,12 @@ const CELLS: u64 = 56;
 /// The open shelf.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shelf {
-    books: Vec<Book>,
+    items: Vec<ShelfItem>,
 }
 
 /// A pattern as it is listed.
 #[derive(Clone, PartialEq, Debug)]
-struct Book {
+struct ShelfItem {
     shelved: &'static Shelved,
     name: String,
     /// Who found it, and often when.
@@ -31,18 +31,18 @@ struct Book {
 impl Default for Shelf {
     fn default() -> Shelf {
         Shelf {
-            books: SHELF.iter().map(Book::of).collect(),
+            items: SHELF.iter().map(ShelfItem::of).collect(),
         }
     }
 }
 
-impl Book {
-    fn of(shelved: &'static Shelved) -> Book {
+impl ShelfItem {
+    fn of(shelved: &'static Shelved) -> ShelfItem {
         let pattern = shelved.pattern();
         let most = Size::new(CELLS, CELLS).expect("a picture's size");
         let (picture, _): (Lattice, u32) = pattern.thumbnail(most);
         let notes = pattern.notes();
-        Book {
+        ShelfItem {
             shelved,
             name: notes.name.unwrap_or_else(|| shelved.name.into()),
             author: notes.author,
@@ -58,12 +58,12 @@ impl Shelf {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: DialogContext<'_>,
-        asked: &mut Vec<UiRequest>,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
     ) -> bool {
-        let (unit, screen) = (seen.unit, seen.screen);
+        let (unit, screen) = (cx.unit, cx.screen);
         let mut stays = true;
-        let left = style::dialog(context, seen, ("shelf", None, 1080.0), |ui| {
+        let left = style::dialog(context, cx, ("shelf", None, 1080.0), |ui| {
             let width = ui.available_width();
             ui.heading(tr!(
                 "Patterns: click one to take it, then click a panel to place it"
@@ -75,19 +75,19 @@ impl Shelf {
             let scroll = ScrollArea::vertical().max_height(high);
             scroll.min_scrolled_height(high).show(ui, |ui| {
                 for kind in Kind::ALL {
-                    let of_kind = |book: &&Book| book.shelved.kind() == kind;
-                    let books: Vec<&Book> = self.books.iter().filter(of_kind).collect();
+                    let of_kind = |item: &&ShelfItem| item.shelved.kind() == kind;
+                    let items: Vec<&ShelfItem> = self.items.iter().filter(of_kind).collect();
                     ui.add_space(6.0 * unit);
                     ui.label(
                         RichText::new(title(kind))
                             .heading()
-                            .color(seen.palette.accent),
+                            .color(cx.palette.accent),
                     );
-                    for row in books.chunks(columns) {
+                    for row in items.chunks(columns) {
                         ui.horizontal(|ui| {
-                            for book in row {
-                                if paint(ui, seen, book, across) {
-                                    asked.push(UiRequest::Shelved(book.shelved));
+                            for item in row {
+                                if paint(ui, cx, item, across) {
+                                    requests.push(UiRequest::Shelved(item.shelved));
                                     stays = false;
                                 }
                             }
@@ -114,20 +114,20 @@ fn title(kind: Kind) -> &'static str {
 }
 
 /// Paints a pattern's place; whether it was clicked.
-fn paint(ui: &mut Ui, seen: DialogContext<'_>, book: &Book, width: f32) -> bool {
-    let (unit, palette) = (seen.unit, seen.palette);
+fn paint(ui: &mut Ui, cx: DialogContext<'_>, item: &ShelfItem, width: f32) -> bool {
+    let (unit, palette) = (cx.unit, cx.palette);
     let high = 72.0 * unit;
     let (rect, response) = ui.allocate_exact_size(vec2(width, high), Sense::click());
     if !ui.is_rect_visible(rect) {
         return false;
     }
     let painter = ui.painter_at(rect);
-    let ground = if response.hovered() {
+    let background = if response.hovered() {
         palette.shelf_pointed
     } else {
         palette.shelf
     };
-    painter.rect_filled(rect, 4.0 * unit, ground);
+    painter.rect_filled(rect, 4.0 * unit, background);
     let side = high - 8.0 * unit;
     let frame = Rect::from_min_size(rect.min + vec2(4.0, 4.0) * unit, vec2(side, side));
     painter.rect_filled(frame, 2.0 * unit, palette.shelf_picture);
@@ -135,11 +135,11 @@ fn paint(ui: &mut Ui, seen: DialogContext<'_>, book: &Book, width: f32) -> bool 
         let stroke = Stroke::new(unit.max(1.0), palette.accent);
         painter.rect_stroke(rect, 4.0 * unit, stroke, StrokeKind::Inside);
     }
-    let most = book.size.width().max(book.size.height()) as f32;
+    let most = item.size.width().max(item.size.height()) as f32;
     let cell = ((side - 6.0 * unit) / most).min(5.0 * unit);
-    let drawn = vec2(book.size.width() as f32, book.size.height() as f32) * cell;
+    let drawn = vec2(item.size.width() as f32, item.size.height() as f32) * cell;
     let corner = frame.center() - drawn / 2.0;
-    for run in &book.picture {
+    for run in &item.picture {
         let at = pos2(
             corner.x + run.x as f32 * cell,
             corner.y + run.y as f32 * cell,
@@ -149,9 +149,9 @@ fn paint(ui: &mut Ui, seen: DialogContext<'_>, book: &Book, width: f32) -> bool 
     }
     let left = frame.right() + 8.0 * unit;
     let lines = [
-        (Some(&book.name), 15.0, palette.value),
-        (Some(&book.does), 13.0, palette.label),
-        (book.author.as_ref(), 12.0, palette.label),
+        (Some(&item.name), 15.0, palette.value),
+        (Some(&item.does), 13.0, palette.label),
+        (item.author.as_ref(), 12.0, palette.label),
     ];
     let mut top = rect.top() + 8.0 * unit;
     for (text, height, colour) in lines {

@@ -14,18 +14,18 @@ use screen::theme::Palette;
 /// the scene beside it was clicked, which leaves it.
 pub(super) fn dialog(
     context: &egui::Context,
-    seen: DialogContext<'_>,
+    cx: DialogContext<'_>,
     (name, top, width): (&str, Option<f32>, f32),
     contents: impl FnOnce(&mut Ui),
 ) -> bool {
     let id = Id::unique(name);
     let (side, down) = match top {
-        Some(share) => (Align2::CENTER_TOP, share * seen.screen.height()),
+        Some(share) => (Align2::CENTER_TOP, share * cx.screen.height()),
         None => (Align2::CENTER_CENTER, 0.0),
     };
     let area = Modal::default_area(id).anchor(side, vec2(0.0, down));
     let modal = Modal::new(id).area(area).show(context, |ui| {
-        ui.set_width((width * seen.unit).min(0.92 * seen.screen.width()));
+        ui.set_width((width * cx.unit).min(0.92 * cx.screen.width()));
         contents(ui);
     });
     modal.backdrop_response.clicked()
@@ -91,10 +91,10 @@ fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
     visuals.popup_shadow = egui::Shadow::NONE;
     visuals.extreme_bg_color = palette.field;
     visuals.faint_bg_color = palette.dialog_stripe;
-    visuals.code_bg_color = palette.code_ground;
+    visuals.code_bg_color = palette.code_background;
     visuals.hyperlink_color = palette.accent;
-    visuals.warn_fg_color = palette.refusal;
-    visuals.error_fg_color = palette.failed_ink;
+    visuals.warn_fg_color = palette.rejected;
+    visuals.error_fg_color = palette.failed_text;
     visuals.selection.bg_fill = palette.selected;
     visuals.selection.stroke = line(palette.accent);
     visuals.resize_corner_size *= unit;
@@ -104,7 +104,7 @@ fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
     composition.active_underline_stroke.color = palette.composed;
     composition.inactive_underline_stroke.color = palette.composed.linear_multiply(0.5);
     let widgets = &mut visuals.widgets;
-    for (widget, ground, ink) in [
+    for (widget, background, text_colour) in [
         (&mut widgets.noninteractive, palette.dialog, palette.label),
         (&mut widgets.inactive, palette.raised, palette.value),
         (
@@ -119,10 +119,10 @@ fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
         ),
         (&mut widgets.open, palette.raised, palette.value),
     ] {
-        widget.bg_fill = ground;
-        widget.weak_bg_fill = ground;
+        widget.bg_fill = background;
+        widget.weak_bg_fill = background;
         widget.bg_stroke = line(palette.rule);
-        widget.fg_stroke = line(ink);
+        widget.fg_stroke = line(text_colour);
         widget.corner_radius = radius(4.0);
         widget.expansion = 0.0;
     }

@@ -50,7 +50,7 @@ pub(super) fn screens() -> Vec<Scenario> {
         },
         Scenario {
             status: |status| super::panels::halve(status, 0),
-            ..odd("odd-halves", NARROW)
+            ..odd("odd-comparison", NARROW)
         },
         Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Help(Help::default())),
@@ -72,19 +72,19 @@ pub(super) fn screens() -> Vec<Scenario> {
     ];
     screens.extend([
         Scenario {
-            options: |options, _, _| options.interface = stepped(InterfaceScale::smaller, 5),
+            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::smaller, 5),
             ..odd("interface-50", &WINDOWS)
         },
         Scenario {
-            options: |options, _, _| options.interface = stepped(InterfaceScale::larger, 3),
+            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 3),
             ..odd("interface-150", &WINDOWS)
         },
         Scenario {
-            options: |options, _, _| options.interface = stepped(InterfaceScale::larger, 6),
+            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6),
             ..odd("interface-250", &WINDOWS)
         },
         Scenario {
-            options: |options, _, _| options.interface = stepped(InterfaceScale::larger, 6),
+            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6),
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Cells))),
             ..odd("interface-250-menu", &WINDOWS)
         },

@@ -29,14 +29,14 @@ const GOLDEN: [&str; 18] = [
     "population-of-all-timeline",
     "ladder-timeline",
     "lesson-page",
-    "looking-history",
-    "looking-minimap",
-    "looking-opening",
-    "looking-theme-paper",
+    "camera-history",
+    "camera-minimap",
+    "camera-opening",
+    "camera-theme-paper",
     "help",
     "palette-found",
     "presentation-timeline",
-    "halves-differ-all",
+    "comparison-differ-all",
     "selection",
 ];
 
@@ -257,10 +257,10 @@ fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not(
     noticed("another colour", &red);
     // One of sixteen panels.
     let panel = layout.tiling.rect(9);
-    let ground = image.pixel(panel.x - 1, panel.y - 1);
+    let background = image.pixel(panel.x - 1, panel.y - 1);
     let lost = changed(&image, |x, y| {
         match panel.contains([f64::from(x), f64::from(y)]) {
-            true => ground,
+            true => background,
             false => image.pixel(x, y),
         }
     });

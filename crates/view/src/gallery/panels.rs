@@ -56,7 +56,7 @@ fn many() -> Vec<Scenario> {
             name: "panels-256",
             instances: 256,
             size: (64, 64),
-            options: |options, _, _| options.colours = 2,
+            options: |options, _, _| options.theme = 2,
             ..SCREEN
         },
         Scenario {
@@ -239,12 +239,12 @@ fn presenting() -> Vec<Scenario> {
 fn comparison() -> Vec<Scenario> {
     vec![
         Scenario {
-            name: "halves",
+            name: "comparison",
             status: |status| halve(status, 0),
             ..SCREEN
         },
         Scenario {
-            name: "halves-differ-all",
+            name: "comparison-differ-all",
             instances: 17,
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Lab), true)

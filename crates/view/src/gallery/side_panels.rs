@@ -95,7 +95,7 @@ fn blocks() -> Vec<Scenario> {
             status: |status| {
                 stamp(status, None);
                 status.engine = "cpu";
-                status.devices[0].units = 8;
+                status.devices[0].sm_count = 8;
             },
             round: |streams| round_with_block_timestamps(streams, 8),
             ..shown

@@ -67,7 +67,7 @@ impl Looking {
         match shape {
             Shape::Vec(inner) => inner.iter().for_each(|shape| self.at(shape, clip)),
             Shape::Rect(rect) if rect.fill.a() > 0 => {
-                self.ground(rect.rect.intersect(clip), rect.fill);
+                self.background(rect.rect.intersect(clip), rect.fill);
             }
             Shape::Text(text) if !text.galley.text().trim().is_empty() => {
                 let rect = shape.visual_bounding_rect();
@@ -78,7 +78,7 @@ impl Looking {
     }
 
     /// What lies under it cannot be seen any more.
-    fn ground(&mut self, rect: Rect, fill: Color32) {
+    fn background(&mut self, rect: Rect, fill: Color32) {
         let veil = fill.a() < 255 && rect.contains_rect(self.screen.shrink(1.0));
         if veil {
             self.compare();
@@ -163,7 +163,7 @@ fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
 fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String> {
     let place = set.frame().layout();
     // Cards are told by their colours, and in a light theme other roles may round to the same.
-    set.options.colours = 0;
+    set.options.theme = 0;
     let palette = set.frame().palette();
     style::apply_style(context, set.frame().unit(), &palette);
     context.memory_mut(|memory| memory.data.clear());

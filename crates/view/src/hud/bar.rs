@@ -19,11 +19,11 @@ pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Fi
     // The last line is for a message, whether there is one or not: no figure goes when one comes.
     let lines = if all > 1 { all - 1 } else { all };
     if let Some((urgency, sentence)) = figures.messages.first() {
-        let (ground, colour) = parts::message_colours(*urgency, &painter.palette);
+        let (background, colour) = parts::message_colours(*urgency, &painter.palette);
         let height = 30.0 * unit;
         let min = pos2(inside.left(), inside.bottom() - height);
         let place = Rect::from_min_size(min, vec2(inside.width(), height));
-        painter.rect_filled(place, 5.0 * unit, ground);
+        painter.rect_filled(place, 5.0 * unit, background);
         let width = place.width() - 20.0 * unit;
         let text = fitted(painter, sentence, regular(14.0 * unit), colour, width);
         put(
@@ -48,7 +48,7 @@ pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Fi
         painter,
         sign,
         unit,
-        parts::state_ink(figures.state, &painter.palette),
+        parts::state_text_colour(figures.state, &painter.palette),
     );
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
@@ -103,7 +103,7 @@ fn growth(room: egui::Vec2, figures: &Figures) -> f32 {
 }
 
 fn all(figures: &Figures) -> impl Iterator<Item = &Figure> {
-    std::iter::once(&figures.lead).chain(figures.groups.iter().flatten())
+    std::iter::once(&figures.headline).chain(figures.groups.iter().flatten())
 }
 
 /// As many figures of the lowest ranks as the cells take, in their usual order, and the line and

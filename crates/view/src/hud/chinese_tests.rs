@@ -8,7 +8,7 @@ use crate::dialogs::DialogContext;
 use crate::hud::style::ThemedPainter;
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
-use crate::{Commands, Dialogs, FileDialog, Frame, GoTo, Help, Lab, Menu, TimelineView};
+use crate::{Commands, Dialogs, FileDialog, Frame, GoTo, Help, LabView, Menu, TimelineView};
 use crate::{Dialog, FileTask};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
@@ -163,7 +163,7 @@ fn no_english_is_left_in_the_window() {
                         lesson: None,
                     },
                     timeline: &timeline,
-                    lab: &Lab::default(),
+                    lab: &LabView::default(),
                     edit_overlay: &Default::default(),
                     pixels: [1920, 1080],
                     scale: 1.0,

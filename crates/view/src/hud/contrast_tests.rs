@@ -17,31 +17,36 @@ use screen::theme::{COUNT, contrast, floats, theme};
 use screen::{LessonScreen, ViewOptions};
 
 /// The filled shapes so far, the topmost last; the HUD's ground is the first.
-type Grounds = Vec<(Rect, Color32)>;
+type Backgrounds = Vec<(Rect, Color32)>;
 
 /// Walks what is painted in its order; tells of each letter's colour, height and ground.
 fn letters(
     shapes: &[Shape],
-    grounds: &mut Grounds,
+    backgrounds: &mut Backgrounds,
     tell: &mut dyn FnMut(&str, Color32, f32, Color32),
 ) {
     for shape in shapes {
         match shape {
-            Shape::Vec(inner) => letters(inner, grounds, tell),
-            Shape::Rect(rect) if rect.fill.a() == 255 => grounds.push((rect.rect, rect.fill)),
+            Shape::Vec(inner) => letters(inner, backgrounds, tell),
+            Shape::Rect(rect) if rect.fill.a() == 255 => backgrounds.push((rect.rect, rect.fill)),
             Shape::Text(text) => {
                 let galley = &text.galley;
                 let at = text.visual_bounding_rect().center();
-                let under = grounds.iter().rev().find(|(rect, _)| rect.contains(at));
-                let under = under.unwrap_or(&grounds[0]).1;
+                let under = backgrounds.iter().rev().find(|(rect, _)| rect.contains(at));
+                let under = under.unwrap_or(&backgrounds[0]).1;
                 for section in &galley.job.sections {
                     let own = section.format.color;
-                    let ink = match text.override_text_color {
-                        Some(ink) => ink,
+                    let text_colour = match text.override_text_color {
+                        Some(text_colour) => text_colour,
                         None if own == Color32::PLACEHOLDER => text.fallback_color,
                         None => own,
                     };
-                    tell(galley.text(), ink, section.format.font_id.size, under);
+                    tell(
+                        galley.text(),
+                        text_colour,
+                        section.format.font_id.size,
+                        under,
+                    );
                 }
             }
             _ => {}
@@ -56,27 +61,31 @@ type Seen = HashSet<(Color32, Color32, bool)>;
 fn check(frame: &Frame<'_>, shapes: &[Shape], seen: &mut Seen, faint: &mut BTreeSet<String>) {
     let unit = frame.layout().unwrap().0.unit;
     let palette = frame.palette();
-    let mut grounds = vec![(Rect::EVERYTHING, palette.ground)];
-    letters(shapes, &mut grounds, &mut |text, ink, size, ground| {
-        // 24 pixels at the unit of a small window are what WCAG calls large.
-        let large = size >= 24.0 * unit;
-        let least = if large { 3.0 } else { 4.5 };
-        // What cannot be chosen is faint on purpose; WCAG exempts it.
-        let exempt = text.is_empty() || text == "…" || ink == palette.faint;
-        if exempt || !seen.insert((ink, ground, large)) {
-            return;
-        }
-        let [r, g, b, _] = ground.blend(ink).to_array();
-        let [under_r, under_g, under_b, _] = ground.to_array();
-        let apart = contrast(floats([r, g, b]), floats([under_r, under_g, under_b]));
-        // Eight bits a channel cost a light theme a few parts in a hundred.
-        if apart < 0.95 * least {
-            let name = theme(frame.options.colours).name;
-            faint.insert(format!(
-                "{name}: '{text}' in {ink:?} on {ground:?}: {apart:.2}"
-            ));
-        }
-    });
+    let mut backgrounds = vec![(Rect::EVERYTHING, palette.background)];
+    letters(
+        shapes,
+        &mut backgrounds,
+        &mut |text, text_colour, size, background| {
+            // 24 pixels at the unit of a small window are what WCAG calls large.
+            let large = size >= 24.0 * unit;
+            let least = if large { 3.0 } else { 4.5 };
+            // What cannot be chosen is faint on purpose; WCAG exempts it.
+            let exempt = text.is_empty() || text == "…" || text_colour == palette.faint;
+            if exempt || !seen.insert((text_colour, background, large)) {
+                return;
+            }
+            let [r, g, b, _] = background.blend(text_colour).to_array();
+            let [under_r, under_g, under_b, _] = background.to_array();
+            let apart = contrast(floats([r, g, b]), floats([under_r, under_g, under_b]));
+            // Eight bits a channel cost a light theme a few parts in a hundred.
+            if apart < 0.95 * least {
+                let name = theme(frame.options.theme).name;
+                faint.insert(format!(
+                    "{name}: '{text}' in {text_colour:?} on {background:?}: {apart:.2}"
+                ));
+            }
+        },
+    );
 }
 
 #[test]
@@ -98,13 +107,13 @@ fn every_text_stands_out_in_every_theme() {
     ];
     let lessons = [lesson_list(6), LessonScreen::Page(lesson_page(false))];
     let mut faint = BTreeSet::new();
-    for colours in 0..COUNT {
+    for theme in 0..COUNT {
         let mut seen = HashSet::new();
         let mut transform =
             |frame: &Frame<'_>, shapes: &[Shape]| check(frame, shapes, &mut seen, &mut faint);
         for (status, timeline, side) in &screens {
             let options = ViewOptions {
-                colours,
+                theme,
                 timeline: *timeline,
                 side: *side,
                 ..Default::default()
@@ -112,7 +121,7 @@ fn every_text_stands_out_in_every_theme() {
             each(status, &options, &mut transform);
         }
         let options = ViewOptions {
-            colours,
+            theme,
             ..Default::default()
         };
         for lesson in &lessons {

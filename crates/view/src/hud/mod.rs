@@ -47,7 +47,7 @@ pub(crate) fn paint(
             frame.drawing.notice.as_deref(),
         );
     };
-    if frame.only().is_none() && status.instances > 1 && !frame.options.presentation {
+    if frame.single_instance().is_none() && status.instances > 1 && !frame.options.presentation {
         let selected = status.selected.min(status.instances - 1);
         highlight(painter, layout, selected, frame.options);
     }
@@ -69,9 +69,9 @@ pub(crate) fn paint(
     }
     callouts::paint(painter, frame, status, layout);
     if let Some(rect) = layout.timeline {
-        timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.units);
+        timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.sm_count);
     }
-    population::paint_tags(painter, status, frame.only(), layout);
+    population::paint_tags(painter, status, frame.single_instance(), layout);
     if let Some((panel, rect)) = layout.side {
         let (rect, unit) = (rect_of(rect), layout.unit);
         match panel {

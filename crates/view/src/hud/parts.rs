@@ -13,15 +13,15 @@ use screen::theme::Palette;
 /// room.
 pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: State, pace: &str) {
     let palette = &painter.palette;
-    let colour = state_ink(state, palette);
-    let (ground, word) = match state {
-        State::Running => (palette.running_ground, tr!("running")),
+    let colour = state_text_colour(state, palette);
+    let (background, word) = match state {
+        State::Running => (palette.running_background, tr!("running")),
         State::Paused => (palette.accent, tr!("PAUSED")),
         State::Ended => (palette.failed, tr!("ENDED")),
     };
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
     hit_regions::button(painter, rect, tip, SessionAction::TogglePause);
-    painter.rect_filled(rect, 6.0 * unit, ground);
+    painter.rect_filled(rect, 6.0 * unit, background);
     let size = 13.0 * unit;
     let sign = Rect::from_center_size(
         rect.left_center() + vec2(12.0 * unit + size / 2.0, 0.0),
@@ -64,7 +64,7 @@ pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: State
 }
 
 /// What is written on the band.
-pub(super) fn state_ink(state: State, palette: &Palette<Color32>) -> Color32 {
+pub(super) fn state_text_colour(state: State, palette: &Palette<Color32>) -> Color32 {
     match state {
         State::Running => palette.running,
         State::Paused => palette.on_accent,
@@ -73,16 +73,20 @@ pub(super) fn state_ink(state: State, palette: &Palette<Color32>) -> Color32 {
 }
 
 /// The sign of the menu, three lines, where a click opens it.
-pub(super) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, ink: Color32) {
+pub(super) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, text_colour: Color32) {
     let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
     let over = hit_regions::button(painter, place, tr!("menu (Ctrl+M)"), ViewAction::ToggleMenu);
     if over {
-        painter.rect_filled(place, 4.0 * unit, ink.gamma_multiply(0.25));
+        painter.rect_filled(place, 4.0 * unit, text_colour.gamma_multiply(0.25));
     }
     let (half, thick) = (8.0 * unit, (1.6 * unit).max(1.0));
     for line in [-5.0, 0.0, 5.0] {
         let across = middle.x - half..=middle.x + half;
-        painter.hline(across, (middle.y + line * unit).round(), (thick, ink));
+        painter.hline(
+            across,
+            (middle.y + line * unit).round(),
+            (thick, text_colour),
+        );
     }
 }
 

@@ -45,13 +45,13 @@ pub(super) fn paint(
             match figures.state {
                 State::Running => painter.palette.value,
                 State::Paused => painter.palette.accent,
-                State::Ended => painter.palette.failed_ink,
+                State::Ended => painter.palette.failed_text,
             },
         ),
         (&switch, &factor, painter.palette.running),
     ];
     let (mut left, width) = (inside.left(), inside.width());
-    for (part, (label, value, ink)) in PARTS.into_iter().zip(columns) {
+    for (part, (label, value, text_colour)) in PARTS.into_iter().zip(columns) {
         let room = part * width - 18.0 * unit;
         let label = fitted(
             painter,
@@ -61,22 +61,22 @@ pub(super) fn paint(
             room,
         );
         put(painter, pos2(left, inside.top()), Align2::LEFT_TOP, label);
-        let value = fitted(painter, value, medium(40.0 * unit), ink, room);
+        let value = fitted(painter, value, medium(40.0 * unit), text_colour, room);
         let middle = inside.top() + 46.0 * unit;
         put(painter, pos2(left, middle), Align2::LEFT_CENTER, value);
         left += part * width;
     }
-    let said = figures.messages.iter();
-    let said = said
+    let caption = figures.messages.iter();
+    let caption = caption
         .filter(|(urgency, _)| *urgency != Urgency::Warning)
         .min_by_key(|(urgency, _)| *urgency != Urgency::Failure);
-    if let Some((urgency, sentence)) = said {
-        let (ground, ink) = parts::message_colours(*urgency, &painter.palette);
+    if let Some((urgency, sentence)) = caption {
+        let (background, text_colour) = parts::message_colours(*urgency, &painter.palette);
         let top = pos2(inside.left(), inside.bottom() - SENTENCE * unit);
         let band = Rect::from_min_max(top, inside.max);
-        painter.rect_filled(band, 6.0 * unit, ground);
+        painter.rect_filled(band, 6.0 * unit, background);
         let room = band.width() - 24.0 * unit;
-        let text = fitted(painter, sentence, regular(22.0 * unit), ink, room);
+        let text = fitted(painter, sentence, regular(22.0 * unit), text_colour, room);
         let at = band.left_center() + vec2(12.0 * unit, 0.0);
         put(painter, at, Align2::LEFT_CENTER, text);
     }

@@ -59,8 +59,8 @@ fn paint_figures(
         return y;
     }
     let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
-    hit_regions::tip(painter, place, figures.lead.tip);
-    lead(painter, inside, y, unit, &figures.lead);
+    hit_regions::tip(painter, place, figures.headline.tip);
+    headline(painter, inside, y, unit, &figures.headline);
     y += LEAD * unit;
 
     let Some(most) = most_rank(&figures.groups, (bottom - y) / unit) else {
@@ -119,7 +119,7 @@ fn most_rank(groups: &[Vec<Figure>], room: f32) -> Option<u8> {
     })
 }
 
-fn lead(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+fn headline(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
     let label = fitted(
         painter,
         &figure.label,
@@ -239,10 +239,17 @@ fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(U
     let mut boxes = Vec::new();
     let mut left = room.height() - gap;
     for (urgency, sentence) in messages {
-        let (ground, ink) = parts::message_colours(*urgency, &painter.palette);
+        let (background, text_colour) = parts::message_colours(*urgency, &painter.palette);
         let text = |rows: usize| {
             let width = room.width() - 2.0 * pad;
-            paragraph(painter, sentence, regular(14.0 * unit), ink, width, rows)
+            paragraph(
+                painter,
+                sentence,
+                regular(14.0 * unit),
+                text_colour,
+                width,
+                rows,
+            )
         };
         let fits = |rows: &usize| text(*rows).size().y + 1.6 * pad <= left;
         let Some(rows) = (1..=MAX_ROWS).rev().find(fits) else {
@@ -251,13 +258,13 @@ fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(U
         let text = text(rows);
         let height = text.size().y + 1.6 * pad;
         left -= height + gap;
-        boxes.push((text, height, ground, sentence));
+        boxes.push((text, height, background, sentence));
     }
     let all: f32 = boxes.iter().map(|(_, height, ..)| height + gap).sum();
     let mut y = room.bottom() - all + gap;
-    for (text, height, ground, sentence) in boxes {
+    for (text, height, background, sentence) in boxes {
         let place = Rect::from_min_size(pos2(room.left(), y), vec2(room.width(), height));
-        painter.rect_filled(place, 5.0 * unit, ground);
+        painter.rect_filled(place, 5.0 * unit, background);
         if text.elided {
             hit_regions::tip(painter, place, sentence);
         }

@@ -5,7 +5,7 @@ use egui::{Rect, Shape, pos2, vec2};
 use crate::hud::style::ThemedPainter;
 use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
-use crate::{Frame, Lab, TimelineView};
+use crate::{Frame, LabView, TimelineView};
 use life::Size;
 use model::{AbComparison, Effect, Finding, Status, Switches};
 use screen::SidePanel;
@@ -115,7 +115,7 @@ fn each_frame(
     lesson: Option<&LessonScreen>,
     mut check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
-    let lab = Lab::default();
+    let lab = LabView::default();
     let mut population = Population::default();
     population.update(&Timed(0), status, options);
     let drawing = drawing();
@@ -182,9 +182,9 @@ pub(crate) fn busy() -> Status {
 #[test]
 fn figures_stay_in_the_dock_and_off_the_panels() {
     let large = std::iter::successors(Some(InterfaceScale::default()), |zoom| zoom.larger());
-    let options = |presentation, interface| ViewOptions {
+    let options = |presentation, interface_scale| ViewOptions {
         presentation,
-        interface,
+        interface_scale,
         ..Default::default()
     };
     for (status, options) in [

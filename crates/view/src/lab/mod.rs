@@ -23,7 +23,7 @@ use screen::calls::{CallLanguage, calls, each_round};
 
 /// What the lab shows; it lives as long as the window, closed or not.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Lab {
+pub struct LabView {
     language: CallLanguage,
     /// Lines of the code above its place, once that was chosen.
     scrolled: Option<usize>,
@@ -43,7 +43,7 @@ fn places(layout: &Layout, status: &Status) -> Option<LabLayout> {
     ))
 }
 
-impl Lab {
+impl LabView {
     /// The mouse is here, or nowhere over the lab; whether that shows.
     pub fn hover(&mut self, at: Option<[f64; 2]>) -> bool {
         let before = std::mem::replace(&mut self.pointer, at.map(pos));
@@ -68,7 +68,7 @@ impl Lab {
             .iter()
             .find(|segment| segment.rect.contains(at))?;
         let at = u8::try_from(segment.index).ok()?;
-        let possible = segment.choice.refusal.is_none();
+        let possible = segment.choice.unavailable.is_none();
         possible.then_some(SessionAction::SetSwitch(segment.switch, at))
     }
 

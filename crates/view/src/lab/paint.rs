@@ -4,7 +4,7 @@ use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
-use crate::lab::Lab;
+use crate::lab::LabView;
 use crate::lab::layout::{LabLayout, Segment};
 use lang::tr;
 use model::{Action, SessionAction, Status, ViewAction};
@@ -66,14 +66,14 @@ fn paint_names(painter: &ThemedPainter, places: &LabLayout) {
 }
 
 fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bool) {
-    let possible = segment.choice.refusal.is_none();
-    let (ground, ink) = match (segment.present, possible) {
+    let possible = segment.choice.unavailable.is_none();
+    let (background, text_colour) = match (segment.present, possible) {
         (true, _) => (painter.palette.accent, painter.palette.on_accent),
         (false, true) => (painter.palette.raised, painter.palette.value),
         (false, false) => (painter.palette.recessed, painter.palette.faint),
     };
     let rect = segment.rect;
-    painter.rect_filled(rect, 4.0 * unit, ground);
+    painter.rect_filled(rect, 4.0 * unit, background);
     if over {
         let edge = Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
         painter.rect_stroke(rect, 4.0 * unit, edge, StrokeKind::Inside);
@@ -84,7 +84,7 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
         regular(13.5 * unit)
     };
     let room = rect.width() - 6.0 * unit;
-    let text = fitted(painter, &segment.choice.label, font, ink, room);
+    let text = fitted(painter, &segment.choice.label, font, text_colour, room);
     let width = text.size().x;
     put(painter, rect.center(), Align2::CENTER_CENTER, text);
     if !possible {
@@ -102,7 +102,7 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
 /// What the position under the pointer does or why it cannot be; else why others cannot.
 fn paint_said(painter: &ThemedPainter, places: &LabLayout, over: Option<&Segment>) {
     let refused = || {
-        let cannot = |segment: &&Segment| segment.choice.refusal.is_some();
+        let cannot = |segment: &&Segment| segment.choice.unavailable.is_some();
         places.segments.iter().find(cannot)
     };
     let (text, colour) = match over.or_else(refused) {
@@ -124,7 +124,7 @@ fn paint_said(painter: &ThemedPainter, places: &LabLayout, over: Option<&Segment
 
 fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) {
     let name = format!("{} {}", segment.switch.name(), segment.choice.label);
-    match &segment.choice.refusal {
+    match &segment.choice.unavailable {
         None => (format!("{name}: {}", segment.choice.effect), palette.value),
         Some(why) => (
             tr!("{name} is unavailable: {why}", name = name, why = why),
@@ -133,25 +133,25 @@ fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) 
     }
 }
 
-fn paint_tabs(painter: &ThemedPainter, places: &LabLayout, lab: &Lab) {
+fn paint_tabs(painter: &ThemedPainter, places: &LabLayout, lab: &LabView) {
     let unit = places.unit;
     for language in CallLanguage::ALL {
         let rect = places.tabs[language as usize];
-        let (ground, ink) = if language == lab.language {
+        let (background, text_colour) = if language == lab.language {
             (painter.palette.raised, painter.palette.value)
         } else {
             (painter.palette.recessed, painter.palette.label)
         };
-        painter.rect_filled(rect, 4.0 * unit, ground);
-        let text = painter.layout_no_wrap(language.name().into(), medium(13.5 * unit), ink);
+        painter.rect_filled(rect, 4.0 * unit, background);
+        let text = painter.layout_no_wrap(language.name().into(), medium(13.5 * unit), text_colour);
         put(painter, rect.center(), Align2::CENTER_CENTER, text);
     }
 }
 
 /// The calls, remarks dimmed, from the line on to which they are scrolled.
-fn paint_code(painter: &ThemedPainter, places: &LabLayout, lab: &Lab, status: &Status) {
+fn paint_code(painter: &ThemedPainter, places: &LabLayout, lab: &LabView, status: &Status) {
     let (rect, unit) = (places.code, places.unit);
-    painter.rect_filled(rect, 4.0 * unit, painter.palette.code_ground);
+    painter.rect_filled(rect, 4.0 * unit, painter.palette.code_background);
     let code = calls(status).of(lab.language);
     let (size, line) = places.code_type(&code);
     let seen = places.code_lines(&code);
@@ -159,12 +159,12 @@ fn paint_code(painter: &ThemedPainter, places: &LabLayout, lab: &Lab, status: &S
     let corner = rect.min + vec2(8.0, 6.0) * unit;
     for (row, text) in code.iter().skip(first).take(seen).enumerate() {
         let remark = text.trim_start().starts_with("//");
-        let ink = if remark {
+        let text_colour = if remark {
             painter.palette.faint
         } else {
             painter.palette.value
         };
-        let text = painter.layout_no_wrap(text.clone(), FontId::monospace(size), ink);
+        let text = painter.layout_no_wrap(text.clone(), FontId::monospace(size), text_colour);
         let at = corner + vec2(0.0, row as f32 * line);
         put(painter, at, Align2::LEFT_TOP, text);
     }

@@ -70,16 +70,16 @@ fn a_click_chooses_what_can_be_and_shows_a_language() {
         ..Default::default()
     };
     let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
-    let mut lab = Lab::default();
+    let mut lab = LabView::default();
     let places = places(&layout, &status).unwrap();
-    let click = |lab: &mut Lab, rect: Rect| {
+    let click = |lab: &mut LabView, rect: Rect| {
         let at = [f64::from(rect.center().x), f64::from(rect.center().y)];
         lab.click(at, &layout, &status)
     };
     for segment in &places.segments {
         let index = segment.index as u8;
         let wanted = SessionAction::SetSwitch(segment.switch, index);
-        let possible = segment.choice.refusal.is_none().then_some(wanted);
+        let possible = segment.choice.unavailable.is_none().then_some(wanted);
         assert_eq!(click(&mut lab, segment.rect), possible);
     }
     assert_eq!(click(&mut lab, places.tabs[1]), None);
@@ -104,7 +104,7 @@ fn what_cannot_be_says_why() {
     assert!(said > 10);
     let choices = Switch::Transfer.choices(status.switches, status.kernel);
     assert!(choices.iter().any(|choice| {
-        choice.switches.transfer == TransferChoice::Cells && choice.refusal.is_some()
+        choice.switches.transfer == TransferChoice::Cells && choice.unavailable.is_some()
     }));
 }
 
@@ -121,7 +121,7 @@ fn the_wheel_scrolls_as_far_as_there_is_code() {
     let code = calls(&status).of(CallLanguage::Cpp);
     let hidden = code.len() - places.code_lines(&code);
     assert!(hidden > 0);
-    let mut lab = Lab::default();
+    let mut lab = LabView::default();
     let first = code[lab.first_line(&places, &code)].as_str();
     assert_eq!(first, "// each round", "where not all has room");
     lab.scroll(-99, &layout, &status);

@@ -24,7 +24,7 @@ const GAP: f32 = 12.0;
 pub(super) struct LadderLayout {
     pub(super) unit: f32,
     pub(super) title: Rect,
-    pub(super) lead: Rect,
+    pub(super) headline: Rect,
     /// Over the axis, where the limit's name stands.
     pub(super) limit: Rect,
     /// From the first rung to the last.
@@ -33,7 +33,7 @@ pub(super) struct LadderLayout {
     pub(super) rows: Vec<Rect>,
     pub(super) ticks: Rect,
     pub(super) legend: Rect,
-    pub(super) said: Rect,
+    pub(super) caption: Rect,
 }
 
 impl LadderLayout {
@@ -44,8 +44,8 @@ impl LadderLayout {
             Rect::from_min_size(pos2(inside.left(), y), size)
         };
         let title = row(inside.top(), TITLE);
-        let lead = row(title.bottom(), LEAD);
-        let above = row(lead.bottom(), LIMIT);
+        let headline = row(title.bottom(), LEAD);
+        let above = row(headline.bottom(), LIMIT);
         let foot = (TICKS + LEGEND + SAID) * unit;
         let room = (inside.bottom() - foot - above.bottom()) / rungs.max(1) as f32;
         let height = room.min(MAX_ROW * unit);
@@ -61,13 +61,13 @@ impl LadderLayout {
         LadderLayout {
             unit,
             title,
-            lead,
-            limit: across(lead.bottom(), LIMIT),
+            headline,
+            limit: across(headline.bottom(), LIMIT),
             axis: Rect::from_min_max(pos2(left, above.bottom()), pos2(right, bottom)),
             rows,
             ticks: across(bottom, TICKS),
             legend,
-            said: row(legend.bottom(), SAID),
+            caption: row(legend.bottom(), SAID),
         }
     }
 

@@ -54,26 +54,26 @@ fn paint_title(painter: &ThemedPainter, places: &LadderLayout) {
 }
 
 fn paint_lead(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
-    let (lead, unit) = (places.lead, places.unit);
+    let (headline, unit) = (places.headline, places.unit);
     let text = fitted(
         painter,
-        &shown.lead,
+        &shown.headline,
         medium(19.0 * unit),
         painter.palette.accent,
-        lead.width(),
+        headline.width(),
     );
-    put(painter, lead.left_top(), Align2::LEFT_TOP, text);
+    put(painter, headline.left_top(), Align2::LEFT_TOP, text);
     let how = tr!("while launches run, measured by events around them");
     let how = fitted(
         painter,
         how,
         regular(13.0 * unit),
         painter.palette.label,
-        lead.width(),
+        headline.width(),
     );
     put(
         painter,
-        lead.left_top() + vec2(0.0, 24.0 * unit),
+        headline.left_top() + vec2(0.0, 24.0 * unit),
         Align2::LEFT_TOP,
         how,
     );
@@ -122,7 +122,7 @@ fn paint_rung(
     row: Rect,
 ) {
     let unit = places.unit;
-    let ink = match (rung.present, rung.possible) {
+    let text_colour = match (rung.present, rung.possible) {
         (true, _) => painter.palette.accent,
         (false, true) => painter.palette.value,
         (false, false) => painter.palette.faint,
@@ -133,7 +133,7 @@ fn paint_rung(
     } else {
         regular(14.5 * unit)
     };
-    let name = fitted(painter, rung.name, font, ink, room);
+    let name = fitted(painter, rung.name, font, text_colour, room);
     put(painter, row.left_center(), Align2::LEFT_CENTER, name);
 
     let y = row.center().y.round();
@@ -146,7 +146,8 @@ fn paint_rung(
         painter.hline(places.axis.left()..=x, y, track);
         paint_mark(painter, unit, pos2(x, y), source);
         let value = si(rate);
-        let value = painter.layout_no_wrap(value.trim_end().into(), medium(14.5 * unit), ink);
+        let value =
+            painter.layout_no_wrap(value.trim_end().into(), medium(14.5 * unit), text_colour);
         put(painter, row.right_center(), Align2::RIGHT_CENTER, value);
     } else {
         let none = painter.layout_no_wrap("–".into(), regular(14.5 * unit), painter.palette.faint);
@@ -164,7 +165,7 @@ fn paint_mark(painter: &ThemedPainter, unit: f32, at: Pos2, source: RateSource) 
         RateSource::Other => painter.circle_filled(at, radius, painter.palette.faint),
         RateSource::Session => {
             let edge = Stroke::new((2.0 * unit).max(1.0), painter.palette.value);
-            painter.circle(at, radius, painter.palette.ground, edge)
+            painter.circle(at, radius, painter.palette.background, edge)
         }
     };
 }
@@ -178,7 +179,7 @@ fn paint_live(painter: &ThemedPainter, unit: f32, at: Pos2) {
         vec2(-half, 0.0),
     ];
     let corners = corners.map(|corner| at + corner).to_vec();
-    let edge = Stroke::new(unit.max(1.0), painter.palette.ground);
+    let edge = Stroke::new(unit.max(1.0), painter.palette.background);
     painter.add(Shape::convex_polygon(corners, painter.palette.accent, edge));
 }
 
@@ -214,13 +215,18 @@ fn paint_legend(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderCh
         paint_live(painter, unit, at);
         word(at, tr!("now"));
     }
-    let said = paragraph(
+    let caption = paragraph(
         painter,
-        &shown.said,
+        &shown.caption,
         regular(13.0 * unit),
         painter.palette.label,
-        places.said.width(),
+        places.caption.width(),
         2,
     );
-    put(painter, places.said.left_top(), Align2::LEFT_TOP, said);
+    put(
+        painter,
+        places.caption.left_top(),
+        Align2::LEFT_TOP,
+        caption,
+    );
 }

@@ -26,7 +26,7 @@ fn unrecorded() -> Status {
 fn every_rung_is_there_and_nothing_is_cut() {
     for mut status in [recorded(), unrecorded()] {
         let shown = LadderChart::of(&status);
-        for (stepping, lead) in [(Some(2.47e11), shown.lead.as_str()), (None, "no round")] {
+        for (stepping, headline) in [(Some(2.47e11), shown.headline.as_str()), (None, "no round")] {
             status.stepping = stepping;
             let options = ViewOptions {
                 side: Some(screen::SidePanel::Ladder),
@@ -39,8 +39,8 @@ fn every_rung_is_there_and_nothing_is_cut() {
                     let found = ours.iter().any(|(text, _)| *text == kernel.name);
                     assert!(found, "'{}' in {say}", kernel.name);
                 }
-                let led = ours.iter().any(|(text, _)| text.contains(lead));
-                assert!(led, "{lead} in {say}");
+                let led = ours.iter().any(|(text, _)| text.contains(headline));
+                assert!(led, "{headline} in {say}");
             });
         }
     }
@@ -82,9 +82,9 @@ fn the_lead_says_the_present_kernel_and_its_part_of_the_limit() {
     status.kernel = find("bits").unwrap();
     status.stepping = Some(6.68e12);
     let shown = LadderChart::of(&status);
-    assert_eq!(shown.lead, "bits 6.68 Tcell/s, 10 % of the limit");
+    assert_eq!(shown.headline, "bits 6.68 Tcell/s, 10 % of the limit");
     assert!(shown.rungs.iter().filter(|rung| rung.present).count() == 1);
-    assert!(shown.said.contains("16 × 1024²"), "{}", shown.said);
+    assert!(shown.caption.contains("16 × 1024²"), "{}", shown.caption);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn wanted(count: usize) -> [LayoutRequest; 7] {
         with_lanes(count),
         lab,
         LayoutRequest {
-            units: Some(132),
+            sm_count: Some(132),
             comparison: Some(count / 2),
             ..lab
         },
@@ -125,7 +125,7 @@ fn the_timeline_takes_less_than_half_and_the_map_less_than_two_thirds() {
         let Some(timeline) = layout.timeline else {
             return;
         };
-        let most = if layout.units.is_some() { 0.66 } else { 0.5 };
+        let most = if layout.sm_count.is_some() { 0.66 } else { 0.5 };
         assert!(
             f64::from(timeline.height) < most * f64::from(window[1]),
             "{layout:?}"

@@ -20,7 +20,7 @@ const POPULATION: f32 = 0.58;
 pub(super) struct PopulationLayout {
     pub(super) unit: f32,
     pub(super) title: Rect,
-    pub(super) lead: Rect,
+    pub(super) headline: Rect,
     /// Live cells.
     pub(super) population: Rect,
     /// The words over births and deaths.
@@ -37,8 +37,8 @@ impl PopulationLayout {
             Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height))
         };
         let title = row(inside.top(), TITLE * unit);
-        let lead = row(title.bottom(), LEAD * unit);
-        let top = lead.bottom() + 0.5 * HEAD * unit;
+        let headline = row(title.bottom(), LEAD * unit);
+        let top = headline.bottom() + 0.5 * HEAD * unit;
         let foot = inside.bottom() - TICKS * unit;
         let room = (foot - top - HEAD * unit).max(0.0);
         let left = inside.left() + FIGURES * unit;
@@ -51,7 +51,7 @@ impl PopulationLayout {
         PopulationLayout {
             unit,
             title,
-            lead,
+            headline,
             population,
             legend: Rect::from_min_max(pos2(left, legend.top()), legend.max),
             changes,

@@ -48,10 +48,10 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
 }
 
 fn paint_words(painter: &ThemedPainter, places: &PopulationLayout, shown: &PopulationChart) {
-    let (title, lead, unit) = (places.title, places.lead, places.unit);
+    let (title, headline, unit) = (places.title, places.headline, places.unit);
     let keys = tr!(
         "{} all / selected · {} closes",
-        Action::from(ViewAction::PopulationOfAll).key(),
+        Action::from(ViewAction::TogglePopulationOfAll).key(),
         Action::from(ViewAction::TogglePopulation).key()
     );
     let keys = painter.layout_no_wrap(keys, regular(13.0 * unit), painter.palette.label);
@@ -66,13 +66,18 @@ fn paint_words(painter: &ThemedPainter, places: &PopulationLayout, shown: &Popul
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
     let line = |text: &str, font, colour, y: f32| {
-        let text = fitted(painter, text, font, colour, lead.width());
-        let at = lead.left_top() + vec2(0.0, y * unit);
+        let text = fitted(painter, text, font, colour, headline.width());
+        let at = headline.left_top() + vec2(0.0, y * unit);
         put(painter, at, Align2::LEFT_TOP, text);
     };
-    line(&shown.lead, medium(19.0 * unit), painter.palette.alive, 0.0);
     line(
-        &shown.said,
+        &shown.headline,
+        medium(19.0 * unit),
+        painter.palette.alive,
+        0.0,
+    );
+    line(
+        &shown.caption,
         regular(14.0 * unit),
         painter.palette.label,
         26.0,
@@ -95,12 +100,12 @@ fn paint_axes(painter: &ThemedPainter, places: &PopulationLayout, shown: &Popula
     let chart = places.population;
     for part in [0.0, 0.5, 1.0] {
         let y = chart.bottom() - part as f32 * chart.height();
-        figure(chart, y, part * shown.most);
+        figure(chart, y, part * shown.y_max);
     }
     let chart = places.changes;
     for part in [-1.0f64, 0.0, 1.0] {
         let y = chart.center().y - part as f32 * chart.height() / 2.0;
-        figure(chart, y, part.abs() * shown.most_change);
+        figure(chart, y, part.abs() * shown.change_y_max);
     }
     let legend = places.legend;
     let half = legend.width() / 2.0 - 6.0 * unit;
@@ -133,7 +138,7 @@ fn paint_population(
 ) {
     let chart = places.population;
     let at = |sample: &Sample| {
-        let part = (sample.population() / shown.most) as f32;
+        let part = (sample.population() / shown.y_max) as f32;
         pos2(x(sample), chart.bottom() - part * chart.height())
     };
     let points: Vec<Pos2> = shown.samples.iter().map(at).collect();
@@ -165,7 +170,7 @@ fn paint_changes(
             color: colour,
         };
         for sample in &shown.samples {
-            let part = (of(sample) / shown.most_change) as f32;
+            let part = (of(sample) / shown.change_y_max) as f32;
             let y = middle - up * part * chart.height() / 2.0;
             let at = x(sample);
             mesh.vertices.push(vertex(pos2(at, middle)));

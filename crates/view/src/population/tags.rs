@@ -16,7 +16,7 @@ pub(crate) fn paint(
 ) {
     let unit = layout.unit;
     // Nearly opaque, so that the word is read on any cells.
-    let ground = translucent(painter.palette.tag_ground, 0xE0);
+    let background = translucent(painter.palette.tag_background, 0xE0);
     for place in 0..layout.tiling.count {
         let instance = only.unwrap_or(place);
         let Some(how) = status.time.settled.get(instance).copied().flatten() else {
@@ -30,7 +30,7 @@ pub(crate) fn paint(
             continue;
         }
         let rect = Align2::LEFT_BOTTOM.anchor_size(panel.left_bottom(), size);
-        painter.rect_filled(rect, 0.0, ground);
+        painter.rect_filled(rect, 0.0, background);
         put(painter, rect.center(), Align2::CENTER_CENTER, word);
     }
 }

@@ -40,9 +40,9 @@ fn nothing_is_cut_and_everything_is_said() {
                 }
             }
             let shown = PopulationChart::of(frame.population, &status);
-            for text in [&shown.lead, &shown.said, &shown.born, &shown.died] {
+            for text in [&shown.headline, &shown.caption, &shown.born, &shown.died] {
                 assert!(
-                    ours.iter().any(|(said, _)| said == text),
+                    ours.iter().any(|(caption, _)| caption == text),
                     "'{text}' in {say}"
                 );
             }
@@ -58,7 +58,11 @@ fn what_is_shown_changes_with_who_is_looked_at() {
     assert!(population.has_samples());
     let one = PopulationChart::of(&population, &status);
     assert_eq!(one.title, "Population of instance 0");
-    assert!(one.said.starts_with("repeats every 600"), "{}", one.said);
+    assert!(
+        one.caption.starts_with("repeats every 600"),
+        "{}",
+        one.caption
+    );
     let all = ViewOptions {
         population_of_all: true,
         ..options
@@ -66,7 +70,7 @@ fn what_is_shown_changes_with_who_is_looked_at() {
     population.update(&Timed(16), &status, &all);
     let all = PopulationChart::of(&population, &status);
     assert_eq!(all.title, "Population of all 16");
-    assert_eq!(all.said, "8 of 16 panels are still or periodic");
+    assert_eq!(all.caption, "8 of 16 panels are still or periodic");
     assert_eq!(all.ends(), Some((12_000, 14_999)));
-    assert_eq!(all.most, 100_000.0);
+    assert_eq!(all.y_max, 100_000.0);
 }

@@ -16,7 +16,7 @@ const SPEED: i32 = 20;
 pub(super) struct Gif {
     encoder: Encoder<BufWriter<File>>,
     /// Of a hundredth of a second, what the delays so far have left over.
-    owed: Duration,
+    pending: Duration,
 }
 
 impl Gif {
@@ -27,7 +27,7 @@ impl Gif {
         encoder.set_repeat(Repeat::Infinite).map_err(broken)?;
         Ok(Gif {
             encoder,
-            owed: Duration::ZERO,
+            pending: Duration::ZERO,
         })
     }
 }
@@ -38,9 +38,9 @@ impl Encode for Gif {
         let mut rgba = image.rgba.clone();
         let mut frame = Frame::from_rgba_speed(width, height, &mut rgba, SPEED);
         // Viewers take less than two hundredths for ten.
-        let hundredths = ((lasts + self.owed).as_millis() / 10).clamp(2, 6000);
+        let hundredths = ((lasts + self.pending).as_millis() / 10).clamp(2, 6000);
         let given = Duration::from_millis(hundredths as u64 * 10);
-        self.owed = (lasts + self.owed).saturating_sub(given);
+        self.pending = (lasts + self.pending).saturating_sub(given);
         frame.delay = hundredths as u16;
         self.encoder.write_frame(&frame).map_err(broken)
     }

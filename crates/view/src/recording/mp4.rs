@@ -18,7 +18,7 @@ pub(super) struct Mp4 {
     /// None once it has ended before its time.
     to: Option<ChildStdin>,
     /// Time that has not been filled with pictures yet.
-    owed: Duration,
+    pending: Duration,
 }
 
 /// Whether there is an ffmpeg.
@@ -70,7 +70,7 @@ impl Mp4 {
         Ok(Mp4 {
             ffmpeg,
             to: Some(to),
-            owed: Duration::ZERO,
+            pending: Duration::ZERO,
         })
     }
 }
@@ -78,14 +78,14 @@ impl Mp4 {
 impl Encode for Mp4 {
     fn frame(&mut self, image: &Image, lasts: Duration) -> io::Result<()> {
         let each = Duration::from_secs(1) / RATE;
-        self.owed += lasts;
-        while self.owed >= each / 2 {
+        self.pending += lasts;
+        while self.pending >= each / 2 {
             let to = self.to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
             if let Err(error) = to.write_all(&image.rgba) {
                 // It has ended, and knows better why.
                 return self.close().and(Err(error));
             }
-            self.owed = self.owed.saturating_sub(each);
+            self.pending = self.pending.saturating_sub(each);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::timeline::{TimelineLayout, TimelineView};
 fn places(layout: &Layout) -> Option<TimelineLayout> {
     let rect = layout.timeline?;
     let rect = crate::hud::rect_of(rect);
-    Some(TimelineLayout::new(rect, layout.unit, layout.units))
+    Some(TimelineLayout::new(rect, layout.unit, layout.sm_count))
 }
 
 fn pos([x, y]: [f64; 2]) -> Pos2 {
@@ -35,7 +35,7 @@ impl TimelineView {
             return false;
         };
         let scale = self.scale(places.lanes);
-        super::map::under(pos(at), &places, status, (chart, scale)).is_some()
+        super::sm_map::hit_test(pos(at), &places, status, (chart, scale)).is_some()
     }
 
     /// Closer by a factor, about this point.

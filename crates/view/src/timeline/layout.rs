@@ -36,15 +36,18 @@ const MIN_AREA: [f32; 2] = [470.0, 400.0];
 
 /// The height, in units, of a timeline of so many lanes, and of a map of so many multiprocessors
 /// beneath them, in an area of this size in units; `None` where the area is too small.
-pub(crate) fn height(area: [f32; 2], lanes: usize, units: Option<usize>) -> Option<f32> {
+pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> Option<f32> {
     let [width, height] = area;
     if width < MIN_AREA[0] || height < MIN_AREA[1] {
         return None;
     }
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
-    let (map, most) = match units {
+    let (map, most) = match sm_count {
         None => (0.0, MAX_SHARE),
-        Some(units) => (MAP_HEAD + (units as f32 * MAP_ROW).min(MAP), MAX_WITH_MAP),
+        Some(sm_count) => (
+            MAP_HEAD + (sm_count as f32 * MAP_ROW).min(MAP),
+            MAX_WITH_MAP,
+        ),
     };
     Some((around(width) + lanes + map).min(most * height))
 }
@@ -80,7 +83,7 @@ pub(crate) struct TimelineLayout {
 
 impl TimelineLayout {
     /// In this rectangle, with rows for so many multiprocessors if they are shown.
-    pub(crate) fn new(all: Rect, unit: f32, units: Option<usize>) -> TimelineLayout {
+    pub(crate) fn new(all: Rect, unit: f32, sm_count: Option<usize>) -> TimelineLayout {
         let inside = Rect::from_x_y_ranges(
             all.left() + PAD * unit..=all.right() - PAD * unit,
             all.top() + TOP * unit..=all.bottom() - BOTTOM * unit,
@@ -114,9 +117,9 @@ impl TimelineLayout {
         let foot = row(inside.bottom() - FOOT * unit, FOOT);
         let axis = plot(foot.top() - AXIS * unit, foot.top());
         let mut lanes = plot(y + (HOST + APART) * unit, axis.top());
-        let map = units.map(|units| {
+        let map = sm_count.map(|sm_count| {
             let room = lanes.height() - MAP_HEAD * unit;
-            let wanted = units as f32 * MAP_ROW * unit;
+            let wanted = sm_count as f32 * MAP_ROW * unit;
             let map = plot(axis.top() - wanted.min(MAX_MAP_SHARE * room), axis.top());
             let head = row(map.top() - MAP_HEAD * unit, MAP_HEAD);
             lanes.set_bottom(head.top().round());

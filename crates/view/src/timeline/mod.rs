@@ -6,10 +6,10 @@
 
 mod interact;
 pub(crate) mod layout;
-mod map;
 mod overlap;
 mod paint;
 mod rows;
+mod sm_map;
 mod tip;
 
 #[cfg(test)]
@@ -17,8 +17,8 @@ mod tests;
 
 use egui::{Pos2, Rect};
 
-pub(crate) use map::units;
 pub(crate) use paint::paint;
+pub(crate) use sm_map::sm_count;
 
 use layout::TimelineLayout;
 use model::PictureSource;

@@ -6,7 +6,7 @@ use crate::Frame;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
-use crate::timeline::{TimelineView, map, overlap, tip};
+use crate::timeline::{TimelineView, overlap, sm_map, tip};
 use lang::tr;
 use screen::Chart;
 use screen::numbers::time_us;
@@ -21,10 +21,10 @@ pub(crate) fn paint(
     frame: &Frame<'_>,
     rect: Rect,
     unit: f32,
-    units: Option<usize>,
+    sm_count: Option<usize>,
 ) {
     let timeline = frame.timeline;
-    let places = TimelineLayout::new(rect, unit, units);
+    let places = TimelineLayout::new(rect, unit, sm_count);
     painter.hline(
         rect.x_range(),
         rect.top() + 0.5 * unit,
@@ -39,7 +39,7 @@ pub(crate) fn paint(
     if let Some(status) = frame.status {
         overlap::paint(painter, &places, status);
         let chart = timeline.chart();
-        map::paint(
+        sm_map::paint(
             painter,
             &places,
             status,
@@ -72,7 +72,7 @@ fn paint_chart(
 /// `live` or `frozen`, as a button.
 fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, frozen: bool) {
     let (chip, unit) = (places.chip, places.unit);
-    let (ground, colour, word) = if frozen {
+    let (background, colour, word) = if frozen {
         (
             painter.palette.accent,
             painter.palette.on_accent,
@@ -80,12 +80,12 @@ fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, frozen: bool) {
         )
     } else {
         (
-            painter.palette.running_ground,
+            painter.palette.running_background,
             painter.palette.running,
             tr!("live"),
         )
     };
-    painter.rect_filled(chip, 5.0 * unit, ground);
+    painter.rect_filled(chip, 5.0 * unit, background);
     let sign = Rect::from_center_size(
         chip.left_center() + vec2(15.0, 0.0) * unit,
         vec2(10.0, 10.0) * unit,

@@ -7,8 +7,8 @@ use egui::{Align2, Galley, Pos2, Rect, Vec2, pos2, vec2};
 use crate::Frame;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
-use crate::timeline::map;
 use crate::timeline::paint::{bar_rect, paint_card, paint_outline};
+use crate::timeline::sm_map;
 use engine::Span;
 use lang::tr;
 use model::trace::StepKind;
@@ -51,7 +51,7 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
         let scale = timeline.scale(places.lanes);
         let block = frame
             .status
-            .and_then(|status| map::under(at, places, status, (chart, scale)));
+            .and_then(|status| sm_map::hit_test(at, places, status, (chart, scale)));
         if let Some((rect, lines)) = block {
             paint_outline(painter, rect, places.unit);
             lines

@@ -18,7 +18,7 @@ use view::{Dialog, FileDialog, FileTask};
 
 /// Cells that are to be saved, as they were when that was asked for.
 #[derive(Clone)]
-pub(crate) struct Saving {
+pub(crate) struct PatternToSave {
     cells: Arc<Lattice>,
     rule: Rule,
     /// Whether they are a whole torus.
@@ -31,7 +31,7 @@ const MAX_COPIED: u64 = 1 << 26;
 
 impl<W: SessionHandle> Handler<W> {
     /// The desktop has no dialog for files: asks for a path to open, or to save this to.
-    pub(crate) fn ask_for_typed_path(&mut self, saving: Option<Saving>) {
+    pub(crate) fn ask_for_typed_path(&mut self, saving: Option<PatternToSave>) {
         tracing::debug!("a path is to be typed in");
         let (task, name) = match saving {
             Some(_) => (FileTask::Save, "pattern.rle"),
@@ -44,12 +44,12 @@ impl<W: SessionHandle> Handler<W> {
     /// A file could not be opened: says why, where its path was typed or in a notice.
     pub(crate) fn not_opened(&mut self, why: String) {
         if let Err(why) = self.refuse_path(why) {
-            self.note(why);
+            self.show_notice(why);
         }
     }
 
     /// A file could not be saved: says why, and asks for another path.
-    pub(crate) fn not_saved(&mut self, saving: Saving, why: String) {
+    pub(crate) fn not_saved(&mut self, saving: PatternToSave, why: String) {
         self.editing.unsaved = Some(saving);
         let path = std::mem::take(&mut self.editing.tried);
         if let Err(why) = self.refuse_path(why) {
@@ -127,16 +127,16 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE.
     pub(super) fn copy_cells(&mut self) {
-        let Some((area, asked)) = self.asked_cells() else {
+        let Some((area, receive)) = self.request_cells() else {
             return;
         };
         if area.size.cells() > MAX_COPIED {
-            return self.note(message!(
+            return self.show_notice(message!(
                 "{} is too large for the clipboard; Ctrl+S saves it to a file",
                 area.size
             ));
         }
-        self.run_in_background(move || match asked() {
+        self.run_in_background(move || match receive() {
             None => {
                 BackgroundResult::Notice(tr!("nothing was copied: the session has ended").into())
             }
@@ -157,7 +157,12 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// The selection (or the selected panel), and how its cells are had on another thread.
-    fn asked_cells(&self) -> Option<(Area, impl FnOnce() -> Option<Saving> + Send + 'static)> {
+    fn request_cells(
+        &self,
+    ) -> Option<(
+        Area,
+        impl FnOnce() -> Option<PatternToSave> + Send + 'static,
+    )> {
         let status = self.status()?;
         let (instance, area) = self.selected_area(&status);
         let copy = self.app.session.as_ref()?.copy(instance)?;
@@ -169,7 +174,7 @@ impl<W: SessionHandle> Handler<W> {
                 true => lattice,
                 false => Arc::new(lattice.part(area.x, area.y, area.size)),
             };
-            Some(Saving {
+            Some(PatternToSave {
                 cells,
                 rule,
                 torus,
@@ -183,7 +188,7 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn paste(&mut self) {
         let text = self.clipboard().unwrap_or_default();
         if text.trim().is_empty() {
-            return self.note(message!("the clipboard has no text"));
+            return self.show_notice(message!("the clipboard has no text"));
         }
         let Some(size) = self.status().map(|status| status.size) else {
             return;
@@ -206,8 +211,8 @@ impl<W: SessionHandle> Handler<W> {
             return;
         };
         match cells_of(&shelved.pattern(), size) {
-            Ok(cells) => self.take_ghost(cells, Vec::new()),
-            Err(why) => self.note(why),
+            Ok(cells) => self.begin_paste(cells, Vec::new()),
+            Err(why) => self.show_notice(why),
         }
     }
 
@@ -215,21 +220,21 @@ impl<W: SessionHandle> Handler<W> {
     /// path that is typed in. What is saved is as it is now.
     pub(super) fn ask_for_file(&mut self, task: FileTask) {
         if task == FileTask::Open {
-            return self.run_in_background(|| match choose(None) {
-                Chosen::Path(path) => BackgroundResult::Chosen(path, None),
-                Chosen::Nothing => BackgroundResult::Nothing,
-                Chosen::NoDialog => BackgroundResult::NoFileDialog(None),
+            return self.run_in_background(|| match show_file_dialog(None) {
+                DialogAnswer::Path(path) => BackgroundResult::Chosen(path, None),
+                DialogAnswer::Nothing => BackgroundResult::Nothing,
+                DialogAnswer::NoDialog => BackgroundResult::NoFileDialog(None),
             });
         }
-        if let Some((_, asked)) = self.asked_cells() {
-            self.run_in_background(move || match asked() {
+        if let Some((_, receive)) = self.request_cells() {
+            self.run_in_background(move || match receive() {
                 None => {
                     BackgroundResult::Notice(tr!("nothing was saved: the session has ended").into())
                 }
-                Some(saving) => match choose(Some("pattern.rle")) {
-                    Chosen::Path(path) => BackgroundResult::Chosen(path, Some(saving)),
-                    Chosen::Nothing => BackgroundResult::Nothing,
-                    Chosen::NoDialog => BackgroundResult::NoFileDialog(Some(saving)),
+                Some(saving) => match show_file_dialog(Some("pattern.rle")) {
+                    DialogAnswer::Path(path) => BackgroundResult::Chosen(path, Some(saving)),
+                    DialogAnswer::Nothing => BackgroundResult::Nothing,
+                    DialogAnswer::NoDialog => BackgroundResult::NoFileDialog(Some(saving)),
                 },
             });
         }
@@ -240,7 +245,7 @@ impl<W: SessionHandle> Handler<W> {
         let Some(saving) = self.editing.unsaved.take() else {
             return self.dialogs.close_pending_file();
         };
-        match asks_first(&path, &mut self.editing.replaces) {
+        match confirm_overwrite(&path, &mut self.editing.replaces) {
             None => self.save_to(path, saving),
             Some(why) => {
                 self.editing.unsaved = Some(saving);
@@ -251,7 +256,7 @@ impl<W: SessionHandle> Handler<W> {
         }
     }
 
-    pub(crate) fn save_to(&mut self, path: String, saving: Saving) {
+    pub(crate) fn save_to(&mut self, path: String, saving: PatternToSave) {
         self.editing.tried = path.clone();
         self.run_in_background(move || {
             let Some(format) = Format::of_name(&path) else {
@@ -267,7 +272,7 @@ impl<W: SessionHandle> Handler<W> {
     }
 }
 
-impl Saving {
+impl PatternToSave {
     fn write(
         &self,
         format: Format,
@@ -290,12 +295,12 @@ impl Saving {
 
 /// What to ask before a typed path is saved to, if anything: a file that is there is replaced only
 /// where its path is entered once more.
-fn asks_first(path: &str, asked: &mut Option<String>) -> Option<String> {
-    let agreed = asked.take().is_some_and(|before| before == path);
+fn confirm_overwrite(path: &str, confirmed: &mut Option<String>) -> Option<String> {
+    let agreed = confirmed.take().is_some_and(|before| before == path);
     if agreed || !Path::new(path).exists() {
         return None;
     }
-    *asked = Some(path.to_owned());
+    *confirmed = Some(path.to_owned());
     Some(tr!("This file exists already; press Enter again to replace it").into())
 }
 
@@ -316,19 +321,19 @@ fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, String> {
 }
 
 /// What a dialog of the desktop's answered.
-enum Chosen {
+enum DialogAnswer {
     Path(String),
     Nothing,
     NoDialog,
 }
 
 /// Nobody closes a dialog as fast as this: there was none.
-const AT_ONCE: Duration = Duration::from_millis(300);
+const MIN_DIALOG_TIME: Duration = Duration::from_millis(300);
 
 /// Asks the desktop for a file, to save to if it is given a name for it.
-fn choose(save_as: Option<&str>) -> Chosen {
+fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
     if !has_desktop() {
-        return Chosen::NoDialog;
+        return DialogAnswer::NoDialog;
     }
     let began = Instant::now();
     let dialog = rfd::FileDialog::new();
@@ -341,9 +346,9 @@ fn choose(save_as: Option<&str>) -> Chosen {
         Some(name) => dialog.set_file_name(name).save_file(),
     };
     match chosen {
-        Some(path) => Chosen::Path(path.to_string_lossy().into_owned()),
-        None if began.elapsed() < AT_ONCE => Chosen::NoDialog,
-        None => Chosen::Nothing,
+        Some(path) => DialogAnswer::Path(path.to_string_lossy().into_owned()),
+        None if began.elapsed() < MIN_DIALOG_TIME => DialogAnswer::NoDialog,
+        None => DialogAnswer::Nothing,
     }
 }
 
@@ -358,7 +363,7 @@ fn has_desktop() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::asks_first;
+    use super::confirm_overwrite;
 
     #[test]
     fn a_file_that_is_there_is_replaced_only_when_asked_twice() {
@@ -367,11 +372,17 @@ mod tests {
         for name in ["a.rle", "b.rle"] {
             std::fs::write(path(name), "!").unwrap();
         }
-        let mut asked = None;
-        assert_eq!(asks_first(&path("new.rle"), &mut asked), None);
-        assert!(asks_first(&path("a.rle"), &mut asked).is_some());
-        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "another");
-        assert_eq!(asks_first(&path("b.rle"), &mut asked), None);
-        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "anew");
+        let mut confirmed = None;
+        assert_eq!(confirm_overwrite(&path("new.rle"), &mut confirmed), None);
+        assert!(confirm_overwrite(&path("a.rle"), &mut confirmed).is_some());
+        assert!(
+            confirm_overwrite(&path("b.rle"), &mut confirmed).is_some(),
+            "another"
+        );
+        assert_eq!(confirm_overwrite(&path("b.rle"), &mut confirmed), None);
+        assert!(
+            confirm_overwrite(&path("b.rle"), &mut confirmed).is_some(),
+            "anew"
+        );
     }
 }

@@ -6,14 +6,16 @@ use anyhow::{Result, bail};
 
 use crate::cli::bench::spread;
 use engine::probe_kernels::{COPY_RATE, LOP3_AN_ITERATION, LOP3_RATE, lop3_word};
-use engine::{Argument, BufferId, Call, CalledKernel, HostMemory, Op, Program, Region, StreamId};
+use engine::{
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, HostMemory, Op, Program, StreamId,
+};
 use lesson::Bench;
 use model::DeviceChoice;
 use model::ladder::{LeftOut, Limits};
 
 /// Threads of a block, and blocks that fill a multiprocessor.
 const BLOCK: u32 = 256;
-const BLOCKS_A_UNIT: u32 = 8;
+const BLOCKS_PER_SM: u32 = 8;
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -22,7 +24,7 @@ const RUNS: usize = 3;
 /// there is none yet: the twins of these kernels are made to be seen to be right.
 pub(super) fn limits(device: DeviceChoice, small: bool) -> (Limits, Vec<LeftOut>) {
     let mut left_out = Vec::new();
-    let mut measure = |kernel: &CalledKernel, probe: fn(&mut Probe) -> Result<f64>| {
+    let mut measure = |kernel: &BufferKernel, probe: fn(&mut Probe) -> Result<f64>| {
         let rate = Probe::open(device, small).and_then(|mut opened| {
             let possible = !opened.bench.is_cpu();
             possible.then(|| probe(&mut opened)).transpose()
@@ -57,7 +59,7 @@ impl Probe {
     fn open(device: DeviceChoice, small: bool) -> Result<Probe> {
         let mut bench = Bench::open(device)?;
         let stream = bench.stream()?;
-        let grid = bench.info().units * BLOCKS_A_UNIT;
+        let grid = bench.info().sm_count * BLOCKS_PER_SM;
         let least = Duration::from_millis(if small { 1 } else { 20 });
         Ok(Probe {
             bench,
@@ -142,9 +144,9 @@ impl Probe {
     /// How long a launch took, by events.
     fn seconds(
         &mut self,
-        (kernel, arguments): (&'static CalledKernel, Vec<Argument>),
+        (kernel, arguments): (&'static BufferKernel, Vec<Argument>),
     ) -> Result<f64> {
-        let launch = Op::Call(Call {
+        let launch = Op::LaunchOnBuffers(BufferLaunch {
             kernel,
             grid: self.grid,
             block: BLOCK,
@@ -180,11 +182,11 @@ impl Probe {
 }
 
 fn at(buffer: BufferId, offset: usize) -> Argument {
-    Argument::Buffer(Region { buffer, offset })
+    Argument::Buffer(BufferOffset { buffer, offset })
 }
 
 fn copy(from: (BufferId, usize), to: (BufferId, usize), bytes: usize) -> Op {
-    let region = |(buffer, offset)| Region { buffer, offset };
+    let region = |(buffer, offset)| BufferOffset { buffer, offset };
     Op::Copy {
         from: region(from),
         to: region(to),

@@ -13,7 +13,7 @@ use engine::kernels::{Iteration, Kernel};
 use engine::{EngineError, Nanos};
 use life::{Lattice, Rule, Size, reference};
 use model::KernelChoice;
-use model::ladder::{LeftOut, Rate, Work};
+use model::ladder::{LeftOut, Rate, Workload};
 use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
 use session::instances::{Event, Instances, open_engine, starts};
 
@@ -41,19 +41,19 @@ const DENSITY: f64 = 0.3;
 const SEED: u64 = 1;
 
 /// What rungs have to do, the shorter first: what one takes says whether the next is sensible.
-pub(super) fn works(gpu: bool, small: bool) -> Vec<Work> {
+pub(super) fn works(gpu: bool, small: bool) -> Vec<Workload> {
     let works: &[(usize, u64)] = match (small, gpu) {
         (true, _) => &[(2, 128), (1, 128)],
         (false, true) => &[(16, 1024), (1056, 128), (1, 16_384), (1, 65_536)],
         (false, false) => &[(16, 512), (256, 128), (1, 2048), (1, 8192)],
     };
-    let work = |&(instances, side)| Work { instances, side };
+    let work = |&(instances, side)| Workload { instances, side };
     works.iter().map(work).collect()
 }
 
 /// Generations that every rung steps alike: of a graph, and before the cells are compared. Both
 /// are even numbers of launches for every rung, so that a graph fits the buffers it leaves.
-fn generations(work: Work) -> u32 {
+fn generations(work: Workload) -> u32 {
     let few = work.instances > 64 || work.side <= 128;
     if few { 16 } else { 48 }
 }
@@ -86,7 +86,7 @@ pub(in crate::cli::bench) fn main(
     let other: Rule = "B36/S23".parse()?;
     for work in works(gpu, small) {
         let case = Case::new(kernel, work, device, small);
-        if let Some(why) = case.refusal(info.memory, expected)? {
+        if let Some(why) = case.reason_to_skip(info.memory, expected)? {
             left_out(Some(work), why)?;
             continue;
         }
@@ -109,13 +109,13 @@ pub(in crate::cli::bench) fn main(
 /// A rung with some work.
 struct Case {
     kernel: &'static Kernel,
-    work: Work,
+    work: Workload,
     device: DeviceChoice,
     run: Duration,
 }
 
 impl Case {
-    fn new(kernel: &'static Kernel, work: Work, device: DeviceChoice, small: bool) -> Case {
+    fn new(kernel: &'static Kernel, work: Workload, device: DeviceChoice, small: bool) -> Case {
         let run = if small { RUN / 50 } else { RUN };
         Case {
             kernel,
@@ -130,10 +130,10 @@ impl Case {
     }
 
     /// Why it is not measured, if it is not.
-    fn refusal(&self, memory: Option<u64>, expected: Option<f64>) -> Result<Option<String>> {
+    fn reason_to_skip(&self, memory: Option<u64>, expected: Option<f64>) -> Result<Option<String>> {
         match self.kernel.validate_size(self.size()?) {
             Ok(()) => {}
-            Err(EngineError::TooLarge { limit, .. }) => {
+            Err(EngineError::UnsupportedSize { limit, .. }) => {
                 return Ok(Some(format!("it takes {limit}")));
             }
             Err(error) => return Ok(Some(error.to_string())),
@@ -180,7 +180,7 @@ impl Case {
                 seed: SEED,
             },
             kernel: self.kernel,
-            kernel_choice: KernelChoice::Asked,
+            kernel_choice: KernelChoice::Explicit,
             device: self.device,
             switches: Switches {
                 streams,
@@ -327,7 +327,12 @@ mod tests {
     use engine::kernels::KERNELS;
 
     fn case(kernel: &'static Kernel, instances: usize, side: u64) -> Case {
-        Case::new(kernel, Work { instances, side }, DeviceChoice::Cpu, true)
+        Case::new(
+            kernel,
+            Workload { instances, side },
+            DeviceChoice::Cpu,
+            true,
+        )
     }
 
     #[test]
@@ -335,7 +340,7 @@ mod tests {
         for kernel in &KERNELS {
             for work in [works(true, false), works(false, false)].concat() {
                 for times in [1, 5, 25] {
-                    let flips = kernel.flips(times * generations(work));
+                    let flips = kernel.swaps_buffers(times * generations(work));
                     assert!(!flips, "{} {work}", kernel.name);
                 }
             }
@@ -353,7 +358,7 @@ mod tests {
             };
             // One takes larger ones alone.
             let mut cases = [128, 512].map(|side| case(kernel, 3, side)).into_iter();
-            let takes = |case: &Case| case.refusal(None, None).unwrap().is_none();
+            let takes = |case: &Case| case.reason_to_skip(None, None).unwrap().is_none();
             let case = cases.find(takes).expect("one of these sizes");
             let rate = case.measure(Rule::LIFE, &say).unwrap();
             assert!(rate > 1e5, "{}: {rate}", kernel.name);
@@ -376,15 +381,19 @@ mod tests {
     fn what_is_not_sensible_is_refused_with_the_reason() {
         let global = &KERNELS[0];
         let memory = Some(100 << 30);
-        let refusal = |side, expected| case(global, 1, side).refusal(memory, expected).unwrap();
-        assert_eq!(refusal(2048, Some(1e9)), None);
-        let long = refusal(8192, Some(1e8)).unwrap();
+        let reason_to_skip = |side, expected| {
+            case(global, 1, side)
+                .reason_to_skip(memory, expected)
+                .unwrap()
+        };
+        assert_eq!(reason_to_skip(2048, Some(1e9)), None);
+        let long = reason_to_skip(8192, Some(1e8)).unwrap();
         assert!(long.contains("161 s"), "{long}");
-        let large = refusal(1 << 18, None).unwrap();
+        let large = reason_to_skip(1 << 18, None).unwrap();
         assert!(large.contains("GiB of the device's"), "{large}");
         let square = KERNELS.iter().find(|kernel| kernel.name == "resident");
         let odd = case(square.unwrap(), 1, 512)
-            .refusal(None, None)
+            .reason_to_skip(None, None)
             .unwrap()
             .unwrap();
         assert!(odd.starts_with("it takes lattices of"), "{odd}");

@@ -2,7 +2,7 @@
 
 use crate::cli::bench::shown;
 use engine::kernels::{KERNELS, Kernel};
-use model::ladder::{LOP3_A_WORD, Ladder, Rate, Work};
+use model::ladder::{LOP3_PER_WORD, Ladder, Rate, Workload};
 
 /// What stands above the figures.
 const HEADS: [&str; 5] = [
@@ -65,7 +65,7 @@ fn policy(ladder: &Ladder) -> Vec<String> {
     );
     said.push(match ladder.limits.lop3_per_second {
         Some(rate) => format!(
-            "LOP3: {}, so at most {} at {LOP3_A_WORD} for 32 cells.",
+            "LOP3: {}, so at most {} at {LOP3_PER_WORD} for 32 cells.",
             shown(rate, "/s"),
             shown(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
         ),
@@ -87,7 +87,7 @@ fn policy(ladder: &Ladder) -> Vec<String> {
     said
 }
 
-fn lines(ladder: &Ladder, work: Work) -> Vec<Line> {
+fn lines(ladder: &Ladder, work: Workload) -> Vec<Line> {
     let of = |(at, kernel): (usize, &'static Kernel)| {
         let rate = ladder.rate(kernel.name, work)?;
         let limit = ladder.limits.cells_per_second();
@@ -108,7 +108,7 @@ fn lines(ladder: &Ladder, work: Work) -> Vec<Line> {
 }
 
 /// By what factor the rung in this place is faster than the one before and than the first one.
-fn factor_words(ladder: &Ladder, at: usize, work: Work) -> [String; 2] {
+fn factor_words(ladder: &Ladder, at: usize, work: Workload) -> [String; 2] {
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
     match ladder.factors(KERNELS[at].name, &below, work) {
         None => ["–", "–"].map(String::from),
@@ -125,7 +125,7 @@ fn factor_words(ladder: &Ladder, at: usize, work: Work) -> [String; 2] {
 
 fn any_rules(ladder: &Ladder) -> Vec<String> {
     let one = |kernel: &Kernel| {
-        let (rate, factor) = ladder.any_rule(kernel.name)?;
+        let (rate, factor) = ladder.other_rule_rate(kernel.name)?;
         Some(format!(
             "By {}, {}: `{}` {}, {} as fast as by B3/S23",
             rate.rule,

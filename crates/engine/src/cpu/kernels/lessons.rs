@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Call, EngineError, Result, probe_kernels};
+use crate::{BufferLaunch, EngineError, Result, probe_kernels};
 use barrier::Block;
 
 /// A resolved argument.
@@ -69,8 +69,11 @@ impl<'a> LessonKernel<'a> {
     ///
     /// # Errors
     ///
-    /// [`EngineError::BadProgram`] for a kernel without a CPU version.
-    pub(in crate::cpu) fn new(call: &Call, values: &[Value<'a>]) -> Result<LessonKernel<'a>> {
+    /// [`EngineError::InvalidProgram`] for a kernel without a CPU version.
+    pub(in crate::cpu) fn new(
+        call: &BufferLaunch,
+        values: &[Value<'a>],
+    ) -> Result<LessonKernel<'a>> {
         let name = call.kernel.name;
         use Value::{Buffer, F32, I32, U32, U64};
         Ok(match (name, values) {
@@ -148,7 +151,7 @@ impl<'a> LessonKernel<'a> {
             }
             _ => {
                 let why = format!("kernel {name} has no CPU version");
-                return Err(EngineError::BadProgram(why));
+                return Err(EngineError::InvalidProgram(why));
             }
         })
     }

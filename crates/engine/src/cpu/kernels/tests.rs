@@ -8,7 +8,7 @@ use super::*;
 use crate::Layout;
 use crate::cpu::tests::{AWKWARD, generations_later, soup};
 use crate::cpu::vector::{LANES, Lanes};
-use crate::kernels::{KERNELS, Sides};
+use crate::kernels::{KERNELS, SupportedSizes};
 use life::Lattice;
 
 /// Steps with a CPU kernel. Also returns whether the result is in the other buffer.
@@ -78,7 +78,10 @@ fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> 
                 .now
                 .store(|y, row| words[y * across..][..across].copy_from_slice(row));
             // The caller cannot see which of the two buffers holds the cells.
-            return (Lattice::from_words(size, words), kernel.flips(generations));
+            return (
+                Lattice::from_words(size, words),
+                kernel.swaps_buffers(generations),
+            );
         }
     }
     let mut after = Lattice::new(size);
@@ -99,7 +102,11 @@ fn agree(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) {
         lattice.size()
     );
     assert_eq!(after, expected, "{what}");
-    assert_eq!(flipped, kernel.flips(generations), "{what}: the buffer");
+    assert_eq!(
+        flipped,
+        kernel.swaps_buffers(generations),
+        "{what}: the buffer"
+    );
 }
 
 #[test]
@@ -153,12 +160,12 @@ proptest! {
         let planar = |kernel: &&Kernel| kernel.layout == Layout::Planar && kernel.cluster == 1;
         for kernel in KERNELS.iter().filter(planar) {
             let size = match kernel.sides {
-                Sides::Squares(sides) => {
+                SupportedSizes::Squares(sides) => {
                     let side = sides[seed as usize % sides.len()].into();
                     Size::new(side, side)
                 }
-                Sides::WidthsOf(cells) => Size::new(words * u64::from(cells), height),
-                Sides::Any => unreachable!("planar words are not for any width"),
+                SupportedSizes::WidthsOf(cells) => Size::new(words * u64::from(cells), height),
+                SupportedSizes::Any => unreachable!("planar words are not for any width"),
             };
             let lattice = soup(size.unwrap(), seed);
             agree(kernel, &lattice, Rule::from_masks(birth, survival), generations);

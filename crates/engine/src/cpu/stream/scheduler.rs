@@ -303,7 +303,7 @@ impl StreamScheduler {
             if progress.records_blocks && is_kernel(task.op()) {
                 progress.block_timestamps.push(BlockTimestamp {
                     step: span.step,
-                    unit: worker,
+                    sm: worker,
                     start: span.start,
                     end: span.end,
                 });
@@ -374,7 +374,7 @@ fn is_kernel(op: &Op) -> bool {
         | Op::Advance { .. }
         | Op::Reduce { .. }
         | Op::Measure(_)
-        | Op::Call(_) => true,
+        | Op::LaunchOnBuffers(_) => true,
         Op::Upload { .. }
         | Op::Download { .. }
         | Op::Copy { .. }

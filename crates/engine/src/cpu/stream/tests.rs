@@ -180,7 +180,9 @@ fn a_panic_ends_the_engine_in_words() {
 
 #[test]
 fn an_error_ends_the_engine_too() {
-    let mut pool = pool(1, 1, 0, |_| Err(EngineError::BadProgram("an error".into())));
+    let mut pool = pool(1, 1, 0, |_| {
+        Err(EngineError::InvalidProgram("an error".into()))
+    });
     submit(&mut pool, [(0, work(0))]);
     let error = pool.synchronize().unwrap_err();
     assert_eq!(

@@ -3,9 +3,9 @@
 use super::lab::{Lab, call, issued, start};
 use super::*;
 use crate::lesson_kernels::SCALE;
-use crate::{Argument, HostMemory, Region};
+use crate::{Argument, BufferOffset, HostMemory};
 
-fn copy(from: Region, to: Region, bytes: usize) -> Op {
+fn copy(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
     Op::Copy { from, to, bytes }
 }
 
@@ -32,7 +32,7 @@ fn copies_go_between_any_places_and_calls_work_on_them() {
     let array = Argument::Buffer(start(buffers[1]));
     let scale = call(&SCALE, [array, Argument::I32(100), Argument::I32(3)]);
     steps.insert(1, (stream, scale));
-    let some = |offset| Region {
+    let some = |offset| BufferOffset {
         buffer: buffers[3],
         offset,
     };
@@ -118,7 +118,7 @@ fn stamps_say_which_worker_did_a_kernel_and_when() {
             .map(|timestamp| timestamp.step)
             .collect();
         assert_eq!(which, [0, 1, 3]);
-        assert!(block_timestamps.iter().all(|timestamp| timestamp.unit < 2));
+        assert!(block_timestamps.iter().all(|timestamp| timestamp.sm < 2));
         assert_eq!(spans.len(), if timed { 4 } else { 0 });
         for span in spans {
             let own = block_timestamps
@@ -145,7 +145,7 @@ fn cells_are_downloaded_as_they_are() {
         pinned: 0,
         pageable: 1,
         picture_words: 195,
-        checkpoints: 1,
+        snapshots: 1,
         measures: 0,
     };
     let slots = bench.engine.allocate_slots(spec).unwrap();

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::lesson_kernels::{MEET, SPIN};
-use crate::{Argument, Call, CalledKernel, HostMemory, IssuerId, Priority, Region, StreamKind};
+use crate::{
+    Argument, BufferKernel, BufferLaunch, BufferOffset, HostMemory, IssuerId, Priority, StreamKind,
+};
 
 /// Timeout for what must happen.
 pub(super) const LONG: Duration = Duration::from_secs(120);
@@ -49,7 +51,7 @@ impl Lab {
 
     /// A word of the device buffer, as an argument.
     pub(super) fn word(&self, word: usize) -> Argument {
-        Argument::Buffer(Region {
+        Argument::Buffer(BufferOffset {
             buffer: self.device,
             offset: 4 * word,
         })
@@ -127,13 +129,13 @@ impl Ran {
     }
 }
 
-pub(super) fn start(buffer: BufferId) -> Region {
+pub(super) fn start(buffer: BufferId) -> BufferOffset {
     let offset = 0;
-    Region { buffer, offset }
+    BufferOffset { buffer, offset }
 }
 
-pub(super) fn call<const N: usize>(kernel: &'static CalledKernel, arguments: [Argument; N]) -> Op {
-    Op::Call(Call {
+pub(super) fn call<const N: usize>(kernel: &'static BufferKernel, arguments: [Argument; N]) -> Op {
+    Op::LaunchOnBuffers(BufferLaunch {
         kernel,
         grid: 1,
         block: 32,

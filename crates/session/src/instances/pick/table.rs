@@ -20,12 +20,12 @@ pub struct DevicePicks {
     /// The commit that was measured.
     pub commit: String,
     /// One a kind of work.
-    pub works: Vec<Work>,
+    pub works: Vec<Workload>,
 }
 
 /// Rounds of some lattices, and what steps them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Work {
+pub struct Workload {
     /// Cells of a lattice.
     pub cells: u64,
     /// How many lattices.
@@ -65,10 +65,10 @@ impl PickTable {
         cells: u64,
         instances: usize,
         generations: u32,
-    ) -> Option<&Work> {
+    ) -> Option<&Workload> {
         let works = &self.devices.iter().find(|of| of.device == device)?.works;
         let apart = |a: f64, b: f64| (a / b).log2().abs();
-        let distance = |work: &Work| {
+        let distance = |work: &Workload| {
             apart(work.cells as f64, cells as f64)
                 + apart(work.instances as f64, instances as f64)
                 + apart(work.generations.into(), generations.into())
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_nearest_work_is_taken_and_none_that_is_far() {
-        let work = |cells, instances, generations, kernel: &str| Work {
+        let work = |cells, instances, generations, kernel: &str| Workload {
             cells,
             instances,
             generations,

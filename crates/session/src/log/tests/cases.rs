@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::super::*;
-use super::account::{Cells, Joins};
 use super::device::{Device, Invert};
+use super::reference_log::{Cells, Joins};
 use crate::snapshots::Keep;
 use Author::{Person, Program};
 
@@ -22,7 +22,7 @@ fn at(records: u64, generation: u64) -> Position {
 }
 
 fn session(instances: usize, budget: u64) -> Device {
-    let scene = Scene {
+    let parameters = SessionParameters {
         size: size(SIZE.0, SIZE.1),
         instances,
         rule: Rule::LIFE,
@@ -33,7 +33,7 @@ fn session(instances: usize, budget: u64) -> Device {
         counterparts: None,
         drawn: BTreeSet::new(),
     };
-    Device::new(scene, budget)
+    Device::new(parameters, budget)
 }
 
 fn cells(instance: usize, cells: CellChange) -> Content {
@@ -312,7 +312,7 @@ fn edits_of_a_lattice_at_rest_are_undone_without_any_snapshot() {
     let mut device = session(2, 0);
     device.run(3);
     let position = device.here;
-    device.log = Log::from_snapshot(device.log.scene(0), position);
+    device.log = Log::from_snapshot(device.log.parameters(0), position);
     let mut stands = vec![device.stand()];
     let whole = Change::Clear(model::Area::whole(size(SIZE.0, SIZE.1)));
     for (content, invert) in [
@@ -386,9 +386,9 @@ fn a_size_is_undone() {
 /// From a failed history: the counterpart got a soup of its own.
 #[test]
 fn counterparts_stay_the_same() {
-    let mut scene = session(5, 0).log.scene(0);
-    scene.counterparts = Some(2);
-    let mut device = Device::new(scene, 0);
+    let mut parameters = session(5, 0).log.parameters(0);
+    parameters.counterparts = Some(2);
+    let mut device = Device::new(parameters, 0);
     for (instance, seed) in [(1, 4), (2, 5), (4, 6)] {
         device.edit(reseed(instance, seed));
         device.run(2);
@@ -467,7 +467,7 @@ fn what_records_share_counts_once() {
         CellChange::Edit(Change::Place {
             pattern: lattice,
             at: [1, 1],
-            dead_too: false,
+            overwrites_dead: false,
         }),
     ));
     assert_eq!(device.log.bytes(), 3 * each + lattices);

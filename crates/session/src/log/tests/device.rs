@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::*;
-use super::account::{Cells, Joins};
+use super::reference_log::{Cells, Joins};
 use crate::snapshots::{Keep, Snapshots};
 use life::reference;
 
@@ -23,8 +23,8 @@ pub(super) enum Invert {
 }
 
 impl Device {
-    pub(super) fn new(scene: Scene, budget: u64) -> Device {
-        let log = Log::new(scene);
+    pub(super) fn new(parameters: SessionParameters, budget: u64) -> Device {
+        let log = Log::new(parameters);
         let mut device = Device {
             here: log.base(),
             log: log.clone(),
@@ -46,9 +46,9 @@ impl Device {
         match source {
             Source::Here => {}
             Source::Start(position) => {
-                let scene = log.scene(position.records);
-                let of = |instance| scene.start_lattice(instance).unwrap();
-                self.cells = (0..scene.instances).map(of).collect();
+                let parameters = log.parameters(position.records);
+                let of = |instance| parameters.start_lattice(instance).unwrap();
+                self.cells = (0..parameters.instances).map(of).collect();
                 self.here = position;
             }
             Source::Snapshot(position) => {
@@ -85,9 +85,9 @@ impl Device {
     fn run_on(&mut self, log: &Log, mut generations: u64, end: u64) {
         loop {
             while self.here.records < end
-                && let Some(record) = log.due(self.here)
+                && let Some(record) = log.due_record(self.here)
             {
-                self.apply(&log.scene(self.here.records), &record.content);
+                self.apply(&log.parameters(self.here.records), &record.content);
                 self.here = log.after_next(self.here);
             }
             if generations == 0 {
@@ -96,10 +96,10 @@ impl Device {
             let to_next = log.generations_to_next(self.here).unwrap_or(generations);
             let steps = generations.min(to_next);
             assert_ne!(steps, 0, "nothing is stepped past a record");
-            let scene = log.scene(self.here.records);
-            for instance in scene.stepped() {
+            let parameters = log.parameters(self.here.records);
+            for instance in parameters.stepped() {
                 let lattice = &mut self.cells[instance];
-                *lattice = Arc::new(reference::run(lattice, scene.rule, steps));
+                *lattice = Arc::new(reference::run(lattice, parameters.rule, steps));
             }
             self.here.generation += steps;
             generations -= steps;
@@ -107,29 +107,29 @@ impl Device {
     }
 
     /// Changes the cells as a record says.
-    fn apply(&mut self, scene: &Scene, content: &Content) {
+    fn apply(&mut self, parameters: &SessionParameters, content: &Content) {
         match content {
             Content::Start(start) => {
-                let mut scene = scene.clone();
-                scene.start = start.clone();
-                let of = |instance| scene.start_lattice(instance).unwrap();
-                self.cells = (0..scene.instances).map(of).collect();
+                let mut parameters = parameters.clone();
+                parameters.start = start.clone();
+                let of = |instance| parameters.start_lattice(instance).unwrap();
+                self.cells = (0..parameters.instances).map(of).collect();
             }
             Content::Cells { instance, cells } => {
-                for it in scene.instances_of(*instance) {
-                    cells.apply(scene, it, &mut self.cells[it]).unwrap();
+                for it in parameters.instances_of(*instance) {
+                    cells.apply(parameters, it, &mut self.cells[it]).unwrap();
                 }
             }
             Content::Rule(_) => {}
             Content::Grid { size, instances } => {
-                let mut scene = scene.clone();
-                (scene.size, scene.instances) = (*size, *instances);
+                let mut parameters = parameters.clone();
+                (parameters.size, parameters.instances) = (*size, *instances);
                 self.cells.truncate(*instances);
                 for lattice in &mut self.cells {
                     *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
                 }
                 let added = self.cells.len()..*instances;
-                let added = added.map(|instance| scene.start_lattice(instance).unwrap());
+                let added = added.map(|instance| parameters.start_lattice(instance).unwrap());
                 self.cells.extend(added);
             }
         }
@@ -143,7 +143,7 @@ impl Device {
             return;
         };
         let inverse = record.inverse.clone().expect("the route says so");
-        for it in log.scene(self.here.records).instances_of(instance) {
+        for it in log.parameters(self.here.records).instances_of(instance) {
             match &inverse {
                 Inverse::Lattice(lattice) => self.cells[it] = lattice.clone(),
                 Inverse::Words(edits) => {
@@ -163,7 +163,7 @@ impl Device {
             Content::Cells { instance, .. } => Some((*instance, self.cells[*instance].clone())),
             _ => None,
         };
-        let scene = self.log.scene(before.records);
+        let parameters = self.log.parameters(before.records);
         self.snapshots.retain(|at| at <= before);
         self.here = match joins {
             Joins::Last => self.log.push_joined(before, author, content.clone()),
@@ -172,7 +172,7 @@ impl Device {
                 self.log.push(before, author, content.clone(), joins)
             }
         };
-        self.apply(&scene, content);
+        self.apply(&parameters, content);
         let Some((instance, old)) = at else { return };
         let new = &self.cells[instance];
         let inverse = match invert {
@@ -185,17 +185,17 @@ impl Device {
 
     /// Where undo leads, if anything leads there.
     pub(super) fn undo(&mut self) -> Option<Undo> {
-        let undo = self.log.undo(self.here)?;
+        let undo = self.log.undo_target(self.here)?;
         let from = self.here;
         self.route(undo.position())?;
         self.go(undo.position());
-        self.log.undid(from, undo);
+        self.log.commit_undo(from, undo);
         Some(undo)
     }
 
     /// Redoes, if there is something and it can be reached.
     pub(super) fn redo(&mut self) -> Option<Position> {
-        let (log, target) = self.log.redone()?;
+        let (log, target) = self.log.after_redo()?;
         let here = Some(self.here);
         let route = log.route(here, self.snapshots.positions(), target)?;
         self.follow(&log, route, target);

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::super::*;
-use super::account::{Account, Joins};
 use super::device::{Device, Invert};
+use super::reference_log::{Joins, ReferenceLog};
 use crate::snapshots::{Keep, Snapshots};
 use model::Area;
 
@@ -102,7 +102,7 @@ fn lattices(size: Size, [count, seed, generation]: [u64; 3]) -> Start {
     }
 }
 
-fn scene(random: &mut Random) -> Scene {
+fn parameters(random: &mut Random) -> SessionParameters {
     let sizes = [(5, 7), (5, 7), (8, 6), (9, 9), (7, 5), (20, 16)];
     let (width, height) = random.one_of(&sizes);
     let size = size(width, height);
@@ -115,7 +115,7 @@ fn scene(random: &mut Random) -> Scene {
         },
     };
     let counterparts = (random.below(4) == 0 && instances > 1).then_some(instances / 2);
-    Scene {
+    SessionParameters {
         size,
         instances,
         rule: rule(random.next()),
@@ -174,16 +174,16 @@ fn event(random: &mut Random) -> Event {
 }
 
 /// What a push does to a scene.
-fn content(scene: &Scene, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
+fn content(parameters: &SessionParameters, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
     let (width, height) = (
-        u64::from(scene.size.width()),
-        u64::from(scene.size.height()),
+        u64::from(parameters.size.width()),
+        u64::from(parameters.size.height()),
     );
     let cell = |number: u64| [(number % width) as u32, (number / 64 % height) as u32];
     let [x, y] = cell(b);
     let whole = c % 4 == 0;
     let area = match whole {
-        true => Area::whole(scene.size),
+        true => Area::whole(parameters.size),
         false => Area {
             x,
             y,
@@ -203,15 +203,15 @@ fn content(scene: &Scene, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
         Kind::Place => Change::Place {
             pattern: noise(area.size, d),
             at: [area.x, area.y],
-            dead_too: a % 2 == 0,
+            overwrites_dead: a % 2 == 0,
         },
         Kind::Clear => Change::Clear(area),
         Kind::Fill => fill(0.5),
         Kind::Flip => Change::Flip {
             area,
-            sideways: a % 2 == 0,
+            horizontal: a % 2 == 0,
         },
-        Kind::Turn => Change::Turn {
+        Kind::Turn => Change::Rotate {
             area,
             clockwise: a % 2 == 0,
         },
@@ -222,9 +222,9 @@ fn content(scene: &Scene, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
                 seed: a,
             });
         }
-        Kind::StartLattices => return Content::Start(lattices(scene.size, [a, b, c])),
+        Kind::StartLattices => return Content::Start(lattices(parameters.size, [a, b, c])),
         Kind::Rule => return Content::Rule(rule(a)),
-        Kind::Grid if scene.counterparts.is_some() => return Content::Rule(rule(a)),
+        Kind::Grid if parameters.counterparts.is_some() => return Content::Rule(rule(a)),
         Kind::Grid => {
             return Content::Grid {
                 size: size((width + a % 4).min(20), (height + b % 4).min(16)),
@@ -233,7 +233,7 @@ fn content(scene: &Scene, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
         }
     };
     Content::Cells {
-        instance: (a / 7) as usize % scene.instances,
+        instance: (a / 7) as usize % parameters.instances,
         cells: match kind {
             Kind::ResetPanel => CellChange::Start,
             Kind::Reseed => CellChange::Soup {
@@ -248,47 +248,50 @@ fn content(scene: &Scene, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
 /// The device and the account side by side.
 struct Pair {
     device: Device,
-    account: Account,
+    reference_log: ReferenceLog,
 }
 
 impl Pair {
     fn happen(&mut self, event: &Event) {
-        let Pair { device, account } = self;
+        let Pair {
+            device,
+            reference_log,
+        } = self;
         match event {
             Event::Push(author, kind, numbers, joins, invert) => {
-                let content = content(&device.log.scene(device.here.records), *kind, *numbers);
+                let content = content(&device.log.parameters(device.here.records), *kind, *numbers);
                 device.push(*author, &content, *joins, *invert);
-                account.push(*author, &content, *joins);
+                reference_log.push(*author, &content, *joins);
             }
             Event::Run(generations) => {
                 // A start on the way begins again; the device says where that leads.
                 device.run(*generations);
-                account.here = device.here;
+                reference_log.here = device.here;
             }
             Event::StepBack => {
                 let back = device.here.generation.saturating_sub(1);
                 self.go_to(back);
             }
             Event::GoTo(generation) => {
-                let start = account.start().generation;
+                let start = reference_log.start().generation;
                 let beyond = device.here.generation - start + 8;
                 self.go_to(start.saturating_sub(3) + generation % beyond);
             }
             Event::Undo => {
-                let found = device.log.undo(device.here);
+                let found = device.log.undo_target(device.here);
                 match device.undo() {
                     None if found.is_some() => {} // it cannot be reached
-                    None => assert_eq!(account.undo(), None),
+                    None => assert_eq!(reference_log.undo(), None),
                     Some(undo) => {
                         let takes_off = matches!(undo, Undo::Before(_));
-                        assert_eq!(Some((undo.position(), takes_off)), account.undo());
+                        assert_eq!(Some((undo.position(), takes_off)), reference_log.undo());
                     }
                 }
             }
             Event::Redo => {
-                assert_eq!(device.log.redone().is_some(), account.can_redo());
+                assert_eq!(device.log.after_redo().is_some(), reference_log.can_redo());
                 if device.redo().is_some() {
-                    account.redo();
+                    reference_log.redo();
                 }
             }
             Event::Snapshot {
@@ -317,58 +320,78 @@ impl Pair {
             }
             Event::Discard => {
                 device.discard();
-                account.discard_before(device.log.base());
+                reference_log.discard_before(device.log.base());
             }
             Event::DiscardBeyond(records) => {
                 let bytes = records * size_of::<Record>() as u64;
                 let snapshots = device.snapshots.positions();
                 device.log.discard_beyond(bytes, device.here, snapshots);
-                account.discard_before(device.log.base());
+                reference_log.discard_before(device.log.base());
             }
         }
     }
 
     /// Moves to a generation of the present start, if it can be reached.
     fn go_to(&mut self, generation: u64) {
-        let Pair { device, account } = self;
+        let Pair {
+            device,
+            reference_log,
+        } = self;
         let target = device.log.at_generation(device.here, generation);
-        assert_eq!(target, account.at(generation), "generation {generation}");
+        assert_eq!(
+            target,
+            reference_log.at(generation),
+            "generation {generation}"
+        );
         if device.route(target).is_some() {
             device.go(target);
-            account.here = target;
+            reference_log.here = target;
         }
     }
 
     fn check(&mut self) {
-        let Pair { device, account } = self;
+        let Pair {
+            device,
+            reference_log,
+        } = self;
         let (log, here) = (&device.log, device.here);
-        assert_eq!(here, account.here);
-        assert_eq!(device.cells, account.cells(here), "the cells at {here:?}");
-        assert_eq!(log.end(), account.end());
-        assert!(log.passes(here) && log.base() <= here);
-        let (scene, told) = (log.scene(here.records), account.scene(here.records));
+        assert_eq!(here, reference_log.here);
         assert_eq!(
-            (scene.size, scene.instances, scene.rule),
+            device.cells,
+            reference_log.cells(here),
+            "the cells at {here:?}"
+        );
+        assert_eq!(log.end(), reference_log.end());
+        assert!(log.contains(here) && log.base() <= here);
+        let (parameters, told) = (
+            log.parameters(here.records),
+            reference_log.parameters(here.records),
+        );
+        assert_eq!(
+            (parameters.size, parameters.instances, parameters.rule),
             (told.size, told.instances, told.rule)
         );
-        assert_eq!(log.start_of(here), account.start());
-        let most = account.records() * MAX_BYTES_OF_A_RECORD;
+        assert_eq!(log.start_of(here), reference_log.start());
+        let most = reference_log.records() * MAX_BYTES_OF_A_RECORD;
         assert!(log.bytes() <= most, "{} bytes, {most} at most", log.bytes());
     }
 
     /// Everything from the oldest position on can be reached, nothing before it can, and positions
     /// off the line cannot.
     fn check_reach(&self) {
-        let Pair { device, account } = self;
+        let Pair {
+            device,
+            reference_log,
+        } = self;
         let (log, here) = (&device.log, device.here);
         let snapshots = || device.snapshots.positions();
         let oldest = log.oldest_reachable(Some(here), snapshots());
         let oldest = oldest.expect("here at least");
         for records in log.base().records..=log.end() {
-            let last = account.clock_before(records);
+            let last = reference_log.clock_before(records);
             let first = match records == log.base().records {
                 true => log.base().generation,
-                false => account.clock_after(records),
+                false => reference_log.clock_after(records),
             };
             let some_later = last.unwrap_or(first + 5);
             for generation in [first, first.midpoint(some_later), some_later] {
@@ -376,7 +399,7 @@ impl Pair {
                     records,
                     generation,
                 };
-                assert!(log.passes(target), "{target:?}");
+                assert!(log.contains(target), "{target:?}");
                 let route = device.route(target);
                 assert_eq!(route.is_some(), target >= oldest, "{target:?} {oldest:?}");
             }
@@ -386,23 +409,23 @@ impl Pair {
                     records,
                     generation,
                 };
-                assert!(!log.passes(target), "{target:?}");
+                assert!(!log.contains(target), "{target:?}");
                 assert_eq!(device.route(target), None);
             }
         }
     }
 }
 
-fn play(number: u64) -> (Random, Scene) {
+fn play(number: u64) -> (Random, SessionParameters) {
     let mut random = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let scene = scene(&mut random);
-    (random, scene)
+    let parameters = parameters(&mut random);
+    (random, parameters)
 }
 
-fn run(scene: &Scene, events: &[Event]) {
+fn run(parameters: &SessionParameters, events: &[Event]) {
     let mut pair = Pair {
-        device: Device::new(scene.clone(), 20_000),
-        account: Account::new(scene.clone()),
+        device: Device::new(parameters.clone(), 20_000),
+        reference_log: ReferenceLog::new(parameters.clone()),
     };
     pair.check();
     for (event, number) in events.iter().zip(1..) {
@@ -415,8 +438,9 @@ fn run(scene: &Scene, events: &[Event]) {
 }
 
 /// Leaves out what can be left out of a history that fails.
-fn shrunk(scene: &Scene, mut events: Vec<Event>) -> Vec<Event> {
-    let fails = |events: &[Event]| catch_unwind(AssertUnwindSafe(|| run(scene, events))).is_err();
+fn shrunk(parameters: &SessionParameters, mut events: Vec<Event>) -> Vec<Event> {
+    let fails =
+        |events: &[Event]| catch_unwind(AssertUnwindSafe(|| run(parameters, events))).is_err();
     let mut length = events.len() / 2;
     while length > 0 {
         let mut at = 0;
@@ -445,18 +469,18 @@ fn histories_lead_where_their_records_say() {
         None => 0..number_of("LIFESTREAMS_HISTORIES").unwrap_or(HISTORIES),
     };
     for number in numbers {
-        let (mut random, scene) = play(number);
+        let (mut random, parameters) = play(number);
         let length = 4 + random.below(28);
         let events: Vec<Event> = (0..length).map(|_| event(&mut random)).collect();
-        if catch_unwind(AssertUnwindSafe(|| run(&scene, &events))).is_ok() {
+        if catch_unwind(AssertUnwindSafe(|| run(&parameters, &events))).is_ok() {
             continue;
         }
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
-        let events = shrunk(&scene, events);
+        let events = shrunk(&parameters, events);
         std::panic::set_hook(hook);
-        eprintln!("history {number}, {scene:?}, came down to {events:#?}");
-        run(&scene, &events);
+        eprintln!("history {number}, {parameters:?}, came down to {events:#?}");
+        run(&parameters, &events);
         unreachable!("it failed before");
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::*;
-use super::account::{Account, Back, Cells, Ground, noise, step};
 use super::choices::Choices;
-use crate::log::{Inverse, Scene, Source};
+use super::reference_log::{Back, Cells, Conditions, ReferenceLog, noise, step};
+use crate::log::{Inverse, SessionParameters, Source};
 use life::{Lattice, Rule};
 use model::Area;
 
@@ -22,7 +22,7 @@ macro_rules! ensure {
 }
 pub(super) use ensure;
 
-struct Copied {
+struct TakenSnapshot {
     position: Position,
     cells: Cells,
     why: SnapshotReason,
@@ -31,10 +31,10 @@ struct Copied {
     is_void: bool,
 }
 
-impl Copied {
+impl TakenSnapshot {
     /// One that a session was opened with.
-    fn here(position: Position, cells: Cells) -> Copied {
-        Copied {
+    fn here(position: Position, cells: Cells) -> TakenSnapshot {
+        TakenSnapshot {
             position,
             cells,
             why: SnapshotReason::Periodic,
@@ -57,14 +57,14 @@ struct Waiter {
 
 pub(super) struct Model {
     pub(super) state: State,
-    pub(super) account: Account,
+    pub(super) reference_log: ReferenceLog,
     pub(super) choices: Choices,
     pub(super) now: Instant,
     /// The device's; `None` where they are lost.
     device: Option<Cells>,
     rule: Rule,
     rounds_under_way: u32,
-    copies: Vec<Copied>,
+    snapshots: Vec<TakenSnapshot>,
     landmark: Option<Position>,
     whole: Option<Position>,
     known: Option<(usize, Position)>,
@@ -77,7 +77,7 @@ pub(super) struct Model {
     is_stale: bool,
     next_number: u64,
     last_taken: u64,
-    asked: usize,
+    requested: usize,
     taken: usize,
     /// Generations asked for by hand, and made.
     by_hand: Option<(u64, u64)>,
@@ -118,17 +118,17 @@ impl Model {
             2 => lattices(&mut choices, size, instances),
             _ => soup,
         };
-        let ground = Ground {
+        let conditions = Conditions {
             size,
             instances,
             rule: rule(choices.below(5)),
             start,
         };
-        let scene = Scene {
+        let parameters = SessionParameters {
             size,
             instances,
-            rule: ground.rule,
-            start: ground.start.clone(),
+            rule: conditions.rule,
+            start: conditions.start.clone(),
             counterparts: None,
             drawn: Default::default(),
         };
@@ -141,22 +141,22 @@ impl Model {
         let is_opened = choices.below(3) == 2;
         let begin = Position {
             records: 0,
-            generation: scene.start.generation(),
+            generation: parameters.start.generation(),
         };
         let log = match is_opened {
-            true => Log::from_snapshot(scene, begin),
-            false => Log::new(scene),
+            true => Log::from_snapshot(parameters, begin),
+            false => Log::new(parameters),
         };
         let mut state = State::new(log, per_round, pace, now);
         state.max_rounds = [None, None, None, Some(5)][choices.below(4) as usize];
         Model {
             state,
-            rule: ground.rule,
-            device: Some(ground.start_cells()),
+            rule: conditions.rule,
+            device: Some(conditions.start_cells()),
             now,
             rounds_under_way: 0,
-            copies: match is_opened {
-                true => vec![Copied::here(begin, ground.start_cells())],
+            snapshots: match is_opened {
+                true => vec![TakenSnapshot::here(begin, conditions.start_cells())],
                 false => Vec::new(),
             },
             landmark: None,
@@ -169,7 +169,7 @@ impl Model {
             is_stale: true,
             next_number: 0,
             last_taken: 0,
-            asked: 0,
+            requested: 0,
             taken: 0,
             by_hand: None,
             of_round: 0,
@@ -178,7 +178,7 @@ impl Model {
             undo: None,
             redone: None,
             has_ended: false,
-            account: Account::new(ground),
+            reference_log: ReferenceLog::new(conditions),
             is_reported: false,
             choices,
         }
@@ -196,11 +196,11 @@ impl Model {
         self.next_number += 1;
         let before = self.state.requests.len();
         self.state.enqueue(request, self.next_number);
-        self.asked += self.state.requests.len() - before;
+        self.requested += self.state.requests.len() - before;
     }
 
     fn positions(&self) -> Vec<Position> {
-        let all = self.copies.iter().filter(|copy| !copy.is_void);
+        let all = self.snapshots.iter().filter(|copy| !copy.is_void);
         let mut all: Vec<Position> = all.map(|copy| copy.position).collect();
         all.sort_unstable();
         all.dedup();
@@ -208,7 +208,10 @@ impl Model {
     }
 
     fn under_way(&self) -> usize {
-        self.copies.iter().filter(|copy| copy.is_under_way).count()
+        self.snapshots
+            .iter()
+            .filter(|copy| copy.is_under_way)
+            .count()
     }
 
     fn facts(&mut self) -> EngineFacts {
@@ -230,11 +233,11 @@ impl Model {
             wants_calibration: false,
             pending_second_round: None,
             can_snapshot: under_way < 2,
-            copies: self.positions().into(),
+            snapshots: self.positions().into(),
             whole: self.whole,
             known: known.filter(|_| self.state.cells_known).map(|(i, _)| i),
-            copy_wanted: wanted,
-            copy_due: self.is_stale && under_way == 0 && self.chance(8),
+            snapshot_wanted: wanted,
+            snapshot_due: self.is_stale && under_way == 0 && self.chance(8),
         }
     }
 
@@ -248,24 +251,24 @@ impl Model {
                 self.state.fit_chunk(took, self.max_at_once);
             }
         }
-        for at in (0..self.copies.len()).rev() {
-            if self.copies[at].is_under_way && self.choices.below(2) == 0 {
+        for at in (0..self.snapshots.len()).rev() {
+            if self.snapshots[at].is_under_way && self.choices.below(2) == 0 {
                 self.land(at);
             }
         }
         let is_about_to_move = self.state.moving().is_some_and(|moving| !moving.begun);
         if is_about_to_move && self.is_forgetful && self.fails(4) {
             // Of all moments the one at which they are missed most.
-            for at in (0..self.copies.len()).rev() {
-                if !self.copies[at].is_under_way && self.choices.below(4) > 0 {
+            for at in (0..self.snapshots.len()).rev() {
+                if !self.snapshots[at].is_under_way && self.choices.below(4) > 0 {
                     self.forget(at);
                 }
             }
         }
-        if !self.copies.is_empty() && self.fails(16) {
-            let at = self.choices.below(self.copies.len() as u64) as usize;
-            let copy = &self.copies[at];
-            let newest = self.copies.iter().map(|copy| copy.position).max();
+        if !self.snapshots.is_empty() && self.fails(16) {
+            let at = self.choices.below(self.snapshots.len() as u64) as usize;
+            let copy = &self.snapshots[at];
+            let newest = self.snapshots.iter().map(|copy| copy.position).max();
             let is_needed = Some(copy.position) == newest || Some(copy.position) == self.landmark;
             if !copy.is_under_way && (self.is_forgetful || !is_needed) {
                 self.forget(at);
@@ -274,7 +277,7 @@ impl Model {
     }
 
     fn forget(&mut self, at: usize) {
-        let gone = self.copies.swap_remove(at);
+        let gone = self.snapshots.swap_remove(at);
         self.whole.take_if(|whole| *whole == gone.position);
         if self.choices.below(2) == 1 {
             return;
@@ -290,10 +293,10 @@ impl Model {
     }
 
     fn land(&mut self, at: usize) {
-        let position = self.copies[at].position;
-        self.copies[at].is_under_way = false;
+        let position = self.snapshots[at].position;
+        self.snapshots[at].is_under_way = false;
         for waiter in &mut self.waiters {
-            let is_other = matches!((self.copies[at].why, waiter.why),
+            let is_other = matches!((self.snapshots[at].why, waiter.why),
                 (SnapshotReason::Instance(read), SnapshotReason::Instance(wanted)) if read != wanted);
             if waiter
                 .begun
@@ -304,21 +307,21 @@ impl Model {
             }
         }
         self.waiters.retain(|waiter| waiter.begun != Some(position));
-        if self.copies[at].is_void {
-            self.copies.swap_remove(at);
+        if self.snapshots[at].is_void {
+            self.snapshots.swap_remove(at);
             return;
         }
-        let why = self.copies[at].why;
+        let why = self.snapshots[at].why;
         if why == SnapshotReason::AllCells {
             self.whole = Some(position);
         }
-        let edited = self.account.items.get(position.records as usize);
+        let edited = self.reference_log.items.get(position.records as usize);
         let instance = match (why, edited.map(|item| &item.content)) {
             (SnapshotReason::Instance(instance), _) => instance,
             (_, Some(Content::Cells { instance, .. })) => *instance,
             _ => return,
         };
-        if let Some(lattice) = self.copies[at].cells.get(instance).cloned() {
+        if let Some(lattice) = self.snapshots[at].cells.get(instance).cloned() {
             self.update_known_cells(instance, lattice, position);
         }
     }
@@ -328,7 +331,7 @@ impl Model {
         let mut lattice = lattice;
         let mut at = position;
         while at.records < self.state.position.records
-            && let Some(item) = self.account.items.get_mut(at.records as usize)
+            && let Some(item) = self.reference_log.items.get_mut(at.records as usize)
             && item.generation == position.generation
             && let Content::Cells { instance: of, .. } = &item.content
         {
@@ -337,7 +340,7 @@ impl Model {
                 self.state.log.set_inverse(at.records, inverse);
                 item.has_inverse = at.records >= self.state.log.base().records;
                 at.records += 1;
-                lattice = self.account.cells(at)[instance].clone();
+                lattice = self.reference_log.cells(at)[instance].clone();
             } else {
                 at.records += 1;
             }
@@ -351,9 +354,10 @@ impl Model {
     fn log_changed(&mut self) {
         let behind = self.state.stale_after.take();
         let log = &self.state.log;
-        self.copies.retain_mut(|copy| {
+        self.snapshots.retain_mut(|copy| {
             let position = copy.position;
-            copy.is_void |= !log.passes(position) || behind.is_some_and(|behind| position > behind);
+            copy.is_void |=
+                !log.contains(position) || behind.is_some_and(|behind| position > behind);
             copy.is_under_way || !copy.is_void
         });
         let of_use = self.positions();
@@ -365,7 +369,7 @@ impl Model {
     pub(super) fn turn(&mut self) -> Result<bool, String> {
         self.outside();
         let facts = self.facts();
-        let work = next_work(&self.state, &facts, self.now);
+        let work = next_task(&self.state, &facts, self.now);
         if !facts.can_snapshot {
             // Rounds go on while a copy waits for a slot.
             let waits = self
@@ -377,50 +381,50 @@ impl Model {
         if self.is_reported {
             let (mode, here) = (&self.state.mode, self.state.position);
             let first = self.state.requests.front().map(|(request, _)| request);
-            let first = first.filter(|_| work == Work::TakeRequest);
+            let first = first.filter(|_| work == NextTask::TakeRequest);
             println!("{here:?} {mode:?}: {work:?} {first:?}");
         }
         match work {
-            Work::Wait(Some(until)) => {
+            NextTask::Wait(Some(until)) => {
                 ensure!(until > self.now, "it waits for what is over");
                 self.now = until;
             }
-            Work::Wait(None) if self.rounds_under_way > 0 || self.under_way() > 0 => {}
-            Work::Wait(None) => {
+            NextTask::Wait(None) if self.rounds_under_way > 0 || self.under_way() > 0 => {}
+            NextTask::Wait(None) => {
                 let is_at_rest = self.state.mode == Mode::Paused
                     && self.state.requests.is_empty()
                     && self.waiters.is_empty()
                     && self.state.round_left.is_none()
-                    && !self.account.is_due(self.state.position);
+                    && !self.reference_log.is_due(self.state.position);
                 ensure!(
                     is_at_rest,
                     "stuck: {:?}, {:?}",
                     self.state.mode,
                     self.state.requests
                 );
-                ensure!(self.taken == self.asked, "a request is gone");
+                ensure!(self.taken == self.requested, "a request is gone");
                 return Ok(true);
             }
-            Work::TakeRequest => self.take()?,
-            Work::Apply => self.apply()?,
-            Work::Round(generations) => self.round(generations)?,
-            Work::Snapshot(why) => {
+            NextTask::TakeRequest => self.take()?,
+            NextTask::Apply => self.apply()?,
+            NextTask::Round(generations) => self.round(generations)?,
+            NextTask::Snapshot(why) => {
                 ensure!(facts.can_snapshot, "no slot");
                 self.copy(why)?;
             }
-            Work::Restore => {
+            NextTask::Restore => {
                 ensure!(facts.engine_idle, "a restore while something is under way");
                 self.restore()?;
             }
-            Work::Arrive => self.arrive()?,
-            Work::Refresh => {
+            NextTask::Arrive => self.arrive()?,
+            NextTask::Refresh => {
                 ensure!(
                     self.state.refresh && facts.has_room,
                     "a refresh for nothing"
                 );
                 self.state.refresh = false;
             }
-            Work::Calibrate => return Err("a calibration".into()),
+            NextTask::Calibrate => return Err("a calibration".into()),
         }
         self.check()?;
         Ok(false)
@@ -438,7 +442,7 @@ impl Model {
         );
         if self.redone.is_none() {
             ensure!(
-                self.account.passes(here),
+                self.reference_log.contains(here),
                 "it stands at {here:?}, off the line"
             );
         }
@@ -446,11 +450,11 @@ impl Model {
             && let Some(device) = &self.device
         {
             ensure!(
-                *device == self.account.cells(here),
+                *device == self.reference_log.cells(here),
                 "other cells at {here:?}"
             );
             ensure!(
-                self.rule == self.account.ground(here.records).rule,
+                self.rule == self.reference_log.conditions(here.records).rule,
                 "another rule"
             );
         }
@@ -463,7 +467,10 @@ impl Model {
                 );
             }
             Mode::Moving(moving) => {
-                ensure!(self.account.passes(moving.target), "it moves off the line");
+                ensure!(
+                    self.reference_log.contains(moving.target),
+                    "it moves off the line"
+                );
                 ensure!(!moving.begun || here <= moving.target, "past the target");
             }
             Mode::Running => {
@@ -488,7 +495,7 @@ impl Model {
     /// Whether any cells that are there lead to a position.
     fn is_reachable(&self, to: Position) -> bool {
         let here = self.state.cells_known.then_some(self.state.position);
-        let start = self.account.start_of(to);
+        let start = self.reference_log.start_of(to);
         let log = &self.state.log;
         let has_start = start > log.base() || log.base_is_start() && start == log.base();
         let mut sources = self
@@ -496,7 +503,8 @@ impl Model {
             .into_iter()
             .chain(here)
             .chain(has_start.then_some(start));
-        to >= log.base() && sources.any(|from| from >= log.base() && self.account.leads(from, to))
+        to >= log.base()
+            && sources.any(|from| from >= log.base() && self.reference_log.leads(from, to))
     }
 
     fn take(&mut self) -> Outcome {
@@ -518,7 +526,7 @@ impl Model {
                 "{request:?} within a round"
             );
             ensure!(
-                !self.account.is_due(self.state.position),
+                !self.reference_log.is_due(self.state.position),
                 "{request:?} before a change"
             );
         }
@@ -540,17 +548,17 @@ impl Model {
             "{request:?} while something is under way"
         );
         let before = (self.state.position, self.state.mode.clone());
-        let copies = self.positions();
+        let snapshots = self.positions();
         self.expect(&request)?;
         let redone = match request {
-            Request::Redo => self.state.log.redone(),
+            Request::Redo => self.state.log.after_redo(),
             _ => None,
         };
-        let asked = request.clone();
-        let answer = self.state.take(request, &copies, self.now);
-        self.taken(asked, redone, before, answer)?;
+        let requested = request.clone();
+        let answer = self.state.take(request, &snapshots, self.now);
+        self.taken(requested, redone, before, answer)?;
         self.log_changed();
-        self.account.check(&self.state.log)
+        self.reference_log.check(&self.state.log)
     }
 
     /// What must be so before a request is taken.
@@ -599,18 +607,18 @@ impl Model {
         answer: Option<Notice>,
     ) -> Outcome {
         ensure!(self.state.position == here, "a request has stepped");
-        if !self.account.ground(here.records).allows(&request) {
+        if !self.reference_log.conditions(here.records).allows(&request) {
             ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}");
             ensure!(self.state.mode == mode, "{:?}", self.state.mode);
             return Ok(());
         }
         let cells = |instance, cells| Content::Cells { instance, cells };
         let (person, program) = (Author::Person, Author::Program);
-        let (author, content, joins) = match request {
+        let (author, content, continues_stroke) = match request {
             Request::Edit(edit, _) => (
                 person,
                 cells(edit.instance, CellChange::Edit(edit.change)),
-                edit.joins,
+                edit.continues_stroke,
             ),
             Request::ResetPanel(instance) => (person, cells(instance, CellChange::Start), false),
             Request::Begin(start) => (person, Content::Start(start), false),
@@ -629,17 +637,18 @@ impl Model {
                 instances,
                 place,
             } => {
-                self.account
+                self.reference_log
                     .push(here, person, Content::Grid { size, instances }, false);
                 if let Some((instance, change)) = place {
-                    self.account
+                    self.reference_log
                         .push_joined(cells(instance, CellChange::Edit(change)));
                 }
                 return self.run_is_over(mode, answer);
             }
             other => return self.went(other, redone, here, mode, answer),
         };
-        self.account.push(here, author, content, joins);
+        self.reference_log
+            .push(here, author, content, continues_stroke);
         self.run_is_over(mode, answer)
     }
 
@@ -687,7 +696,7 @@ impl Model {
                 self.by_hand = Some((generations.into(), 0));
             }
             Request::StepBack(by) => {
-                let start = self.account.start_of(here).generation;
+                let start = self.reference_log.start_of(here).generation;
                 let to = here.generation.saturating_sub(by).max(start);
                 match here.generation == start {
                     true => ensure!(new == Mode::Paused && answer.is_some(), "{new:?}"),
@@ -699,12 +708,12 @@ impl Model {
                 _ => return Err(format!("run to {to}: {new:?}")),
             },
             Request::RunTo(to) if to == here.generation => ensure!(new == Mode::Paused, "{new:?}"),
-            Request::RunTo(to) => match to < self.account.start_of(here).generation {
+            Request::RunTo(to) => match to < self.reference_log.start_of(here).generation {
                 true => ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}"),
                 false => self.went_back(to, here, answer)?,
             },
             Request::Undo => {
-                let back = self.account.undo(here, self.state.log.base());
+                let back = self.reference_log.undo(here, self.state.log.base());
                 let reached = back.filter(|back| self.is_reachable(back.to));
                 match (reached, self.state.moving()) {
                     (Some(back), Some(moving)) if moving.target == back.to => {
@@ -719,9 +728,9 @@ impl Model {
                     ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}");
                     return Ok(());
                 };
-                let end = self.account.items.len() as u64;
+                let end = self.reference_log.items.len() as u64;
                 if log.end() > end {
-                    self.account.redo();
+                    self.reference_log.redo();
                 }
                 let is_reachable = self.is_reachable(target);
                 ensure!(
@@ -733,7 +742,7 @@ impl Model {
                         ensure!(moving.target == target, "redo to {:?}", moving.target);
                         self.redone = (log.end() > end).then_some(end);
                     }
-                    None if log.end() > end => self.account.redo_failed(end),
+                    None if log.end() > end => self.reference_log.redo_failed(end),
                     None => {}
                 }
             }
@@ -746,7 +755,7 @@ impl Model {
 
     /// Back to a generation of the present start, or as far as anything leads.
     fn went_back(&mut self, to: u64, here: Position, answer: Option<Notice>) -> Outcome {
-        let to = self.account.at_generation(here, to);
+        let to = self.reference_log.at_generation(here, to);
         let is_reachable = self.is_reachable(to);
         match self.state.moving() {
             Some(moving) if is_reachable => ensure!(moving.target == to, "{:?}", moving.target),
@@ -774,10 +783,10 @@ impl Model {
 
     fn apply(&mut self) -> Outcome {
         let at = self.state.position;
-        ensure!(self.account.is_due(at), "nothing is due");
-        let item = &self.account.items[at.records as usize];
+        ensure!(self.reference_log.is_due(at), "nothing is due");
+        let item = &self.reference_log.items[at.records as usize];
         let (content, author) = (item.content.clone(), item.author);
-        let begins = self.account.undo(
+        let begins = self.reference_log.undo(
             Position {
                 records: at.records + 1,
                 ..at
@@ -788,8 +797,8 @@ impl Model {
             // Whoever did it can undo it.
             let begins = begins.is_some_and(|back| back.to == at);
             let is_here = |from: &Position| from.generation == at.generation;
-            let mut copies = self.positions().into_iter().filter(is_here);
-            let reachable = copies.any(|from| self.account.leads(from, at));
+            let mut snapshots = self.positions().into_iter().filter(is_here);
+            let reachable = snapshots.any(|from| self.reference_log.leads(from, at));
             let is_start = self.is_reachable_from_start(at);
             ensure!(
                 !begins || reachable || is_start,
@@ -807,7 +816,7 @@ impl Model {
             self.lose();
             return Ok(());
         }
-        let mut ground = self.account.ground(at.records).clone();
+        let mut conditions = self.reference_log.conditions(at.records).clone();
         let refused = self.fails(40);
         let Some(device) = &mut self.device else {
             return Err("the cells are lost".into());
@@ -816,7 +825,7 @@ impl Model {
             instance,
             cells: CellChange::Edit(change),
         } = &content
-            && let Change::Flip { .. } | Change::Turn { .. } = change
+            && let Change::Flip { .. } | Change::Rotate { .. } = change
             && *instance < device.len()
         {
             ensure!(
@@ -826,30 +835,30 @@ impl Model {
         }
         let before = device.clone();
         if !refused {
-            ground.apply(&content, device);
+            conditions.apply(&content, device);
         } else {
             if self.is_moving() {
                 self.by_hand = None;
             }
             self.state.cannot_apply();
             self.goes_elsewhere();
-            self.account.discard_from(at.records);
+            self.reference_log.discard_from(at.records);
             self.undo = None;
             self.redone = None;
             self.log_changed();
-            return self.account.check(&self.state.log);
+            return self.reference_log.check(&self.state.log);
         }
-        self.rule = ground.rule;
+        self.rule = conditions.rule;
         if let Content::Grid { .. } = content {
             self.whole = None;
-            self.copies.retain(|copy| !copy.is_under_way);
+            self.snapshots.retain(|copy| !copy.is_under_way);
         }
         if let Content::Cells { instance, .. } = content
             && self.known == Some((instance, at))
         {
             let inverse = Inverse::Lattice(before[instance].clone());
             self.state.log.set_inverse(at.records, inverse);
-            self.account.items[at.records as usize].has_inverse = true;
+            self.reference_log.items[at.records as usize].has_inverse = true;
         }
         let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
         self.state.applied();
@@ -874,9 +883,9 @@ impl Model {
 
     fn is_reachable_from_start(&self, to: Position) -> bool {
         let log = &self.state.log;
-        let start = self.account.start_of(to);
+        let start = self.reference_log.start_of(to);
         let can_be_made = start > log.base() || log.base_is_start() && start == log.base();
-        can_be_made && start.generation == to.generation && self.account.leads(start, to)
+        can_be_made && start.generation == to.generation && self.reference_log.leads(start, to)
     }
 
     fn round(&mut self, generations: u32) -> Outcome {
@@ -884,14 +893,17 @@ impl Model {
         let is_moving = self.is_moving();
         ensure!(generations > 0, "a round of nothing");
         ensure!(self.rounds_under_way < 2, "no room");
-        let is_due = self.account.is_due(here);
+        let is_due = self.reference_log.is_due(here);
         let at_target = self
             .state
             .moving()
             .is_some_and(|it| here.records == it.target.records);
         ensure!(!is_due || at_target, "a round before a change");
         let end = here.generation + u64::from(generations);
-        ensure!(end <= self.account.next_at(here), "a round past a change");
+        ensure!(
+            end <= self.reference_log.next_at(here),
+            "a round past a change"
+        );
         match &self.state.mode {
             Mode::Moving(moving) => {
                 ensure!(moving.begun, "a round before it began");
@@ -944,18 +956,18 @@ impl Model {
         let whole = std::mem::take(&mut self.of_round);
         if let (Mode::Running, Mode::Running) = (&self.begun_as, &mode) {
             let per_round = self.state.generations_per_round;
-            let is_cut = self.account.next_at(self.state.position) == end;
+            let is_cut = self.reference_log.next_at(self.state.position) == end;
             ensure!(
                 whole == per_round || is_cut && whole < per_round,
                 "a round of {whole}"
             );
         }
-        if let (Mode::Stepping(_), Mode::Paused, Some((asked, made))) = (
+        if let (Mode::Stepping(_), Mode::Paused, Some((requested, made))) = (
             mode.clone(),
             &self.state.mode,
             self.by_hand.take_if(|_| self.state.mode == Mode::Paused),
         ) {
-            ensure!(asked == made, "{made} steps, not {asked}");
+            ensure!(requested == made, "{made} steps, not {requested}");
         }
         if let (Mode::RunningTo(run_to), Mode::Paused) = (mode, &self.state.mode) {
             ensure!(
@@ -975,9 +987,9 @@ impl Model {
             return Err("a copy of cells that are lost".into());
         };
         let position = self.state.position;
-        self.copies
+        self.snapshots
             .retain(|copy| copy.position != position || copy.is_under_way);
-        self.copies.push(Copied {
+        self.snapshots.push(TakenSnapshot {
             position,
             cells: device.clone(),
             why,
@@ -1021,26 +1033,26 @@ impl Model {
         let Some(target) = self.state.moving().map(|moving| moving.target) else {
             return Err("nothing moves".into());
         };
-        let copies = self.positions();
+        let snapshots = self.positions();
         if self.fails(30) {
             self.device = None;
             self.lose();
             return Ok(());
         }
-        let route = self.state.route(&copies, target);
+        let route = self.state.route(&snapshots, target);
         ensure!(
             route.is_some() == self.is_reachable(target),
             "a way that is none: {route:?}"
         );
         let Some(route) = route else {
-            return self.nothing_leads_there(&copies);
+            return self.handle_unreachable_target(&snapshots);
         };
         let (from, mut cells) = match route.source {
             Source::Here => (self.state.position, self.device.clone().unwrap()),
-            Source::Start(at) => (at, self.account.ground(at.records).start_cells()),
+            Source::Start(at) => (at, self.reference_log.conditions(at.records).start_cells()),
             Source::Snapshot(at) => {
                 let copy = self
-                    .copies
+                    .snapshots
                     .iter()
                     .find(|copy| copy.position == at && !copy.is_void);
                 (at, copy.unwrap().cells.clone())
@@ -1058,7 +1070,7 @@ impl Model {
                 cells[*instance] = before.clone();
             }
         }
-        self.rule = self.account.ground(begin.records).rule;
+        self.rule = self.reference_log.conditions(begin.records).rule;
         self.device = Some(cells);
         self.redone = None;
         self.state.restored(begin);
@@ -1068,13 +1080,13 @@ impl Model {
         Ok(())
     }
 
-    fn nothing_leads_there(&mut self, copies: &[Position]) -> Outcome {
+    fn handle_unreachable_target(&mut self, snapshots: &[Position]) -> Outcome {
         let was_known = self.state.cells_known;
-        let answer = self.state.nothing_leads_there(copies);
+        let answer = self.state.handle_unreachable_target(snapshots);
         if let Some(end) = self.redone.take() {
-            self.account.redo_failed(end);
+            self.reference_log.redo_failed(end);
         }
-        self.account.check(&self.state.log)?;
+        self.reference_log.check(&self.state.log)?;
         self.undo = None;
         self.goes_elsewhere();
         self.of_round = 0;
@@ -1088,7 +1100,7 @@ impl Model {
             let any = self
                 .positions()
                 .into_iter()
-                .find(|&at| self.account.passes(at) && at >= base);
+                .find(|&at| self.reference_log.contains(at) && at >= base);
             ensure!(any.is_none(), "it ends though there is a copy of {any:?}");
             self.has_ended = true;
         }
@@ -1107,11 +1119,11 @@ impl Model {
         let answer = self.state.arrived(self.now);
         if let Some(back) = self.undo.take() {
             ensure!(matches!(answer, Some(Notice::Done(_))), "{answer:?}");
-            self.account.undid(back);
+            self.reference_log.undid(back);
         }
         ensure!(!self.is_moving(), "it moves on");
         self.log_changed();
-        self.account.check(&self.state.log)
+        self.reference_log.check(&self.state.log)
     }
 
     /// The device is lost, and with it what was on its way.
@@ -1120,7 +1132,7 @@ impl Model {
         self.rounds_under_way = 0;
         self.known = None;
         let is_forgetful = self.is_forgetful && self.chance(3);
-        self.copies
+        self.snapshots
             .retain(|copy| !copy.is_under_way && !is_forgetful);
         self.state.lost_cells();
         let target = self.state.moving().map(|moving| moving.target);
@@ -1134,14 +1146,18 @@ impl Model {
     /// Asks for something, whatever it is.
     pub(super) fn ask_something(&mut self) {
         let here = self.state.position;
-        let ground = self.account.ground(self.account.items.len() as u64).clone();
-        let instance = self.choices.below(ground.instances as u64) as usize;
-        let base = self.account.ground(0).size;
+        let conditions = self
+            .reference_log
+            .conditions(self.reference_log.items.len() as u64)
+            .clone();
+        let instance = self.choices.below(conditions.instances as u64) as usize;
+        let base = self.reference_log.conditions(0).size;
         let request = match self.choices.below(30) {
             0 | 1 => Request::TogglePause,
             2..8 => {
-                let (change, joins) = (draw(&mut self.choices, base), self.choices.below(3) > 0);
-                self.edit(instance, change, joins)
+                let (change, continues_stroke) =
+                    (draw(&mut self.choices, base), self.choices.below(3) > 0);
+                self.edit(instance, change, continues_stroke)
             }
             8 => {
                 let change = self.fill(base);
@@ -1152,9 +1168,9 @@ impl Model {
                 let change = match self.choices.below(3) {
                     0 => Change::Flip {
                         area,
-                        sideways: true,
+                        horizontal: true,
                     },
-                    1 => Change::Turn {
+                    1 => Change::Rotate {
                         area,
                         clockwise: true,
                     },
@@ -1177,7 +1193,7 @@ impl Model {
                     density: 0.4,
                     seed: self.choices.unlike_any_other(),
                 }),
-                _ => Request::Begin(lattices(&mut self.choices, base, ground.instances)),
+                _ => Request::Begin(lattices(&mut self.choices, base, conditions.instances)),
             },
             23 => Request::Reseed {
                 instance,
@@ -1187,7 +1203,7 @@ impl Model {
             24 => Request::SetRule(rule(self.choices.below(5))),
             25 => {
                 let more = [0, 1, 3][self.choices.below(3) as usize];
-                let (width, height) = (ground.size.width(), ground.size.height());
+                let (width, height) = (conditions.size.width(), conditions.size.height());
                 let place = match self.choices.below(2) {
                     0 => None,
                     _ => Some((0, draw(&mut self.choices, base))),
@@ -1209,11 +1225,11 @@ impl Model {
         self.enqueue(request);
     }
 
-    fn edit(&self, instance: usize, change: Change, joins: bool) -> Request {
+    fn edit(&self, instance: usize, change: Change, continues_stroke: bool) -> Request {
         let edit = Edit {
             instance,
             change,
-            joins,
+            continues_stroke,
         };
         Request::Edit(edit, self.next_number + 1)
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::super::*;
-use crate::log::Scene;
+use crate::log::SessionParameters;
 use life::Size;
 
 /// A paused session of two lattices, four generations a round.
 fn paused() -> State {
-    let scene = Scene {
+    let parameters = SessionParameters {
         size: Size::new(8, 8).unwrap(),
         instances: 2,
         rule: "B3/S23".parse().unwrap(),
@@ -16,7 +16,7 @@ fn paused() -> State {
         counterparts: None,
         drawn: Default::default(),
     };
-    let mut state = State::new(Log::new(scene), 4, Pace::Unthrottled, Instant::now());
+    let mut state = State::new(Log::new(parameters), 4, Pace::Unthrottled, Instant::now());
     (state.mode, state.refresh) = (Mode::Paused, false);
     state
 }
@@ -63,9 +63,9 @@ impl EngineFacts {
         EngineFacts { has_room, ..self }.busy()
     }
 
-    fn with_copies(self, copies: &[Position]) -> EngineFacts {
-        let copies = Arc::from(copies);
-        EngineFacts { copies, ..self }
+    fn with_copies(self, snapshots: &[Position]) -> EngineFacts {
+        let snapshots = Arc::from(snapshots);
+        EngineFacts { snapshots, ..self }
     }
 
     fn with_b_behind(self, generations: u32) -> EngineFacts {
@@ -77,9 +77,9 @@ impl EngineFacts {
     }
 
     fn wanting(self, why: SnapshotReason) -> EngineFacts {
-        let copy_wanted = Some(why);
+        let snapshot_wanted = Some(why);
         EngineFacts {
-            copy_wanted,
+            snapshot_wanted,
             ..self
         }
     }
@@ -94,23 +94,23 @@ impl EngineFacts {
 }
 
 impl State {
-    fn asked(mut self, request: Request) -> State {
+    fn with_request(mut self, request: Request) -> State {
         self.enqueue(request, 1);
         self
     }
 
     /// Takes a request with no copy of anything.
     fn takes(&mut self, request: Request) -> Option<Notice> {
-        self.take(request, &[], self.due)
+        self.take(request, &[], self.next_round_at)
     }
 
-    fn next(&self, facts: EngineFacts) -> Work {
-        next_work(self, &facts, self.due)
+    fn next(&self, facts: EngineFacts) -> NextTask {
+        next_task(self, &facts, self.next_round_at)
     }
 
     /// A step of so many generations that nothing interrupts.
     fn steps(&mut self, generations: u32) {
-        let now = self.due;
+        let now = self.next_round_at;
         self.stepped(generations, now);
     }
 }
@@ -121,7 +121,7 @@ fn edit(instance: usize) -> Request {
     let edit = Edit {
         instance,
         change,
-        joins: false,
+        continues_stroke: false,
     };
     Request::Edit(edit, 7)
 }
@@ -130,56 +130,59 @@ fn flip(instance: usize) -> Request {
     let area = model::Area::whole(Size::new(8, 8).unwrap());
     let change = Change::Flip {
         area,
-        sideways: true,
+        horizontal: true,
     };
     let edit = Edit {
         instance,
         change,
-        joins: false,
+        continues_stroke: false,
     };
     Request::Edit(edit, 7)
 }
 
-const WAIT: Work = Work::Wait(None);
+const WAIT: NextTask = NextTask::Wait(None);
 
 #[test]
 fn a_paused_session_does_nothing_until_it_is_asked() {
     assert_eq!(paused().next(facts()), WAIT);
-    assert_eq!(paused().asked(edit(0)).next(facts()), Work::TakeRequest);
+    assert_eq!(
+        paused().with_request(edit(0)).next(facts()),
+        NextTask::TakeRequest
+    );
 }
 
 #[test]
 fn a_running_session_makes_rounds_while_there_is_room() {
-    assert_eq!(running().next(facts().busy()), Work::Round(4));
+    assert_eq!(running().next(facts().busy()), NextTask::Round(4));
     assert_eq!(running().next(facts().full()), WAIT);
 }
 
 #[test]
 fn a_running_session_waits_for_its_pace() {
     let state = running();
-    let early = state.due - Duration::from_millis(3);
-    let work = next_work(&state, &facts(), early);
-    assert_eq!(work, Work::Wait(Some(state.due)));
+    let early = state.next_round_at - Duration::from_millis(3);
+    let work = next_task(&state, &facts(), early);
+    assert_eq!(work, NextTask::Wait(Some(state.next_round_at)));
 }
 
 #[test]
 fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
-    let state = running().asked(edit(0));
-    assert_eq!(state.next(facts().busy()), Work::TakeRequest);
+    let state = running().with_request(edit(0));
+    assert_eq!(state.next(facts().busy()), NextTask::TakeRequest);
     for request in [Request::Undo, Request::StepBack(1), Request::EngineIdle] {
-        let state = running().asked(request);
+        let state = running().with_request(request);
         assert_eq!(state.next(facts().busy()), WAIT);
-        assert_eq!(state.next(facts()), Work::TakeRequest);
+        assert_eq!(state.next(facts()), NextTask::TakeRequest);
     }
 }
 
 #[test]
 fn the_rest_of_a_round_comes_before_requests() {
-    let mut state = running().asked(Request::TogglePause);
+    let mut state = running().with_request(Request::TogglePause);
     state.stepped_part(1, 3);
-    assert_eq!(state.next(facts()), Work::Round(3));
+    assert_eq!(state.next(facts()), NextTask::Round(3));
     state.steps(3);
-    assert_eq!(state.next(facts()), Work::TakeRequest);
+    assert_eq!(state.next(facts()), NextTask::TakeRequest);
 }
 
 #[test]
@@ -187,13 +190,13 @@ fn before_an_edit_all_lattices_are_copied_once() {
     let mut state = running();
     state.steps(4);
     state.takes(edit(0));
-    let landmark = Work::Snapshot(SnapshotReason::Landmark);
+    let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
     assert_eq!(state.next(facts().without_slots()), WAIT);
     let copied = facts().busy().with_copies(&[at(0, 4)]);
     assert_eq!(
         state.next(copied),
-        Work::Apply,
+        NextTask::Apply,
         "the copy need not have landed"
     );
 }
@@ -204,23 +207,23 @@ fn a_flip_waits_until_the_host_knows_the_cells() {
     state.takes(flip(1));
     assert_eq!(
         state.next(facts()),
-        Work::Snapshot(SnapshotReason::Instance(1))
+        NextTask::Snapshot(SnapshotReason::Instance(1))
     );
     assert_eq!(state.next(facts().busy()), WAIT);
     let known = EngineFacts {
         known: Some(1),
         ..facts()
     };
-    assert_eq!(state.next(known), Work::Apply);
+    assert_eq!(state.next(known), NextTask::Apply);
 }
 
 #[test]
 fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
-    let state = running().asked(Request::AllCellsOnHost);
+    let state = running().with_request(Request::AllCellsOnHost);
     assert_eq!(state.next(facts().busy()), WAIT);
     assert_eq!(
         state.next(facts()),
-        Work::Snapshot(SnapshotReason::AllCells)
+        NextTask::Snapshot(SnapshotReason::AllCells)
     );
     let whole = |position| EngineFacts {
         whole: Some(position),
@@ -228,21 +231,21 @@ fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
     };
     assert_eq!(
         state.next(whole(at(0, 9))),
-        Work::Snapshot(SnapshotReason::AllCells)
+        NextTask::Snapshot(SnapshotReason::AllCells)
     );
-    assert_eq!(state.next(whole(at(0, 0))), Work::TakeRequest);
+    assert_eq!(state.next(whole(at(0, 0))), NextTask::TakeRequest);
 }
 
 #[test]
 fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
-    let state = running().asked(Request::Step(1));
+    let state = running().with_request(Request::Step(1));
     let why = SnapshotReason::Instance(1);
-    assert_eq!(state.next(facts().wanting(why)), Work::Snapshot(why));
+    assert_eq!(state.next(facts().wanting(why)), NextTask::Snapshot(why));
     // Rounds go on until a slot is free for it; what was asked for later waits.
     let without = facts().wanting(why).without_slots();
-    assert!(matches!(state.next(without), Work::Round(_)));
+    assert!(matches!(state.next(without), NextTask::Round(_)));
     let without = facts().wanting(why).without_slots();
-    assert_eq!(paused().asked(Request::Step(1)).next(without), WAIT);
+    assert_eq!(paused().with_request(Request::Step(1)).next(without), WAIT);
 }
 
 #[test]
@@ -250,10 +253,10 @@ fn a_copy_that_is_wanted_waits_for_the_rest_of_a_round_and_for_edits() {
     let wanting = || facts().wanting(SnapshotReason::Instance(0));
     let mut state = running();
     state.stepped_part(1, 3);
-    assert_eq!(state.next(wanting()), Work::Round(3));
+    assert_eq!(state.next(wanting()), NextTask::Round(3));
     let mut state = paused();
     state.takes(edit(0));
-    assert_eq!(state.next(wanting()), Work::Apply);
+    assert_eq!(state.next(wanting()), NextTask::Apply);
 }
 
 #[test]
@@ -263,14 +266,14 @@ fn on_the_way_a_session_is_saved_but_no_instance_copied() {
     state.takes(Request::RunTo(50));
     assert_eq!(
         state.next(facts().wanting(SnapshotReason::AllCells)),
-        Work::Restore
+        NextTask::Restore
     );
     state.restored(at(0, 0));
-    let whole = Work::Snapshot(SnapshotReason::AllCells);
+    let whole = NextTask::Snapshot(SnapshotReason::AllCells);
     assert_eq!(state.next(facts().wanting(SnapshotReason::AllCells)), whole);
     assert_eq!(
         state.next(facts().wanting(SnapshotReason::Instance(0))),
-        Work::Round(4)
+        NextTask::Round(4)
     );
 }
 
@@ -278,16 +281,22 @@ fn on_the_way_a_session_is_saved_but_no_instance_copied() {
 fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
     let behind = || facts().with_b_behind(4);
     let mut state = running();
-    let now = state.due;
-    state.due = now + Duration::from_millis(5);
-    let waits = Work::Wait(Some(state.due));
-    assert_eq!(next_work(&state, &behind(), now), waits);
-    assert_eq!(next_work(&state, &behind(), state.due), Work::Round(4));
-    assert_eq!(next_work(&state, &behind().full(), state.due), WAIT);
-    let asked = state.clone().asked(edit(0));
-    assert_eq!(next_work(&asked, &behind(), now), Work::Round(4));
+    let now = state.next_round_at;
+    state.next_round_at = now + Duration::from_millis(5);
+    let waits = NextTask::Wait(Some(state.next_round_at));
+    assert_eq!(next_task(&state, &behind(), now), waits);
+    assert_eq!(
+        next_task(&state, &behind(), state.next_round_at),
+        NextTask::Round(4)
+    );
+    assert_eq!(
+        next_task(&state, &behind().full(), state.next_round_at),
+        WAIT
+    );
+    let requested = state.clone().with_request(edit(0));
+    assert_eq!(next_task(&requested, &behind(), now), NextTask::Round(4));
     state.mode = Mode::Paused;
-    assert_eq!(next_work(&state, &behind(), now), Work::Round(4));
+    assert_eq!(next_task(&state, &behind(), now), NextTask::Round(4));
 }
 
 #[test]
@@ -295,11 +304,11 @@ fn b_follows_before_anything_else_is_done() {
     let behind = || facts().with_b_behind(4);
     let mut state = paused();
     state.takes(edit(0));
-    assert_eq!(state.next(behind()), Work::Round(4), "before an edit");
-    let state = running().asked(Request::TogglePause);
-    assert_eq!(state.next(behind()), Work::Round(4), "before a request");
+    assert_eq!(state.next(behind()), NextTask::Round(4), "before an edit");
+    let state = running().with_request(Request::TogglePause);
+    assert_eq!(state.next(behind()), NextTask::Round(4), "before a request");
     let wanting = behind().wanting(SnapshotReason::AllCells);
-    assert_eq!(state.next(wanting), Work::Round(4), "before a copy");
+    assert_eq!(state.next(wanting), NextTask::Round(4), "before a copy");
 }
 
 #[test]
@@ -307,8 +316,8 @@ fn the_rest_of_b_s_round_moves_no_clock() {
     let mut state = running();
     state.steps(4);
     state.round_left = Some(1); // of the four that B makes in parts
-    assert_eq!(state.next(facts().with_b_behind(4)), Work::Round(1));
-    state.stepped_second(state.due);
+    assert_eq!(state.next(facts().with_b_behind(4)), NextTask::Round(1));
+    state.stepped_second(state.next_round_at);
     assert_eq!((state.position, state.round_left), (at(0, 4), None));
     assert_eq!(state.rounds, 1);
 }
@@ -319,30 +328,33 @@ fn a_calibration_waits_until_nothing_is_under_way_and_for_requests() {
         wants_calibration: true,
         ..facts()
     };
-    assert_eq!(running().next(wanting.clone()), Work::Calibrate);
+    assert_eq!(running().next(wanting.clone()), NextTask::Calibrate);
     assert_eq!(running().next(wanting.clone().busy()), WAIT);
-    let asked = running().asked(Request::TogglePause);
-    assert_eq!(asked.next(wanting.clone()), Work::TakeRequest);
+    let requested = running().with_request(Request::TogglePause);
+    assert_eq!(requested.next(wanting.clone()), NextTask::TakeRequest);
     let calibrating = EngineFacts {
         calibrating: true,
         ..wanting
     };
-    assert_eq!(asked.next(calibrating), WAIT);
+    assert_eq!(requested.next(calibrating), WAIT);
 }
 
 #[test]
 fn a_periodic_copy_takes_its_turn_between_rounds() {
     let due = EngineFacts {
-        copy_due: true,
+        snapshot_due: true,
         ..facts()
     };
     assert_eq!(
         running().next(due.clone()),
-        Work::Snapshot(SnapshotReason::Periodic)
+        NextTask::Snapshot(SnapshotReason::Periodic)
     );
-    assert_eq!(running().next(due.clone().without_slots()), Work::Round(4));
-    let asked = running().asked(edit(0));
-    assert_eq!(asked.next(due), Work::TakeRequest);
+    assert_eq!(
+        running().next(due.clone().without_slots()),
+        NextTask::Round(4)
+    );
+    let requested = running().with_request(edit(0));
+    assert_eq!(requested.next(due), NextTask::TakeRequest);
 }
 
 #[test]
@@ -353,14 +365,14 @@ fn a_round_ends_at_a_record_ahead() {
     state.applied();
     state.takes(Request::StepBack(6));
     state.restored(at(0, 0));
-    state.arrived(state.due);
+    state.arrived(state.next_round_at);
     state.takes(Request::TogglePause);
-    assert_eq!(state.next(facts()), Work::Round(4));
+    assert_eq!(state.next(facts()), NextTask::Round(4));
     state.steps(4);
-    assert_eq!(state.next(facts()), Work::Round(2));
+    assert_eq!(state.next(facts()), NextTask::Round(2));
     state.steps(2);
     let copied = facts().with_copies(&[at(0, 6)]);
-    assert_eq!(state.next(copied), Work::Apply);
+    assert_eq!(state.next(copied), NextTask::Apply);
 }
 
 #[test]
@@ -384,7 +396,7 @@ fn a_move_that_is_stopped_leaves_no_rest_of_a_round() {
     state.restored(at(0, 0));
     state.stepped_part(3, 1);
     state.takes(Request::TogglePause);
-    assert_eq!(state.next(facts()), Work::Refresh);
+    assert_eq!(state.next(facts()), NextTask::Refresh);
     state.refresh = false;
     assert_eq!(state.next(facts()), WAIT);
 }
@@ -396,13 +408,13 @@ fn a_round_that_is_lost_half_made_is_ended_behind_the_recovery() {
     state.stepped_part(3, 1);
     state.lost_cells();
     assert_eq!(state.next(facts().busy()), WAIT);
-    assert_eq!(state.next(facts()), Work::Restore);
+    assert_eq!(state.next(facts()), NextTask::Restore);
     state.restored(at(0, 0));
-    assert_eq!(state.next(facts()), Work::Round(3));
+    assert_eq!(state.next(facts()), NextTask::Round(3));
     state.steps(3);
-    assert_eq!(state.next(facts()), Work::Arrive);
-    state.arrived(state.due);
-    assert_eq!(state.next(facts()), Work::Round(1));
+    assert_eq!(state.next(facts()), NextTask::Arrive);
+    state.arrived(state.next_round_at);
+    assert_eq!(state.next(facts()), NextTask::Round(1));
     state.steps(1);
     assert_eq!((state.rounds, &state.mode), (1, &Mode::Paused));
 }
@@ -415,7 +427,7 @@ fn a_record_that_cannot_be_applied_ends_the_move_past_it() {
     state.steps(4);
     state.lost_cells();
     state.restored(at(0, 0));
-    assert_eq!(state.next(facts()), Work::Apply);
+    assert_eq!(state.next(facts()), NextTask::Apply);
     state.cannot_apply();
     assert_eq!((&state.mode, state.log.end()), (&Mode::Paused, 0));
 }
@@ -439,14 +451,14 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     state.steps(4);
     state.takes(edit(0));
     state.applied();
-    let copies = [at(0, 4)];
-    state.take(Request::Undo, &copies, state.due);
+    let snapshots = [at(0, 4)];
+    state.take(Request::Undo, &snapshots, state.next_round_at);
     state.restored(at(0, 4));
-    state.arrived(state.due);
+    state.arrived(state.next_round_at);
     state.steps(8);
-    state.take(Request::Redo, &copies, state.due);
+    state.take(Request::Redo, &snapshots, state.next_round_at);
     assert_eq!(state.log.end(), 1);
-    let answer = state.nothing_leads_there(&[]);
+    let answer = state.handle_unreachable_target(&[]);
     assert!(matches!(answer, Some(Notice::Refused(_))));
     assert_eq!((state.log.end(), &state.mode), (0, &Mode::Paused));
     assert_eq!(
@@ -459,21 +471,21 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
 #[test]
 fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     let mut state = paused();
-    state.log = Log::from_snapshot(state.log.base_scene().clone(), at(0, 4));
+    state.log = Log::from_snapshot(state.log.base_parameters().clone(), at(0, 4));
     state.position = at(0, 4);
     state.takes(edit(0));
     state.applied();
     state.steps(4);
-    state.take(Request::Undo, &[at(1, 4)], state.due);
+    state.take(Request::Undo, &[at(1, 4)], state.next_round_at);
     state.restored(at(1, 4));
-    state.arrived(state.due);
-    state.take(Request::Undo, &[at(0, 4)], state.due);
+    state.arrived(state.next_round_at);
+    state.take(Request::Undo, &[at(0, 4)], state.next_round_at);
     state.lost_cells();
     // The copy before the edit is gone; there is one behind it.
-    state.nothing_leads_there(&[at(1, 6)]).unwrap();
+    state.handle_unreachable_target(&[at(1, 6)]).unwrap();
     state.restored(at(1, 6));
-    assert_eq!(state.next(facts()), Work::Arrive);
-    state.arrived(state.due);
+    assert_eq!(state.next(facts()), NextTask::Arrive);
+    state.arrived(state.next_round_at);
     assert_eq!((state.log.end(), state.position), (1, at(1, 6)));
 }
 
@@ -493,11 +505,11 @@ fn an_undo_goes_past_what_the_program_did_right_after_an_edit() {
         state.takes(Request::Undo);
         assert_eq!(state.moving().unwrap().target, target);
         state.restored(begin);
-        while state.next(facts()) == Work::Apply {
+        while state.next(facts()) == NextTask::Apply {
             state.applied();
         }
-        state.arrived(state.due);
-        assert_eq!(state.next(facts()), Work::Refresh);
+        state.arrived(state.next_round_at);
+        assert_eq!(state.next(facts()), NextTask::Refresh);
     }
     assert_eq!(state.log.end(), 0);
 }
@@ -538,7 +550,7 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
     state.takes(Request::TogglePause);
     state.restored(at(0, 0));
     state.steps(4);
-    state.arrived(state.due);
+    state.arrived(state.next_round_at);
     state.steps(4);
     assert_eq!((&state.mode, state.rounds), (&Mode::Running, 2));
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use super::*;
 use crate::background::deferred;
 use crate::instances::read_lattice;
-use crate::log::{Content, Log, Position, Record, Scene};
+use crate::log::{Content, Log, Position, Record, SessionParameters};
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::state::Request;
@@ -50,7 +50,7 @@ pub(super) enum Step {
 
 /// All records that a log ever had, so that everything can be replayed from the beginning.
 struct Replay {
-    scene: Scene,
+    parameters: SessionParameters,
     base: Position,
     lattices: Vec<Arc<Lattice>>,
     records: Vec<(Record, String)>,
@@ -60,11 +60,11 @@ struct Replay {
 impl Replay {
     fn new(log: &Log) -> Replay {
         assert!(log.base_is_start(), "seen from its beginning on");
-        let scene = log.base_scene().clone();
-        let lattices = (0..scene.instances).map(|i| scene.start_lattice(i).unwrap());
+        let parameters = log.base_parameters().clone();
+        let lattices = (0..parameters.instances).map(|i| parameters.start_lattice(i).unwrap());
         Replay {
             lattices: lattices.collect(),
-            scene,
+            parameters,
             base: log.base(),
             records: Vec::new(),
             known: BTreeMap::new(),
@@ -97,20 +97,20 @@ impl Replay {
         }
     }
 
-    fn scene(&self, records: u64) -> Scene {
-        let mut scene = self.scene.clone();
+    fn parameters(&self, records: u64) -> SessionParameters {
+        let mut parameters = self.parameters.clone();
         let applied = (records - self.base.records) as usize;
         for (record, _) in &self.records[..applied] {
             match &record.content {
-                Content::Start(start) => scene.start = start.clone(),
-                Content::Rule(rule) => scene.rule = *rule,
+                Content::Start(start) => parameters.start = start.clone(),
+                Content::Rule(rule) => parameters.rule = *rule,
                 Content::Grid { size, instances } => {
-                    (scene.size, scene.instances) = (*size, *instances);
+                    (parameters.size, parameters.instances) = (*size, *instances);
                 }
                 Content::Cells { .. } => {}
             }
         }
-        scene
+        parameters
     }
 
     /// The lattices at a position.
@@ -126,15 +126,19 @@ impl Replay {
             None => (self.base, self.lattices.clone()),
         };
         loop {
-            let scene = self.scene(here.records);
+            let parameters = self.parameters(here.records);
             let index = (here.records - self.base.records) as usize;
             let next = match here.records < target.records {
                 true => self.records[index].0.generation,
                 false => target.generation,
             };
             assert!(here.generation <= next, "{here:?} to {next} for {target:?}");
-            for lattice in &mut lattices[scene.stepped()] {
-                *lattice = Arc::new(reference::run(lattice, scene.rule, next - here.generation));
+            for lattice in &mut lattices[parameters.stepped()] {
+                *lattice = Arc::new(reference::run(
+                    lattice,
+                    parameters.rule,
+                    next - here.generation,
+                ));
             }
             here.generation = next;
             if here.records == target.records {
@@ -143,7 +147,7 @@ impl Replay {
             let content = self.records[index].0.content.clone();
             match &content {
                 Content::Start(start) => {
-                    let after = self.scene(here.records + 1);
+                    let after = self.parameters(here.records + 1);
                     here.generation = start.generation();
                     lattices = (0..after.instances)
                         .map(|i| after.start_lattice(i).unwrap())
@@ -151,14 +155,14 @@ impl Replay {
                 }
                 Content::Rule(_) => {}
                 Content::Cells { instance, cells } => {
-                    for i in scene.instances_of(*instance) {
+                    for i in parameters.instances_of(*instance) {
                         // B's counterpart gets what A's gets.
-                        let of = scene.instances_of(*instance)[0];
-                        cells.apply(&scene, of, &mut lattices[i]).unwrap();
+                        let of = parameters.instances_of(*instance)[0];
+                        cells.apply(&parameters, of, &mut lattices[i]).unwrap();
                     }
                 }
                 Content::Grid { size, instances } => {
-                    let after = self.scene(here.records + 1);
+                    let after = self.parameters(here.records + 1);
                     lattices.truncate(*instances);
                     for lattice in &mut lattices {
                         *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
@@ -189,7 +193,7 @@ pub(super) struct Driver {
     at: Option<(bool, Position)>,
     /// Every lattice that an instance has had at a generation.
     seen: HashMap<(usize, u64), Vec<Arc<Lattice>>>,
-    copies: Vec<CopyWaiter>,
+    cell_reads: Vec<CopyWaiter>,
     saves: Vec<Receiver<SavedSession>>,
     last_saved: Option<SavedSession>,
     turns: u64,
@@ -231,7 +235,7 @@ impl Driver {
             scratch: None,
             at: None,
             seen: HashMap::new(),
-            copies: Vec::new(),
+            cell_reads: Vec::new(),
             saves: Vec::new(),
             last_saved: None,
             turns: 0,
@@ -280,7 +284,7 @@ impl Driver {
                 let (answer, copy) = channel();
                 let instance = instance % self.worker.setup.instances;
                 self.worker.dispatch(Command::ReadCells(instance, answer));
-                self.copies.push((instance, copy));
+                self.cell_reads.push((instance, copy));
             }
             Step::Save => {
                 let (answer, saved) = channel();
@@ -321,7 +325,7 @@ impl Driver {
         }
         let work = self.worker.next();
         let goes_on = match work {
-            Work::Wait(until) => {
+            NextTask::Wait(until) => {
                 let now = self.time.get();
                 if self.script.release() || deferred::run_one() {
                     true
@@ -355,7 +359,7 @@ impl Driver {
         for _ in 0..turns {
             self.time.set(self.time.get() + Duration::from_millis(1));
             match self.worker.next() {
-                Work::Wait(_) => {
+                NextTask::Wait(_) => {
                     self.script.release();
                 }
                 work => self.worker.perform_or_handle_error(work),
@@ -382,7 +386,7 @@ impl Driver {
 
     fn log_replay(&mut self) -> &mut Replay {
         let log = &self.worker.state.log;
-        if self.worker.pinned.is_some() {
+        if self.worker.comparison.is_some() {
             self.scratch.get_or_insert_with(|| Replay::new(log))
         } else {
             self.scratch = None;
@@ -396,11 +400,11 @@ impl Driver {
         self.log_replay().follow(&log);
         self.take_answers();
         let position = self.worker.state.position;
-        let at = Some((self.worker.pinned.is_some(), position));
+        let at = Some((self.worker.comparison.is_some(), position));
         if !self.worker.state.cells_known || self.at == at {
             return;
         }
-        assert!(log.passes(position), "{position:?}");
+        assert!(log.contains(position), "{position:?}");
         self.at = at;
         assert!(
             position.generation < 3000,
@@ -426,12 +430,12 @@ impl Driver {
         let log = &self.worker.state.log;
         self.worker.failed.is_some()
             && log.base_is_start()
-            && log.base_scene().start_lattice(instance).unwrap() == *lattice
+            && log.base_parameters().start_lattice(instance).unwrap() == *lattice
     }
 
     fn take_answers(&mut self) {
-        let mut copies = std::mem::take(&mut self.copies);
-        copies.retain(|(instance, copy)| match copy.try_recv() {
+        let mut reads = std::mem::take(&mut self.cell_reads);
+        reads.retain(|(instance, copy)| match copy.try_recv() {
             Ok((lattice, generation)) => {
                 assert!(
                     self.was_seen(*instance, generation, &lattice)
@@ -446,7 +450,7 @@ impl Driver {
                 false
             }
         });
-        self.copies = copies;
+        self.cell_reads = reads;
         let mut saves = std::mem::take(&mut self.saves);
         saves.retain(|saved| match saved.try_recv() {
             Ok(saved) => {
@@ -521,7 +525,7 @@ impl Driver {
         self.step(Step::Save);
         self.turn_until_rest();
         self.take_answers();
-        assert!(self.copies.is_empty(), "a copy is not answered");
+        assert!(self.cell_reads.is_empty(), "a copy is not answered");
         assert!(self.saves.is_empty(), "a save is not answered");
         assert!(self.worker.tasks.is_empty() && self.worker.state.requests.is_empty());
     }
@@ -532,13 +536,16 @@ impl Driver {
         assert!(state.requests.is_empty(), "{:?}", state.requests);
         assert!(self.worker.tasks.is_empty(), "a task without its request");
         assert!(state.cells_known && state.round_left.is_none() && !state.refresh);
-        assert!(!self.worker.copies.is_reading(), "a copy is read for ever");
-        assert!(self.copies.is_empty(), "a copy is not answered");
+        assert!(
+            !self.worker.snapshots.is_reading(),
+            "a copy is read for ever"
+        );
+        assert!(self.cell_reads.is_empty(), "a copy is not answered");
         assert!(self.saves.is_empty(), "a save is not answered");
         let position = state.position;
-        assert!(!state.has_records_ahead() || state.log.passes(position));
+        assert!(!state.has_records_ahead() || state.log.contains(position));
         let want = self.log_replay().at(position);
-        let scene = self.log_replay().scene(position.records);
+        let parameters = self.log_replay().parameters(position.records);
         let instances = self.worker.instances.as_ref().unwrap();
         assert!(instances.is_idle() && instances.pending_second_round().is_none());
         let label = [
@@ -548,9 +555,9 @@ impl Driver {
         assert_eq!(label, [position.generation; 2], "the label");
         assert_eq!(
             (instances.size(), instances.instances()),
-            (scene.size, scene.instances)
+            (parameters.size, parameters.instances)
         );
-        assert_eq!(instances.plan().rule, scene.rule);
+        assert_eq!(instances.plan().rule, parameters.rule);
         let got = self.fetch();
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
@@ -574,7 +581,7 @@ impl Driver {
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
         let (state, instances) = (&self.worker.state, self.worker.instances.as_ref().unwrap());
         // The last one of an odd number is not shown while two settings are compared.
-        let counterparts = state.log.base_scene().counterparts;
+        let counterparts = state.log.base_parameters().counterparts;
         let shown = counterparts.map_or(want.len(), |each| 2 * each);
         let mut generations = vec![None; shown];
         let mut seen = vec![0; shown];
@@ -582,7 +589,7 @@ impl Driver {
             .pictures
             .visit_newer(&mut seen, &mut |i, picture, words| {
                 generations[i] = Some(picture.generation);
-                if picture.viewport.is_none() && is_drawn(instances, i) {
+                if picture.region.is_none() && is_drawn(instances, i) {
                     let size = want[i].size();
                     let words = words[..size.words()].to_vec();
                     assert_eq!(Lattice::from_words(size, words), *want[i], "picture of {i}");
@@ -599,7 +606,7 @@ impl Driver {
     /// The cells on the device; only a slot that holds nothing of use is overwritten.
     fn fetch(&mut self) -> Vec<Lattice> {
         let worker = &mut self.worker;
-        let slot = worker.copies.take_slot();
+        let slot = worker.snapshots.take_slot();
         let instances = worker.instances.as_mut().unwrap();
         self.script.protected(|| {
             assert!(instances.issue_snapshot(slot as u8).unwrap());
@@ -628,7 +635,7 @@ impl Driver {
         saved.save(&path).unwrap();
         let loaded = SavedSession::load(&path).unwrap();
         assert_eq!(loaded.main.position, saved.main.position);
-        self.copies.clear();
+        self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();
         self.reloaded = true;
@@ -639,7 +646,7 @@ impl Driver {
         (self.worker, self.received) = (worker, received);
         self.worker.dispatch(Command::Open(Box::new(loaded)));
         let script = self.script.clone();
-        script.protected(|| while self.worker.unopened && self.open_turn() {});
+        script.protected(|| while self.worker.restore_pending && self.open_turn() {});
         self.observe();
     }
 
@@ -647,7 +654,7 @@ impl Driver {
     fn open_turn(&mut self) -> bool {
         let work = self.worker.next();
         match work {
-            Work::Wait(_) => self.script.release() || deferred::run_one(),
+            NextTask::Wait(_) => self.script.release() || deferred::run_one(),
             work => {
                 self.worker.perform_or_handle_error(work);
                 true

@@ -56,10 +56,10 @@ fn change() -> impl Strategy<Value = Change> {
                 alive,
             }
         }),
-        1 => (cell(), any::<u64>(), any::<bool>()).prop_map(|(at, seed, dead_too)| Change::Place {
+        1 => (cell(), any::<u64>(), any::<bool>()).prop_map(|(at, seed, overwrites_dead)| Change::Place {
             pattern: Arc::new(life::soup(Size::new(5, 3).unwrap(), 0.5, seed, 0)),
             at,
-            dead_too,
+            overwrites_dead,
         }),
         1 => area().prop_map(Change::Clear),
         1 => (area(), any::<u64>()).prop_map(|(area, seed)| Change::Fill {
@@ -67,9 +67,9 @@ fn change() -> impl Strategy<Value = Change> {
             density: 0.4,
             seed,
         }),
-        1 => (area(), any::<bool>()).prop_map(|(area, sideways)| Change::Flip { area, sideways }),
+        1 => (area(), any::<bool>()).prop_map(|(area, horizontal)| Change::Flip { area, horizontal }),
         1 => (area(), any::<bool>())
-            .prop_map(|(area, clockwise)| Change::Turn { area, clockwise }),
+            .prop_map(|(area, clockwise)| Change::Rotate { area, clockwise }),
     ]
 }
 
@@ -107,7 +107,7 @@ fn view() -> impl Strategy<Value = PicturePlan> {
     (transfers, 1..3u32, prop::option::of(0..4usize)).prop_map(|(transfer, wide, only)| {
         PicturePlan {
             transfer,
-            viewport: ReduceRegion {
+            region: ReduceRegion {
                 x0: 0,
                 y0: 0,
                 step: ReduceRegion::ONE,
@@ -140,10 +140,10 @@ fn fault() -> impl Strategy<Value = Step> {
 
 fn step() -> impl Strategy<Value = Step> {
     let edit = || {
-        (0..4usize, change(), any::<bool>()).prop_map(|(instance, change, joins)| Edit {
+        (0..4usize, change(), any::<bool>()).prop_map(|(instance, change, continues_stroke)| Edit {
             instance,
             change,
-            joins,
+            continues_stroke,
         })
     };
     prop_oneof![

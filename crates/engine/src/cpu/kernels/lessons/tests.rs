@@ -1,10 +1,10 @@
 //! Compares the CPU versions with straightforward definitions.
 
 use super::*;
-use crate::called::Parameter;
+use crate::buffer_kernel::Parameter;
 use crate::lesson_kernels::{BARRIER, GRAY, LESSON_KERNELS, MANDELBROT, SCALE, SPIN};
 use crate::probe_kernels::{COPY_RATE, PROBE_KERNELS};
-use crate::{Argument, BufferId, CalledKernel, Region};
+use crate::{Argument, BufferId, BufferKernel, BufferOffset};
 use life::{Rule, Size};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ fn read(words: &[AtomicU32]) -> Vec<u32> {
 fn argument(value: &Value) -> Argument {
     let (buffer, offset) = (BufferId(0), 0);
     match *value {
-        Value::Buffer(_) => Argument::Buffer(Region { buffer, offset }),
+        Value::Buffer(_) => Argument::Buffer(BufferOffset { buffer, offset }),
         Value::I32(number) => Argument::I32(number),
         Value::U32(number) => Argument::U32(number),
         Value::U64(number) => Argument::U64(number),
@@ -31,8 +31,8 @@ fn argument(value: &Value) -> Argument {
     }
 }
 
-fn call(kernel: &'static CalledKernel, block: u32, values: &[Value]) -> Call {
-    Call {
+fn call(kernel: &'static BufferKernel, block: u32, values: &[Value]) -> BufferLaunch {
+    BufferLaunch {
         kernel,
         grid: 1,
         block,
@@ -41,7 +41,7 @@ fn call(kernel: &'static CalledKernel, block: u32, values: &[Value]) -> Call {
     }
 }
 
-fn run(kernel: &'static CalledKernel, block: u32, values: &[Value]) {
+fn run(kernel: &'static BufferKernel, block: u32, values: &[Value]) {
     let kernel = LessonKernel::new(&call(kernel, block, values), values);
     kernel.unwrap().run(&NEVER);
 }

@@ -41,9 +41,9 @@ struct Left {
 }
 
 /// Everything that happened.
-pub(super) struct Account {
+pub(super) struct ReferenceLog {
     /// At the beginning.
-    scene: Scene,
+    parameters: SessionParameters,
     lines: Vec<Line>,
     pub(super) here: Position,
     /// The log keeps nothing before it.
@@ -59,35 +59,36 @@ pub(super) struct Account {
 }
 
 /// The instance of A that an instance of B is like.
-fn original(scene: &Scene, instance: usize) -> usize {
-    match scene.counterparts {
+fn original(parameters: &SessionParameters, instance: usize) -> usize {
+    match parameters.counterparts {
         Some(each) if (each..2 * each).contains(&instance) => instance - each,
         _ => instance,
     }
 }
 
 /// An instance's lattice of a start.
-fn started(scene: &Scene, start: &Start, instance: usize) -> Arc<Lattice> {
-    let instance = original(scene, instance);
+fn started(parameters: &SessionParameters, start: &Start, instance: usize) -> Arc<Lattice> {
+    let instance = original(parameters, instance);
     Arc::new(match start {
-        Start::Soup { density, seed } => soup(scene.size, *density, *seed, instance as u64),
+        Start::Soup { density, seed } => soup(parameters.size, *density, *seed, instance as u64),
         Start::Lattices { lattices, .. } => {
             let lattice = &lattices[instance % lattices.len()];
-            lattice.in_the_middle_of(scene.size).unwrap()
+            lattice.in_the_middle_of(parameters.size).unwrap()
         }
     })
 }
 
-impl Account {
-    pub(super) fn new(scene: Scene) -> Account {
+impl ReferenceLog {
+    pub(super) fn new(parameters: SessionParameters) -> ReferenceLog {
         let here = Position {
             records: 0,
-            generation: scene.start.generation(),
+            generation: parameters.start.generation(),
         };
-        let first = (0..scene.instances).map(|instance| started(&scene, &scene.start, instance));
+        let first = (0..parameters.instances)
+            .map(|instance| started(&parameters, &parameters.start, instance));
         let cells = [(here, first.collect())].into();
-        Account {
-            scene,
+        ReferenceLog {
+            parameters,
             lines: Vec::new(),
             here,
             base: here,
@@ -111,26 +112,26 @@ impl Account {
     }
 
     /// Size, number, rule and start once so many records have been applied.
-    pub(super) fn scene(&self, records: u64) -> Scene {
-        let mut scene = self.scene.clone();
+    pub(super) fn parameters(&self, records: u64) -> SessionParameters {
+        let mut parameters = self.parameters.clone();
         for line in &self.lines[..records as usize] {
             match &line.content {
-                Content::Start(start) => scene.start = start.clone(),
+                Content::Start(start) => parameters.start = start.clone(),
                 Content::Cells { .. } => {}
-                Content::Rule(rule) => scene.rule = *rule,
+                Content::Rule(rule) => parameters.rule = *rule,
                 Content::Grid { size, instances } => {
-                    scene.size = *size;
-                    scene.instances = *instances;
+                    parameters.size = *size;
+                    parameters.instances = *instances;
                 }
             }
         }
-        scene
+        parameters
     }
 
     /// What the clock shows just after a number of records.
     pub(super) fn clock_after(&self, records: u64) -> u64 {
         let Some(last) = records.checked_sub(1) else {
-            return self.scene.start.generation();
+            return self.parameters.start.generation();
         };
         let line = &self.lines[last as usize];
         match &line.content {
@@ -193,10 +194,12 @@ impl Account {
                 generation: generation - 1,
                 records,
             });
-            let scene = self.scene(records);
-            let stepped = scene.counterparts.map_or(scene.instances, |each| 2 * each);
+            let parameters = self.parameters(records);
+            let stepped = parameters
+                .counterparts
+                .map_or(parameters.instances, |each| 2 * each);
             let next = |(instance, lattice): (usize, Arc<Lattice>)| match instance < stepped {
-                true => Arc::new(reference::step(&lattice, scene.rule)),
+                true => Arc::new(reference::step(&lattice, parameters.rule)),
                 false => lattice,
             };
             before.into_iter().enumerate().map(next).collect()
@@ -207,7 +210,7 @@ impl Account {
                 records: last,
                 generation: line.generation,
             });
-            applied(&self.scene(last), &line.content, before)
+            applied(&self.parameters(last), &line.content, before)
         };
         self.cells.insert(position, cells.clone());
         cells
@@ -220,7 +223,7 @@ impl Account {
         self.left.clear();
         self.cells.retain(|&position, _| position <= self.here);
         let instance = match content {
-            Content::Cells { instance, .. } => Some(original(&self.scene, *instance)),
+            Content::Cells { instance, .. } => Some(original(&self.parameters, *instance)),
             _ => None,
         };
         let kept = &self.lines[self.base.records as usize..];
@@ -342,18 +345,18 @@ impl Account {
 }
 
 /// The cells after a record.
-fn applied(scene: &Scene, content: &Content, mut cells: Cells) -> Cells {
+fn applied(parameters: &SessionParameters, content: &Content, mut cells: Cells) -> Cells {
     match content {
-        Content::Start(start) => (0..scene.instances)
-            .map(|instance| started(scene, start, instance))
+        Content::Start(start) => (0..parameters.instances)
+            .map(|instance| started(parameters, start, instance))
             .collect(),
         Content::Rule(_) => cells,
         Content::Grid { size, instances } => {
-            let mut after = scene.clone();
+            let mut after = parameters.clone();
             (after.size, after.instances) = (*size, *instances);
             let of = |instance: usize| match cells.get(instance) {
                 Some(lattice) => Arc::new(lattice.in_the_middle_of(*size).unwrap()),
-                None => started(&after, &scene.start, instance),
+                None => started(&after, &parameters.start, instance),
             };
             (0..*instances).map(of).collect()
         }
@@ -361,16 +364,16 @@ fn applied(scene: &Scene, content: &Content, mut cells: Cells) -> Cells {
             instance,
             cells: change,
         } => {
-            let own = original(scene, *instance);
+            let own = original(parameters, *instance);
             for (instance, lattice) in cells.iter_mut().enumerate() {
-                if original(scene, instance) != own {
+                if original(parameters, instance) != own {
                     continue;
                 }
                 *lattice = match change {
                     CellChange::Edit(change) => Arc::new(change.apply(lattice)),
-                    CellChange::Start => started(scene, &scene.start, own),
+                    CellChange::Start => started(parameters, &parameters.start, own),
                     CellChange::Soup { density, seed } => {
-                        Arc::new(soup(scene.size, *density, *seed, own as u64))
+                        Arc::new(soup(parameters.size, *density, *seed, own as u64))
                     }
                 };
             }

@@ -1,10 +1,10 @@
-//! Kernels that [`Op::Call`](crate::Op::Call) launches: those of lessons
+//! Kernels that [`Op::LaunchOnBuffers`](crate::Op::LaunchOnBuffers) launches: those of lessons
 //! ([`lesson_kernels`](crate::lesson_kernels)) and those that measure a device
 //! ([`probe_kernels`](crate::probe_kernels)).
 
 /// A kernel that takes buffers and numbers instead of lattices.
 #[derive(Debug)]
-pub struct CalledKernel {
+pub struct BufferKernel {
     /// Name, which is also the stem of its file.
     pub name: &'static str,
     /// Symbol of the function in that file.
@@ -28,7 +28,7 @@ pub enum Parameter {
     F32,
 }
 
-impl PartialEq for CalledKernel {
+impl PartialEq for BufferKernel {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }

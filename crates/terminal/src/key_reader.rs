@@ -15,18 +15,18 @@ use crate::TerminalError;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is typed from now on, until this is dropped.
-pub(super) struct Typed {
+pub(super) struct KeyReader {
     events: Receiver<std::io::Result<Event>>,
     over: Arc<AtomicBool>,
 }
 
-impl Typed {
-    pub(super) fn listen() -> Result<Typed, TerminalError> {
+impl KeyReader {
+    pub(super) fn listen() -> Result<KeyReader, TerminalError> {
         let (sender, events) = channel();
         let over = Arc::new(AtomicBool::new(false));
-        let told = over.clone();
+        let is_over = over.clone();
         let listen = move || {
-            while !told.load(Ordering::Acquire) {
+            while !is_over.load(Ordering::Acquire) {
                 let event = match event::poll(POLL_INTERVAL) {
                     Ok(false) => continue,
                     Ok(true) => event::read(),
@@ -40,7 +40,7 @@ impl Typed {
         };
         let thread = std::thread::Builder::new().name("keys".into());
         thread.spawn(listen).map_err(broken)?;
-        Ok(Typed { events, over })
+        Ok(KeyReader { events, over })
     }
 
     /// The next event, if one comes within this time.
@@ -55,7 +55,7 @@ impl Typed {
     }
 }
 
-impl Drop for Typed {
+impl Drop for KeyReader {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Release);
     }

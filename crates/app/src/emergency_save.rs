@@ -20,22 +20,22 @@ pub trait PendingFile: Send + Sync {
 
 /// The session and the recordings that would be lost now.
 #[derive(Default)]
-pub struct Rescue(Mutex<Lost>);
+pub struct EmergencySave(Mutex<PendingSaves>);
 
 #[derive(Default)]
-struct Lost {
+struct PendingSaves {
     session: Option<Saver>,
     recordings: Vec<Box<dyn PendingFile>>,
 }
 
-impl Rescue {
+impl EmergencySave {
     /// Sets the session that is saved from now on; `None` if it has no file.
-    pub fn session(&self, saver: Option<Saver>) {
+    pub fn set_saver(&self, saver: Option<Saver>) {
         self.lock().session = saver;
     }
 
     /// A recording that is to be whole, beside those that are not yet.
-    pub fn recording(&self, file: Box<dyn PendingFile>) {
+    pub fn add_recording(&self, file: Box<dyn PendingFile>) {
         let recordings = &mut self.lock().recordings;
         recordings.retain(|recording| !recording.is_over());
         recordings.push(file);
@@ -43,14 +43,14 @@ impl Rescue {
 
     /// All of it has been saved in the usual way.
     pub fn forget(&self) {
-        *self.lock() = Lost::default();
+        *self.lock() = PendingSaves::default();
     }
 
     /// Saves everything, from any thread, and waits for it; why something is not saved.
     pub fn save(&self) -> Vec<String> {
         // Held throughout: whoever else comes here to end the process waits until all is saved.
         let mut lost = self.lock();
-        let Lost {
+        let PendingSaves {
             session,
             recordings,
         } = std::mem::take(&mut *lost);
@@ -68,7 +68,7 @@ impl Rescue {
         unsaved
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lost> {
+    fn lock(&self) -> MutexGuard<'_, PendingSaves> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

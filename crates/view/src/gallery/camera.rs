@@ -16,22 +16,22 @@ pub(super) fn screens() -> Vec<Scenario> {
     vec![
         // What a person sees at first, with no option given.
         Scenario {
-            name: "looking-opening",
+            name: "camera-opening",
             options: |o, _, _| {
                 o.camera = Camera::opening(MIN_OPENING_PIXELS);
-                (o.colours, o.colour_by) = (2, ColourBy::History);
+                (o.theme, o.colour_by) = (2, ColourBy::History);
             },
             ..SCREEN
         },
         Scenario {
-            name: "looking-minimap",
+            name: "camera-minimap",
             size: (512, 256),
             status: |status| status.selected = 6,
             options: |o, size, panel| o.camera.zoom_at(9.0, [500.0, 100.0], size, panel),
             ..SCREEN
         },
         Scenario {
-            name: "looking-minimap-single",
+            name: "camera-minimap-single",
             options: |o, size, panel| {
                 (o.single, o.grid_lines) = (true, true);
                 o.camera.zoom_at(12.0, [500.0, 100.0], size, panel);
@@ -39,7 +39,7 @@ pub(super) fn screens() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
-            name: "looking-minimap-view",
+            name: "camera-minimap-view",
             status: |status| status.transfer = Transfer::View,
             options: |o, size, panel| {
                 (o.single, o.colour_by) = (true, ColourBy::Age);
@@ -48,7 +48,7 @@ pub(super) fn screens() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
-            name: "looking-64-pixels",
+            name: "camera-64-pixels",
             instances: 2,
             options: |o, size, panel| {
                 o.grid_lines = true;
@@ -57,7 +57,7 @@ pub(super) fn screens() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
-            name: "looking-separate",
+            name: "camera-separate",
             instances: 6,
             options: |o, size, panel| {
                 o.toggle_separate(6, 0);
@@ -71,17 +71,17 @@ pub(super) fn screens() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
-            name: "looking-age",
+            name: "camera-age",
             options: |o, _, _| o.colour_by = ColourBy::Age,
             ..SCREEN
         },
         Scenario {
-            name: "looking-history",
+            name: "camera-history",
             options: |o, _, _| o.colour_by = ColourBy::History,
             ..SCREEN
         },
         Scenario {
-            name: "looking-age-zoomed",
+            name: "camera-age-zoomed",
             instances: 4,
             options: |o, size, panel| {
                 o.colour_by = ColourBy::Age;
@@ -90,7 +90,7 @@ pub(super) fn screens() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
-            name: "looking-history-zoomed",
+            name: "camera-history-zoomed",
             instances: 4,
             options: |o, size, panel| {
                 o.colour_by = ColourBy::History;
@@ -98,53 +98,53 @@ pub(super) fn screens() -> Vec<Scenario> {
             },
             ..SCREEN
         },
-        themed("looking-theme-amber", |o, size, panel| {
+        themed("camera-theme-amber", |o, size, panel| {
             theme(o, 0, size, panel)
         }),
-        themed("looking-theme-cividis", |o, size, panel| {
+        themed("camera-theme-cividis", |o, size, panel| {
             theme(o, 1, size, panel)
         }),
-        themed("looking-theme-hues", |o, size, panel| {
+        themed("camera-theme-hues", |o, size, panel| {
             theme(o, 2, size, panel)
         }),
-        themed("looking-theme-phosphor", |o, size, panel| {
+        themed("camera-theme-phosphor", |o, size, panel| {
             theme(o, 3, size, panel)
         }),
-        themed("looking-theme-paper", |o, size, panel| {
+        themed("camera-theme-paper", |o, size, panel| {
             theme(o, 4, size, panel)
         }),
         Scenario {
-            name: "looking-theme-paper-history",
+            name: "camera-theme-paper-history",
             instances: 4,
             options: |o, size, panel| {
-                (o.colours, o.colour_by) = (4, ColourBy::History);
+                (o.theme, o.colour_by) = (4, ColourBy::History);
                 o.camera.zoom_at(8.0, [200.0, 100.0], size, panel);
             },
             ..SCREEN
         },
         Scenario {
-            name: "looking-theme-cividis-history-inverted",
+            name: "camera-theme-cividis-history-inverted",
             instances: 4,
             options: |o, size, panel| {
-                (o.colours, o.colour_by, o.invert) = (1, ColourBy::History, true);
+                (o.theme, o.colour_by, o.invert) = (1, ColourBy::History, true);
                 o.camera.zoom_at(8.0, [200.0, 100.0], size, panel);
             },
             ..SCREEN
         },
         Scenario {
-            name: "looking-theme-paper-help",
-            options: |o, _, _| o.colours = 4,
+            name: "camera-theme-paper-help",
+            options: |o, _, _| o.theme = 4,
             dialogs: |dialogs| dialogs.open(crate::Dialog::Help(crate::Help::default())),
             ..SCREEN
         },
         Scenario {
-            name: "looking-theme-paper-lab",
-            options: |o, _, _| (o.colours, o.side, o.timeline) = (4, Some(SidePanel::Lab), true),
+            name: "camera-theme-paper-lab",
+            options: |o, _, _| (o.theme, o.side, o.timeline) = (4, Some(SidePanel::Lab), true),
             ..SCREEN
         },
         Scenario {
-            name: "looking-theme-paper-lesson",
-            options: |o, _, _| o.colours = 4,
+            name: "camera-theme-paper-lesson",
+            options: |o, _, _| o.theme = 4,
             lesson: || Some(LessonScreen::Page(lesson_page(true))),
             ..SCREEN
         },
@@ -152,6 +152,6 @@ pub(super) fn screens() -> Vec<Scenario> {
 }
 
 fn theme(options: &mut ViewOptions, number: usize, size: Size, panel: [u32; 2]) {
-    (options.colours, options.timeline) = (number, true);
+    (options.theme, options.timeline) = (number, true);
     options.camera.zoom_at(2.0, [200.0, 100.0], size, panel);
 }

@@ -81,7 +81,7 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
     session.edit(Edit {
         instance: 1,
         change,
-        joins: false,
+        continues_stroke: false,
     });
     session.act(SessionAction::RunTo(50));
     wait_for(&session, "generation 50", |status| status.generation == 50);

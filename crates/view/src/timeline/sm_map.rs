@@ -11,7 +11,7 @@ use model::Status;
 use screen::Chart;
 use screen::numbers::{grouped, time_us};
 use screen::theme::{INSTANCE_COLOURS, Palette};
-use screen::timeline::blocks::{Blocks, Run, Unit, fold};
+use screen::timeline::blocks::{BlockMap, BlockSpan, SmTimeline, fold};
 use screen::timeline::of_instance;
 use screen::timeline::scale::TimeScale;
 
@@ -28,13 +28,13 @@ pub(super) fn unit_name(engine: &str) -> &'static str {
 }
 
 /// The units that have rows, before any round is known.
-pub(crate) fn units(status: &Status) -> usize {
-    let units = status.devices.iter().map(|device| device.units as usize);
-    units.max().unwrap_or(1).max(1)
+pub(crate) fn sm_count(status: &Status) -> usize {
+    let sm_count = status.devices.iter().map(|device| device.sm_count as usize);
+    sm_count.max().unwrap_or(1).max(1)
 }
 
-fn rows_of(map: Rect, units: usize, unit: f32) -> Rows {
-    Rows::at_least(MIN_ROW_HEIGHT, units, map.top(), map.height(), unit)
+fn rows_of(map: Rect, sm_count: usize, unit: f32) -> Rows {
+    Rows::at_least(MIN_ROW_HEIGHT, sm_count, map.top(), map.height(), unit)
 }
 
 /// Paints the line over the map, and the map.
@@ -48,10 +48,10 @@ pub(super) fn paint(
         return;
     };
     // The axis' lines end where words are.
-    painter.rect_filled(head, 0.0, painter.palette.ground);
-    let nothing = Blocks::default();
+    painter.rect_filled(head, 0.0, painter.palette.background);
+    let nothing = BlockMap::default();
     let blocks = chart.map_or(&nothing, |chart| &chart.blocks);
-    let count = blocks.count(units(status));
+    let count = blocks.count(sm_count(status));
     let rows = rows_of(map, count, places.unit);
     paint_head(painter, places, head, status, (blocks, count, rows.folded));
     paint_names(painter, places, status.engine, rows);
@@ -67,7 +67,7 @@ pub(super) fn paint(
         );
     }
     painter.add(Shape::mesh(mesh));
-    if blocks.busy() == 0 {
+    if blocks.busy_sms() == 0 {
         let text = tr!("No round with block timestamps yet");
         let text = painter.layout_no_wrap(
             text.into(),
@@ -79,7 +79,7 @@ pub(super) fn paint(
 }
 
 /// What a stamp costs, in words.
-pub(super) fn cost(factor: Option<f64>) -> String {
+pub(super) fn overhead_text(factor: Option<f64>) -> String {
     match factor {
         Some(factor) if factor < 1.02 => tr!("Timestamp overhead: not measurable").into(),
         Some(factor) => tr!(
@@ -95,7 +95,7 @@ fn paint_head(
     places: &TimelineLayout,
     head: Rect,
     status: &Status,
-    (blocks, count, folded): (&Blocks, usize, usize),
+    (blocks, count, folded): (&BlockMap, usize, usize),
 ) {
     let unit = places.unit;
     // The legend takes what it needs, from the right.
@@ -124,25 +124,25 @@ fn paint_head(
                 head.center().y - chip.y / 2.0,
             );
             let place = Rect::from_min_size(corner, chip);
-            let ground = of_instance(instance, &painter.palette);
-            painter.rect_filled(place, 2.0 * unit, ground);
+            let background = of_instance(instance, &painter.palette);
+            painter.rect_filled(place, 2.0 * unit, background);
             let number = instance.to_string();
-            let ink = ink_on(instance, &painter.palette);
-            let number = painter.layout_no_wrap(number, medium(11.5 * unit), ink);
+            let text_colour = text_colour_on(instance, &painter.palette);
+            let number = painter.layout_no_wrap(number, medium(11.5 * unit), text_colour);
             put(painter, place.center(), Align2::CENTER_CENTER, number);
         }
     }
     let name = unit_name(status.engine);
     let mut text = tr!(
         "{} of {count} {name}s at work",
-        blocks.busy(),
+        blocks.busy_sms(),
         count = count,
         name = name
     );
     if folded > 1 {
         text += &tr!(", {folded} a row", folded = folded);
     }
-    text += &format!(" · {}", cost(status.timestamp_overhead));
+    text += &format!(" · {}", overhead_text(status.timestamp_overhead));
     let room = if with_legend {
         head.width() - legend - 12.0 * unit
     } else {
@@ -160,7 +160,7 @@ fn paint_head(
 
 /// The colour of text on an instance's: dark on bright ones and the other way round. What stands out
 /// in the dark interface does so in every other, as all have the same contrasts.
-fn ink_on(instance: usize, palette: &Palette<Color32>) -> Color32 {
+fn text_colour_on(instance: usize, palette: &Palette<Color32>) -> Color32 {
     let [r, g, b] = of_instance(instance, &Palette::DARK).map(f32::from);
     if 0.3 * r + 0.59 * g + 0.11 * b > 110.0 {
         palette.on_bright
@@ -196,7 +196,7 @@ fn paint_names(painter: &ThemedPainter, places: &TimelineLayout, engine: &str, r
 }
 
 /// A unit's tracks stand one below the other where there is room for them.
-fn track_edges((top, bottom): (f32, f32), unit: &Unit, track: u16) -> Option<(f32, f32)> {
+fn track_edges((top, bottom): (f32, f32), unit: &SmTimeline, track: u16) -> Option<(f32, f32)> {
     let tracks = f32::from(unit.tracks.max(1));
     let height = (bottom - top) / tracks;
     if height < MIN_ROW_HEIGHT && unit.tracks > 1 {
@@ -212,11 +212,11 @@ fn add_row(
     scale: TimeScale,
     rows: Rows,
     row: usize,
-    blocks: &Blocks,
+    blocks: &BlockMap,
 ) {
     let (left, edges) = (places.lanes.left(), rows.edges(row));
-    let mut units = rows.lanes_of(row).filter_map(|unit| blocks.of(unit));
-    let Some(first) = units.next() else { return };
+    let mut sm_count = rows.lanes_of(row).filter_map(|unit| blocks.sm(unit));
+    let Some(first) = sm_count.next() else { return };
     let single = rows.folded == 1 && track_edges(edges, first, 0).is_some();
     if single {
         for run in &first.runs {
@@ -226,7 +226,7 @@ fn add_row(
         }
         return;
     }
-    let runs = std::iter::once(first).chain(units);
+    let runs = std::iter::once(first).chain(sm_count);
     let runs = runs.flat_map(|unit| &unit.runs);
     for piece in fold(runs, scale, left, places.lanes.width() as usize) {
         let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
@@ -240,8 +240,8 @@ fn run_rect(
     places: &TimelineLayout,
     scale: TimeScale,
     edges: (f32, f32),
-    unit: &Unit,
-    run: &Run,
+    unit: &SmTimeline,
+    run: &BlockSpan,
 ) -> Option<Rect> {
     let (left, right) = (places.lanes.left(), places.lanes.right());
     let [start, end] = [run.start, run.end].map(|ns| scale.x(ns));
@@ -255,7 +255,7 @@ fn run_rect(
 }
 
 /// What is under a point of the map: its place, and its words.
-pub(super) fn under(
+pub(super) fn hit_test(
     at: Pos2,
     places: &TimelineLayout,
     status: &Status,
@@ -265,20 +265,20 @@ pub(super) fn under(
     if !map.contains(at) {
         return None;
     }
-    let rows = rows_of(map, chart.blocks.count(units(status)), places.unit);
+    let rows = rows_of(map, chart.blocks.count(sm_count(status)), places.unit);
     let row = rows.row_at(at.y)?;
     let edges = rows.edges(row);
     let found = rows.lanes_of(row).filter_map(|number| {
-        let unit = chart.blocks.of(number)?;
-        let near = |run: &&Run| {
+        let unit = chart.blocks.sm(number)?;
+        let near = |run: &&BlockSpan| {
             let [start, end] = [run.start, run.end].map(|ns| scale.x(ns));
             at.x >= start - 2.0 && at.x <= end.max(start + 1.0) + 2.0
         };
-        let off = |run: &Run| {
+        let off = |run: &BlockSpan| {
             let shown = track_edges(edges, unit, run.track).unwrap_or(edges);
             (shown.0 - at.y).max(at.y - shown.1).max(0.0)
         };
-        let closest = |a: &&Run, b: &&Run| off(a).total_cmp(&off(b));
+        let closest = |a: &&BlockSpan, b: &&BlockSpan| off(a).total_cmp(&off(b));
         let run = unit.runs.iter().filter(near).min_by(closest)?;
         Some((number, unit, run))
     });

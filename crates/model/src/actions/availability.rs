@@ -23,7 +23,7 @@ pub struct Context<'a> {
     pub status: Option<&'a Status>,
     /// Whether requests may be on their way that the figures do not show yet, as when a key is
     /// pressed. What depends on them is then left to the session, which answers in its turn.
-    pub is_ahead: bool,
+    pub has_pending_requests: bool,
     /// What is open and on in the front end.
     pub toggles: Toggles,
 }
@@ -67,7 +67,7 @@ pub struct Toggles {
 
 /// What must be there for an action to have an effect.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Needs {
+pub enum Requirement {
     /// Nothing: it works while the engine starts, too.
     Nothing,
     /// A session that has started; one that has ended still shows its last pictures.
@@ -78,7 +78,7 @@ pub enum Needs {
 
 impl Action {
     /// What must be there for it.
-    pub fn needs(self) -> Needs {
+    pub fn needs(self) -> Requirement {
         match self {
             Action::Session(action) => action.needs(),
             Action::View(action) => action.needs(),
@@ -88,13 +88,13 @@ impl Action {
 
     /// Why it is impossible now, in the reader's language; `None` where it is possible as far as
     /// that can be known.
-    pub fn why_not(self, context: &Context<'_>) -> Option<String> {
+    pub fn unavailable_reason(self, context: &Context<'_>) -> Option<String> {
         self.check(context).err()
     }
 
     /// The notice shown when the action is unavailable; `None` if it is available.
-    pub fn refusal(self, context: &Context<'_>) -> Option<String> {
-        let why = self.why_not(context)?;
+    pub fn unavailable_message(self, context: &Context<'_>) -> Option<String> {
+        let why = self.unavailable_reason(context)?;
         Some(match self.row() {
             Some(row) => tr!("{what}: {why}", what = row.help(), why = why),
             None => why,
@@ -109,19 +109,21 @@ impl Action {
             return Err(tr!("only in the window").into());
         }
         match (self.needs(), context.status) {
-            (Needs::Nothing, _) => {}
-            (Needs::Session | Needs::Engine, None) => {
+            (Requirement::Nothing, _) => {}
+            (Requirement::Session | Requirement::Engine, None) => {
                 return Err(tr!("the engine is starting").into());
             }
-            (Needs::Engine, Some(status)) if status.failed.is_some() => {
+            (Requirement::Engine, Some(status)) if status.failed.is_some() => {
                 return Err(tr!("the session has ended").into());
             }
-            (Needs::Session | Needs::Engine, Some(_)) => {}
+            (Requirement::Session | Requirement::Engine, Some(_)) => {}
         }
         match self {
             Action::Session(action) => {
                 let status = context.status;
-                status.map_or(Ok(()), |status| action.check(status, context.is_ahead))
+                status.map_or(Ok(()), |status| {
+                    action.check(status, context.has_pending_requests)
+                })
             }
             Action::View(action) => action.check(context.status),
             Action::Edit(action) => action.check(context.toggles),
@@ -147,7 +149,7 @@ fn has_several_panels(status: &Status) -> Result<(), String> {
 
 impl SessionAction {
     /// What must be there for it.
-    pub fn needs(self) -> Needs {
+    pub fn needs(self) -> Requirement {
         match self {
             SessionAction::TogglePause
             | SessionAction::StepGeneration
@@ -170,28 +172,28 @@ impl SessionAction {
             | SessionAction::ToggleComparison
             | SessionAction::ToggleBlockTimestamps
             | SessionAction::Undo
-            | SessionAction::Redo => Needs::Engine,
+            | SessionAction::Redo => Requirement::Engine,
             // An ended session's last pictures can be selected, and what it reached is saved.
             SessionAction::SelectNext
             | SessionAction::SelectPrevious
             | SessionAction::Select(_)
-            | SessionAction::SaveSession => Needs::Session,
+            | SessionAction::SaveSession => Requirement::Session,
         }
     }
 
-    fn check(self, status: &Status, is_ahead: bool) -> Result<(), String> {
+    fn check(self, status: &Status, has_pending_requests: bool) -> Result<(), String> {
         match self {
             SessionAction::SelectNext | SessionAction::SelectPrevious => has_several_panels(status),
             SessionAction::ToggleComparison if status.instances < 2 => {
                 Err(tr!("A and B need at least two panels").into())
             }
-            SessionAction::CycleSwitch(switch) if !is_ahead => {
+            SessionAction::CycleSwitch(switch) if !has_pending_requests => {
                 switch.next(status.switches, status.kernel).map(drop)
             }
-            SessionAction::SetSwitch(switch, at) if !is_ahead => {
+            SessionAction::SetSwitch(switch, at) if !has_pending_requests => {
                 let choices = switch.choices(status.switches, status.kernel);
                 let choice = choices.into_iter().nth(at.into());
-                choice.and_then(|it| it.refusal).map_or(Ok(()), Err)
+                choice.and_then(|it| it.unavailable).map_or(Ok(()), Err)
             }
             SessionAction::UseKernel(at) => {
                 let Some(kernel) = KERNELS.get(usize::from(at)) else {
@@ -267,11 +269,11 @@ impl SessionAction {
 }
 
 impl ViewAction {
-    fn needs(self) -> Needs {
+    fn needs(self) -> Requirement {
         match self {
-            ViewAction::AskGeneration => Needs::Engine,
+            ViewAction::OpenGoTo => Requirement::Engine,
             ViewAction::TogglePopulation
-            | ViewAction::PopulationOfAll
+            | ViewAction::TogglePopulationOfAll
             | ViewAction::ToggleSingle
             | ViewAction::ZoomIn
             | ViewAction::ZoomOut
@@ -287,11 +289,11 @@ impl ViewAction {
             | ViewAction::PreviousPage
             | ViewAction::ToggleTimeline
             | ViewAction::ToggleGridLines
-            | ViewAction::ToggleSeparate
+            | ViewAction::ToggleSeparateCameras
             | ViewAction::ToggleMinimap
-            | ViewAction::NextColourBy
-            | ViewAction::SavePanelPicture => Needs::Session,
-            ViewAction::NextColours
+            | ViewAction::NextColourMode
+            | ViewAction::SavePanelPicture => Requirement::Session,
+            ViewAction::NextTheme
             | ViewAction::Invert
             | ViewAction::ToggleFullscreen
             | ViewAction::SavePicture
@@ -305,18 +307,18 @@ impl ViewAction {
             | ViewAction::NextLanguage
             | ViewAction::ToggleHelp
             | ViewAction::Escape
-            | ViewAction::Quit => Needs::Nothing,
+            | ViewAction::Quit => Requirement::Nothing,
         }
     }
 
     fn check(self, status: Option<&Status>) -> Result<(), String> {
         match self {
-            ViewAction::ToggleSingle | ViewAction::ToggleSeparate => {
+            ViewAction::ToggleSingle | ViewAction::ToggleSeparateCameras => {
                 status.map_or(Ok(()), has_several_panels)
             }
-            ViewAction::AskGeneration
+            ViewAction::OpenGoTo
             | ViewAction::TogglePopulation
-            | ViewAction::PopulationOfAll
+            | ViewAction::TogglePopulationOfAll
             | ViewAction::ZoomIn
             | ViewAction::ZoomOut
             | ViewAction::PanLeft
@@ -332,8 +334,8 @@ impl ViewAction {
             | ViewAction::ToggleTimeline
             | ViewAction::ToggleGridLines
             | ViewAction::ToggleMinimap
-            | ViewAction::NextColourBy
-            | ViewAction::NextColours
+            | ViewAction::NextColourMode
+            | ViewAction::NextTheme
             | ViewAction::Invert
             | ViewAction::ToggleFullscreen
             | ViewAction::SavePicture
@@ -355,20 +357,20 @@ impl ViewAction {
     fn state(self, on: Toggles) -> Option<bool> {
         match self {
             ViewAction::TogglePopulation => Some(on.population),
-            ViewAction::PopulationOfAll => Some(on.population_of_all),
+            ViewAction::TogglePopulationOfAll => Some(on.population_of_all),
             ViewAction::ToggleSingle => Some(on.single),
             ViewAction::ToggleLadder => Some(on.ladder),
             ViewAction::ToggleLab => Some(on.lab),
             ViewAction::ToggleLessons => Some(on.lessons),
             ViewAction::ToggleTimeline => Some(on.timeline),
             ViewAction::ToggleGridLines => Some(on.grid_lines),
-            ViewAction::ToggleSeparate => Some(on.separate),
+            ViewAction::ToggleSeparateCameras => Some(on.separate),
             ViewAction::ToggleMinimap => Some(on.minimap),
             ViewAction::Invert => Some(on.inverted),
             ViewAction::ToggleFullscreen => Some(on.fullscreen),
             ViewAction::ToggleRecording => Some(on.recording),
             ViewAction::TogglePresentation => Some(on.presentation),
-            ViewAction::AskGeneration
+            ViewAction::OpenGoTo
             | ViewAction::ZoomIn
             | ViewAction::ZoomOut
             | ViewAction::PanLeft
@@ -378,8 +380,8 @@ impl ViewAction {
             | ViewAction::Fit
             | ViewAction::NextPage
             | ViewAction::PreviousPage
-            | ViewAction::NextColourBy
-            | ViewAction::NextColours
+            | ViewAction::NextColourMode
+            | ViewAction::NextTheme
             | ViewAction::SavePicture
             | ViewAction::SavePanelPicture
             // A dialog: while one is open, no check mark can be seen.
@@ -397,42 +399,42 @@ impl ViewAction {
 }
 
 impl EditAction {
-    fn needs(self) -> Needs {
+    fn needs(self) -> Requirement {
         match self {
             EditAction::TogglePencil
             | EditAction::ClearSelection
             | EditAction::FillRandomly
-            | EditAction::FlipSideways
-            | EditAction::FlipUpsideDown
-            | EditAction::TurnLeft
-            | EditAction::TurnRight
-            | EditAction::TurnGhostLeft
-            | EditAction::TurnGhostRight
+            | EditAction::FlipHorizontal
+            | EditAction::FlipVertical
+            | EditAction::RotateLeft
+            | EditAction::RotateRight
+            | EditAction::RotatePastedLeft
+            | EditAction::RotatePastedRight
             | EditAction::PastePattern
             | EditAction::OpenPattern
-            | EditAction::ToggleShelf => Needs::Engine,
+            | EditAction::ToggleShelf => Requirement::Engine,
             // The last cells of an ended session can still be taken from it.
             EditAction::SelectAll | EditAction::CopyCells | EditAction::SavePattern => {
-                Needs::Session
+                Requirement::Session
             }
         }
     }
 
     fn check(self, on: Toggles) -> Result<(), String> {
         match self {
-            EditAction::TurnGhostLeft | EditAction::TurnGhostRight if !on.ghost => {
+            EditAction::RotatePastedLeft | EditAction::RotatePastedRight if !on.ghost => {
                 Err(tr!("no pattern is being pasted").into())
             }
-            EditAction::TurnGhostLeft
-            | EditAction::TurnGhostRight
+            EditAction::RotatePastedLeft
+            | EditAction::RotatePastedRight
             | EditAction::TogglePencil
             | EditAction::SelectAll
             | EditAction::ClearSelection
             | EditAction::FillRandomly
-            | EditAction::FlipSideways
-            | EditAction::FlipUpsideDown
-            | EditAction::TurnLeft
-            | EditAction::TurnRight
+            | EditAction::FlipHorizontal
+            | EditAction::FlipVertical
+            | EditAction::RotateLeft
+            | EditAction::RotateRight
             | EditAction::CopyCells
             | EditAction::PastePattern
             | EditAction::OpenPattern
@@ -447,12 +449,12 @@ impl EditAction {
             EditAction::SelectAll
             | EditAction::ClearSelection
             | EditAction::FillRandomly
-            | EditAction::FlipSideways
-            | EditAction::FlipUpsideDown
-            | EditAction::TurnLeft
-            | EditAction::TurnRight
-            | EditAction::TurnGhostLeft
-            | EditAction::TurnGhostRight
+            | EditAction::FlipHorizontal
+            | EditAction::FlipVertical
+            | EditAction::RotateLeft
+            | EditAction::RotateRight
+            | EditAction::RotatePastedLeft
+            | EditAction::RotatePastedRight
             | EditAction::CopyCells
             | EditAction::PastePattern
             | EditAction::OpenPattern

@@ -14,13 +14,13 @@ pub(super) type Open = Vec<Discriminant<Dialog>>;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Early {
+pub(super) struct KeyBuffer {
     /// What was open, and in which frame that was seen first.
     since: (Open, u64),
     events: Vec<Event>,
 }
 
-impl Early {
+impl KeyBuffer {
     /// Takes the keys of a frame in which a dialog is new, and gives them back in the next one.
     /// Called before anything is laid out, also where egui lays a frame out twice.
     pub(super) fn hold(&mut self, context: &Context, open: Open) {
@@ -102,7 +102,7 @@ mod tests {
         };
         let letters = text.chars().map(|letter| Event::Text(letter.into()));
         let mut events: Vec<Event> = letters.chain([enter]).collect();
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         for _ in 0..4 {
             let input = RawInput {
                 screen_rect: Some(screen),
@@ -124,18 +124,18 @@ mod tests {
                     pixels: [1280, 800],
                     scale: 1.0,
                 };
-                let seen = DialogContext {
+                let cx = DialogContext {
                     frame: &frame,
                     unit: 1.0,
                     palette: &frame.palette(),
                     screen,
                     is_top: true,
                 };
-                asked.extend(dialogs.show(ui.ctx(), seen));
+                requests.extend(dialogs.show(ui.ctx(), cx));
             });
             output.textures_delta.clear(); // nothing is painted
         }
-        asked
+        requests
     }
 
     #[test]
@@ -144,8 +144,8 @@ mod tests {
         let mut dialogs = open(Dialog::File(proposed));
         let context = Context::default();
         let path = |path: &str| [UiRequest::SaveFile(path.into())];
-        let asked = typed_into(&context, &mut dialogs, "/no/where");
-        assert_eq!(asked, path("/no/where"));
+        let requests = typed_into(&context, &mut dialogs, "/no/where");
+        assert_eq!(requests, path("/no/where"));
         assert!(dialogs.takes_keys(), "until it is known what came of it");
         assert_eq!(
             typed_into(&context, &mut dialogs, ".r"),
@@ -153,17 +153,20 @@ mod tests {
             "one at a time"
         );
         dialogs.pending_file().unwrap().refuse("it failed".into());
-        let asked = typed_into(&context, &mut dialogs, "le");
-        assert_eq!(asked, path("/no/where.rle"));
+        let requests = typed_into(&context, &mut dialogs, "le");
+        assert_eq!(requests, path("/no/where.rle"));
     }
 
     #[test]
     fn what_is_typed_before_the_first_frame_is_not_lost() {
-        let asked = typed(Dialog::GoTo(GoTo::default()), "2000");
-        assert_eq!(asked, [UiRequest::Act(SessionAction::RunTo(2000).into())]);
+        let requests = typed(Dialog::GoTo(GoTo::default()), "2000");
+        assert_eq!(
+            requests,
+            [UiRequest::Act(SessionAction::RunTo(2000).into())]
+        );
         let palette = Dialog::Commands(Commands::new(Vec::new()));
-        let asked = typed(palette, "next kernel");
-        assert_eq!(asked, [UiRequest::Act(SessionAction::NextKernel.into())]);
+        let requests = typed(palette, "next kernel");
+        assert_eq!(requests, [UiRequest::Act(SessionAction::NextKernel.into())]);
     }
 
     #[test]
@@ -174,8 +177,8 @@ mod tests {
         dialogs.open(Dialog::Help(Help::default()));
         assert_eq!(typed_into(&context, &mut dialogs, "7"), [], "searched for");
         dialogs.close_top();
-        let asked = typed_into(&context, &mut dialogs, "30");
-        assert_eq!(asked, [UiRequest::Act(SessionAction::RunTo(30).into())]);
+        let requests = typed_into(&context, &mut dialogs, "30");
+        assert_eq!(requests, [UiRequest::Act(SessionAction::RunTo(30).into())]);
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn an_edit_is_shown_before_the_next_round_is_due() {
                 cells: [[i, 3]].into(),
                 alive: true,
             },
-            joins: i > 0,
+            continues_stroke: i > 0,
         });
         let mut shown = 0;
         while shown < number {

@@ -10,19 +10,19 @@ use screen::ViewTransform;
 /// One instance's picture.
 #[derive(Clone, Debug)]
 struct CachedPicture {
-    viewport: Option<ReduceRegion>,
+    region: Option<ReduceRegion>,
     words: Vec<u32>,
 }
 
 /// The cells that a column or row of dots covers.
-struct Covered {
+struct CellSpan {
     /// The dots' middle, in a viewport's fixed point.
     middle: i64,
     /// Up to the lattice's edge, and those that come around the torus, if any.
     cells: [Range<u32>; 2],
 }
 
-impl Covered {
+impl CellSpan {
     fn count(&self) -> u64 {
         let [first, second] = &self.cells;
         first.len() as u64 + second.len() as u64
@@ -31,38 +31,38 @@ impl Covered {
 
 /// All instances' pictures.
 #[derive(Debug, Default)]
-pub(super) struct Field {
+pub(super) struct PictureCache {
     size: Option<Size>,
-    held: Vec<Option<CachedPicture>>,
+    pictures: Vec<Option<CachedPicture>>,
     seen: Vec<u64>,
 }
 
-impl Field {
+impl PictureCache {
     /// Takes over what is newer.
     pub(super) fn update(&mut self, instances: usize, size: Size, source: &dyn PictureSource) {
-        if self.size != Some(size) || self.held.len() != instances {
-            *self = Field {
+        if self.size != Some(size) || self.pictures.len() != instances {
+            *self = PictureCache {
                 size: Some(size),
-                held: vec![None; instances],
+                pictures: vec![None; instances],
                 seen: vec![0; instances],
             };
         }
-        let held = &mut self.held;
+        let pictures = &mut self.pictures;
         source.visit_newer(&mut self.seen, &mut |instance, picture, words| {
-            let place = &mut held[instance];
-            let held = place.get_or_insert_with(|| CachedPicture {
-                viewport: None,
+            let place = &mut pictures[instance];
+            let cached = place.get_or_insert_with(|| CachedPicture {
+                region: None,
                 words: Vec::new(),
             });
-            held.viewport = picture.viewport;
-            held.words.clear();
-            held.words.extend_from_slice(words);
+            cached.region = picture.region;
+            cached.words.clear();
+            cached.words.extend_from_slice(words);
         });
     }
 
     /// Whether an instance has a picture.
     pub(super) fn has(&self, instance: usize) -> bool {
-        self.held.get(instance).is_some_and(Option::is_some)
+        self.pictures.get(instance).is_some_and(Option::is_some)
     }
 
     /// The share of live cells under each dot, row by row, from 0 to 255; `None` off the lattice.
@@ -78,7 +78,7 @@ impl Field {
         let sides = [size.width(), size.height()];
         let around = transform.goes_around(size, [width, height]);
         // The cell in the dots' middle at least.
-        let covered = |axis: usize, dot: u32| -> Option<Covered> {
+        let covered = |axis: usize, dot: u32| -> Option<CellSpan> {
             let at = |part: f64| transform.origin[axis] + (f64::from(dot) + part) / transform.scale;
             let (middle, side) = (at(0.5), i64::from(sides[axis]));
             let inside = middle >= 0.0 && middle < side as f64;
@@ -97,33 +97,33 @@ impl Field {
             }
             let to = to.max(from + 1);
             let cells = |from: i64, to: i64| from as u32..to as u32;
-            Some(Covered {
+            Some(CellSpan {
                 middle: (middle * ReduceRegion::ONE as f64) as i64,
                 cells: [cells(from, to.min(side)), cells(0, (to - side).max(0))],
             })
         };
-        let held = self.held.get(instance).and_then(Option::as_ref);
+        let cached = self.pictures.get(instance).and_then(Option::as_ref);
         let columns: Vec<_> = (0..width).map(|x| covered(0, x)).collect();
         for y in 0..height {
             let rows = covered(1, y);
             densities.extend(columns.iter().map(|columns| {
                 let (columns, rows) = (columns.as_ref()?, rows.as_ref()?);
-                Some(held.map_or(0, |held| held.density(size, columns, rows)))
+                Some(cached.map_or(0, |cached| cached.density(size, columns, rows)))
             }));
         }
     }
 }
 
 impl CachedPicture {
-    fn density(&self, size: Size, columns: &Covered, rows: &Covered) -> u8 {
-        match self.viewport {
+    fn density(&self, size: Size, columns: &CellSpan, rows: &CellSpan) -> u8 {
+        match self.region {
             None => self.counted(size, columns, rows),
-            Some(viewport) => {
-                let column = viewport.column_at(columns.middle, size.width());
-                let row = viewport.row_at(rows.middle, size.height());
+            Some(region) => {
+                let column = region.column_at(columns.middle, size.width());
+                let row = region.row_at(rows.middle, size.height());
                 // It may still be an older one: outside of it all is dead.
                 column.zip(row).map_or(0, |(column, row)| {
-                    let at = (row * viewport.width + column) as usize;
+                    let at = (row * region.width + column) as usize;
                     (self.words[at / 4] >> (at % 4 * 8)) as u8
                 })
             }
@@ -131,7 +131,7 @@ impl CachedPicture {
     }
 
     /// Of whole cells, out of bits.
-    fn counted(&self, size: Size, columns: &Covered, rows: &Covered) -> u8 {
+    fn counted(&self, size: Size, columns: &CellSpan, rows: &CellSpan) -> u8 {
         let all = columns.count() * rows.count();
         let mut alive = 0;
         for row in rows.cells.iter().cloned().flatten() {
@@ -164,30 +164,34 @@ mod tests {
     use super::*;
     use screen::fixtures::{FixturePictures, soup};
 
-    fn densities(field: &Field, transform: ViewTransform, pixels: [u32; 2]) -> Vec<Option<u8>> {
+    fn densities(
+        picture_cache: &PictureCache,
+        transform: ViewTransform,
+        pixels: [u32; 2],
+    ) -> Vec<Option<u8>> {
         let mut densities = Vec::new();
-        field.sample(0, transform, pixels, &mut densities);
+        picture_cache.sample(0, transform, pixels, &mut densities);
         densities
     }
 
-    fn held(source: &FixturePictures, size: Size) -> Field {
-        let mut field = Field::default();
-        field.update(1, size, source);
-        assert!(field.has(0) && !field.has(1));
-        field
+    fn cache_of(source: &FixturePictures, size: Size) -> PictureCache {
+        let mut picture_cache = PictureCache::default();
+        picture_cache.update(1, size, source);
+        assert!(picture_cache.has(0) && !picture_cache.has(1));
+        picture_cache
     }
 
     #[test]
     fn dots_count_the_cells_under_them() {
         let size = Size::new(100, 60).unwrap();
         let lattice = soup(size, 0.4, 7);
-        let field = held(&FixturePictures::bits(std::slice::from_ref(&lattice)), size);
+        let picture_cache = cache_of(&FixturePictures::bits(std::slice::from_ref(&lattice)), size);
         for (across, down) in [(5, 3), (1, 1), (50, 30), (100, 60)] {
             let transform = ViewTransform {
                 origin: [0.0; 2],
                 scale: f64::from(across) / 100.0,
             };
-            let got = densities(&field, transform, [across, down]);
+            let got = densities(&picture_cache, transform, [across, down]);
             let (w, h) = (100 / across, 60 / down);
             for (at, density) in got.into_iter().enumerate() {
                 let (x, y) = (at as u32 % across * w, at as u32 / across * h);
@@ -203,7 +207,7 @@ mod tests {
     fn a_reduced_view_shows_the_same_as_the_bits() {
         let size = Size::new(128, 64).unwrap();
         let lattice = soup(size, 0.3, 3);
-        let viewport = ReduceRegion {
+        let region = ReduceRegion {
             x0: 0,
             y0: 0,
             step: 4 * ReduceRegion::ONE,
@@ -216,23 +220,23 @@ mod tests {
         };
         let lattices = [lattice];
         let bits = densities(
-            &held(&FixturePictures::bits(&lattices), size),
+            &cache_of(&FixturePictures::bits(&lattices), size),
             transform,
             [32, 16],
         );
-        let view = held(&FixturePictures::views(&lattices, viewport), size);
+        let view = cache_of(&FixturePictures::views(&lattices, region), size);
         assert_eq!(densities(&view, transform, [32, 16]), bits);
     }
 
     #[test]
     fn off_the_lattice_there_is_nothing() {
         let size = Size::new(4, 4).unwrap();
-        let field = held(&FixturePictures::bits(&[soup(size, 1.0, 1)]), size);
+        let picture_cache = cache_of(&FixturePictures::bits(&[soup(size, 1.0, 1)]), size);
         let transform = ViewTransform {
             origin: [-1.0, 0.0],
             scale: 2.0,
         };
-        let row: Vec<_> = densities(&field, transform, [12, 1]);
+        let row: Vec<_> = densities(&picture_cache, transform, [12, 1]);
         let want: Vec<_> = (0..12)
             .map(|x| (2..10).contains(&x).then_some(255))
             .collect();

@@ -15,14 +15,14 @@ pub(super) type Cells = Vec<Arc<Lattice>>;
 
 /// Everything but the cells.
 #[derive(Clone)]
-pub(super) struct Ground {
+pub(super) struct Conditions {
     pub(super) size: Size,
     pub(super) instances: usize,
     pub(super) rule: Rule,
     pub(super) start: Start,
 }
 
-impl Ground {
+impl Conditions {
     pub(super) fn start_cells(&self) -> Cells {
         (0..self.instances).map(|i| self.start_of(i)).collect()
     }
@@ -113,11 +113,11 @@ pub(super) struct Item {
     pub(super) content: Content,
     pub(super) has_inverse: bool,
     /// What holds behind it.
-    ground: Ground,
+    conditions: Conditions,
 }
 
-pub(super) struct Account {
-    ground: Ground,
+pub(super) struct ReferenceLog {
+    conditions: Conditions,
     pub(super) items: Vec<Item>,
     /// What undo took off, the last on top.
     undone: Vec<Vec<Item>>,
@@ -133,15 +133,15 @@ pub(super) struct Back {
     pub(super) removes: bool,
 }
 
-impl Account {
-    pub(super) fn new(ground: Ground) -> Account {
+impl ReferenceLog {
+    pub(super) fn new(conditions: Conditions) -> ReferenceLog {
         let begin = Position {
             records: 0,
-            generation: ground.start.generation(),
+            generation: conditions.start.generation(),
         };
-        Account {
-            known: BTreeMap::from([(begin, ground.start_cells())]),
-            ground,
+        ReferenceLog {
+            known: BTreeMap::from([(begin, conditions.start_cells())]),
+            conditions,
             items: Vec::new(),
             undone: Vec::new(),
             stroke: None,
@@ -149,10 +149,10 @@ impl Account {
         }
     }
 
-    pub(super) fn ground(&self, records: u64) -> &Ground {
+    pub(super) fn conditions(&self, records: u64) -> &Conditions {
         match records {
-            0 => &self.ground,
-            _ => &self.items[records as usize - 1].ground,
+            0 => &self.conditions,
+            _ => &self.items[records as usize - 1].conditions,
         }
     }
 
@@ -163,7 +163,7 @@ impl Account {
     /// What the clock shows behind so many changes.
     fn generation_after(&self, records: u64) -> u64 {
         match records.checked_sub(1).map(|at| &self.items[at as usize]) {
-            None => self.ground.start.generation(),
+            None => self.conditions.start.generation(),
             Some(item) => match &item.content {
                 Content::Start(start) => start.generation(),
                 _ => item.generation,
@@ -178,7 +178,7 @@ impl Account {
         }
     }
 
-    pub(super) fn passes(&self, at: Position) -> bool {
+    pub(super) fn contains(&self, at: Position) -> bool {
         at.records <= self.items.len() as u64
             && at.generation >= self.generation_after(at.records)
             && self
@@ -198,7 +198,13 @@ impl Account {
             .map_or(u64::MAX, |next| next.generation)
     }
 
-    pub(super) fn push(&mut self, at: Position, author: Author, content: Content, joins: bool) {
+    pub(super) fn push(
+        &mut self,
+        at: Position,
+        author: Author,
+        content: Content,
+        continues_stroke: bool,
+    ) {
         self.cut(at.records);
         self.undone.clear();
         let instance = match &content {
@@ -206,7 +212,9 @@ impl Account {
             _ => None,
         };
         let goes_on = self.stroke.filter(|&(entry, of)| {
-            joins && Some(of) == instance && self.items.iter().any(|item| item.entry == entry)
+            continues_stroke
+                && Some(of) == instance
+                && self.items.iter().any(|item| item.entry == entry)
         });
         let entry = goes_on.map_or(self.next_entry, |(entry, _)| entry);
         if author == Author::Person {
@@ -227,12 +235,12 @@ impl Account {
 
     fn add(&mut self, entry: u64, generation: u64, author: Author, content: Content) {
         self.next_entry = self.next_entry.max(entry + 1);
-        let mut ground = self.ground(self.items.len() as u64).clone();
+        let mut conditions = self.conditions(self.items.len() as u64).clone();
         match &content {
-            Content::Start(start) => ground.start = start.clone(),
-            Content::Rule(rule) => ground.rule = *rule,
+            Content::Start(start) => conditions.start = start.clone(),
+            Content::Rule(rule) => conditions.rule = *rule,
             Content::Grid { size, instances } => {
-                (ground.size, ground.instances) = (*size, *instances);
+                (conditions.size, conditions.instances) = (*size, *instances);
             }
             Content::Cells { .. } => {}
         }
@@ -242,7 +250,7 @@ impl Account {
             generation,
             content,
             has_inverse: false,
-            ground,
+            conditions,
         });
     }
 
@@ -299,7 +307,7 @@ impl Account {
         self.items.extend(removed);
     }
 
-    /// It was not to be: what [`Account::redo`] added from `records` on goes again.
+    /// It was not to be: what [`ReferenceLog::redo`] added from `records` on goes again.
     pub(super) fn redo_failed(&mut self, records: u64) {
         let removed = self.cut(records);
         self.undone.push(removed);
@@ -331,7 +339,7 @@ impl Account {
             let can = item.has_inverse || matches!(item.content, Content::Rule(_));
             can && item.generation == from.generation
         };
-        let is_on_line = self.passes(from) && self.passes(to);
+        let is_on_line = self.contains(from) && self.contains(to);
         is_on_line
             && (from <= to
                 || from.generation == to.generation
@@ -341,24 +349,24 @@ impl Account {
 
     /// What the cells are.
     pub(super) fn cells(&mut self, at: Position) -> Cells {
-        assert!(self.passes(at), "{at:?} is not on the line");
+        assert!(self.contains(at), "{at:?} is not on the line");
         let mut before = self.known.range(..=at).rev();
-        let nearest = before.find(|(from, _)| self.passes(**from));
+        let nearest = before.find(|(from, _)| self.contains(**from));
         let (&from, cells) = nearest.expect("the beginning");
         if from == at {
             return cells.clone();
         }
         let (mut from, mut cells) = (from, cells.clone());
         while from != at {
-            let mut ground = self.ground(from.records).clone();
+            let mut conditions = self.conditions(from.records).clone();
             let until = match from.records == at.records {
                 true => at.generation,
                 false => self.items[from.records as usize].generation,
             };
-            step(&mut cells, ground.rule, until - from.generation);
+            step(&mut cells, conditions.rule, until - from.generation);
             from.generation = until;
             if from.records < at.records {
-                ground.apply(&self.items[from.records as usize].content, &mut cells);
+                conditions.apply(&self.items[from.records as usize].content, &mut cells);
                 from = self.after(from.records + 1);
             }
         }
@@ -443,10 +451,10 @@ fn is_same_change(a: &CellChange, b: &CellChange) -> bool {
         | (CellChange::Soup { seed: a, .. }, CellChange::Soup { seed: b, .. }) => a == b,
         (
             CellChange::Edit(
-                Change::Flip { area: a, .. } | Change::Turn { area: a, .. } | Change::Clear(a),
+                Change::Flip { area: a, .. } | Change::Rotate { area: a, .. } | Change::Clear(a),
             ),
             CellChange::Edit(
-                Change::Flip { area: b, .. } | Change::Turn { area: b, .. } | Change::Clear(b),
+                Change::Flip { area: b, .. } | Change::Rotate { area: b, .. } | Change::Clear(b),
             ),
         ) => a == b,
         (CellChange::Start, CellChange::Start) => true,
