@@ -67,7 +67,9 @@ fn trace(in: Corner) -> @location(0) vec4<u32> {
     let difference = (old | vec4<u32>(TOPS)) - by;
     let fainter = difference & (((difference >> vec4<u32>(7u)) & vec4<u32>(ONES)) * 127u);
     let living = select_bytes(vec4<u32>(TOPS), older, was);
-    let dead = select_bytes(fainter, vec4<u32>(REST), was);
+    // What an edit or its undo made dead has not died: it leaves no trail.
+    let died = vec4<u32>(select(REST, 0u, in.how.y == 0u));
+    let dead = select_bytes(fainter, died, was);
     return select_bytes(dead, living, alive);
 }
 

@@ -97,16 +97,21 @@ fn whole_lattice(size: Size) -> PicturePlan {
     }
 }
 
+/// A rate, unless too little has been done to tell.
+fn measured(per_second: f64) -> Option<f64> {
+    (per_second > 0.0).then_some(per_second)
+}
+
 /// The figures in a line.
 fn line(status: &Status) -> String {
     let launch = status
         .launch_us
         .map_or(String::new(), |us| format!(", {us:.1} µs a launch"));
     format!(
-        "generation {}: {:.0} rounds/s, {}cells/s{launch}{}",
+        "generation {}: {} rounds/s, {}cells/s{launch}{}",
         status.generation,
-        status.rounds_per_second,
-        si(status.cells_per_second),
+        measured(status.rounds_per_second).map_or("-".into(), |rate| format!("{rate:.0}")),
+        measured(status.cells_per_second).map_or("- ".into(), si),
         status
             .notice
             .as_ref()

@@ -13,7 +13,7 @@ use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
-use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
 use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
 /// The side of a lattice when nothing says otherwise: so large that a block's kernel over one lasts
@@ -115,7 +115,8 @@ impl Common {
             self.check_graphs(requested)?;
         }
         if let Some(why) = switches.incompatibility(kernel) {
-            return Err(BadArguments(format!("{why}; change one of the options")).into());
+            let remedy = remedy(switches, kernel);
+            return Err(BadArguments(format!("{why}; {remedy}")).into());
         }
         // Before any lattice is made: a line of text can ask for gigabytes.
         let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
@@ -150,6 +151,19 @@ impl Common {
             time: TimeSettings::DEFAULT,
         })
     }
+}
+
+/// What makes these switches and a kernel go together.
+fn remedy(switches: Switches, kernel: &Kernel) -> String {
+    if switches.streams != Streams::Batch || kernel.batched {
+        return "change one of the options".into();
+    }
+    let batched = KERNELS.iter().filter(|kernel| kernel.batched);
+    let names: Vec<&str> = batched.map(|kernel| kernel.name).collect();
+    format!(
+        "--streams batch takes one of these kernels: {}",
+        names.join(", ")
+    )
 }
 
 fn is_standard_input(path: &Path) -> bool {

@@ -385,7 +385,7 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a width of no whole lanes", stream, advance("multistep", 0..1, 1), "multiple of 128"),
         ("no square", stream, advance("resident", 3..4, 1), "resident"),
         ("no square of a cluster", stream, advance("cluster", 3..4, 1), "cluster"),
-        ("too many cells", stream, advance("sync-shared", 3..4, 1), "24576 cells"),
+        ("too many cells", stream, advance("sync-shared", 3..4, 1), "24,576 cells"),
         ("a size only of the last of a range", stream, advance("sync-shared", 0..4, 1), "sync-shared"),
         ("another block", stream, by("bits", (7, 3)), "not 7x3"),
         ("another block, of one warp", stream, by("multistep", (32, 8)), "not 32x8"),

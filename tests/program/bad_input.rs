@@ -53,7 +53,7 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
         ),
         (
             "x = 3, y = 3, rule = WireWorld\nA!",
-            ["line 1", "written such as B3/S23"],
+            ["line 1", "write it as B3/S23"],
         ),
         (
             "#r 345/3/6\nx = 3, y = 3\no!",
@@ -357,7 +357,7 @@ fn arguments_that_make_no_sense_are_refused() {
     let folder = scratch();
     for (line, words) in [
         ("run -g 1 --rule B9/S1", ["B9/S1", "write it as B3/S23"]),
-        ("run -g 1 --rule hello", ["hello", "written such as B3/S23"]),
+        ("run -g 1 --rule hello", ["hello", "write it as B3/S23"]),
         (
             "run -g 1 --rule HiLife",
             ["HiLife", "did you mean HighLife?"],
@@ -519,7 +519,10 @@ fn what_does_not_fit_together_is_refused() {
         ),
         (
             "--kernel sync-shared",
-            ["'sync-shared' supports at most", "--kernel bits"],
+            [
+                "'sync-shared' supports at most 24,576 cells",
+                "--kernel bits",
+            ],
         ),
         (
             "--kernel sync-global --size 5000x5000",
@@ -543,6 +546,10 @@ fn what_does_not_fit_together_is_refused() {
         (
             "--kernel bits --transfer i32",
             ["'bits' has no i32 cells", "change one of the options"],
+        ),
+        (
+            "--kernel bits --streams batch",
+            ["one lattice per launch", "kernels: sync-global,"],
         ),
         (
             "--kernel shared --block 7x3",

@@ -26,7 +26,7 @@ const READ: [(Format, usize); 4] = [
 
 /// How many files are refused, by words of the reason.
 const REFUSED: [(&str, usize); 9] = [
-    ("only rules that count live neighbours can be run", 89),
+    ("no rule that counts live neighbours has this name", 89),
     ("it tells neighbours apart by where they lie", 15),
     ("it seems to be of Larger than Life", 11),
     ("it seems to be of Generations", 2),

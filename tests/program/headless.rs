@@ -174,11 +174,45 @@ fn it_ends_when_nobody_reads_its_figures_any_more() {
     assert!(ended.took < crate::common::TIMEOUT, "{ended:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_ladder_that_is_interrupted_takes_its_rung_s_process_with_it() {
+    let folder = scratch();
+    let line = ["bench", "ladder", "--device", "cpu"];
+    let running = Running::start(program(folder.path()).args(line));
+    let parent = running.id();
+    let children = || {
+        let path = format!("/proc/{parent}/task/{parent}/children");
+        fs::read_to_string(path).unwrap_or_default()
+    };
+    let child = crate::common::wait_for("a rung's process", || {
+        Some(children().trim().to_owned()).filter(|child| !child.is_empty())
+    });
+    running.signal("INT");
+    let ended = running.end(crate::common::TIMEOUT);
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(
+        !Path::new("/proc").join(&child).exists(),
+        "{child} still runs"
+    );
+}
+
+#[test]
+fn what_was_too_short_to_measure_has_no_rate() {
+    let folder = scratch();
+    let line = format!("--display none --rounds 0 {SMALL}");
+    let ended = lifestreams(folder.path(), &line);
+    assert_eq!(ended.stdout, "generation 0: - rounds/s, - cells/s\n");
+}
+
 #[test]
 fn a_window_that_was_asked_for_is_not_quietly_left_out() {
     let folder = scratch();
     let line = format!("--display window --frames 1 {SMALL}");
-    lifestreams(folder.path(), &line).refuses(3, &["DISPLAY", "set DISPLAY or WAYLAND_DISPLAY"]);
+    lifestreams(folder.path(), &line).refuses(
+        3,
+        &["set DISPLAY or WAYLAND_DISPLAY", "use --display terminal"],
+    );
 }
 
 /// The program with variables that promise a display.

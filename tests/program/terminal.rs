@@ -119,13 +119,17 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     tmux.keys("NPage");
     tmux.wait("▸1");
     tmux.keys("e");
-    let screen = tmux.wait("panel 1 of 4");
+    let screen = tmux.wait("instance 1, 4 in all");
     assert!(!screen.contains('▸'), "{screen}");
     tmux.keys("e");
     tmux.wait("▸1");
     tmux.keys("h");
     let screen = tmux.wait(" Keyboard shortcuts ");
     assert!(screen.contains("Run / pause"), "{screen}");
+    tmux.keys("b");
+    tmux.wait("shortcuts · b");
+    tmux.keys("Escape");
+    tmux.wait("Type to search");
     tmux.keys("Escape");
     wait_for("the help to go", || {
         (!tmux.shows(" Keyboard shortcuts ")).then_some(())

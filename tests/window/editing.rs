@@ -113,6 +113,40 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.quit();
 }
 
+/// Without the keyboard's Shift: the tool selects once, and a click elsewhere drops what it selected.
+#[test]
+fn the_next_drag_selects_an_area_and_a_click_elsewhere_drops_it() {
+    let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
+    let panel = shown.rest().rectangles(DEAD)[0];
+    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
+    let to = |[x, y]: [u32; 2]| {
+        let middle = |from: usize, length: usize, cell: u32, side: u32| {
+            from + (2 * cell as usize + 1) * length / (2 * side as usize)
+        };
+        let x = middle(panel.x, panel.width, x, SIDES[0]);
+        let y = middle(panel.y, panel.height, y, SIDES[1]);
+        mouse(&format!(
+            "mousemove --sync --window {} {x} {y}",
+            shown.window
+        ));
+    };
+    shown.then("shift+a", "notice: Drag over cells to select them");
+    to([10, 10]);
+    mouse("mousedown 1");
+    to([20, 12]);
+    mouse("mouseup 1");
+    shown.then("ctrl+c", "notice: copied 11x3 cells");
+    // Within it a click keeps it, elsewhere it goes, and the tool has gone before.
+    to([15, 11]);
+    mouse("click 1");
+    shown.then("ctrl+c", "notice: copied 11x3 cells");
+    to([30, 20]);
+    mouse("click 1");
+    let all = format!("notice: copied {}x{} cells", SIDES[0], SIDES[1]);
+    shown.then("ctrl+c", &all);
+    shown.quit();
+}
+
 /// The lattice is a torus: what is seen goes on beyond its edge, and so does a stroke.
 #[test]
 fn a_stroke_goes_around_the_torus_where_the_panel_does() {
@@ -270,7 +304,7 @@ fn a_pattern_too_large_is_offered_a_larger_lattice() {
     assert_eq!(after.torus(), Some(size));
     let lattice = after.centred_in(size).unwrap();
     assert!((0..100).all(|x| lattice.get(x, 22)) && lattice.population() == 100);
-    then("ctrl+z", "before the last edit");
+    then("ctrl+z", "Undone: the last edit");
     let back = saved("back.rle");
     assert_eq!(back.torus(), before.torus());
     let cells = |pattern: &Pattern| pattern.centred_in(pattern.torus().unwrap()).unwrap();
@@ -298,9 +332,9 @@ fn an_edit_and_then_the_larger_lattices_before_it_are_undone() {
     shown.key("Delete");
     shown.press("Page_Up", "SelectPrevious");
     // This is about the edit of the other panel, and the next one about the lattices.
-    shown.then("ctrl+z", "before the last edit");
+    shown.then("ctrl+z", "Undone: the last edit");
     assert_eq!(shown.saved("still.rle"), grown);
-    shown.then("ctrl+z", "before the last edit");
+    shown.then("ctrl+z", "Undone: the last edit");
     assert_eq!(shown.saved("back.rle"), former);
     shown.then("ctrl+y", "Redone: at generation");
     assert_eq!(shown.saved("again.rle"), grown);

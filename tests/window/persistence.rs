@@ -1,6 +1,7 @@
 //! What is kept of what is seen: pictures and recordings.
 
 use std::fs;
+use std::path::Path;
 
 use crate::common::{Running, TIMEOUT, names, program, scratch, wait_for};
 use crate::display::{Display, Picture};
@@ -85,7 +86,9 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
     );
     let said = shown.running.said();
     let (_, rest) = said.rsplit_once("notice: saved ").unwrap();
-    let (name, pictures) = rest.lines().next().unwrap().split_once(": ").unwrap();
+    let (file, pictures) = rest.lines().next().unwrap().split_once(": ").unwrap();
+    let (name, folder) = file.split_once(" in ").unwrap();
+    assert_eq!(Path::new(folder), shown.folder.path());
     let mut files = names(shown.folder.path());
     files.retain(|file| file.starts_with("lifestreams-"));
     assert_eq!(files, [name]);

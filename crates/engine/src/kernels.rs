@@ -13,7 +13,7 @@ mod launch;
 use crate::cuda::ptx;
 use crate::{DeviceInfo, EngineError};
 use lang::tr;
-use life::Size;
+use life::{Size, grouped};
 
 use launch::CELLS_PER_LANE;
 pub use launch::Launch;
@@ -417,7 +417,9 @@ impl Kernel {
     /// Errors for an unsupported lattice size; the error names a kernel that supports it.
     pub fn validate_size(&self, size: Size) -> Result<(), EngineError> {
         let limit = match self.max_cells {
-            Some(most) if size.cells() > most => Some(tr!("at most {most} cells", most = most)),
+            Some(most) if size.cells() > most => {
+                Some(tr!("at most {most} cells", most = grouped(most)))
+            }
             _ if self.sides.take(size) => None,
             _ => self.sides.limit(),
         };

@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::memory;
+use super::words::system_reason;
 use lang::tr;
 
 /// Why a file was not read. The message has no remedy, since that depends on the file's purpose.
@@ -20,7 +21,7 @@ pub enum ReadError {
     #[error("{}", tr!("it is {} bytes long, and there is no memory left for it", .0))]
     NoMemory(u64),
     /// The system returned an error.
-    #[error(transparent)]
+    #[error("{}", system_reason(.0))]
     Io(#[from] io::Error),
 }
 

@@ -29,7 +29,7 @@ const MAX_SHOWN: usize = 40;
 enum Family {
     /// Not recognised.
     Nonsense,
-    /// A name, such as that of a table of states.
+    /// A name, perhaps of a table of states.
     Named,
     /// `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
     Generations,
@@ -310,7 +310,7 @@ impl Family {
                 text = text
             ),
             Family::Named => tr!(
-                "unknown rule '{text}': it seems to be the name of a table of states (RuleLoader); only rules that count live neighbours can be run, written such as B3/S23",
+                "unknown rule '{text}': no rule that counts live neighbours has this name; write it as B3/S23, or take a name such as HighLife or Seeds",
                 text = text
             ),
             Family::Generations => tr!(
@@ -455,15 +455,36 @@ mod tests {
             ("M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15", "Margolus"),
             ("MS,D0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15", "Margolus"),
             ("W110", "a single row"),
-            ("Langtons-Ant", "a table of states"),
-            ("BBM-Margolus-emulated", "a table of states"),
-            ("WireWorld", "a table of states"),
-            ("Banks-I", "a table of states"),
+            (
+                "Langtons-Ant",
+                "no rule that counts live neighbours has this name",
+            ),
+            (
+                "BBM-Margolus-emulated",
+                "no rule that counts live neighbours has this name",
+            ),
+            (
+                "WireWorld",
+                "no rule that counts live neighbours has this name",
+            ),
+            (
+                "Banks-I",
+                "no rule that counts live neighbours has this name",
+            ),
             ("B9/S23", "write it as B3/S23"),
             ("2,3/3", "write it as B3/S23"),
         ] {
             let error = text.parse::<Rule>().unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_rule_s_error_names_rules_that_there_are() {
+        let error = "Nope".parse::<Rule>().unwrap_err().to_string();
+        for name in ["HighLife", "Seeds"] {
+            assert!(error.contains(name), "{error}");
+            name.parse::<Rule>().unwrap();
         }
     }
 

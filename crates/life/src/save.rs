@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::words::shown;
+use super::words::{shown, system_reason};
 
 /// A file that could not be saved. An existing file is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -202,7 +202,7 @@ fn check_target(path: &Path) -> Result<Option<fs::Metadata>, String> {
     } else if !about.is_file() {
         Err(tr!("it is a pipe or a device; name a regular file").into())
     } else if about.permissions().readonly() {
-        Err(tr!("it is write-protected; lift that or choose another name").into())
+        Err(tr!("it is read-only; make it writable (chmod u+w), or choose another name").into())
     } else {
         Ok(Some(about))
     }
@@ -224,6 +224,12 @@ fn why_unsaved(error: &io::Error, folder: &Path) -> String {
                 folder = folder
             )
         }
+        io::ErrorKind::NotFound => {
+            tr!(
+                "no file can be made in the folder {folder}; choose another",
+                folder = folder
+            )
+        }
         io::ErrorKind::NotADirectory => {
             tr!("{folder} is not a folder; choose another", folder = folder)
         }
@@ -242,7 +248,7 @@ fn why_unsaved(error: &io::Error, folder: &Path) -> String {
         }
         _ => tr!(
             "{error}; choose another folder, or try again",
-            error = error
+            error = system_reason(error)
         ),
     }
 }
@@ -321,7 +327,7 @@ mod tests {
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).unwrap();
         let error = write_atomically(&path, |out| out.write_all(b"new")).unwrap_err();
-        assert!(error.reason.contains("write-protected"), "{error}");
+        assert!(error.reason.contains("chmod u+w"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
 

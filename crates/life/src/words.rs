@@ -1,5 +1,6 @@
 //! Names and numbers formatted for messages.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use lang::tr;
@@ -18,6 +19,37 @@ pub fn shown(path: impl AsRef<Path>) -> String {
 
 /// Minimum similarity, from 0 to 1, for a suggestion.
 const MIN_LIKENESS: f64 = 0.88;
+
+/// Whether one of these was probably typed for the other.
+pub fn is_near(typed: &str, known: &str) -> bool {
+    strsim::jaro_winkler(typed, known) >= MIN_LIKENESS
+}
+
+/// Thousands apart: `12,345,678`.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What went wrong with a file, without the system's number for it.
+pub fn system_reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => tr!("there is no such file").into(),
+        ErrorKind::PermissionDenied => tr!("this user has no permission for it").into(),
+        _ => {
+            let text = error.to_string();
+            let number = text.find(" (os error ").unwrap_or(text.len());
+            text[..number].to_owned()
+        }
+    }
+}
 
 /// The value of the most similar known name, if it is similar enough.
 pub(crate) fn nearest<T>(name: &str, known: impl IntoIterator<Item = (String, T)>) -> Option<T> {
@@ -44,6 +76,15 @@ mod tests {
     fn a_name_moves_no_cursor() {
         assert_eq!(shown("a\u{1b}[2Jb\nc.rle"), "a\\u{1b}[2Jb\\nc.rle");
         assert_eq!(shown("Käfer 1.rle"), "Käfer 1.rle");
+    }
+
+    #[test]
+    fn a_reason_has_no_number_of_the_system() {
+        let said = |error: std::io::Error| system_reason(&error);
+        assert_eq!(said(ErrorKind::NotFound.into()), "there is no such file");
+        let busy = std::io::Error::from_raw_os_error(16);
+        assert!(busy.to_string().contains("os error"), "{busy}");
+        assert!(!said(busy).contains("os error"));
     }
 
     #[test]

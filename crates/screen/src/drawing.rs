@@ -1,5 +1,7 @@
 //! What is known of the drawing side.
 
+use std::time::Duration;
+
 use crate::Callout;
 use lang::Message;
 
@@ -47,8 +49,8 @@ pub struct Drawing {
     pub notice: Option<Message>,
     /// Whether the window fills the monitor.
     pub fullscreen: bool,
-    /// Whether the window is being recorded.
-    pub recording: bool,
+    /// For how long the window has been recorded, in whole seconds, while it is.
+    pub recording: Option<Duration>,
     /// The callouts, where there is room for them.
     pub callouts: Vec<Callout>,
 }

@@ -16,11 +16,30 @@ pub struct EditOverlay {
     pub ghost: Option<Ghost>,
     /// Edits that no picture shows yet, in their order.
     pub pending: VecDeque<Pending>,
-    /// Whether a drag draws.
-    pub pencil: bool,
-    /// The instance and the column and row of the cell under the pointer, while a drag draws or a
-    /// pattern is being placed.
+    /// What a drag over cells does.
+    pub tool: Tool,
+    /// The instance and the column and row of the cell under the pointer, while a drag draws or
+    /// selects, or a pattern is being placed.
     pub pointed: Option<(usize, [u32; 2])>,
+}
+
+/// What a drag over cells does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tool {
+    /// It moves the view.
+    #[default]
+    Hand,
+    /// It draws or erases.
+    Pencil,
+    /// It selects an area, once; then the hand is back.
+    Selection,
+}
+
+impl Tool {
+    /// The tool after it was asked for: it is put down where it is held already.
+    pub fn toggled(self, asked: Tool) -> Tool {
+        if self == asked { Tool::Hand } else { asked }
+    }
 }
 
 /// A pattern before it is placed.
@@ -60,7 +79,7 @@ impl EditOverlay {
         let mine = |pending: &&Pending| pending.instance == instance;
         let drawn = |pending: &Pending| match &pending.change {
             Change::Draw { cells, alive } => cells.contains(&cell).then_some(*alive),
-            Change::Clear(area) => inside(*area, cell).then_some(false),
+            Change::Clear(area) => area.contains(cell).then_some(false),
             _ => None,
         };
         self.pending.iter().rev().filter(mine).find_map(drawn)
@@ -73,7 +92,17 @@ impl EditOverlay {
     }
 }
 
-fn inside(area: Area, [x, y]: [u32; 2]) -> bool {
-    let within = |at: u32, from: u32, side: u32| at >= from && at - from < side;
-    within(x, area.x, area.size.width()) && within(y, area.y, area.size.height())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_put_down_by_asking_for_it_again_and_replaced_by_another() {
+        for asked in [Tool::Pencil, Tool::Selection] {
+            assert_eq!(Tool::Hand.toggled(asked), asked);
+            assert_eq!(asked.toggled(asked), Tool::Hand);
+        }
+        assert_eq!(Tool::Pencil.toggled(Tool::Selection), Tool::Selection);
+        assert_eq!(Tool::Selection.toggled(Tool::Pencil), Tool::Pencil);
+    }
 }

@@ -101,7 +101,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             // What has ended has none.
             _ if status.failed.is_some() => String::new(),
             Pace::Unthrottled => tr!("unthrottled").into(),
-            pace => pace.to_string(),
+            pace => tr!("at most {pace}", pace = pace),
         },
         headline: figure(0, tr!("generation"), grouped(status.generation))
             .tip(tr!("the generation of every lattice since the last start")),

@@ -32,7 +32,7 @@ pub use self::screen::Screen;
 pub use callouts::Callout;
 pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
 pub use drawing::{AdapterFacts, Drawing};
-pub use edit_overlay::{EditOverlay, Ghost, Pending};
+pub use edit_overlay::{EditOverlay, Ghost, Pending, Tool};
 pub use figures::{Figure, Figures, figures};
 pub use interface_scale::InterfaceScale;
 pub use ladder::LadderChart;

@@ -26,18 +26,7 @@ pub fn time_us(us: f64) -> String {
     }
 }
 
-/// Thousands apart: `12,345,678`.
-pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use life::grouped;
 
 fn scaled(value: f64, base: f64, prefixes: &[&str]) -> String {
     let mut value = if value.is_finite() {

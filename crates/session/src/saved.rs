@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
+use serde_json::error::Category;
 
 use cells::Cells;
 
@@ -137,10 +138,7 @@ impl SavedSession {
                     ..SavedError::new(path, place, error.to_string())
                 };
             }
-            let located = format!(" at line {} column {}", place.0, place.1);
-            let reason = error.to_string();
-            let reason = reason.strip_suffix(&located).unwrap_or(&reason).to_owned();
-            SavedError::new(path, place, reason)
+            SavedError::new(path, place, plain_reason(&error))
         })?;
         drop(text); // before anything else is made
         let session = match file {
@@ -158,6 +156,21 @@ impl SavedError {
             place,
             reason,
             lacks_memory: false,
+        }
+    }
+}
+
+/// What is wrong with a file, in words about sessions where the parser's are about JSON.
+fn plain_reason(error: &serde_json::Error) -> String {
+    match error.classify() {
+        Category::Eof => tr!("the file ends too early: it was cut off").into(),
+        Category::Syntax => {
+            tr!("this is not a session that lifestreams saved, or it is damaged here").into()
+        }
+        Category::Data | Category::Io => {
+            let located = format!(" at line {} column {}", error.line(), error.column());
+            let reason = error.to_string();
+            reason.strip_suffix(&located).unwrap_or(&reason).to_owned()
         }
     }
 }
@@ -208,7 +221,7 @@ fn read_version(text: &[u8]) -> serde_json::Result<Version> {
     #[derive(serde::Deserialize)]
     #[serde(expecting = "a session that lifestreams saved")]
     struct Header {
-        lifestreams_session: Version,
+        lifestreams_session: Option<Version>,
     }
     // A file as it was written begins with its version. Other programs may have sorted its fields:
     // then all of it is read for the version, which takes a while.
@@ -220,7 +233,13 @@ fn read_version(text: &[u8]) -> serde_json::Result<Version> {
     match first.map(<[u8]>::trim_ascii_start) {
         Some([b'1', b',', ..]) => Ok(Version::One),
         Some([b'2', b',', ..]) => Ok(Version::Two),
-        _ => serde_json::from_slice(text).map(|header: Header| header.lifestreams_session),
+        _ => {
+            let header: Header = serde_json::from_slice(text)?;
+            let none = || tr!("this is not a session that lifestreams saved");
+            header
+                .lifestreams_session
+                .ok_or_else(|| serde_json::Error::custom(none()))
+        }
     }
 }
 

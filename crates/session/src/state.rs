@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::log::{Author, CellChange, Content, Log, Position, Record, Route, Undo};
 use lang::{Message, message};
-use life::Size;
+use life::{Size, grouped};
 use model::{Change, Edit, Pace, Start};
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
@@ -941,17 +941,17 @@ impl State {
                 match undo {
                     Undo::After(_) => message!(
                         "Back to generation {generation}, just after the last edit",
-                        generation = generation
+                        generation = grouped(generation)
                     ),
                     Undo::Before(_) => message!(
-                        "Back to generation {generation}, before the last edit",
-                        generation = generation
+                        "Undone: the last edit; at generation {generation}",
+                        generation = grouped(generation)
                     ),
                 }
             }
             MoveReason::Redo => message!(
                 "Redone: at generation {generation} again",
-                generation = generation
+                generation = grouped(generation)
             ),
         };
         Some(Notice::Done(told))

@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use ratatui::crossterm::event::{
-    Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind,
+    Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
 };
 use ratatui::layout::Position;
 
 use super::{TerminalApp, TerminalView, keys};
+use crate::help::{Answer, Help};
 use app::SessionHandle;
 
 use lang::message;
@@ -35,11 +36,12 @@ impl<W: SessionHandle> TerminalApp<W> {
     }
 
     fn key(&mut self, event: &KeyEvent) {
-        if self.app.lessons.is_list() && event.code == KeyCode::Enter {
+        let is_list = self.app.lessons.is_list() && self.view.help.is_none();
+        if is_list && event.code == KeyCode::Enter {
             self.view.scroll_to_top();
             return self.app.open_selected_lesson();
         }
-        if self.has_card() && !self.app.lessons.is_list() {
+        if self.has_card() && !is_list {
             let lines = match event.code {
                 KeyCode::Up => -1,
                 KeyCode::Down => 1,
@@ -51,20 +53,23 @@ impl<W: SessionHandle> TerminalApp<W> {
                 return self.view.scroll(lines);
             }
         }
-        let Some(action) = keys::action(event) else {
-            return;
-        };
-        let closes_help = matches!(
-            action,
-            Action::View(
-                ViewAction::ToggleHelp
-                    | ViewAction::Escape
-                    | ViewAction::NextLanguage
-                    | ViewAction::Quit
-            )
-        );
-        // Nobody sees what other keys do behind the list of them.
-        if !self.view.help || closes_help {
+        if let Some(help) = &mut self.view.help {
+            if event.kind == KeyEventKind::Release {
+                return;
+            }
+            let before = help.typed().len();
+            let answer = help.key(event);
+            let is_searched = help.typed().len() != before;
+            if is_searched {
+                self.view.scroll_to_top();
+            }
+            return match answer {
+                Answer::Stays => {}
+                Answer::Closes => self.view.help = None,
+                Answer::Acts(action) => self.act(action),
+            };
+        }
+        if let Some(action) = keys::action(event) {
             self.act(action);
         }
     }
@@ -121,7 +126,10 @@ impl<W: SessionHandle> TerminalApp<W> {
             ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
             ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
             ViewAction::ToggleHelp => {
-                self.view.help ^= true;
+                self.view.help = match self.view.help {
+                    Some(_) => None,
+                    None => Some(Help::default()),
+                };
                 self.view.scroll_to_top();
             }
             ViewAction::ToggleLessons => {
@@ -162,8 +170,8 @@ impl<W: SessionHandle> TerminalApp<W> {
 
     /// Closes the first of these that is open, in the window's order.
     fn escape(&mut self) {
-        if self.view.help {
-            self.view.help = false;
+        if self.view.help.is_some() {
+            self.view.help = None;
         } else if self.app.lessons.screen.is_some() {
             self.with_lessons(|lessons, source| lessons.go_up(source));
         } else if self.app.options.timeline {

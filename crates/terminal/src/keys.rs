@@ -16,7 +16,8 @@ pub(super) fn action(event: &KeyEvent) -> Option<Action> {
     action_for(chord)
 }
 
-fn chord(event: &KeyEvent) -> Option<Chord> {
+/// The chord of a key, unless it is with keys that are somebody else's.
+pub(super) fn chord(event: &KeyEvent) -> Option<Chord> {
     let has = |modifier| event.modifiers.contains(modifier);
     let ctrl = has(KeyModifiers::CONTROL);
     let mut shift = has(KeyModifiers::SHIFT);

@@ -7,6 +7,7 @@
 mod dispatch;
 mod error;
 mod guard;
+mod help;
 mod key_reader;
 mod keys;
 mod painting;

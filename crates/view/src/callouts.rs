@@ -18,7 +18,7 @@ const PAD: f32 = 7.0;
 const BETWEEN_ROWS: f32 = 5.0;
 const BESIDE_KEY: f32 = 6.0;
 const TYPE: f32 = 13.0;
-/// The side of the cross that closes all callouts.
+/// The side of the cross that closes a callout.
 const CROSS: f32 = 8.0;
 /// The part of a panel's height that callouts may cover; what is said at a panel's foot stays free.
 const MAX_PART: f32 = 0.6;
@@ -78,18 +78,18 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, status: &Status,
         put(painter, left, Align2::LEFT_CENTER, key);
         let left = left + vec2(beside_key, 0.0);
         put(painter, left, Align2::LEFT_CENTER, text);
-        paint_cross(painter, place, unit);
+        paint_cross(painter, callout, place, unit);
     }
 }
 
-/// Paints the cross that closes all callouts, at the right end of one.
-fn paint_cross(painter: &ThemedPainter, callout: Rect, unit: f32) {
-    let middle = callout.right_center() - vec2((PAD + CROSS / 2.0) * unit, 0.0);
+/// Paints the cross that closes a callout, at its right end.
+fn paint_cross(painter: &ThemedPainter, callout: Callout, place: Rect, unit: f32) {
+    let middle = place.right_center() - vec2((PAD + CROSS / 2.0) * unit, 0.0);
     let cross = Rect::from_center_size(middle, vec2(CROSS, CROSS) * unit);
     let key = Action::from(ViewAction::Escape).key();
-    let tip = tr!("Dismiss these hints ({key})", key = key);
+    let tip = tr!("Close this hint ({key} closes all)", key = key);
     let around = cross.expand((HEIGHT - CROSS) / 2.0 * unit);
-    let is_over = hit_regions::request(painter, around, &tip, UiRequest::CloseCallouts);
+    let is_over = hit_regions::request(painter, around, &tip, UiRequest::CloseCallout(callout));
     let palette = &painter.palette;
     let stroke = Stroke::new(
         (1.4 * unit).max(1.0),
@@ -174,14 +174,18 @@ mod tests {
     }
 
     #[test]
-    fn a_click_does_what_is_pointed_at_and_one_on_a_cross_closes_all() {
+    fn a_click_does_what_is_pointed_at_and_one_on_a_cross_closes_its_own() {
         let options = ViewOptions::default();
         for callout in Callout::ALL {
             let all_requests = |back: usize| {
                 let middle = |rects: &[Rect]| rects.iter().rev().nth(back).map(Rect::center);
                 shown(&[callout], &options, None, middle).1
             };
-            assert_eq!(all_requests(0), [UiRequest::CloseCallouts], "{callout:?}");
+            assert_eq!(
+                all_requests(0),
+                [UiRequest::CloseCallout(callout)],
+                "{callout:?}"
+            );
             assert_eq!(
                 all_requests(1),
                 [UiRequest::Act(callout.action())],

@@ -97,6 +97,16 @@ pub(crate) fn show(ui: &egui::Ui, requests: &mut Vec<UiRequest>) {
     }
 }
 
+/// The buttons of the last frame, and what each asks for.
+#[cfg(test)]
+pub(crate) fn buttons(context: &egui::Context) -> Vec<(Rect, UiRequest)> {
+    context.data_mut(|data| {
+        let regions = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
+        let button = |region: &HitRegion| Some((region.rect, region.request.clone()?));
+        regions.iter().filter_map(button).collect()
+    })
+}
+
 /// The places of the last frame that have a tip, in the order in which they were painted.
 #[cfg(test)]
 pub(crate) fn places(context: &egui::Context) -> Vec<Rect> {

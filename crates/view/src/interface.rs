@@ -12,7 +12,7 @@ use crate::{Frame, LabView};
 use lang::Language;
 use model::Status;
 use screen::theme::Palette;
-use screen::{Drawing, SidePanel, ViewOptions, ViewTransform};
+use screen::{Drawing, SidePanel, Tool, ViewOptions, ViewTransform};
 
 /// See the module.
 pub(super) struct Interface {
@@ -44,7 +44,7 @@ pub(super) struct CacheKey {
     drawing: Drawing,
     timeline: TimelineKey,
     lab: LabView,
-    pencil: bool,
+    tool: Tool,
     pixels: [u32; 2],
     scale: f32,
     language: Language,
@@ -61,7 +61,7 @@ impl CacheKey {
             drawing: frame.drawing.clone(),
             timeline: frame.timeline.shown(),
             lab: *frame.lab,
-            pencil: frame.edit_overlay.pencil,
+            tool: frame.edit_overlay.tool,
             pixels: frame.pixels,
             scale: frame.scale,
             language: lang::language(),
@@ -76,7 +76,7 @@ impl CacheKey {
             && self.drawing == *frame.drawing
             && self.options == *frame.options
             && self.lab == *frame.lab
-            && self.pencil == frame.edit_overlay.pencil
+            && self.tool == frame.edit_overlay.tool
             && self.pixels == frame.pixels
             && self.scale == frame.scale
             && self.language == lang::language()

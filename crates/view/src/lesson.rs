@@ -340,6 +340,7 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
     let around = size.clamp(0.7, 1.0);
     paint_head(painter, inside, unit, around, [&page.title, &number]);
     let buttons = [
+        (tr!("Close"), ViewAction::ToggleLessons, true),
         (tr!("Back to the list"), ViewAction::Escape, true),
         (
             tr!("Previous page"),

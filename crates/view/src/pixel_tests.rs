@@ -536,10 +536,21 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
         pictures.retain(|(instance, _)| !some || instance % 2 == 0);
         history.push((generation, pictures));
     }
+    let erased: Vec<u32> = (0..45)
+        .filter(|x| x % 3 != 0 && now[1].get(*x, 7))
+        .collect();
     for x in 0..45 {
         now[1].set(x, 7, x % 3 == 0);
     }
     ages[1].turn(&now[1], AgeUpdate::Advance(0));
+    assert!(!erased.is_empty(), "an edit erases something");
+    for x in erased {
+        assert_eq!(
+            ages[1].at([x, 7]),
+            Err(None),
+            "what is erased leaves no trail"
+        );
+    }
     history.push((140, vec![(1, now[1].clone())]));
     // Pictures that lie far apart: ages and trails go on by the generations between them.
     for (instance, by) in [(2, 37), (0, 300)] {

@@ -174,6 +174,7 @@ impl Trace {
                 (AgeUpdate::Reset, false, _) => 0,
                 (AgeUpdate::Reset, true, _) | (_, true, false) => 128,
                 (_, true, true) => byte.saturating_add(step),
+                (AgeUpdate::Advance(0), false, true) => 0, // an edit's
                 (_, false, true) => 127,
                 (_, false, false) => byte.saturating_sub(step),
             };

@@ -17,7 +17,7 @@ use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
 use screen::theme::Palette;
 use screen::{
-    Camera, ColourBy, EditOverlay, Screen, SidePanel, TextureLimits, ViewTransform, request,
+    Camera, ColourBy, EditOverlay, Screen, SidePanel, TextureLimits, Tool, ViewTransform, request,
 };
 
 /// Everything a frame is made from, but the pictures: what is on screen, what only this painter
@@ -85,8 +85,9 @@ impl Frame<'_> {
                 inverted: options.invert,
                 presentation: options.presentation,
                 fullscreen: self.drawing.fullscreen,
-                recording: self.drawing.recording,
-                pencil: self.edit_overlay.pencil,
+                recording: self.drawing.recording.is_some(),
+                pencil: self.edit_overlay.tool == Tool::Pencil,
+                area_selection: self.edit_overlay.tool == Tool::Selection,
                 ghost: self.edit_overlay.ghost.is_some(),
             },
         }

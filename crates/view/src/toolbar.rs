@@ -1,6 +1,8 @@
 //! The toolbar above the panels: a button for each main job, and at its end what the mouse is over
 //! and how large the selection is. Everything else that a mouse can do is in the menu.
 
+use std::time::Duration;
+
 use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::hud::style::*;
@@ -30,13 +32,15 @@ enum Icon {
     Lab,
     Lessons,
     Draw,
+    Select,
     Record,
+    Stop,
     Help,
 }
 
 /// The buttons, from the left. The table of actions says what each does, whether that is possible
 /// and whether it is on.
-fn buttons(status: &Status) -> [(Icon, &'static str, Action); 13] {
+fn buttons(status: &Status) -> [(Icon, &'static str, Action); 14] {
     let (icon, label) = match status.running {
         true => (Icon::Pause, tr!("Pause")),
         false => (Icon::Run, tr!("Run")),
@@ -80,6 +84,11 @@ fn buttons(status: &Status) -> [(Icon, &'static str, Action); 13] {
             Action::Edit(EditAction::TogglePencil),
         ),
         (
+            Icon::Select,
+            tr!("Select"),
+            Action::Edit(EditAction::ToggleAreaSelection),
+        ),
+        (
             Icon::Record,
             tr!("Record"),
             view(ViewAction::ToggleRecording),
@@ -89,7 +98,7 @@ fn buttons(status: &Status) -> [(Icon, &'static str, Action); 13] {
 }
 
 /// The least width of a toolbar, in units of type.
-pub(crate) const MIN_WIDTH: f32 = 13.0 * UNLABELLED + 2.0 * PAD;
+pub(crate) const MIN_WIDTH: f32 = 14.0 * UNLABELLED + 2.0 * PAD;
 
 /// Paints the toolbar into its rectangle, `unit` pixels a unit.
 pub(crate) fn paint(
@@ -108,6 +117,7 @@ pub(crate) fn paint(
     let is_labelled = width == LABELLED * unit;
     let x = inside.left() + buttons.len() as f32 * width;
     for (index, (icon, label, action)) in buttons.into_iter().enumerate() {
+        let (icon, label) = shown(icon, label, frame.drawing.recording);
         let place = button_place(inside, width, index).shrink2(vec2(1.5 * unit, 0.0));
         let text_colour = paint_background(painter, place, unit, action, &context);
         let middle = match is_labelled {
@@ -119,7 +129,7 @@ pub(crate) fn paint(
         if is_labelled {
             let label = fitted(
                 painter,
-                label,
+                &label,
                 regular(11.5 * unit),
                 text_colour,
                 place.width(),
@@ -149,6 +159,19 @@ fn button_width(room: f32, unit: f32, count: usize) -> f32 {
     match count as f32 * LABELLED * unit <= room {
         true => LABELLED * unit,
         false => UNLABELLED * unit,
+    }
+}
+
+/// A button's icon and label: while the window is recorded, that button stops it, and says for how
+/// long it has been.
+fn shown(icon: Icon, label: &str, recording: Option<Duration>) -> (Icon, String) {
+    match (icon, recording) {
+        (Icon::Record, Some(lasted)) => {
+            let seconds = lasted.as_secs();
+            let clock = format!("{}:{:02}", seconds / 60, seconds % 60);
+            (Icon::Stop, tr!("Stop {clock}", clock = clock))
+        }
+        (icon, _) => (icon, label.to_owned()),
     }
 }
 
@@ -286,6 +309,20 @@ fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, text_colour: Co
             ]);
             line(&[[0.56, 0.2], [0.8, 0.44]]);
         }
+        // A dashed frame: two dashes a side and its corners.
+        Icon::Select => {
+            for corner in [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] {
+                let [x, y]: [f32; 2] = corner;
+                let inward = |at: f32| if at == 0.0 { 0.26 } else { 0.74 };
+                line(&[[inward(x), y], [x, y], [x, inward(y)]]);
+            }
+            for middle in [[0.5, 0.0], [0.5, 1.0]] {
+                let [x, y]: [f32; 2] = middle;
+                line(&[[x - 0.09, y], [x + 0.09, y]]);
+                line(&[[y, x - 0.09], [y, x + 0.09]]);
+            }
+        }
+        Icon::Stop => bar([0.1, 0.1], [0.8, 0.8]),
         Icon::Record => {
             painter.circle_filled(square.center(), 0.46 * side, text_colour);
         }
@@ -307,7 +344,7 @@ fn under_pointer(frame: &Frame<'_>) -> String {
     let mut parts = Vec::new();
     if let Some((instance, [x, y])) = frame.edit_overlay.pointed {
         parts.push(tr!(
-            "panel {instance} · column {x} · row {y}",
+            "instance {instance} · column {x} · row {y}",
             instance = instance,
             x = x,
             y = y
@@ -318,4 +355,21 @@ fn under_pointer(frame: &Frame<'_>) -> String {
         parts.push(tr!("selection {size}", size = size));
     }
     parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn while_recording_its_button_says_stop_and_for_how_long() {
+        let seconds = |count| Some(Duration::from_secs(count));
+        let (icon, label) = shown(Icon::Record, "Record", seconds(75));
+        assert!(matches!(icon, Icon::Stop));
+        assert_eq!(label, "Stop 1:15");
+        let (icon, label) = shown(Icon::Record, "Record", None);
+        assert!(matches!(icon, Icon::Record));
+        assert_eq!(label, "Record");
+        assert_eq!(shown(Icon::Help, "Help", seconds(75)).1, "Help");
+    }
 }

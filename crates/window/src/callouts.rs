@@ -1,5 +1,5 @@
 //! Which callouts the window still shows, kept in a small file: each one until what it points at was
-//! used, all until they are dismissed, and only in a machine's first runs.
+//! used or it was closed, all until they are dismissed, and only in a machine's first runs.
 //!
 //! The file has a line for each thing that happened and is only ever appended to, so that two
 //! windows do not undo each other's lines. A file that cannot be written makes callouts come again,
@@ -85,6 +85,11 @@ impl Callouts {
         self.remove(|callout| callout.is_done_by(action));
     }
 
+    /// One was closed: it is done.
+    pub(super) fn close(&mut self, closed: Callout) {
+        self.remove(|callout| *callout == closed);
+    }
+
     /// All are done.
     pub(super) fn dismiss(&mut self) {
         self.remove(|_| true);
@@ -139,6 +144,16 @@ mod tests {
         assert_eq!(second.shown(), first.shown());
         second.done_by(SessionAction::SetSwitch(Switch::Streams, 1).into());
         assert_eq!(loaded(&path).shown(), [Callout::Lessons]);
+    }
+
+    #[test]
+    fn one_that_is_closed_leaves_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("callouts");
+        let mut run = loaded(&path);
+        run.close(Callout::Timeline);
+        assert_eq!(run.shown(), [Callout::Streams, Callout::Lessons]);
+        assert_eq!(loaded(&path).shown(), run.shown());
     }
 
     #[test]

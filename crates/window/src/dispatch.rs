@@ -9,13 +9,15 @@ use winit::window::Fullscreen;
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::pointer::{Gesture, HitTarget};
+use crate::recording::in_its_folder;
 use app::SessionHandle;
 
 use lang::{message, tr};
 use model::actions::Context;
 use model::{Action, SessionAction, ViewAction};
-use screen::{InterfaceScale, SidePanel};
+use screen::{InterfaceScale, SidePanel, Tool};
 use view::Dialog;
+use view::MIN_PIXELS_FOR_LINES;
 use view::layout::Layout;
 use view::picture_file::write_dated_png;
 use view::{Commands, GoTo, Help, Menu};
@@ -83,7 +85,7 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::ToggleLessons => self.toggle_lessons(),
             ViewAction::NextPage => self.turn_page(true),
             ViewAction::PreviousPage => self.turn_page(false),
-            ViewAction::ToggleGridLines => self.app.options.grid_lines ^= true,
+            ViewAction::ToggleGridLines => self.toggle_grid_lines(),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::NextColourMode => self.next_colour_by(),
             ViewAction::Invert => self.app.options.invert ^= true,
@@ -123,8 +125,8 @@ impl<W: SessionHandle> Handler<W> {
             edit_overlay.ghost = None;
         } else if edit_overlay.selection.is_some() {
             edit_overlay.selection = None;
-        } else if edit_overlay.pencil {
-            edit_overlay.pencil = false;
+        } else if edit_overlay.tool != Tool::Hand {
+            edit_overlay.tool = Tool::Hand;
         } else if self.app.options.timeline {
             self.toggle_timeline();
         } else if let Some(panel) = self.app.options.side {
@@ -189,9 +191,7 @@ impl<W: SessionHandle> Handler<W> {
             Ok(image) => {
                 self.run_in_background(move || {
                     BackgroundResult::Notice(match write_dated_png(&image, ".".as_ref()) {
-                        Ok(path) => {
-                            tr!("saved {}", path.file_name().unwrap_or_default().display())
-                        }
+                        Ok(path) => tr!("saved {}", in_its_folder(&path)),
                         Err(error) => error.to_string(),
                     })
                 });
@@ -273,6 +273,23 @@ impl<W: SessionHandle> Handler<W> {
         }
     }
 
+    /// Shows or hides grid lines; says why none are seen where cells are too small.
+    fn toggle_grid_lines(&mut self) {
+        self.app.options.grid_lines ^= true;
+        let Some(status) = self.status() else { return };
+        let scale = self.frame(Some(&status)).and_then(|frame| {
+            let panel = frame.layout()?.0.tiling.panel;
+            let camera = frame.camera_of(status.selected);
+            Some(camera.shown(status.size, panel).scale)
+        });
+        if self.app.options.grid_lines && scale.is_some_and(|scale| scale < MIN_PIXELS_FOR_LINES) {
+            self.show_notice(message!(
+                "Grid lines are drawn from {least} pixels per cell on; zoom in",
+                least = MIN_PIXELS_FOR_LINES
+            ));
+        }
+    }
+
     /// An eighth of a panel.
     fn pan_by_key(&mut self, [x, y]: [f64; 2]) {
         self.move_camera(None, true, |camera, status, layout| {
@@ -335,11 +352,14 @@ impl<W: SessionHandle> Handler<W> {
             Gesture::Drag(HitTarget::Minimap(instance), _)
             | Gesture::Click(HitTarget::Minimap(instance))
             | Gesture::DoubleClick(HitTarget::Minimap(instance)) => self.lead(instance),
-            Gesture::Click(HitTarget::Panel(place)) if !self.app.options.single => {
-                self.act(event_loop, SessionAction::Select(place));
+            Gesture::Click(HitTarget::Panel(place)) => {
+                self.deselect_at_click(place);
+                if !self.app.options.single {
+                    self.act(event_loop, SessionAction::Select(place));
+                }
             }
-            Gesture::Click(HitTarget::Panel(_)) => {}
-            Gesture::DoubleClick(HitTarget::Panel(_)) => {
+            Gesture::DoubleClick(HitTarget::Panel(place)) => {
+                self.deselect_at_click(place); // the second may be far from the first
                 self.act(event_loop, ViewAction::ToggleSingle)
             }
             Gesture::Click(HitTarget::Lab) | Gesture::DoubleClick(HitTarget::Lab) => {

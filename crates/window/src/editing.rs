@@ -16,7 +16,7 @@ pub(crate) use files::PatternToSave;
 use lang::{message, tr};
 use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
-use screen::{EditOverlay, Ghost, Pending};
+use screen::{EditOverlay, Ghost, Pending, Tool};
 use view::Shelf;
 use view::{Dialog, FileTask};
 
@@ -114,11 +114,18 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn edit_action(&mut self, action: EditAction) {
         match action {
             EditAction::TogglePencil => {
-                self.editing.edit_overlay.pencil ^= true;
-                let on = self.editing.edit_overlay.pencil;
-                let said = match on {
-                    true => tr!("Pencil on: drag to draw"),
-                    false => tr!("Pencil off"),
+                self.toggle_tool(Tool::Pencil);
+                let said = match self.editing.edit_overlay.tool {
+                    Tool::Pencil => tr!("Pencil on: drag to draw"),
+                    Tool::Hand | Tool::Selection => tr!("Pencil off"),
+                };
+                self.show_notice(said);
+            }
+            EditAction::ToggleAreaSelection => {
+                self.toggle_tool(Tool::Selection);
+                let said = match self.editing.edit_overlay.tool {
+                    Tool::Selection => tr!("Drag over cells to select them, Esc to cancel"),
+                    Tool::Hand | Tool::Pencil => tr!("A drag moves the view again"),
                 };
                 self.show_notice(said);
             }
@@ -157,6 +164,28 @@ impl<W: SessionHandle> Handler<W> {
             EditAction::OpenPattern => self.ask_for_file(FileTask::Open),
             EditAction::SavePattern => self.ask_for_file(FileTask::Save),
             EditAction::ToggleShelf => self.dialogs.toggle(Dialog::Shelf(Shelf::default())),
+        }
+    }
+
+    fn toggle_tool(&mut self, asked: Tool) {
+        let edit_overlay = &mut self.editing.edit_overlay;
+        edit_overlay.tool = edit_overlay.tool.toggled(asked);
+        self.update_pointed_cell();
+    }
+
+    /// A click that was no drag drops the selection, unless it is within it.
+    pub(super) fn deselect_at_click(&mut self, place: usize) {
+        let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
+            return;
+        };
+        let (Some((instance, under)), Some((of, area))) =
+            (self.cell_at(place, at), self.editing.edit_overlay.selection)
+        else {
+            return;
+        };
+        let is_within = under.is_on(status.size) && area.contains(under.on(status.size));
+        if instance != of || !is_within {
+            self.editing.edit_overlay.selection = None;
         }
     }
 
@@ -241,14 +270,14 @@ impl<W: SessionHandle> Handler<W> {
             ghost.at = Some((instance, under.cell));
             self.place_ghost(&status, shift);
             self.editing.holding = Some(EditGesture::Placed);
-        } else if shift {
+        } else if shift || self.editing.edit_overlay.tool == Tool::Selection {
             self.editing.edit_overlay.selection = None;
             self.editing.holding = Some(EditGesture::Selecting {
                 instance,
                 place,
                 from: under,
             });
-        } else if self.editing.edit_overlay.pencil {
+        } else if self.editing.edit_overlay.tool == Tool::Pencil {
             let first = under.on(status.size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
@@ -318,7 +347,17 @@ impl<W: SessionHandle> Handler<W> {
 
     /// The left button came up; whether the hand had it.
     pub(super) fn edit_released(&mut self) -> bool {
-        self.editing.holding.take().is_some()
+        let held = self.editing.holding.take();
+        let edit_overlay = &mut self.editing.edit_overlay;
+        let selected = matches!(held, Some(EditGesture::Selecting { .. }))
+            && edit_overlay.selection.is_some()
+            && edit_overlay.tool == Tool::Selection;
+        if selected {
+            edit_overlay.tool = Tool::Hand;
+            self.update_pointed_cell();
+            self.pacer.request_frame(Instant::now());
+        }
+        held.is_some()
     }
 
     /// A pattern is taken, to be placed by a click.
@@ -377,10 +416,10 @@ impl<W: SessionHandle> Handler<W> {
         self.edit(instance, change, false);
     }
 
-    /// Notes the cell under the pointer, while a drag draws or a pattern is being placed.
+    /// Notes the cell under the pointer, while a drag draws or selects, or a pattern is being placed.
     pub(super) fn update_pointed_cell(&mut self) {
         let edit_overlay = &self.editing.edit_overlay;
-        let cell = match edit_overlay.pencil || edit_overlay.ghost.is_some() {
+        let cell = match edit_overlay.tool != Tool::Hand || edit_overlay.ghost.is_some() {
             true => self.pointed_cell(),
             false => None,
         };

@@ -7,7 +7,7 @@ use view::ViewError;
 #[derive(Debug, thiserror::Error)]
 pub enum WindowError {
     /// No display to open a window on; the session was not started.
-    #[error("{}", tr!("no window can be opened here: {it}; set DISPLAY or WAYLAND_DISPLAY, or use 'lifestreams run' or 'snapshot', which need none", it = .0))]
+    #[error("{}", tr!("no window can be opened here: {it}; set DISPLAY or WAYLAND_DISPLAY, or use --display terminal, 'lifestreams run' or 'snapshot', which need none", it = .0))]
     NoDisplay(String),
     /// Shared libraries that windows need are not there; the session was not started.
     #[error("{}", tr!("no window can be opened here: {} cannot be loaded; apt-get install libxcursor1 libxi6 libxkbcommon-x11-0", .0.join(", ")))]

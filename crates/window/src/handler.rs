@@ -245,7 +245,10 @@ impl<W: SessionHandle> Handler<W> {
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.show_lesson(index),
             UiRequest::Resize => self.accept_resize(),
-            UiRequest::CloseCallouts => self.dismiss_callouts(),
+            UiRequest::CloseCallout(callout) => {
+                self.callouts.close(callout);
+                self.pacer.request_frame(Instant::now());
+            }
         }
     }
 
@@ -290,7 +293,11 @@ impl<W: SessionHandle> Handler<W> {
         }
         self.app.drawing.frames_per_second = self.rate.per_second(now);
         self.app.drawing.fullscreen = self.is_fullscreen();
-        self.app.drawing.recording = self.recording.is_some();
+        let recorded = self.recording.as_ref().map(|of| of.lasted(now));
+        self.app.drawing.recording = recorded;
+        if recorded.is_some() {
+            self.pacer.request_frame_at(now + Duration::from_secs(1)); // its clock goes on
+        }
         self.app.drawing.callouts = self.callouts.shown().to_vec();
         self.glide(now);
         let status = self.status();

@@ -122,8 +122,8 @@ impl<W: SessionHandle> Handler<W> {
         let wait = move || {
             let (said, failure) = match whole() {
                 Ok(done) => {
-                    let name = done.path.file_name().unwrap_or_default().display();
-                    let said = tr!("saved {name}: {} pictures", done.frames, name = name);
+                    let file = in_its_folder(&done.path);
+                    let said = tr!("saved {file}: {} pictures", done.frames, file = file);
                     (said, None)
                 }
                 Err(error) => (error.to_string(), Some(error)),
@@ -158,6 +158,7 @@ impl<W: SessionHandle> Handler<W> {
         let drawing = Drawing {
             notice: None,
             callouts: Vec::new(),
+            recording: None,
             ..self.app.drawing.clone()
         };
         let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
@@ -194,7 +195,27 @@ enum Taken {
     Ended,
 }
 
+/// A file as the notice of it names it: with the folder that it is in.
+pub(super) fn in_its_folder(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (whole.file_name(), whole.parent()) {
+        (Some(name), Some(folder)) => tr!(
+            "{name} in {folder}",
+            name = name.display(),
+            folder = folder.display()
+        ),
+        _ => path.display().to_string(),
+    }
+}
+
 impl Recording {
+    /// For how long it has gone on, in whole seconds: nothing before its first picture.
+    pub(super) fn lasted(&self, now: Instant) -> Duration {
+        let began = self.recorder.as_ref().map(|_| self.began);
+        let lasted = began.map_or(Duration::ZERO, |began| now.saturating_duration_since(began));
+        Duration::from_secs(lasted.as_secs())
+    }
+
     fn take(
         &mut self,
         image: Image,
@@ -234,5 +255,19 @@ impl PendingFile for Unfinished {
 
     fn finish(&self, limit: Duration) -> bool {
         self.0.finish(limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saved_file_is_named_with_its_folder() {
+        let said = in_its_folder("/home/ada/films/life.gif".as_ref());
+        assert_eq!(said, "life.gif in /home/ada/films");
+        let here = std::env::current_dir().unwrap();
+        let said = in_its_folder("life.gif".as_ref());
+        assert_eq!(said, format!("life.gif in {}", here.display()));
     }
 }

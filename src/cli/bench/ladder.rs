@@ -10,8 +10,9 @@ mod show;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -48,8 +49,10 @@ pub(super) fn measure(
 ) -> Result<Ladder> {
     let (device, mut ladder) = begin(device, small)?;
     let mut cells = Agreement::default();
+    let current = CurrentRung::default();
+    current.end_with_this_process();
     for kernel in &KERNELS {
-        if let Err(error) = listen(kernel, device, small, |said| {
+        if let Err(error) = listen(&current, kernel, device, small, |said| {
             take(&mut ladder, &mut cells, kernel, said);
         }) {
             ladder.left_out.push(LeftOut {
@@ -135,6 +138,7 @@ fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, sai
 
 /// Has a rung measured in a process of its own, and hands over what it says.
 fn listen(
+    current: &CurrentRung,
     kernel: &Kernel,
     device: DeviceChoice,
     small: bool,
@@ -146,11 +150,10 @@ fn listen(
     command.args(["--device", &device.to_string()]);
     command.args(small.then_some("--small"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let started = command.spawn();
-    let mut child = Ended(started.context("lifestreams cannot run itself again")?);
+    let started = current.start(&mut command);
+    let (out, mut err) = started.context("lifestreams cannot run itself again")?;
+    let _ended = Ended(current);
     let (lines, received) = channel();
-    let out = child.0.stdout.take().expect("it was piped");
-    let mut err = child.0.stderr.take().expect("it was piped");
     let reader = std::thread::spawn(move || {
         for line in BufReader::new(out).lines().map_while(Result::ok) {
             if lines.send(line).is_err() {
@@ -176,7 +179,7 @@ fn listen(
     }
     let _ = reader.join();
     let said = complaints.join().unwrap_or_default();
-    let status = child.0.wait()?;
+    let status = current.end(false)?;
     if !status.success() {
         let last = said.lines().rev().find(|line| !line.is_empty());
         let last = last.map(|line| line.trim_start_matches("lifestreams: "));
@@ -185,13 +188,51 @@ fn listen(
     Ok(())
 }
 
-/// A process that does not outlive whoever asked for it.
-struct Ended(Child);
+/// The process that measures a rung, while there is one.
+#[derive(Clone, Default)]
+struct CurrentRung(Arc<Mutex<Option<Child>>>);
 
-impl Drop for Ended {
+impl CurrentRung {
+    /// Starts it; what it prints and what it complains about. A signal that comes meanwhile waits
+    /// until it is known.
+    fn start(&self, command: &mut Command) -> std::io::Result<(ChildStdout, ChildStderr)> {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = current.insert(command.spawn()?);
+        let out = child.stdout.take().expect("it was piped");
+        Ok((out, child.stderr.take().expect("it was piped")))
+    }
+
+    /// Waits for its end, which `kill` makes come at once.
+    fn end(&self, kill: bool) -> std::io::Result<ExitStatus> {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut child) = current.take() else {
+            return Ok(ExitStatus::default());
+        };
+        if kill {
+            let _ = child.kill();
+        }
+        child.wait()
+    }
+
+    /// A signal that ends this process ends the rung's too: a terminal tells both, `kill` does not.
+    fn end_with_this_process(&self) {
+        /// 128 and the number of `SIGINT`, as shells say it.
+        const INTERRUPTED: i32 = 130;
+        let current = self.clone();
+        ctrlc::set_handler(move || {
+            let _ = current.end(true);
+            std::process::exit(INTERRUPTED);
+        })
+        .ok();
+    }
+}
+
+/// Ends the rung's process, whatever happens here.
+struct Ended<'a>(&'a CurrentRung);
+
+impl Drop for Ended<'_> {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.0.end(true);
     }
 }
 

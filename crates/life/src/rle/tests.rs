@@ -235,7 +235,7 @@ fn flaws_have_a_place_and_a_remedy() {
             5,
             "isotropic non-totalistic",
         ),
-        ("#r Codd\nbo!".into(), 1, 4, "a table of states"),
+        ("#r Codd\nbo!".into(), 1, 4, "has this name"),
         ("xylophone".into(), 1, 1, "the header must be x = WIDTH"),
         (
             "x = 3, y = 3, z = 3\no!".into(),

@@ -61,6 +61,8 @@ pub struct Toggles {
     pub recording: bool,
     /// A drag draws.
     pub pencil: bool,
+    /// The next drag selects an area.
+    pub area_selection: bool,
     /// A pattern is being pasted.
     pub ghost: bool,
 }
@@ -414,9 +416,10 @@ impl EditAction {
             | EditAction::OpenPattern
             | EditAction::ToggleShelf => Requirement::Engine,
             // The last cells of an ended session can still be taken from it.
-            EditAction::SelectAll | EditAction::CopyCells | EditAction::SavePattern => {
-                Requirement::Session
-            }
+            EditAction::SelectAll
+            | EditAction::ToggleAreaSelection
+            | EditAction::CopyCells
+            | EditAction::SavePattern => Requirement::Session,
         }
     }
 
@@ -428,6 +431,7 @@ impl EditAction {
             EditAction::RotatePastedLeft
             | EditAction::RotatePastedRight
             | EditAction::TogglePencil
+            | EditAction::ToggleAreaSelection
             | EditAction::SelectAll
             | EditAction::ClearSelection
             | EditAction::FillRandomly
@@ -446,6 +450,7 @@ impl EditAction {
     fn state(self, on: Toggles) -> Option<bool> {
         match self {
             EditAction::TogglePencil => Some(on.pencil),
+            EditAction::ToggleAreaSelection => Some(on.area_selection),
             EditAction::SelectAll
             | EditAction::ClearSelection
             | EditAction::FillRandomly

@@ -14,6 +14,7 @@
 
 mod availability;
 mod keys;
+pub mod search;
 mod table;
 mod topics;
 
@@ -185,7 +186,7 @@ pub enum ViewAction {
     NextLanguage,
     /// Shows or hides the keys.
     ToggleHelp,
-    /// Closes the first of these that is open: dialog, lesson, pasted pattern, selection, pencil,
+    /// Closes the first of these that is open: dialog, lesson, pasted pattern, selection, tool,
     /// timeline, side panel, single panel, presentation, fullscreen, callouts. It never quits.
     Escape,
     /// Leaves.
@@ -198,6 +199,8 @@ pub enum ViewAction {
 pub enum EditAction {
     /// Whether a drag draws or moves the view.
     TogglePencil,
+    /// Whether the next drag selects an area or moves the view.
+    ToggleAreaSelection,
     /// Selects all of the selected panel's lattice.
     SelectAll,
     /// Makes every cell of the selection dead.

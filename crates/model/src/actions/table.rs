@@ -263,10 +263,17 @@ pub static TABLE: &[Row] = &[
         EditAction::SelectAll,
         &[ctrl('A')],
         Topic::Cells,
-        "Select all, or a part by dragging",
+        "Select all cells of the panel",
+    )
+    .search(&["全选"]),
+    Row::edit(
+        EditAction::ToggleAreaSelection,
+        &[shift('A')],
+        Topic::Cells,
+        "Select an area by the next drag",
     )
     .mouse("Shift+drag")
-    .search(&["rectangle", "area", "全选"]),
+    .search(&["rectangle", "part", "region", "marquee", "toggle", "框选"]),
     Row::edit(
         EditAction::ClearSelection,
         &[key(Key::Delete)],

@@ -105,6 +105,12 @@ impl Area {
         }
     }
 
+    /// Whether a cell lies in it; around the torus it is not looked for.
+    pub fn contains(self, [x, y]: [u32; 2]) -> bool {
+        let within = |at: u32, from: u32, side: u32| at >= from && at - from < side;
+        within(x, self.x, self.size.width()) && within(y, self.y, self.size.height())
+    }
+
     fn fits(self, lattice: Size) -> bool {
         let (own, all) = (self.size, lattice);
         own.width() <= all.width() && own.height() <= all.height()

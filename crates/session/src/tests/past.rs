@@ -74,7 +74,7 @@ fn run_to_after_undo_stands_where_it_says_and_nothing_is_cleared_again() {
         says(&session, "Back to generation 400, just after the last edit");
         assert_eq!(copy(&session, 0), (Lattice::new(setup.size), 400));
         session.act(SessionAction::Undo);
-        says(&session, "Back to generation 400, before the last edit");
+        says(&session, "Undone: the last edit; at generation 400");
         assert_eq!(copy(&session, 0), later(&setup, 0, 400));
         session.act(SessionAction::RunTo(100));
         says(&session, "Back to generation 100");
@@ -299,7 +299,7 @@ fn drawing_while_it_runs_loses_nothing() {
     session.act(SessionAction::Undo);
     says(
         &session,
-        &format!("Back to generation {first}, before the last edit"),
+        &format!("Undone: the last edit; at generation {first}"),
     );
     assert_eq!(copy(&session, 0), later(&setup, 0, first));
 }

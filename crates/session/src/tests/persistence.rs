@@ -102,7 +102,7 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
     session.act(SessionAction::Undo); // to just after the edit
     session.act(SessionAction::Undo);
     wait_for(&session, "what was before the edit", |status| {
-        status.notice.as_deref() == Some("Back to generation 20, before the last edit")
+        status.notice.as_deref() == Some("Undone: the last edit; at generation 20")
     });
     assert_eq!(lattices(&session), of(20));
     session.act(SessionAction::RunTo(7));

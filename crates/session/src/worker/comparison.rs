@@ -14,7 +14,7 @@ use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason, Notice, Request};
 use engine::Result;
 use lang::message;
-use life::Lattice;
+use life::{Lattice, grouped};
 use model::{AbComparison, Streams, Switches};
 
 /// The main session, pinned during a comparison, and B's settings.
@@ -71,8 +71,8 @@ impl SessionWorker {
         self.move_without_asking(begin);
         let from = position.generation;
         self.notify(Notice::Done(message!(
-            "A and B alternate; F2 to F8 change B; key B returns to generation {from}",
-            from = from
+            "Key B returns to generation {from}; A and B alternate; F2 to F8 change B",
+            from = grouped(from)
         )));
         Ok(())
     }

@@ -6,14 +6,16 @@ use ratatui::style::{Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
+use crate::help::Help;
 use crate::painting::TerminalView;
 use crate::painting::colours::{ColourDepth, PALETTE};
+use crate::painting::hud::cut;
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
 use model::{Status, Switch};
 use screen::ladder::{LadderChart, Rung};
 use screen::numbers::si;
-use screen::{LessonPage, LessonScreen, Screen, SidePanel};
+use screen::{LessonEntry, LessonPage, LessonScreen, Screen, SidePanel};
 
 /// A title and lines.
 struct Card {
@@ -21,6 +23,22 @@ struct Card {
     lines: Vec<Line<'static>>,
     /// The line that must be seen.
     seen: Option<usize>,
+    /// Columns and lines that it is made for, whatever it holds.
+    least: [usize; 2],
+    /// What Escape does.
+    escape: &'static str,
+}
+
+impl Card {
+    fn new(title: impl Into<String>, lines: Vec<Line<'static>>) -> Card {
+        Card {
+            title: title.into(),
+            lines,
+            seen: None,
+            least: [0, 0],
+            escape: tr!("Esc closes"),
+        }
+    }
 }
 
 /// Paints the topmost card, if there is one, into the middle of `area`.
@@ -32,28 +50,14 @@ pub(super) fn paint(
     buffer: &mut Buffer,
 ) {
     let depth = view.depth;
-    let card = if view.help {
-        keys(depth)
+    let card = if let Some(help) = &view.help {
+        keys(help, depth)
     } else if let Some(lesson) = screen.lesson {
         match lesson {
             LessonScreen::Page(page) => page_of(page, depth, area.width.into()),
-            LessonScreen::List { entries, selected } => Card {
-                title: tr!("Lessons · Enter opens").into(),
-                lines: entries
-                    .iter()
-                    .enumerate()
-                    .map(|(at, entry)| {
-                        let text = format!("{:<14} {}", entry.name, entry.title);
-                        let line = Line::from(text).style(depth.text(PALETTE.value));
-                        if at == *selected {
-                            line.reversed()
-                        } else {
-                            line
-                        }
-                    })
-                    .collect(),
-                seen: Some(*selected),
-            },
+            LessonScreen::List { entries, selected } => {
+                lessons(entries, *selected, depth, area.width.into())
+            }
         }
     } else {
         match screen.options.side {
@@ -64,10 +68,13 @@ pub(super) fn paint(
         }
     };
     let widest = card.lines.iter().map(Line::width).max().unwrap_or(0);
-    let width = (widest.max(lang::columns(&card.title) + 24) as u16 + 4).min(area.width);
+    let [columns, rows] = card.least;
+    let widest = widest.max(columns).max(lang::columns(&card.title) + 24);
+    let width = (widest as u16 + 4).min(area.width);
     let lines = card.lines.len();
     let text = Paragraph::new(card.lines);
-    let height = (lines as u16).saturating_add(2).min(area.height);
+    let height = lines.max(rows) as u16;
+    let height = height.saturating_add(2).min(area.height);
     let room = usize::from(height.saturating_sub(2));
     let most = lines.saturating_sub(room);
     view.scroll = view.scroll.min(most);
@@ -83,13 +90,14 @@ pub(super) fn paint(
     let foot = if most > 0 {
         let last = (view.scroll + room).min(lines);
         tr!(
-            " {}–{last} of {lines} · ↑ ↓ · Esc closes ",
+            " {}–{last} of {lines} · ↑ ↓ · {escape} ",
             view.scroll + 1,
             last = last,
-            lines = lines
+            lines = lines,
+            escape = card.escape
         )
     } else {
-        tr!(" Esc closes ").into()
+        format!(" {} ", card.escape)
     };
     let block = Block::bordered()
         .border_style(depth.text(PALETTE.label))
@@ -99,14 +107,76 @@ pub(super) fn paint(
         ))
         .title_bottom(Line::styled(foot, depth.text(PALETTE.label)).right_aligned())
         .padding(Padding::horizontal(1));
+    clear_halves(place, buffer);
     Clear.render(place, buffer);
     text.scroll((view.scroll as u16, 0))
         .block(block)
         .render(place, buffer);
 }
 
-/// The keys that work here, by topic.
-fn keys(depth: ColourDepth) -> Card {
+/// A wide character that ends below the card's left border would be drawn over it.
+pub(super) fn clear_halves(card: Rect, buffer: &mut Buffer) {
+    let Some(beside) = card.x.checked_sub(1) else {
+        return;
+    };
+    for y in card.y..card.bottom() {
+        if let Some(cell) = buffer.cell_mut((beside, y))
+            && lang::columns(cell.symbol()) > 1
+        {
+            cell.set_symbol(" ");
+        }
+    }
+}
+
+/// The lessons, their names in a column; a title that is too long for so many columns is cut.
+fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns: usize) -> Card {
+    let names = entries.iter().map(|entry| lang::columns(&entry.name)).max();
+    let line = |(at, entry): (usize, &LessonEntry)| {
+        let name = lang::align_left(&entry.name, names.unwrap_or(0));
+        let text = cut(
+            &format!("{name}  {}", entry.title),
+            columns.saturating_sub(4),
+        );
+        let line = Line::from(text).style(depth.text(PALETTE.value));
+        match at == selected {
+            true => line.reversed(),
+            false => line,
+        }
+    };
+    let lines = entries.iter().enumerate().map(line).collect();
+    Card {
+        seen: Some(selected),
+        ..Card::new(tr!("Lessons · Enter opens"), lines)
+    }
+}
+
+/// The keys that work here and have what was typed, by topic; as large as all of them.
+fn keys(help: &Help, depth: ColourDepth) -> Card {
+    let all = key_lines(&[], depth);
+    let widest = all.iter().map(Line::width).max().unwrap_or(0);
+    let least = [widest, all.len()];
+    let title = tr!("Keyboard shortcuts");
+    if help.typed().is_empty() {
+        let title = format!("{title} · {}", tr!("Type to search"));
+        return Card {
+            least,
+            ..Card::new(title, all)
+        };
+    }
+    let mut found = key_lines(&help.words(), depth);
+    if found.is_empty() {
+        let nothing = Line::styled(tr!("No matching command"), depth.text(PALETTE.label));
+        found.push(nothing);
+    }
+    Card {
+        least,
+        escape: tr!("Esc clears"),
+        ..Card::new(format!("{title} · {}▏", help.typed()), found)
+    }
+}
+
+/// The rows that have all of these words, below their topics.
+fn key_lines(words: &[String], depth: ColourDepth) -> Vec<Line<'static>> {
     let here = |row: &&Row| row.front_ends.include(FrontEnd::Terminal);
     let rows = TABLE.iter().filter(here);
     let widest = rows.map(|row| lang::columns(&row.keys())).max();
@@ -120,7 +190,9 @@ fn keys(depth: ColourDepth) -> Card {
                 Span::styled(row.help(), depth.text(PALETTE.value)),
             ])
         };
-        let rows: Vec<Line<'static>> = topic.rows().filter(here).map(line).collect();
+        let found = topic.rows().filter(here);
+        let found = found.filter(|row| row.is_found_by(words));
+        let rows: Vec<Line<'static>> = found.map(line).collect();
         if rows.is_empty() {
             continue;
         }
@@ -133,11 +205,7 @@ fn keys(depth: ColourDepth) -> Card {
         ));
         lines.extend(rows);
     }
-    Card {
-        title: tr!("Keyboard shortcuts").into(),
-        lines,
-        seen: None,
-    }
+    lines
 }
 
 /// Every switch and its positions, the present one marked, the others refused where they cannot
@@ -160,15 +228,12 @@ fn switches(status: &Status, depth: ColourDepth) -> Card {
         }
         lines.push(Line::from(spans));
         if let Some(choice) = choices.get(present) {
-            let text = format!("{:17}{}", "", choice.effect);
+            // Below the first letter of the choices, each of which has a blank before it.
+            let text = format!("{:18}{}", "", choice.effect);
             lines.push(Line::styled(text, depth.text(PALETTE.label)));
         }
     }
-    Card {
-        title: tr!("Switches").into(),
-        lines,
-        seen: None,
-    }
+    Card::new(tr!("Switches"), lines)
 }
 
 fn ladder(status: &Status, depth: ColourDepth) -> Card {
@@ -205,11 +270,7 @@ fn ladder(status: &Status, depth: ColourDepth) -> Card {
         Line::default(),
         Line::styled(chart.caption, depth.text(PALETTE.label)),
     ]);
-    Card {
-        title: tr!("The ladder").into(),
-        lines,
-        seen: None,
-    }
+    Card::new(tr!("The ladder"), lines)
 }
 
 fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
@@ -245,11 +306,8 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         say(" ", Style::new());
         say(&page.note, depth.text(PALETTE.label));
     }
-    Card {
-        title: tr!("{} · {} of {} · ← →", page.title, page.number, page.of),
-        lines,
-        seen: None,
-    }
+    let title = tr!("{} · {} of {} · ← →", page.title, page.number, page.of);
+    Card::new(title, lines)
 }
 
 /// A line broken between words into lines of at most so many columns; a longer word is broken too.

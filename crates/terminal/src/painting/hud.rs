@@ -124,7 +124,7 @@ fn figures(screen: &Screen<'_>, status: &Status, places: &TerminalLayout) -> Vec
     }
     let pace = match status.pace {
         Pace::Unthrottled => tr!("unthrottled").into(),
-        pace => tr!("at {pace}", pace = pace),
+        pace => tr!("at most {pace}", pace = pace),
     };
     figures.push((8, pace));
     if let Some((first, last)) = places.shown().filter(|_| !screen.options.single)
@@ -133,14 +133,17 @@ fn figures(screen: &Screen<'_>, status: &Status, places: &TerminalLayout) -> Vec
         figures.push((
             2,
             tr!(
-                "panels {first}–{last} of {}",
+                "instances {first}–{last} of {}",
                 status.instances,
                 first = first,
                 last = last
             ),
         ));
     } else if screen.options.single && status.instances > 1 {
-        figures.push((2, tr!("panel {} of {}", status.selected, status.instances)));
+        figures.push((
+            2,
+            tr!("instance {}, {} in all", status.selected, status.instances),
+        ));
     }
     let (width, height) = (status.size.width(), status.size.height());
     figures.push((7, format!("{} × {width}×{height}", status.instances)));

@@ -20,6 +20,7 @@ mod tests;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use crate::help::Help;
 use life::Size;
 use model::PictureSource;
 use model::{PicturePlan, Status, Streams, TransferChoice};
@@ -43,8 +44,8 @@ const LIMITS: TextureLimits = TextureLimits {
 /// What only the terminal's painter knows; it outlives every frame.
 #[derive(Debug)]
 pub struct TerminalView {
-    /// Whether the keys are shown, over the panels.
-    pub help: bool,
+    /// The keys, while they are shown over the panels.
+    pub help: Option<Help>,
     glyphs: Glyphs,
     depth: ColourDepth,
     picture_cache: PictureCache,
@@ -57,7 +58,7 @@ impl TerminalView {
     /// With nothing to show yet.
     pub fn new(glyphs: Glyphs, depth: ColourDepth) -> TerminalView {
         TerminalView {
-            help: false,
+            help: None,
             glyphs,
             depth,
             picture_cache: PictureCache::default(),
@@ -187,7 +188,7 @@ impl TerminalView {
 
     /// Whether a card covers the panels.
     pub fn has_card(&self, screen: &Screen<'_>) -> bool {
-        self.help || screen.options.side.is_some() || screen.lesson.is_some()
+        self.help.is_some() || screen.options.side.is_some() || screen.lesson.is_some()
     }
 
     /// Moves a card's lines up by so many.

@@ -281,7 +281,7 @@ fn ascii_is_ascii_everywhere() {
     let mut view = View::new(Glyphs::Ascii, ColourDepth::Basic);
     view.options.timeline = true;
     for help in [false, true] {
-        view.painter.help = help;
+        view.painter.help = help.then(Help::default);
         for line in text(&screen(&mut view, &status, [100, 40])) {
             assert!(line.is_ascii(), "{line}");
             assert!(!line.contains('?') || line.contains("H, ?"), "{line}");
@@ -294,7 +294,7 @@ fn a_terminal_that_is_too_small_says_so() {
     let status = status(16, size(512, 512));
     for (columns, rows) in [(20, 8), (31, 40), (200, 9), (10, 3), (1, 1)] {
         let mut view = view();
-        view.painter.help = true;
+        view.painter.help = Some(Help::default());
         view.options.timeline = true;
         let lines = text(&screen(&mut view, &status, [columns, rows]));
         if columns >= 10 {
@@ -347,7 +347,7 @@ fn cards_show_every_line_by_scrolling() {
     use model::actions::{FrontEnd, TABLE, Topic};
     let status = status(4, size(32, 32));
     let mut view = view();
-    view.painter.help = true;
+    view.painter.help = Some(Help::default());
     let mut seen = String::new();
     for _ in 0..TABLE.len() + 2 * Topic::ALL.len() {
         seen += &text(&screen(&mut view, &status, [110, 24])).concat();
@@ -360,7 +360,7 @@ fn cards_show_every_line_by_scrolling() {
     for topic in [Topic::Time, Topic::Switches, Topic::Program] {
         assert!(seen.contains(topic.title()), "{topic:?}");
     }
-    view.painter.help = false;
+    view.painter.help = None;
     view.lesson = Some(fixtures::lesson_list(11));
     let lines = text(&screen(&mut view, &status, [60, 12]));
     assert!(lines.iter().any(|line| line.contains("Esc closes")));
@@ -372,6 +372,77 @@ fn cards_show_every_line_by_scrolling() {
     let lines = text(&screen(&mut view, &status, [100, 24])).concat();
     for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
         assert!(lines.contains(name), "{name}: {lines}");
+    }
+}
+
+#[test]
+fn what_is_typed_in_the_help_leaves_the_rows_that_have_it() {
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    let status = status(4, size(32, 32));
+    let mut view = view();
+    let mut help = Help::default();
+    for letter in "pause".chars() {
+        help.key(&KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
+    }
+    view.painter.help = Some(help.clone());
+    let seen = text(&screen(&mut view, &status, [110, 24])).concat();
+    assert!(seen.contains("Keyboard shortcuts · pause"), "{seen}");
+    assert!(seen.contains("Run / pause") && seen.contains("Esc clears"));
+    assert!(!seen.contains("Next theme"), "{seen}");
+    help.key(&KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE));
+    view.painter.help = Some(help);
+    let seen = text(&screen(&mut view, &status, [110, 24])).concat();
+    assert!(seen.contains("No matching command"), "{seen}");
+}
+
+#[test]
+fn the_columns_of_cards_stand_below_one_another() {
+    let status = status(4, size(32, 32));
+    let mut view = view();
+    let entry = |name: &str| screen::LessonEntry {
+        name: name.into(),
+        title: "what it is about".into(),
+    };
+    let entries = vec![entry("event"), entry("multi-kernel-streams")];
+    let selected = 0;
+    view.lesson = Some(LessonScreen::List { entries, selected });
+    let lines = text(&screen(&mut view, &status, [100, 24]));
+    let column = |line: &String, word: &str| Some(lang::columns(&line[..line.find(word)?]));
+    let titles = lines.iter().filter_map(|line| column(line, "what it is"));
+    let titles: Vec<usize> = titles.collect();
+    assert!(titles.len() == 2 && titles[0] == titles[1], "{lines:#?}");
+    view.lesson = None;
+    view.options.side = Some(screen::SidePanel::Lab);
+    let lines = text(&screen(&mut view, &status, [100, 24]));
+    let streams = lines.iter().position(|line| line.contains("F2  streams"));
+    let [choices, effect] = [0, 1].map(|below| &lines[streams.unwrap() + below]);
+    let present = &model::Switch::Streams.choices(status.switches, status.kernel)[0];
+    let first = column(choices, "per-instance");
+    assert!(first.is_some(), "{choices}");
+    assert_eq!(
+        first,
+        column(effect, &present.effect[..8]),
+        "{choices}\n{effect}"
+    );
+}
+
+#[test]
+fn a_card_s_border_hides_the_wide_character_that_it_cuts() {
+    let (width, height) = (40, 6);
+    for shift in [0, 1] {
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        for y in 0..height {
+            buffer.set_string(shift, y, "流".repeat(19), ratatui::style::Style::new());
+        }
+        let card = Rect::new(10, 1, 20, 4);
+        cards::clear_halves(card, &mut buffer);
+        for y in card.y..card.bottom() {
+            let beside = buffer[(card.x - 1, y)].symbol();
+            assert!(lang::columns(beside) <= 1, "{beside}");
+        }
+        let untouched = buffer[(card.x - 1, 0)].symbol();
+        assert_eq!(untouched == "流", shift == 1, "{untouched}");
     }
 }
 

@@ -261,7 +261,7 @@ mod tests {
                 | UiRequest::SaveFile(_)
                 | UiRequest::Lesson(_)
                 | UiRequest::Resize
-                | UiRequest::CloseCallouts => false,
+                | UiRequest::CloseCallout(_) => false,
             };
             let ended = entry.unavailable.as_deref() == Some("the session has ended");
             assert_eq!(ended, needs_engine, "{entry:?}");

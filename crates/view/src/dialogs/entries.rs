@@ -10,7 +10,7 @@ use crate::dialogs::{DialogContext, UiRequest};
 use engine::kernels::KERNELS;
 use lang::{Language, tr};
 use life::SHELF;
-use model::actions::{Context, Row, TABLE};
+use model::actions::{Context, Row, TABLE, search};
 use model::{Action, EditAction, SessionAction, Status, Switch};
 use screen::LessonEntry;
 
@@ -120,15 +120,10 @@ fn positions(switch: Switch, status: &Status, context: &Context<'_>) -> Vec<Entr
     choices.into_iter().enumerate().map(entry).collect()
 }
 
-/// The typed words, as [`Entry::cost`] takes them.
-pub(super) fn words(typed: &str) -> Vec<String> {
-    typed.split_whitespace().map(str::to_lowercase).collect()
-}
-
 /// The entries that have every typed word, the best first; all in their order where nothing is
 /// typed.
 pub(super) fn found(entries: Vec<Entry>, typed: &str) -> Vec<Entry> {
-    let words = words(typed);
+    let words = search::words(typed);
     let mut found: Vec<(u32, Entry)> = entries
         .into_iter()
         .filter_map(|entry| Some((entry.cost(&words)?, entry)))
@@ -140,37 +135,8 @@ pub(super) fn found(entries: Vec<Entry>, typed: &str) -> Vec<Entry> {
 impl Entry {
     /// How far it is from what was typed, if it can be meant.
     pub(super) fn cost(&self, words: &[String]) -> Option<u32> {
-        let texts = [&self.text, &self.english].map(|text| text.to_lowercase());
-        let least = |word: &String| {
-            let named = self.search.iter().any(|it| it.starts_with(word.as_str()));
-            let texts = texts.iter().filter_map(|text| cost(text, word)).min();
-            if named { Some(0) } else { texts }
-        };
-        words.iter().map(least).sum()
+        search::cost(words, &[&self.text, &self.english], self.search)
     }
-}
-
-/// How far a word is from what was meant, if it can be: at the start of a word it costs nothing,
-/// within one a little, with letters left out as much as lies between them.
-fn cost(text: &str, word: &str) -> Option<u32> {
-    let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
-    let starts = |&at: &usize| !text[..at].ends_with(char::is_alphanumeric);
-    if places.iter().any(starts) {
-        return Some(0);
-    }
-    if !places.is_empty() {
-        return Some(2);
-    }
-    let (mut gaps, mut rest) = (0, text);
-    for (at, letter) in word.chars().enumerate() {
-        let found = rest.find(letter)?;
-        if at > 0 {
-            gaps += rest[..found].chars().count() as u32;
-        }
-        rest = &rest[found + letter.len_utf8()..];
-    }
-    // Letters strewn over a whole sentence mean nothing.
-    (gaps <= 2 + word.chars().count() as u32).then_some(4 + gaps)
 }
 
 /// Says, where the first line would stand, that nothing matches.
@@ -260,18 +226,4 @@ fn check_mark(ui: &Ui, line: Rect, unit: f32, text_colour: egui::Color32) {
     let points = vec![at(0.0, 0.5), at(3.5, 4.0), at(10.0, -4.5)];
     let stroke = Stroke::new((1.8 * unit).max(1.0), text_colour);
     ui.painter().line(points, stroke);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strewn_letters_are_no_match() {
-        assert_eq!(cost("the whole lattice", "twla"), None);
-        assert_eq!(cost("the whole lattice", "lat"), Some(0));
-        assert_eq!(cost("the whole lattice", "att"), Some(2));
-        assert_eq!(cost("a lattice", "lttc"), Some(6));
-        assert_eq!(cost("the whole lattice", "xyz"), None);
-    }
 }

@@ -8,10 +8,11 @@ use egui::{
 };
 
 use crate::dialogs::entries::{self, Entry};
-use crate::dialogs::{DialogContext, style};
+use crate::dialogs::{DialogContext, UiRequest, style};
 use crate::hud::style::{medium, regular};
 use lang::tr;
-use model::actions::{Context, Topic};
+use model::actions::{Context, Topic, search};
+use model::{Action, ViewAction};
 use screen::theme::Palette;
 
 /// Lengths in units of type: how wide the card is at most, and a column at least.
@@ -43,8 +44,14 @@ impl Help {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(&mut self, context: &egui::Context, cx: DialogContext<'_>) -> bool {
+    pub(super) fn show(
+        &mut self,
+        context: &egui::Context,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
+    ) -> bool {
         let unit = cx.unit;
+        let mut clicked = None;
         let left = style::dialog(context, cx, ("help", Some(0.03), WIDTH), |ui| {
             ui.horizontal(|ui| {
                 ui.heading(tr!("Keyboard shortcuts"));
@@ -85,11 +92,20 @@ impl Help {
                     entries::nothing(ui, cx);
                 }
                 let (rect, _) = ui.allocate_exact_size(vec2(width, shown.height), Sense::hover());
-                shown.paint(ui, rect, cx);
+                clicked = shown.paint(ui, rect, cx);
             });
         });
-        !left
+        if let Some(request) = clicked.clone().filter(|request| !closes(request)) {
+            requests.push(request);
+        }
+        !left && clicked.is_none()
     }
+}
+
+/// Whether a row does no more than close the help, as a click on any row does.
+fn closes(request: &UiRequest) -> bool {
+    let closing = [ViewAction::ToggleHelp, ViewAction::Escape].map(Action::View);
+    matches!(request, UiRequest::Act(action) if closing.contains(action))
 }
 
 /// A topic's heading and rows.
@@ -103,6 +119,7 @@ struct Section {
 struct Row {
     keys: Arc<Galley>,
     help: Arc<Galley>,
+    request: UiRequest,
     unavailable: Option<String>,
 }
 
@@ -137,7 +154,7 @@ impl Columns {
         let count = count.min(3);
         let pitch = (width + between) / count as f32;
         let column = pitch - between;
-        let words = entries::words(typed);
+        let words = search::words(typed);
         let found: Vec<(Topic, Vec<Entry>)> = Topic::ALL
             .into_iter()
             .map(|topic| {
@@ -175,6 +192,7 @@ impl Columns {
             let row = |entry: Entry| Row {
                 keys: keys_of(&entry),
                 help: painter.layout(entry.text, regular(TYPE * unit), palette.value, room),
+                request: entry.request,
                 unavailable: entry.unavailable,
             };
             let rows: Vec<Row> = entries.into_iter().map(row).collect();
@@ -199,8 +217,10 @@ impl Columns {
         }
     }
 
-    fn paint(self, ui: &Ui, rect: Rect, cx: DialogContext<'_>) {
+    /// Paints them; returns what the row that was clicked asks for.
+    fn paint(self, ui: &Ui, rect: Rect, cx: DialogContext<'_>) -> Option<UiRequest> {
         let (unit, palette) = (cx.unit, cx.palette);
+        let mut clicked = None;
         for (number, (section, column, top)) in self.sections.into_iter().enumerate() {
             let mut at = rect.min + vec2(column as f32 * self.pitch, top);
             let place = Rect::from_min_size(at, vec2(self.pitch, section.height));
@@ -218,8 +238,19 @@ impl Columns {
                 let beside = pos2(at.x + keys + BESIDE_KEYS * unit, at.y);
                 let size = vec2(self.pitch - BETWEEN_COLUMNS * unit, height);
                 let painter = ui.painter();
+                let id = Id::unique("help").with((number, line));
+                let place = Rect::from_min_size(at, size);
                 match row.unavailable {
                     None => {
+                        let response = ui.interact(place, id, Sense::CLICK);
+                        if response.hovered() {
+                            let background = ui.visuals().widgets.hovered.weak_bg_fill;
+                            let around = place.expand2(vec2(5.0, 1.0) * unit);
+                            painter.rect_filled(around, 4.0 * unit, background);
+                        }
+                        if response.clicked() {
+                            clicked = Some(row.request);
+                        }
                         painter.galley(left.round(), row.keys, palette.accent);
                         painter.galley(beside.round(), row.help, palette.value);
                     }
@@ -230,14 +261,13 @@ impl Columns {
                         };
                         of(left, row.keys);
                         of(beside, row.help);
-                        let id = Id::unique("help").with((number, line));
-                        let place = Rect::from_min_size(at, size);
                         ui.interact(place, id, Sense::hover()).on_hover_text(why);
                     }
                 }
                 at.y += height + BETWEEN_ROWS * unit;
             }
         }
+        clicked
     }
 }
 

@@ -38,6 +38,7 @@ use std::mem::discriminant;
 use crate::Frame;
 use life::Shelved;
 use model::Action;
+use screen::Callout;
 use screen::theme::Palette;
 
 /// A dialog that is open.
@@ -84,8 +85,8 @@ pub enum UiRequest {
     Lesson(usize),
     /// Larger lattices, for the oversized pattern that was opened.
     Resize,
-    /// The callouts are dismissed.
-    CloseCallouts,
+    /// A callout is dismissed.
+    CloseCallout(Callout),
 }
 
 /// What a dialog is laid out with.
@@ -118,7 +119,7 @@ impl Dialog {
             Dialog::GoTo(go_to) => go_to.show(context, cx, requests),
             Dialog::Resize(larger) => larger.show(context, cx, requests),
             Dialog::Menu(menu) => menu.show(context, cx, requests),
-            Dialog::Help(help) => help.show(context, cx),
+            Dialog::Help(help) => help.show(context, cx, requests),
         }
     }
 

@@ -10,7 +10,7 @@ use life::{Lattice, Size};
 use model::{
     AbComparison, Area, Change, Effect, Finding, Settled, Status, StopWhenStill, Streams, Switches,
 };
-use screen::{Callout, Ghost, Pending, SidePanel};
+use screen::{Callout, Ghost, Pending, SidePanel, Tool};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [many(), said(), presenting(), comparison(), marked()].concat()
@@ -308,7 +308,7 @@ fn marked() -> Vec<Scenario> {
                 options.camera.zoom_at(8.0, [350.0; 2], size, panel);
             },
             edit_overlay: |edit_overlay| {
-                edit_overlay.pencil = true;
+                edit_overlay.tool = Tool::Pencil;
                 let cells = (120..140).map(|x| [x, 128]).collect();
                 edit_overlay.pending.push_back(Pending {
                     instance: 0,

@@ -21,7 +21,7 @@ use crate::{
     toolbar,
 };
 use lang::{Message, message, tr};
-pub(crate) use parts::message_colours;
+pub(crate) use parts::{key_hint, message_colours};
 pub(crate) use presenting::HEIGHT as STRIP;
 use screen::{SidePanel, ViewOptions, ViewTransform};
 use style::ThemedPainter;
@@ -47,7 +47,7 @@ pub(crate) fn paint(
             frame.drawing.notice.as_deref(),
         );
     };
-    if frame.single_instance().is_none() && status.instances > 1 && !frame.options.presentation {
+    if frame.single_instance().is_none() && status.instances > 1 {
         let selected = status.selected.min(status.instances - 1);
         highlight(painter, layout, selected, frame.options);
     }

@@ -5,7 +5,7 @@ use egui::{Align2, Color32, Pos2, Rect, Shape, Vec2, pos2, vec2};
 use crate::hit_regions;
 use crate::hud::style::*;
 use lang::tr;
-use model::{SessionAction, ViewAction};
+use model::{Action, SessionAction, ViewAction};
 use screen::figures::{State, Urgency};
 use screen::theme::Palette;
 
@@ -27,21 +27,7 @@ pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: State
         rect.left_center() + vec2(12.0 * unit + size / 2.0, 0.0),
         vec2(size, size),
     );
-    match state {
-        State::Running => {
-            let corners = vec![sign.left_top(), sign.right_center(), sign.left_bottom()];
-            painter.add(Shape::convex_polygon(corners, colour, egui::Stroke::NONE));
-        }
-        State::Paused => {
-            let bar = vec2(0.36 * size, size);
-            painter.rect_filled(Rect::from_min_size(sign.min, bar), 0.0, colour);
-            let right = sign.right_top() - vec2(bar.x, 0.0);
-            painter.rect_filled(Rect::from_min_size(right, bar), 0.0, colour);
-        }
-        State::Ended => {
-            painter.rect_filled(sign, 0.0, colour);
-        }
-    }
+    paint_sign(painter, sign, state, colour);
     let left = sign.right() + 9.0 * unit;
     let room = rect.right() - left - 10.0 * unit;
     let word = fitted(painter, word, medium(19.0 * unit), colour, room);
@@ -61,6 +47,48 @@ pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: State
             pace,
         );
     }
+}
+
+/// Paints the state's sign: a triangle, two bars, a square.
+pub(super) fn paint_sign(painter: &ThemedPainter, sign: Rect, state: State, colour: Color32) {
+    let size = sign.width();
+    match state {
+        State::Running => {
+            let corners = vec![sign.left_top(), sign.right_center(), sign.left_bottom()];
+            painter.add(Shape::convex_polygon(corners, colour, egui::Stroke::NONE));
+        }
+        State::Paused => {
+            let bar = vec2(0.36 * size, size);
+            painter.rect_filled(Rect::from_min_size(sign.min, bar), 0.0, colour);
+            let right = sign.right_top() - vec2(bar.x, 0.0);
+            painter.rect_filled(Rect::from_min_size(right, bar), 0.0, colour);
+        }
+        State::Ended => {
+            painter.rect_filled(sign, 0.0, colour);
+        }
+    }
+}
+
+/// A line at the right end of a title that names a key, and does what the key does; returns where it
+/// begins.
+pub(crate) fn key_hint(
+    painter: &ThemedPainter,
+    right: Pos2,
+    unit: f32,
+    text: String,
+    action: impl Into<Action>,
+) -> f32 {
+    let galley =
+        |text_colour| painter.layout_no_wrap(text.clone(), regular(13.0 * unit), text_colour);
+    let size = galley(painter.palette.label).size();
+    let place = Align2::RIGHT_CENTER.anchor_size(right, size);
+    let is_over = hit_regions::button(painter, place.expand(4.0 * unit), "", action);
+    let text_colour = match is_over {
+        true => painter.palette.value,
+        false => painter.palette.label,
+    };
+    put(painter, right, Align2::RIGHT_CENTER, galley(text_colour));
+    place.left()
 }
 
 /// What is written on the band.

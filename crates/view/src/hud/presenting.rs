@@ -1,20 +1,24 @@
-//! What a lecture needs of the figures, in type for the last row: kernel, streams, generations a
+//! What a lecture needs of the figures, in type for the last row: whether it runs, kernel, streams, generations a
 //! second, what the last switch did, and a sentence where there is one.
 
 use egui::{Align2, Color32, Rect, pos2, vec2};
 
+use crate::hit_regions;
 use crate::hud::parts;
 use crate::hud::style::*;
 use lang::tr;
-use model::{Effect, Status};
+use model::{Effect, SessionAction, Status};
 use screen::figures::{self, Figures, State, Urgency};
 
 /// The strip's height, in units of type.
 pub(crate) const HEIGHT: f32 = 128.0;
 /// What the sentence takes of it.
 const SENTENCE: f32 = 38.0;
-/// The parts of the width that kernel, streams, generations and factor take.
+/// The parts of the width that kernel, streams, generations and factor take, beside the state.
 const PARTS: [f32; 4] = [0.27, 0.2, 0.2, 0.33];
+/// The width of the state, and of its sign.
+const STATE: f32 = 110.0;
+const SIGN: f32 = 30.0;
 
 /// Paints the strip, `unit` pixels a unit.
 pub(super) fn paint(
@@ -28,9 +32,9 @@ pub(super) fn paint(
     let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
     let generations = match figures.state {
         State::Running => figures::generations(status),
-        State::Paused => tr!("paused").into(),
-        State::Ended => tr!("ended").into(),
+        State::Paused | State::Ended => "–".into(),
     };
+    paint_state(painter, inside, unit, figures.state);
     let (switch, factor) = told(status.last_effect.as_ref());
     let columns: [(&str, &str, Color32); 4] = [
         (tr!("kernel"), status.kernel.name, painter.palette.value),
@@ -39,18 +43,11 @@ pub(super) fn paint(
             figures::streams(status),
             painter.palette.value,
         ),
-        (
-            tr!("generations/s"),
-            &generations,
-            match figures.state {
-                State::Running => painter.palette.value,
-                State::Paused => painter.palette.accent,
-                State::Ended => painter.palette.failed_text,
-            },
-        ),
+        (tr!("generations/s"), &generations, painter.palette.value),
         (&switch, &factor, painter.palette.running),
     ];
-    let (mut left, width) = (inside.left(), inside.width());
+    let mut left = inside.left() + STATE * unit;
+    let width = inside.right() - left;
     for (part, (label, value, text_colour)) in PARTS.into_iter().zip(columns) {
         let room = part * width - 18.0 * unit;
         let label = fitted(
@@ -80,6 +77,25 @@ pub(super) fn paint(
         let at = band.left_center() + vec2(12.0 * unit, 0.0);
         put(painter, at, Align2::LEFT_CENTER, text);
     }
+}
+
+/// Paints a word and a sign for the state; a click runs or pauses.
+fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: State) {
+    let palette = &painter.palette;
+    let (word, text_colour) = match state {
+        State::Running => (tr!("running"), palette.running),
+        State::Paused => (tr!("paused"), palette.accent),
+        State::Ended => (tr!("ended"), palette.failed_text),
+    };
+    let room = (STATE - 18.0) * unit;
+    let place = Rect::from_min_size(inside.min, vec2(room, 66.0 * unit));
+    let tip = tr!("click or press Space to run or pause; + and − set the pace");
+    hit_regions::button(painter, place, tip, SessionAction::TogglePause);
+    let word = fitted(painter, word, medium(19.0 * unit), text_colour, room);
+    put(painter, inside.min, Align2::LEFT_TOP, word);
+    let middle = inside.min + vec2(SIGN / 2.0, 46.0) * unit;
+    let sign = Rect::from_center_size(middle, vec2(SIGN, SIGN) * unit);
+    parts::paint_sign(painter, sign, state, text_colour);
 }
 
 /// What the last switch did to the time of a round: what was switched, and the factor.

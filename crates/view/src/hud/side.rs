@@ -233,7 +233,8 @@ fn row(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
 }
 
 /// Paints messages, each in a box, at the foot of the room. The most urgent come first, and take as
-/// many rows of text as they need; what has no room is left out. One that is cut is a tip too.
+/// many rows of text as they need. What has no room is left out, as is a warning that would be cut: it
+/// comes back. One that is cut is a tip too.
 fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
     let (pad, gap) = (9.0 * unit, 6.0 * unit);
     let mut boxes = Vec::new();
@@ -256,6 +257,10 @@ fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(U
             break;
         };
         let text = text(rows);
+        let can_wait = *urgency == Urgency::Warning && !boxes.is_empty();
+        if text.elided && can_wait {
+            continue;
+        }
         let height = text.size().y + 1.6 * pad;
         left -= height + gap;
         boxes.push((text, height, background, sentence));

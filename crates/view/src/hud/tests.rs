@@ -303,3 +303,57 @@ fn numbers_move_nothing_but_themselves() {
     late.bytes_per_round = 3;
     assert_eq!(places(&early), places(&late));
 }
+
+#[test]
+fn the_keys_named_at_a_side_panel_s_title_are_buttons() {
+    use crate::dialogs::{Dialogs, UiRequest};
+    use crate::hit_regions;
+    use crate::scene::{context, paint_over};
+    use model::{Action, ViewAction};
+    let status = status(4, Size::new(64, 64).unwrap());
+    for (panel, actions) in [
+        (SidePanel::Lab, vec![ViewAction::ToggleLab]),
+        (SidePanel::Ladder, vec![ViewAction::ToggleLadder]),
+        (
+            SidePanel::Population,
+            vec![
+                ViewAction::TogglePopulation,
+                ViewAction::TogglePopulationOfAll,
+            ],
+        ),
+    ] {
+        let options = ViewOptions {
+            side: Some(panel),
+            ..ViewOptions::default()
+        };
+        let frame = Frame {
+            screen: Screen {
+                status: Some(&status),
+                options: &options,
+                drawing: &Drawing::default(),
+                population: &Population::default(),
+                lesson: None,
+            },
+            timeline: &TimelineView::default(),
+            lab: &LabView::default(),
+            edit_overlay: &Default::default(),
+            pixels: [1280, 800],
+            scale: 1.0,
+        };
+        let (context, place) = (context(), frame.layout());
+        let shown = (&frame, &frame.palette());
+        let mut none = Dialogs::default();
+        let input = egui::RawInput::default();
+        let (output, _) = paint_over(&context, shown, place.as_ref(), &mut none, input);
+        output.drop_without_applying_deltas();
+        let side = place.unwrap().0.side_rect(panel).map(rect_of).unwrap();
+        let buttons = hit_regions::buttons(&context);
+        for action in actions {
+            let requests = UiRequest::Act(Action::View(action));
+            let is_it = |(rect, request): &(Rect, UiRequest)| {
+                side.contains_rect(*rect) && *request == requests
+            };
+            assert!(buttons.iter().any(is_it), "{action:?}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::Frame;
+use crate::hud::key_hint;
 use crate::hud::style::*;
 use crate::lab::LabView;
 use crate::lab::layout::{LabLayout, Segment};
@@ -43,9 +44,9 @@ fn paint_title(painter: &ThemedPainter, places: &LabLayout) {
         painter.palette.value,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let close = tr!("{} closes", Action::from(ViewAction::ToggleLab).key());
-    let close = painter.layout_no_wrap(close, regular(13.0 * unit), painter.palette.label);
-    put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
+    let action = Action::from(ViewAction::ToggleLab);
+    let close = tr!("{} closes", action.key());
+    key_hint(painter, title.right_center(), unit, close, action);
 }
 
 fn paint_names(painter: &ThemedPainter, places: &LabLayout) {

@@ -3,6 +3,7 @@
 use egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hit_regions;
+use crate::hud::key_hint;
 use crate::hud::style::*;
 use crate::ladder::layout::LadderLayout;
 use lang::tr;
@@ -48,9 +49,9 @@ fn paint_title(painter: &ThemedPainter, places: &LadderLayout) {
         painter.palette.value,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let close = tr!("{} closes", Action::from(ViewAction::ToggleLadder).key());
-    let close = painter.layout_no_wrap(close, regular(13.0 * unit), painter.palette.label);
-    put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
+    let action = Action::from(ViewAction::ToggleLadder);
+    let close = tr!("{} closes", action.key());
+    key_hint(painter, title.right_center(), unit, close, action);
 }
 
 fn paint_lead(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {

@@ -6,6 +6,7 @@
 use egui::epaint::{Mesh, Vertex};
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
+use crate::hud::key_hint;
 use crate::hud::style::*;
 use crate::population::layout::PopulationLayout;
 use lang::tr;
@@ -49,14 +50,13 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
 
 fn paint_words(painter: &ThemedPainter, places: &PopulationLayout, shown: &PopulationChart) {
     let (title, headline, unit) = (places.title, places.headline, places.unit);
-    let keys = tr!(
-        "{} all / selected · {} closes",
-        Action::from(ViewAction::TogglePopulationOfAll).key(),
-        Action::from(ViewAction::TogglePopulation).key()
-    );
-    let keys = painter.layout_no_wrap(keys, regular(13.0 * unit), painter.palette.label);
-    let room = title.width() - keys.size().x - 12.0 * unit;
-    put(painter, title.right_center(), Align2::RIGHT_CENTER, keys);
+    let hint = |right, text, action| key_hint(painter, right, unit, text, action);
+    let close = Action::from(ViewAction::TogglePopulation);
+    let left = hint(title.right_center(), tr!("{} closes", close.key()), close);
+    let other = Action::from(ViewAction::TogglePopulationOfAll);
+    let right = pos2(left - 14.0 * unit, title.center().y);
+    let left = hint(right, tr!("{} all / selected", other.key()), other);
+    let room = left - title.left() - 12.0 * unit;
     let text = fitted(
         painter,
         &shown.title,

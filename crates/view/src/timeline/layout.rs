@@ -93,8 +93,8 @@ impl TimelineLayout {
             Rect::from_min_size(corner, vec2(inside.width(), height * unit))
         };
         let title = row(inside.top(), TITLE);
-        let middle = title.left_center() + vec2(43.0 * unit, 0.0);
-        let chip = Rect::from_center_size(middle, vec2(86.0, 23.0) * unit);
+        let middle = title.left_center() + vec2(54.0 * unit, 0.0);
+        let chip = Rect::from_center_size(middle, vec2(108.0, 23.0) * unit);
         let mut summary = title;
         summary.set_left(chip.right() + 12.0 * unit);
         let mut legend = title;

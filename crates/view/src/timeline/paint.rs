@@ -8,6 +8,7 @@ use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
 use crate::timeline::{TimelineView, overlap, sm_map, tip};
 use lang::tr;
+use model::Status;
 use screen::Chart;
 use screen::numbers::time_us;
 use screen::theme::Palette;
@@ -30,7 +31,8 @@ pub(crate) fn paint(
         rect.top() + 0.5 * unit,
         (unit.max(1.0), painter.palette.rule),
     );
-    paint_chip(painter, &places, timeline.frozen);
+    let chip = Chip::of(timeline.frozen, frame.status);
+    paint_chip(painter, &places, chip);
     paint_legend(painter, &places);
     let folded = match timeline.chart() {
         Some(chart) => paint_chart(painter, &places, timeline, chart),
@@ -69,28 +71,42 @@ fn paint_chart(
     rows.folded
 }
 
-/// `live` or `frozen`, as a button.
-fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, frozen: bool) {
+/// What the button in the title says of the round that is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Chip {
+    /// It stays until it is clicked again.
+    Frozen,
+    /// The next timed round replaces it.
+    Live,
+    /// No round follows it for now.
+    LastRound,
+}
+
+impl Chip {
+    pub(super) fn of(frozen: bool, status: Option<&Status>) -> Chip {
+        match (frozen, status.is_some_and(|status| status.running)) {
+            (true, _) => Chip::Frozen,
+            (false, true) => Chip::Live,
+            (false, false) => Chip::LastRound,
+        }
+    }
+}
+
+/// Which round is shown, as a button.
+fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, shown: Chip) {
     let (chip, unit) = (places.chip, places.unit);
-    let (background, colour, word) = if frozen {
-        (
-            painter.palette.accent,
-            painter.palette.on_accent,
-            tr!("frozen"),
-        )
-    } else {
-        (
-            painter.palette.running_background,
-            painter.palette.running,
-            tr!("live"),
-        )
+    let palette = &painter.palette;
+    let (background, colour, word) = match shown {
+        Chip::Frozen => (palette.accent, palette.on_accent, tr!("frozen")),
+        Chip::Live => (palette.running_background, palette.running, tr!("live")),
+        Chip::LastRound => (palette.rule, palette.value, tr!("last round")),
     };
     painter.rect_filled(chip, 5.0 * unit, background);
     let sign = Rect::from_center_size(
         chip.left_center() + vec2(15.0, 0.0) * unit,
         vec2(10.0, 10.0) * unit,
     );
-    if frozen {
+    if shown == Chip::Frozen {
         for left in [sign.left(), sign.right() - 0.36 * sign.width()] {
             let size = vec2(0.36 * sign.width(), sign.height());
             painter.rect_filled(

@@ -8,6 +8,7 @@ use crate::hud::rect_of;
 use crate::hud::tests::{each, each_with, texts};
 use crate::layout::{Dock, LayoutRequest, lay_out};
 use crate::timeline::TimelineView;
+use crate::timeline::paint::Chip;
 use life::Size;
 use model::{Status, Streams};
 use screen::ViewOptions;
@@ -237,6 +238,21 @@ fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
     timeline.click(false, chip, &layout);
     timeline.update(&Newer(5));
     assert_eq!(timeline.chart().unwrap().lanes.len(), 5);
+}
+
+#[test]
+fn only_a_session_that_runs_shows_live_rounds() {
+    let mut status = screen::fixtures::status(4, Size::new(64, 64).unwrap());
+    for (running, frozen, shown) in [
+        (true, false, Chip::Live),
+        (false, false, Chip::LastRound),
+        (true, true, Chip::Frozen),
+        (false, true, Chip::Frozen),
+    ] {
+        status.running = running;
+        assert_eq!(Chip::of(frozen, Some(&status)), shown);
+    }
+    assert_eq!(Chip::of(false, None), Chip::LastRound);
 }
 
 #[test]
