@@ -195,6 +195,19 @@ impl PictureSource for TimedAs {
     }
 }
 
+/// A round with one stream after a change, and the one before it with so many.
+pub struct TimedBefore(pub u32);
+
+impl PictureSource for TimedBefore {
+    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        let mut trace = TimedAs(timed_round(1)).newer_trace(seen)?;
+        trace.set_before(Some(timed_round(self.0)));
+        Some(trace)
+    }
+}
+
 /// The same of a round of so many streams.
 pub struct Timed(pub u32);
 

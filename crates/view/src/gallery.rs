@@ -25,7 +25,7 @@ use life::Size;
 use model::Status;
 use model::trace::TimedRound;
 use screen::SidePanel;
-use screen::fixtures::{Timed, TimedAs, status, timed_round};
+use screen::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
 use screen::{AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, ViewOptions};
 
 /// A window: its pixels, and pixels a point.
@@ -53,6 +53,8 @@ struct Scenario {
     /// Given the lattices' size and about a panel's.
     options: fn(&mut ViewOptions, Size, [u32; 2]),
     round: fn(u32) -> TimedRound,
+    /// Whether the round before a change stands above it.
+    changed: bool,
     lesson: fn() -> Option<LessonScreen>,
     dialogs: fn(&mut Dialogs),
     edit_overlay: fn(&mut EditOverlay),
@@ -73,6 +75,7 @@ const SCREEN: Scenario = Scenario {
     status: |_| {},
     options: |_, _, _| {},
     round: timed_round,
+    changed: false,
     lesson: || None,
     dialogs: |_| {},
     edit_overlay: |_| {},
@@ -208,7 +211,11 @@ impl Set {
         (screen.drawing)(&mut set.drawing);
         (screen.edit_overlay)(&mut set.edit_overlay);
         (screen.dialogs)(&mut set.dialogs);
-        set.timeline.update(&TimedAs((screen.round)(streams)));
+        if screen.changed {
+            set.timeline.update(&TimedBefore(streams));
+        } else {
+            set.timeline.update(&TimedAs((screen.round)(streams)));
+        }
         let status = set.status.as_ref().unwrap();
         set.population.update(&Timed(streams), status, &set.options);
         let (layout, _) = set.frame().layout().unwrap();

@@ -55,7 +55,8 @@ impl SessionWorker {
                     let Some(timed) = timed else {
                         return;
                     };
-                    if is_before {
+                    // A's stands above B's, as the one before a change above the one after it.
+                    if is_before || (comparing && side == 0) {
                         let trace = trace.lock();
                         trace
                             .unwrap_or_else(|poisoned| poisoned.into_inner())

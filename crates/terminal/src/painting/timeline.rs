@@ -12,6 +12,7 @@ use lang::tr;
 use model::Status;
 use model::trace::StepKind;
 use screen::Timeline;
+use screen::finding::headline;
 use screen::numbers::time_us;
 use screen::timeline::lanes::{Bar, Chart, Lane, fold};
 use screen::timeline::overlap::in_words;
@@ -53,7 +54,11 @@ pub(crate) fn paint(
         return;
     };
     let round = tr!("{} per round", time_us(chart.wall / 1e3));
-    let head = format!(" {overlap} · {round}");
+    // The finding has the times of the rounds compared: that of one round would only confuse.
+    let head = match headline(status) {
+        Some(found) => format!(" {}: {} · {overlap}", found.subject, found.factor),
+        None => format!(" {overlap} · {round}"),
+    };
     let style = depth.text(PALETTE.accent).bold();
     buffer.set_string(place.x, place.y, cut(&head, width), style);
     legend(chart, depth, place, lang::columns(&head) as u16, buffer);

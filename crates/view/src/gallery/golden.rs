@@ -19,11 +19,12 @@ use lang::with;
 use screen::SidePanel;
 
 /// The screens that are stored.
-const GOLDEN: [&str; 18] = [
+const GOLDEN: [&str; 19] = [
     "panels",
     "panels-256",
     "panels-alone",
     "timeline",
+    "timeline-changed",
     "blocks",
     "lab-timeline",
     "population-of-all-timeline",

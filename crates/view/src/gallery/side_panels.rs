@@ -1,9 +1,10 @@
 //! What stands beside and below the panels: timeline, lab, population, ladder, lessons.
 
-use crate::gallery::panels::{lost, settle};
+use crate::gallery::panels::{halve, lost, settle};
 use crate::gallery::{SCREEN, Scenario};
+use lang::tr;
 use model::ladder::fixtures::ladder;
-use model::{Bound, Overlap, Resource, Status};
+use model::{Bound, Effect, Finding, Overlap, Resource, Status};
 use screen::LessonScreen;
 use screen::SidePanel;
 use screen::fixtures::{lesson_list, lesson_page, round_with_block_timestamps, waited_round};
@@ -33,6 +34,25 @@ fn timeline() -> Vec<Scenario> {
         Scenario {
             name: "timeline",
             status: |status| status.overlap = Some(overlap(163.9, 100.0)),
+            ..shown
+        },
+        Scenario {
+            name: "timeline-changed",
+            changed: true,
+            status: |status| {
+                status.overlap = Some(overlap(1_580.0, 1_500.0));
+                status.last_effect = Some(Effect {
+                    what: tr!("one stream for all instances").into(),
+                    round_us: [Some(170.0), Some(2180.0)],
+                    finding: Some(Finding::of(0.078, [0.0765, 0.0794])),
+                });
+            },
+            ..shown
+        },
+        Scenario {
+            name: "timeline-comparison",
+            changed: true,
+            status: |status| halve(status, 0),
             ..shown
         },
         Scenario {

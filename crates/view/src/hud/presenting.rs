@@ -6,9 +6,11 @@ use egui::{Align2, Color32, Rect, pos2, vec2};
 use crate::hit_regions;
 use crate::hud::parts;
 use crate::hud::style::*;
+use crate::timeline::tone_colour;
 use lang::tr;
-use model::{Effect, SessionAction, Status};
+use model::{SessionAction, Status};
 use screen::figures::{self, Figures, State, Urgency};
+use screen::finding::{Tone, headline};
 
 /// The strip's height, in units of type.
 pub(crate) const HEIGHT: f32 = 128.0;
@@ -35,7 +37,7 @@ pub(super) fn paint(
         State::Paused | State::Ended => "–".into(),
     };
     paint_state(painter, inside, unit, figures.state);
-    let (switch, factor) = told(status.last_effect.as_ref());
+    let (switch, factor, tone) = told(status);
     let columns: [(&str, &str, Color32); 4] = [
         (tr!("kernel"), status.kernel.name, painter.palette.value),
         (
@@ -44,7 +46,7 @@ pub(super) fn paint(
             painter.palette.value,
         ),
         (tr!("generations/s"), &generations, painter.palette.value),
-        (&switch, &factor, painter.palette.running),
+        (&switch, &factor, tone_colour(tone, &painter.palette)),
     ];
     let mut left = inside.left() + STATE * unit;
     let width = inside.right() - left;
@@ -98,10 +100,11 @@ fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: State) {
     parts::paint_sign(painter, sign, state, text_colour);
 }
 
-/// What the last switch did to the time of a round: what was switched, and the factor.
-fn told(effect: Option<&Effect>) -> (String, String) {
-    match effect {
-        None => (tr!("last switch").into(), "–".into()),
-        Some(effect) => (effect.what.to_string(), effect.in_short()),
+/// What the last change did, or how A and B compare: what was changed, the factor, and how it is to
+/// be seen.
+fn told(status: &Status) -> (String, String, Tone) {
+    match headline(status) {
+        None => (tr!("last change").into(), "–".into(), Tone::Plain),
+        Some(found) => (found.subject, found.factor, found.tone),
     }
 }

@@ -16,7 +16,7 @@ const BOTTOM: f32 = 6.0;
 const GUTTER: f32 = 76.0;
 const LANE: f32 = 14.0;
 const MIN_LANES: f32 = 56.0;
-const OVERLAP: f32 = 21.0;
+const FINDING: f32 = 36.0;
 const KINDS_WIDE: f32 = 462.0;
 /// From this width on the legend stands beside the figures.
 const WIDE: f32 = 930.0;
@@ -55,7 +55,7 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> O
 /// What is not lanes, in units of height.
 fn around(width: f32) -> f32 {
     let legend = if width < WIDE { LEGEND } else { 0.0 };
-    TOP + TITLE + legend + OVERLAP + 4.0 + HOST + APART + AXIS + FOOT + BOTTOM
+    TOP + TITLE + legend + FINDING + 4.0 + HOST + APART + AXIS + FOOT + BOTTOM
 }
 
 /// See the module.
@@ -67,8 +67,8 @@ pub(crate) struct TimelineLayout {
     pub(crate) chip: Rect,
     pub(crate) summary: Rect,
     pub(crate) legend: Rect,
-    /// How much overlaps, and what bounds it.
-    pub(crate) overlap: Rect,
+    /// What the last change did, or how A and B compare.
+    pub(crate) finding: Rect,
     /// The host's lane.
     pub(crate) host: Rect,
     /// All streams' lanes.
@@ -111,8 +111,8 @@ impl TimelineLayout {
         let plot = |top: f32, bottom: f32| {
             Rect::from_x_y_ranges(left..=right, top.round()..=bottom.round())
         };
-        let overlap = row(y, OVERLAP);
-        y = overlap.bottom() + 4.0 * unit;
+        let finding = row(y, FINDING);
+        y = finding.bottom() + 4.0 * unit;
         let host = plot(y, y + HOST * unit);
         let foot = row(inside.bottom() - FOOT * unit, FOOT);
         let axis = plot(foot.top() - AXIS * unit, foot.top());
@@ -131,7 +131,7 @@ impl TimelineLayout {
             chip,
             summary,
             legend,
-            overlap,
+            finding,
             host,
             lanes,
             map,
@@ -139,6 +139,23 @@ impl TimelineLayout {
             foot,
             names: inside.left(),
         }
+    }
+
+    /// Places for two rounds one above the other, of so many lanes each, on one axis.
+    pub(crate) fn stacked(self, lanes: [usize; 2]) -> [TimelineLayout; 2] {
+        // A round of one lane still needs room for its host's calls.
+        let [above, below] = lanes.map(|lanes| lanes.max(3) as f32);
+        let between = (HOST + 2.0 * APART) * self.unit;
+        let room = (self.lanes.height() - between).max(2.0);
+        let middle = (self.lanes.top() + room * above / (above + below)).round();
+        let mut upper = self;
+        upper.lanes.set_bottom(middle);
+        let mut lower = self;
+        let top = (middle + APART * self.unit).round();
+        let host = top..=(top + HOST * self.unit).round();
+        lower.host = Rect::from_x_y_ranges(self.host.x_range(), host);
+        lower.lanes.set_top((middle + between).round());
+        [upper, lower]
     }
 
     /// The rows of so many lanes.

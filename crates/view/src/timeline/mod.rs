@@ -1,12 +1,13 @@
-//! The timeline under the panels: a lane a stream and one for the host, of one timed round.
+//! The timeline under the panels: a lane per stream and one for the host, of one timed round; after
+//! a change of a switch the round before it stands above, on the same axis, and what was found.
 //!
 //! `layout` has the places, `rows` the lanes' rows of pixels, `paint` and `tip` what is painted,
 //! `interact` what the mouse does, `map` the second view: which multiprocessor ran which instance
 //! when.
 
+mod finding;
 mod interact;
 pub(crate) mod layout;
-mod overlap;
 mod paint;
 mod rows;
 mod sm_map;
@@ -17,6 +18,7 @@ mod tests;
 
 use egui::{Pos2, Rect};
 
+pub(crate) use finding::tone_colour;
 pub(crate) use paint::paint;
 pub(crate) use sm_map::sm_count;
 
@@ -74,6 +76,10 @@ impl TimelineView {
 
     fn chart(&self) -> Option<&Chart> {
         self.timeline.chart()
+    }
+
+    fn before(&self) -> Option<&Chart> {
+        self.timeline.before()
     }
 
     /// The axis' length in nanoseconds.

@@ -6,11 +6,10 @@ use crate::Frame;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
-use crate::timeline::{TimelineView, overlap, sm_map, tip};
+use crate::timeline::{TimelineView, finding, sm_map, tip};
 use lang::tr;
 use model::Status;
 use screen::Chart;
-use screen::numbers::time_us;
 use screen::theme::Palette;
 use screen::timeline::lanes::{Bar, Lane, fold};
 use screen::timeline::scale::TimeScale;
@@ -34,12 +33,19 @@ pub(crate) fn paint(
     let chip = Chip::of(timeline.frozen, frame.status);
     paint_chip(painter, &places, chip);
     paint_legend(painter, &places);
-    let folded = match timeline.chart() {
-        Some(chart) => paint_chart(painter, &places, timeline, chart),
-        None => paint_nothing_yet(painter, &places),
+    let rounds = shown_rounds(timeline, &places, frame.status);
+    let folded = if rounds.is_empty() {
+        paint_nothing_yet(painter, &places)
+    } else {
+        let scale = timeline.scale(places.lanes);
+        paint_axis(painter, &places, scale, &rounds);
+        let folded = rounds
+            .iter()
+            .map(|round| paint_round(painter, scale, round));
+        folded.max().unwrap_or(1)
     };
     if let Some(status) = frame.status {
-        overlap::paint(painter, &places, status);
+        finding::paint(painter, &places, status, timeline.chart());
         let chart = timeline.chart();
         sm_map::paint(
             painter,
@@ -53,21 +59,79 @@ pub(crate) fn paint(
     tip::paint(painter, frame, &places);
 }
 
-/// Everything that depends on the round; returns how many streams share a row.
-fn paint_chart(
-    painter: &ThemedPainter,
+/// Which of two rounds one is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Which {
+    /// The only one that is shown.
+    Only,
+    Before,
+    After,
+    A,
+    B,
+}
+
+impl Which {
+    /// The name of the round's host lane.
+    fn host_name(self) -> &'static str {
+        match self {
+            Which::Only => tr!("host"),
+            Which::Before => tr!("before: host"),
+            Which::After => tr!("after: host"),
+            Which::A => tr!("A: host"),
+            Which::B => tr!("B: host"),
+        }
+    }
+}
+
+/// A round, and where it stands.
+pub(super) struct ShownRound<'a> {
+    pub(super) places: TimelineLayout,
+    pub(super) chart: &'a Chart,
+    which: Which,
+}
+
+/// The newest round; above it the one before the last change, or A's above B's, unless the
+/// multiprocessors' rows need the room.
+pub(super) fn shown_rounds<'a>(
+    timeline: &'a TimelineView,
     places: &TimelineLayout,
-    timeline: &TimelineView,
-    chart: &Chart,
-) -> usize {
-    let scale = timeline.scale(places.lanes);
+    status: Option<&Status>,
+) -> Vec<ShownRound<'a>> {
+    let Some(chart) = timeline.chart() else {
+        return Vec::new();
+    };
+    let Some(before) = timeline.before().filter(|_| places.map.is_none()) else {
+        return vec![ShownRound {
+            places: *places,
+            chart,
+            which: Which::Only,
+        }];
+    };
+    let compares = status.is_some_and(|status| status.comparison.is_some());
+    let names = if compares {
+        [Which::A, Which::B]
+    } else {
+        [Which::Before, Which::After]
+    };
+    let charts = [before, chart];
+    let stacked = places.stacked(charts.map(|chart| chart.lanes.len()));
+    let rounds = stacked.into_iter().zip(charts).zip(names);
+    rounds
+        .map(|((places, chart), which)| ShownRound {
+            places,
+            chart,
+            which,
+        })
+        .collect()
+}
+
+/// Everything that depends on the round; returns how many streams share a row.
+fn paint_round(painter: &ThemedPainter, scale: TimeScale, round: &ShownRound<'_>) -> usize {
+    let (places, chart) = (&round.places, round.chart);
     let rows = places.rows(chart.lanes.len());
-    paint_summary(painter, places, chart);
-    paint_grounds(painter, places, rows);
-    paint_axis(painter, places, scale);
     paint_bars(painter, places, scale, rows, chart);
     paint_bar_labels(painter, places, scale, rows, chart);
-    paint_lane_names(painter, places, rows, chart);
+    paint_lane_names(painter, places, rows, round);
     rows.folded
 }
 
@@ -156,30 +220,6 @@ fn paint_legend(painter: &ThemedPainter, places: &TimelineLayout) {
     }
 }
 
-/// The round in figures.
-fn paint_summary(painter: &ThemedPainter, places: &TimelineLayout, chart: &Chart) {
-    let text = tr!(
-        "wall {} · sum of spans {} · sum of spans / wall {}",
-        time_us(chart.wall / 1e3),
-        time_us(chart.sum / 1e3),
-        format_args!("{:.2}", chart.sum / chart.wall.max(1.0))
-    );
-    let room = places.summary.width();
-    let text = fitted(
-        painter,
-        &text,
-        medium(14.0 * places.unit),
-        painter.palette.value,
-        room,
-    );
-    put(
-        painter,
-        places.summary.left_center(),
-        Align2::LEFT_CENTER,
-        text,
-    );
-}
-
 fn paint_grounds(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows) {
     painter.rect_filled(places.host, 0.0, painter.palette.recessed);
     if let Some((map, _)) = places.map {
@@ -203,8 +243,17 @@ fn paint_grounds(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows) {
     }
 }
 
-/// Lines through all lanes, and what time they are.
-fn paint_axis(painter: &ThemedPainter, places: &TimelineLayout, scale: TimeScale) {
+/// What all rounds stand on, lines through all lanes, and what time they are.
+fn paint_axis(
+    painter: &ThemedPainter,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    rounds: &[ShownRound<'_>],
+) {
+    for round in rounds {
+        let rows = round.places.rows(round.chart.lanes.len());
+        paint_grounds(painter, &round.places, rows);
+    }
     let unit = places.unit;
     let label =
         |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), painter.palette.label);
@@ -363,8 +412,13 @@ fn paint_bar_labels(
 }
 
 /// `host` and the streams' numbers, thinned out where lanes are thin.
-fn paint_lane_names(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows, chart: &Chart) {
-    let unit = places.unit;
+fn paint_lane_names(
+    painter: &ThemedPainter,
+    places: &TimelineLayout,
+    rows: Rows,
+    round: &ShownRound<'_>,
+) {
+    let (unit, chart) = (places.unit, round.chart);
     let right = places.lanes.left() - 8.0 * unit;
     let name = |text: String, y: f32, colour: Color32| {
         let room = right - places.names;
@@ -372,7 +426,7 @@ fn paint_lane_names(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows
         put(painter, pos2(right, y), Align2::RIGHT_CENTER, galley);
     };
     name(
-        tr!("host").into(),
+        round.which.host_name().into(),
         places.host.center().y,
         painter.palette.value,
     );

@@ -7,7 +7,7 @@ use egui::{Align2, Galley, Pos2, Rect, Vec2, pos2, vec2};
 use crate::Frame;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
-use crate::timeline::paint::{bar_rect, paint_card, paint_outline};
+use crate::timeline::paint::{ShownRound, bar_rect, paint_card, paint_outline, shown_rounds};
 use crate::timeline::sm_map;
 use engine::Span;
 use lang::tr;
@@ -56,13 +56,21 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
             paint_outline(painter, rect, places.unit);
             lines
         } else {
-            let Some((bar, edges)) = hit(at, places, scale, chart) else {
+            let rounds = shown_rounds(timeline, places, frame.status);
+            let hit = |round: &ShownRound<'_>| {
+                let (bar, edges) = hit(at, &round.places, scale, round.chart)?;
+                Some((
+                    describe(round.chart, bar),
+                    bar_rect(places, scale, edges, bar),
+                ))
+            };
+            let Some((lines, rect)) = rounds.iter().find_map(hit) else {
                 return;
             };
-            if let Some(rect) = bar_rect(places, scale, edges, bar) {
+            if let Some(rect) = rect {
                 paint_outline(painter, rect, places.unit);
             }
-            describe(chart, bar)
+            lines
         }
     };
     let unit = places.unit;

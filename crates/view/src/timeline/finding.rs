@@ -1,0 +1,109 @@
+//! The lines over the lanes: how much overlaps, and large what the last change did.
+
+use egui::{Align2, pos2};
+
+use crate::hud::style::*;
+use crate::timeline::layout::TimelineLayout;
+use lang::tr;
+use model::Status;
+use screen::Chart;
+use screen::finding::{Headline, Tone, headline};
+use screen::numbers::time_us;
+use screen::theme::Palette;
+use screen::timeline::overlap::in_words;
+
+/// The size of the factor's type, and of what is beside it.
+const LARGE: f32 = 26.0;
+const BESIDE: f32 = 15.0;
+
+/// Paints both lines.
+pub(super) fn paint(
+    painter: &ThemedPainter,
+    places: &TimelineLayout,
+    status: &Status,
+    chart: Option<&Chart>,
+) {
+    paint_summary(painter, places, status, chart);
+    match headline(status) {
+        Some(found) => paint_finding(painter, places, &found),
+        None => paint_hint(painter, places),
+    }
+}
+
+/// The overlap, and the time of the round if there is room.
+fn paint_summary(
+    painter: &ThemedPainter,
+    places: &TimelineLayout,
+    status: &Status,
+    chart: Option<&Chart>,
+) {
+    let overlap = in_words(status.overlap.as_ref(), status.engine);
+    let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
+    let colour = painter.palette.accent;
+    let with_time = chart.map(|chart| {
+        let time = tr!("{} per round", time_us(chart.wall / 1e3));
+        painter.layout_no_wrap(format!("{overlap} · {time}"), font.clone(), colour)
+    });
+    let text = match with_time {
+        Some(text) if text.size().x <= room => text,
+        _ => fitted(painter, &overlap, font, colour, room),
+    };
+    let at = places.summary.left_center();
+    put(painter, at, Align2::LEFT_CENTER, text);
+}
+
+/// The factor large, then what was changed and the times.
+fn paint_finding(painter: &ThemedPainter, places: &TimelineLayout, found: &Headline) {
+    let (unit, place) = (places.unit, places.finding);
+    let colour = tone_colour(found.tone, &painter.palette);
+    let factor = fitted(
+        painter,
+        &found.factor,
+        medium(LARGE * unit),
+        colour,
+        place.width(),
+    );
+    let left = place.left() + factor.size().x + 16.0 * unit;
+    put(painter, place.left_center(), Align2::LEFT_CENTER, factor);
+    let room = place.right() - left;
+    let whole = format!("{} · {}", found.subject, found.times);
+    let wordings = match found.times.as_str() {
+        "" => [found.subject.as_str(); 2],
+        _ => [&whole, found.subject.as_str()],
+    };
+    let (font, colour) = (regular(BESIDE * unit), painter.palette.value);
+    let galleys = wordings
+        .into_iter()
+        .map(|text| painter.layout_no_wrap(text.into(), font.clone(), colour));
+    if let Some(beside) = galleys.into_iter().find(|galley| galley.size().x <= room) {
+        put(
+            painter,
+            pos2(left, place.center().y),
+            Align2::LEFT_CENTER,
+            beside,
+        );
+    }
+}
+
+/// Where the finding will stand.
+fn paint_hint(painter: &ThemedPainter, places: &TimelineLayout) {
+    let text = tr!("F2 to F8 and K change a setting: its effect on a round is shown here");
+    let font = regular(BESIDE * places.unit);
+    let (colour, room) = (painter.palette.label, places.finding.width());
+    let text = fitted(painter, text, font, colour, room);
+    put(
+        painter,
+        places.finding.left_center(),
+        Align2::LEFT_CENTER,
+        text,
+    );
+}
+
+/// Only a gain is green.
+pub(crate) fn tone_colour<Colour: Copy>(tone: Tone, palette: &Palette<Colour>) -> Colour {
+    match tone {
+        Tone::Measuring => palette.accent,
+        Tone::Better => palette.running,
+        Tone::Plain => palette.value,
+    }
+}
