@@ -439,8 +439,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, limit (of the CPU), frame, start, timeline, ui, lesson, ladder, auto [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "limit", "frame", "start", "timeline", "ui", "edit", "lesson", "ladder", "auto"])]
+    /// Which tables: step, limit (of the CPU), frame, start, timeline, ui, edit, effect, lesson, ladder, auto [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "limit", "frame", "start", "timeline", "ui", "edit", "effect", "lesson", "ladder", "auto"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

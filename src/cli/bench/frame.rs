@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, fits, open_instances, rate, setup};
+use super::{RUN, RUNS, Table, effect, fits, open_instances, rate, setup};
 use crate::cli::setup::DEFAULT_SIDE;
 use model::PicturePlan;
 use model::PictureSource;
-use model::{
-    DeviceChoice, Effect, Order, Pace, Picture, SessionAction, Setup, Streams, Switch, Switches,
-};
+use model::{DeviceChoice, Order, Picture, SessionAction, Setup, Streams, Switch, Switches};
 use screen::ViewOptions;
 use session::Session;
 use session::instances::{Event, Instances};
@@ -183,40 +181,14 @@ fn round_times(setup: &Setup) -> Result<Vec<f64>> {
 /// By what factor a round's time changes when F2 is pressed in a session at 60 rounds a second, as
 /// the window tells it: from a stream each to one for all.
 fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
-    let session = Session::start(
-        Setup {
-            pace: Pace::PerSecond(60.0),
-            ..setup.clone()
-        },
-        || {},
-    )?;
-    let switched = |to: u8| -> Result<f64> {
-        session.act(SessionAction::SetSwitch(Switch::Streams, to));
-        let streams = [Streams::PerInstance, Streams::One][usize::from(to)];
-        loop {
-            std::thread::sleep(Duration::from_millis(20));
-            let status = session.status();
-            if let Some(why) = status.gives_up() {
-                bail!("{why}");
-            }
-            let effect = status.last_effect.as_ref();
-            let effect = effect.filter(|effect| effect.finding.is_some());
-            if let Some(Effect {
-                round_us: [Some(before), Some(after)],
-                ..
-            }) = effect
-                && status.switches.streams == streams
-            {
-                return Ok(after / before);
-            }
-        }
-    };
+    let session = effect::open(setup)?;
+    let [there, back] = [1, 0].map(|to| SessionAction::SetSwitch(Switch::Streams, to));
     let mut factors = Vec::new();
-    for _ in 0..RUNS + 1 {
-        factors.push(switched(1)?);
-        switched(0)?;
+    for _ in 0..RUNS {
+        factors.extend(effect::factor(&effect::pressed(&session, there)?));
+        effect::pressed(&session, back)?;
     }
-    Ok(factors.split_off(1)) // the first warmed up
+    Ok(factors)
 }
 
 /// Frames in which every panel's picture was a newer one, a second, drawn off-screen at

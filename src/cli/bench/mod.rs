@@ -6,6 +6,7 @@
 
 mod auto;
 mod edit;
+mod effect;
 mod frame;
 mod ladder;
 mod lesson;
@@ -77,6 +78,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("edit") {
         add(edit::table(device, arguments.adapter.as_deref())?)?;
+    }
+    if wanted("effect") {
+        add(effect::table(device, quiet)?)?;
     }
     if wanted("lesson") {
         add(lesson::table(device)?)?;

@@ -56,6 +56,10 @@ pub(crate) fn paint(
     let round = tr!("{} per round", time_us(chart.wall / 1e3));
     // The finding has the times of the rounds compared: that of one round would only confuse.
     let head = match headline(status) {
+        // Overlap is not measured while A and B are compared.
+        Some(found) if status.comparison.is_some() => {
+            format!(" {}: {}", found.subject, found.factor)
+        }
         Some(found) => format!(" {}: {} · {overlap}", found.subject, found.factor),
         None => format!(" {overlap} · {round}"),
     };

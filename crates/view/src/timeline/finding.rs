@@ -37,6 +37,9 @@ fn paint_summary(
     status: &Status,
     chart: Option<&Chart>,
 ) {
+    if status.comparison.is_some() {
+        return; // it is not measured then
+    }
     let overlap = in_words(status.overlap.as_ref(), status.engine);
     let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
     let colour = painter.palette.accent;
