@@ -302,7 +302,7 @@ enum Digits {
 
 impl Digits {
     fn of(factor: f64, [low, high]: [f64; 2]) -> Digits {
-        let half = (high - factor).max(factor - low).max(0.01);
+        let half = (high - factor).max(factor - low).max(0.001);
         if half > 0.25 * factor {
             let digits = if low < 10.0 { 1 } else { 0 };
             // Outwards, so that the interval stays inside.
@@ -312,12 +312,22 @@ impl Digits {
             let digits = digits as usize;
             return Digits::FromTo(format!("{low:.digits$}"), format!("{high:.digits$}"));
         }
-        let digits = (-half.log10().floor()).clamp(0.0, 2.0) as i32;
-        let unit = 10f64.powi(digits);
-        // A hair less than the next digit is that digit.
-        let half = (half * unit - 1e-6).ceil() / unit;
-        let digits = digits as usize;
-        Digits::PlusMinus(format!("{factor:.digits$}"), format!("{half:.digits$}"))
+        let mut digits = (-half.log10().floor()).clamp(0.0, 2.0) as i32;
+        loop {
+            let unit = 10f64.powi(digits);
+            // A hair less than the next digit is that digit.
+            let shown_half = (half * unit - 1e-6).ceil() / unit;
+            let shown = (factor * unit).round() / unit;
+            // What excludes 1 shows that it does.
+            if shown - shown_half > 1.0 || low <= 1.0 || digits == 3 {
+                let digits = digits as usize;
+                return Digits::PlusMinus(
+                    format!("{shown:.digits$}"),
+                    format!("{shown_half:.digits$}"),
+                );
+            }
+            digits += 1;
+        }
     }
 }
 
@@ -532,6 +542,8 @@ mod tests {
         assert_eq!(say(8.13, [7.95, 8.30]), "8.1× faster ± 0.2");
         assert_eq!(say(1.254, [1.25, 1.26]), "1.25× faster ± 0.01");
         assert_eq!(say(0.5, [0.49, 0.51]), "2.00× slower ± 0.05");
+        assert_eq!(say(1.024, [1.0203, 1.037]), "1.024× faster ± 0.013");
+        assert_eq!(say(1.5, [1.5, 1.5]), "1.50× faster ± 0.01");
         assert_eq!(say(131.0, [127.0, 134.0]), "131× faster ± 4");
         assert_eq!(say(12.0, [8.04, 15.96]), "8.0 to 16.0× faster");
         assert_eq!(say(0.1, [0.05, 0.15]), "6.6 to 20.0× slower");

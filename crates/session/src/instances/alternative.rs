@@ -71,6 +71,8 @@ impl Instances {
         }
         let (before, after) = (self.plan().kernel.layout, alternative.plan.kernel.layout);
         if before != after {
+            // Prepared rounds have the addresses of the memory that is replaced.
+            self.forget_prepared();
             self.convert_layout(after)?;
         }
         if let Some(alternative) = &mut self.alternative {

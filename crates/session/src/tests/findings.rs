@@ -19,8 +19,13 @@ fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
         ..setup(instances, size)
     };
     let session = Session::start(fast, || {}).unwrap();
-    // Other streams, other slots, other pictures, another layout.
-    let switches = [Switch::Streams, Switch::HostMemory, Switch::Transfer];
+    // Other streams, other slots, other pictures, graphs, and with those another layout.
+    let switches = [
+        Switch::Streams,
+        Switch::HostMemory,
+        Switch::Transfer,
+        Switch::Graphs,
+    ];
     let switches = switches.map(SessionAction::CycleSwitch);
     for action in switches.into_iter().chain([SessionAction::NextKernel]) {
         let before = session.status();
