@@ -7,6 +7,8 @@ use crate::timeline::blocks::BlockMap;
 use crate::timeline::scale::{TimeScale, nice};
 use crate::timeline::{KINDS, Kind};
 use engine::{Span, StreamId};
+use lang::tr;
+use model::Status;
 use model::trace::{StepKind, TimedRound};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
@@ -106,6 +108,25 @@ impl Chart {
 const MIN_PART_OF_AXIS: f64 = 0.4;
 
 impl Chart {
+    /// A lane's name: its stream, and its GPU where there are several.
+    pub fn lane_name(&self, lane: &Lane, status: Option<&Status>) -> String {
+        let stream = lane.stream.0;
+        match status.and_then(|status| self.gpu_of(lane, status)) {
+            Some(gpu) => tr!("GPU {gpu}: {stream}", gpu = gpu, stream = stream),
+            None => tr!("stream {}", stream),
+        }
+    }
+
+    /// The GPU that a lane's stream is on, if there are several: consecutive instances share one.
+    fn gpu_of(&self, lane: &Lane, status: &Status) -> Option<usize> {
+        let gpus = Some(status.devices.len()).filter(|gpus| *gpus > 1)?;
+        let facts = |bar: &Bar| self.round.steps.get(bar.step as usize);
+        let instance = lane.bars.iter().find_map(|bar| facts(bar)?.instance)? as usize;
+        (0..gpus)
+            .rev()
+            .find(|gpu| gpu * status.instances / gpus <= instance)
+    }
+
     /// Keeps the axis of the round shown before, in nanoseconds, if this one fits it.
     pub fn keep_axis(&mut self, before: f64) {
         if (MIN_PART_OF_AXIS * before..=before).contains(&self.wall) {
@@ -173,6 +194,17 @@ mod tests {
     use super::*;
     use crate::fixtures::timed_round;
     use crate::timeline::scale::TimeRange;
+
+    #[test]
+    fn lanes_name_their_gpu_where_there_are_several() {
+        let chart = Chart::new(Arc::new(timed_round(16)));
+        let mut status = crate::fixtures::status(16, life::Size::new(64, 64).unwrap());
+        let name = |at: usize, status: &Status| chart.lane_name(&chart.lanes[at], Some(status));
+        assert_eq!(name(9, &status), "stream 9");
+        status.devices.push(status.devices[0].clone());
+        assert_eq!(name(7, &status), "GPU 0: 7");
+        assert_eq!(name(8, &status), "GPU 1: 8");
+    }
 
     #[test]
     fn a_chart_has_a_lane_a_stream_and_starts_at_zero() {

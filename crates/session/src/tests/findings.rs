@@ -205,7 +205,7 @@ fn equal_settings_are_not_told_apart_and_a_known_difference_is_found() {
         let known = count / 5;
         for seed in 0..known {
             if let Finding::Difference { interval, .. } =
-                compare(&mut instances, [25_000, 20_000], seed)
+                compare(&mut instances, [10_000, 8_000], seed)
             {
                 found += 1;
                 inside += u64::from(interval[0] <= 1.25 && 1.25 <= interval[1]);

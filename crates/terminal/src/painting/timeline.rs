@@ -80,8 +80,12 @@ pub(crate) fn paint(
     };
     let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
     let host = [host_lane(&chart.host)];
-    let rows = std::iter::once((tr!("host").to_owned(), &host[..]))
-        .chain(chart.lanes.chunks(folded).map(|lanes| (name(lanes), lanes)));
+    let rows = std::iter::once((tr!("host").to_owned(), &host[..])).chain(
+        chart
+            .lanes
+            .chunks(folded)
+            .map(|lanes| (name(lanes, chart, status), lanes)),
+    );
     let mut y = place.y + 1;
     for (name, lanes) in rows {
         if y + 1 >= place.bottom() {
@@ -110,12 +114,12 @@ fn host_lane(bars: &[Bar]) -> Lane {
     }
 }
 
-fn name(lanes: &[Lane]) -> String {
+fn name(lanes: &[Lane], chart: &Chart, status: &Status) -> String {
     match (lanes.first(), lanes.last()) {
         (Some(first), Some(last)) if first.stream != last.stream => {
             tr!("streams {}–{}", first.stream.0, last.stream.0)
         }
-        (Some(only), _) => tr!("stream {}", only.stream.0),
+        (Some(only), _) => chart.lane_name(only, Some(status)),
         _ => String::new(),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn paint(
         paint_axis(painter, &places, scale, &rounds);
         let folded = rounds
             .iter()
-            .map(|round| paint_round(painter, scale, round));
+            .map(|round| paint_round(painter, scale, round, frame.status));
         folded.max().unwrap_or(1)
     };
     if let Some(status) = frame.status {
@@ -126,12 +126,17 @@ pub(super) fn shown_rounds<'a>(
 }
 
 /// Everything that depends on the round; returns how many streams share a row.
-fn paint_round(painter: &ThemedPainter, scale: TimeScale, round: &ShownRound<'_>) -> usize {
+fn paint_round(
+    painter: &ThemedPainter,
+    scale: TimeScale,
+    round: &ShownRound<'_>,
+    status: Option<&Status>,
+) -> usize {
     let (places, chart) = (&round.places, round.chart);
     let rows = places.rows(chart.lanes.len());
     paint_bars(painter, places, scale, rows, chart);
     paint_bar_labels(painter, places, scale, rows, chart);
-    paint_lane_names(painter, places, rows, round);
+    paint_lane_names(painter, places, rows, round, status);
     rows.folded
 }
 
@@ -417,6 +422,7 @@ fn paint_lane_names(
     places: &TimelineLayout,
     rows: Rows,
     round: &ShownRound<'_>,
+    status: Option<&Status>,
 ) {
     let (unit, chart) = (places.unit, round.chart);
     let right = places.lanes.left() - 8.0 * unit;
@@ -437,7 +443,7 @@ fn paint_lane_names(
     for row in (0..rows.count()).step_by(every) {
         let lane = &chart.lanes[rows.lanes_of(row).start];
         let (top, bottom) = rows.edges(row);
-        let text = tr!("stream {}", lane.stream.0);
+        let text = chart.lane_name(lane, status);
         name(text, (top + bottom) / 2.0, painter.palette.label);
     }
 }
