@@ -53,7 +53,8 @@ fn tabled() -> BTreeSet<String> {
         );
         texts.extend(lesson.parts.iter().map(|part| part.title.to_owned()));
         texts.extend(lesson.compared.iter().map(|it| it.label.to_owned()));
-        texts.extend(lesson.missing_on_cpu.map(str::to_owned));
+        let missing = lesson.missing_on_cpu.into_iter();
+        texts.extend(missing.flat_map(|it| [it.what, it.on_gpu].map(str::to_owned)));
     }
     texts.extend(crate::cli::option_texts());
     texts.remove("");

@@ -16,8 +16,9 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         return list();
     };
     if arguments.child {
-        let answer = lesson::measure_connections(arguments.device).map_err(unwrapped)?;
-        return print(&answer);
+        let (mut requests, mut answers) = (std::io::stdin().lock(), std::io::stdout().lock());
+        let device = arguments.device;
+        return lesson::serve_connections(device, &mut requests, &mut answers).map_err(unwrapped);
     }
     let all = name == "all";
     let chosen: Vec<&'static Lesson> = if all {
@@ -117,14 +118,10 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     .map_err(unwrapped)?;
     tell_line(String::new());
     for factor in &outcome.factors {
-        let remark = if factor.matters {
-            ""
-        } else {
-            tr!("  no difference")
-        };
-        let value = format!("{:>8.2}", factor.value);
         let label = lang::text(factor.label);
-        tell_line(tr!("{}×  {}", value, label) + remark);
+        let finding = factor.finding.in_words();
+        let found = tr!("{label}: {finding}", label = label, finding = finding);
+        tell_line(format!("  {found}"));
     }
     for check in &outcome.checks {
         let verdict = if check.passed {

@@ -244,13 +244,7 @@ impl Measured {
             Some(Ok(outcome)) => {
                 page.text = outcome.closing.clone();
                 let row = |factor: &lesson::Factor| {
-                    let remark = if factor.matters {
-                        ""
-                    } else {
-                        tr!(": no difference")
-                    };
-                    let value = format!("{}×{remark}", number(factor.value));
-                    (lang::shown(factor.label), value)
+                    (lang::shown(factor.label), factor.finding.in_words())
                 };
                 page.rows = outcome.factors.iter().map(row).collect();
                 let check = |check: &lesson::Check| (check.what.clone(), check.passed);

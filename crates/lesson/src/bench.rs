@@ -23,6 +23,8 @@ pub struct Bench {
     info: DeviceInfo,
     /// The places of the buffers made.
     places: HashMap<BufferId, BufferLocation>,
+    /// Buffers that parts share, by their number and size.
+    shared: HashMap<(usize, usize), Vec<BufferId>>,
     /// What one part leaves for the next.
     kept: HashMap<&'static str, f64>,
 }
@@ -96,6 +98,7 @@ impl Bench {
             info: engine.devices()[0].clone(),
             engine: Some(engine),
             places: HashMap::new(),
+            shared: HashMap::new(),
             kept: HashMap::new(),
         })
     }
@@ -144,27 +147,27 @@ impl Bench {
         Ok(&mut **engine)
     }
 
-    /// An engine with nothing on it, for whoever wants it for himself.
-    pub fn take_fresh(&mut self) -> Result<Box<dyn Engine>> {
-        self.close();
+    /// Another engine on the same device, with nothing on it.
+    pub fn open_engine(&self) -> Result<Box<dyn Engine>> {
         Ok(open_engine(self.choice)?)
     }
 
-    /// Puts an engine with nothing on it in place of the present one: lattices are for ever.
-    pub fn renew(&mut self) -> Result<()> {
-        self.engine = Some(self.take_fresh()?);
-        Ok(())
+    /// Another bench on the same device, with an engine of its own: lattices are for ever.
+    pub fn another(&self) -> Result<Bench> {
+        Bench::open(self.choice)
     }
 
     /// Ends the engine; another one is opened when it is asked for.
     pub fn close(&mut self) {
         self.engine = None;
         self.places.clear();
+        self.shared.clear();
     }
 
     /// Gives back what a part had in memory.
     pub fn clear(&mut self) -> Result<()> {
         self.places.clear();
+        self.shared.clear();
         match &mut self.engine {
             Some(engine) => Ok(engine.drop_buffers()?),
             None => Ok(()),
@@ -206,6 +209,23 @@ impl Bench {
     ) -> Result<BufferId> {
         let buffer = self.engine()?.create_buffer(context, bytes, place)?;
         self.places.insert(buffer, place);
+        Ok(buffer)
+    }
+
+    /// A buffer that every part gets that asks for this number, size and place: parts are never
+    /// measured at once, and large buffers are not wanted several times.
+    pub fn shared_buffer(
+        &mut self,
+        number: usize,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
+        let mut known = self.shared.get(&(number, bytes)).into_iter().flatten();
+        if let Some(&buffer) = known.find(|&buffer| self.places[buffer] == place) {
+            return Ok(buffer);
+        }
+        let buffer = self.buffer_in(DEVICE, bytes, place)?;
+        self.shared.entry((number, bytes)).or_default().push(buffer);
         Ok(buffer)
     }
 
@@ -260,17 +280,6 @@ impl Bench {
             }
             engine.wait(Duration::from_millis(1));
         }
-    }
-
-    /// Runs a program once to get ready and then so many times; the median of the wall times, in
-    /// milliseconds.
-    pub fn median_ms(&mut self, times: usize, program: &Program) -> Result<f64> {
-        self.run(program)?;
-        let mut all = Vec::new();
-        for _ in 0..times {
-            all.push(self.run(program)?.wall_ms());
-        }
-        Ok(median(all))
     }
 
     /// What a timed program did, for the timeline.

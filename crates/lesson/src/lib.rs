@@ -7,27 +7,37 @@
 //! of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it
 //! on another thread.
 //!
+//! Parts that are compared are measured in turn, again and again ([`Experiment`]), until their
+//! comparison has a finding (module `interleave`). A conclusion is chosen by these findings
+//! ([`Outcome::conclude`]): it has a sentence for each, so that it says of no run what that run did
+//! not show.
+//!
 //! # How to add one
 //! A `const` [`Lesson`] in a module of `book`, `copies` or `concepts`; its place in [`LESSONS`], which
 //! is its place in the list; Chinese for its texts in `assets/lang/zh.toml`; then `cargo xtask docs`.
 //!
 //! The check of a lesson is that results are right. How much faster one part was than another is
-//! reported whatever it is.
+//! reported whatever it is. What is not compared gets no factor: the conclusion says how CUDA
+//! defines it, and leaves the figures to the reader.
 
 mod bench;
 mod book;
 mod concepts;
 mod copies;
 mod data;
+mod interleave;
 mod outcome;
 mod work;
 
 pub use bench::{Bench, Ran, Started};
-pub use concepts::connections::measure as measure_connections;
-pub use outcome::{Check, Factor, Figure, Measured, Outcome, PartOutcome, Picture};
-pub use work::{InKernel, PartWork, Rounds};
+pub use concepts::connections::serve as serve_connections;
+pub use outcome::{Check, Conclusions, Factor, Figure, Measured, Outcome, PartOutcome, Picture};
+pub use work::{Experiment, InKernel, PartWork, Rounds};
+
+use std::ops::Range;
 
 use engine::EngineError;
+use interleave::{Limits, interleave};
 use lang::tr;
 use model::DeviceChoice;
 
@@ -70,10 +80,19 @@ pub struct Lesson {
     pub parts: &'static [Part],
     /// Which parts are set against each other.
     pub compared: &'static [Compare],
-    /// What the CPU engine has none of, if the lesson is about that.
-    pub missing_on_cpu: Option<&'static str>,
-    /// What there is to learn, from what was measured.
+    /// What the CPU engine lacks, if the lesson is about that.
+    pub missing_on_cpu: Option<Missing>,
+    /// What there is to learn, from what was found.
     pub closing: fn(&Outcome) -> String,
+}
+
+/// What a lesson is about and the CPU engine lacks.
+#[derive(Clone, Copy, Debug)]
+pub struct Missing {
+    /// A noun, after "The CPU engine has no".
+    pub what: &'static str,
+    /// What a GPU would show: the conclusion on the CPU engine.
+    pub on_gpu: &'static str,
 }
 
 /// How lessons are listed.
@@ -140,7 +159,7 @@ pub enum Page {
 pub enum Progress<'a> {
     /// This part is being measured.
     Measuring(usize),
-    /// This part has been measured.
+    /// This part has been measured, and compared with those that it is compared with.
     Measured(usize, &'a PartOutcome),
 }
 
@@ -181,6 +200,25 @@ impl Lesson {
         let before = [Page::Intro, Page::Question].into_iter();
         before.chain(parts).chain([Page::Result]).collect()
     }
+
+    /// The parts, as ranges: what is compared is in the same one.
+    fn groups(&self) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for part in 0..self.parts.len() {
+            let is_compared_across = |compare: &Compare| {
+                let [first, last] = [
+                    compare.slow.min(compare.fast),
+                    compare.slow.max(compare.fast),
+                ];
+                first < part && part <= last
+            };
+            match groups.last_mut() {
+                Some(group) if self.compared.iter().any(is_compared_across) => group.end += 1,
+                _ => groups.push(part..part + 1),
+            }
+        }
+        groups
+    }
 }
 
 /// Measures every part of a lesson on a device (the first one, where there are several), and says
@@ -195,12 +233,49 @@ pub fn run(
 ) -> Result<Outcome> {
     let mut bench = Bench::open(device)?;
     let mut outcome = Outcome::of(lesson, &bench);
-    for (i, part) in lesson.parts.iter().enumerate() {
-        tell(Progress::Measuring(i));
-        let measured = part.work.run(&mut bench)?;
+    for group in lesson.groups() {
+        let mut experiments = Vec::new();
+        for part in group.clone() {
+            tell(Progress::Measuring(part));
+            let mut experiment = lesson.parts[part].work.prepare(&mut bench)?;
+            let sample = experiment.sample(&mut bench)?;
+            let inspected = experiment.inspect(&mut bench)?;
+            outcome.add(&lesson.parts[part], sample, inspected);
+            experiments.push(experiment);
+        }
+        // Nothing is to be concluded from the times of what the CPU engine lacks.
+        let can_compare = outcome.missing.is_none();
+        let of_group = |compare: &&Compare| can_compare && group.contains(&compare.slow);
+        let compared: Vec<Compare> = lesson.compared.iter().filter(of_group).copied().collect();
+        if !compared.is_empty() {
+            let pairs: Vec<[usize; 2]> = compared
+                .iter()
+                .map(|compare| [compare.slow - group.start, compare.fast - group.start])
+                .collect();
+            let first: Vec<f64> = group
+                .clone()
+                .map(|part| outcome.compared_ms(part))
+                .collect();
+            let interleaved = interleave(&first, &pairs, Limits::LESSON, &mut |i| {
+                // The system may leave a thread of the CPU engine in a bad place for seconds, and the
+                // part to which it belongs would look slow: so threads are made anew for each run.
+                if bench.is_cpu() && experiments[i].has_own_engine() {
+                    experiments[i] = lesson.parts[group.start + i].work.prepare(&mut bench)?;
+                }
+                experiments[i].sample(&mut bench)
+            })?;
+            for (part, median) in group.clone().zip(interleaved.medians) {
+                outcome.replace(part, median);
+            }
+            for (compare, finding) in compared.iter().zip(interleaved.findings) {
+                outcome.compare(compare, finding);
+            }
+        }
+        for part in group {
+            tell(Progress::Measured(part, &outcome.parts[part]));
+        }
+        drop(experiments);
         bench.clear()?;
-        outcome.add(part, measured);
-        tell(Progress::Measured(i, &outcome.parts[i]));
     }
     outcome.close(lesson);
     Ok(outcome)
@@ -222,10 +297,33 @@ mod tests {
             assert!(lesson.question.ends_with('?'), "{}", lesson.name);
             assert!(!lesson.parts.is_empty(), "{}", lesson.name);
             for compare in lesson.compared {
-                assert!(compare.slow < lesson.parts.len(), "{}", lesson.name);
-                assert!(compare.fast < lesson.parts.len(), "{}", lesson.name);
+                for part in [compare.slow, compare.fast] {
+                    let work = &lesson.parts[part].work;
+                    let is_repeated = !matches!(work, PartWork::Once(_));
+                    assert!(is_repeated, "{}: {}", lesson.name, compare.label);
+                }
             }
             assert_eq!(lesson.pages().len(), lesson.parts.len() + 3);
+        }
+    }
+
+    #[test]
+    fn parts_that_are_compared_are_measured_together_and_all_in_their_order() {
+        let groups = |name| find(name).unwrap().groups();
+        assert_eq!(groups("conway-sync"), [0..1, 1..2]);
+        assert_eq!(groups("conway-sync-shared"), [0..2, 2..3, 3..5]);
+        assert_eq!(groups("chunks"), [0..1, 1..4]);
+        for lesson in LESSONS {
+            let groups = lesson.groups();
+            let parts: Vec<usize> = groups.iter().cloned().flatten().collect();
+            let all: Vec<usize> = (0..lesson.parts.len()).collect();
+            assert_eq!(parts, all, "{}", lesson.name);
+            for compare in lesson.compared {
+                let holds = |group: &Range<usize>| {
+                    group.contains(&compare.slow) && group.contains(&compare.fast)
+                };
+                assert!(groups.iter().any(holds), "{}", lesson.name);
+            }
         }
     }
 

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Bench, Lesson, Part};
+use super::{Bench, Compare, Lesson, Part};
 use lang::tr;
+use model::Finding;
 use model::trace::TimedRound;
 
 /// What came of a lesson.
@@ -43,6 +44,9 @@ pub struct PartOutcome {
     pub figures: Vec<Figure>,
     /// What is to be known of them.
     pub note: Option<String>,
+    /// How many of the figures, the first ones, are of one sample.
+    #[serde(skip)]
+    sampled: usize,
 }
 
 /// A number that was measured.
@@ -57,14 +61,71 @@ pub struct Figure {
 }
 
 /// How much faster one part was than another.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(into = "FactorReport")]
 pub struct Factor {
-    /// What it says.
+    /// What was compared.
     pub label: &'static str,
-    /// The slower part's time over the faster one's.
+    /// The time of the part expected to be slower over that of the other, as they are shown.
     pub value: f64,
+    /// What can be said of it.
+    pub finding: Finding,
+}
+
+/// A factor in JSON.
+#[derive(Serialize)]
+struct FactorReport {
+    label: &'static str,
+    value: f64,
     /// Whether there is a difference worth the name, in either direction.
-    pub matters: bool,
+    matters: bool,
+    finding: &'static str,
+    /// What the factor may be; `None` if it is too noisy to tell.
+    interval: Option<[f64; 2]>,
+}
+
+impl From<Factor> for FactorReport {
+    fn from(factor: Factor) -> FactorReport {
+        let (finding, interval) = match factor.finding {
+            Finding::Difference { interval, .. } => ("difference", Some(interval)),
+            Finding::NoDifference { within } => {
+                ("no-difference", Some([1.0 / (1.0 + within), 1.0 + within]))
+            }
+            Finding::TooNoisy => ("too-noisy", None),
+        };
+        FactorReport {
+            label: factor.label,
+            value: factor.value,
+            matters: matches!(factor.finding, Finding::Difference { .. }),
+            finding,
+            interval,
+        }
+    }
+}
+
+/// What a lesson concludes from a comparison: a sentence for each finding. If it is too noisy to
+/// tell, all lessons say the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Conclusions {
+    /// The part that is expected to be faster is.
+    pub faster: &'static str,
+    /// There is no difference.
+    pub none: &'static str,
+    /// It is slower.
+    pub slower: &'static str,
+}
+
+impl Conclusions {
+    fn of(&self, finding: Finding) -> &'static str {
+        match finding {
+            Finding::Difference { .. } if finding.is_faster() => self.faster,
+            Finding::Difference { .. } => self.slower,
+            Finding::NoDifference { .. } => self.none,
+            Finding::TooNoisy => {
+                tr!("Measure again while nothing else is running on this machine.")
+            }
+        }
+    }
 }
 
 /// A check and its result.
@@ -129,6 +190,14 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The time that is set against other parts'.
+    ///
+    /// # Panics
+    /// If there is none: then the part cannot be compared.
+    pub(super) fn compared_ms(&self) -> f64 {
+        self.time_ms.expect("a part that is compared has a time")
+    }
+
     /// With the time that is set against other parts', as a figure too.
     pub fn of_time(label: &str, ms: f64) -> Measured {
         let measured = Measured {
@@ -185,7 +254,7 @@ impl Outcome {
             factors: Vec::new(),
             checks: Vec::new(),
             missing: missing.map(|what| {
-                tr!("The CPU engine has no {what}: results are verified, but CPU timings are not representative", what = lang::text(what))
+                tr!("The CPU engine has no {what}: results are verified, but CPU timings are not representative", what = lang::text(what.what))
             }),
             closing: String::new(),
             pictures: Vec::new(),
@@ -193,45 +262,64 @@ impl Outcome {
         }
     }
 
-    /// Takes what a part brought.
-    pub(super) fn add(&mut self, part: &Part, measured: Measured) {
-        let several = measured
-            .checks
-            .into_iter()
-            .map(|Check { what, passed }| Check {
-                what: tr!("{}: {what}", lang::text(part.title), what = what),
-                passed,
-            });
+    /// Takes a part's first sample, and what was seen when it was inspected.
+    pub(super) fn add(&mut self, part: &Part, sample: Measured, inspected: Measured) {
+        let sampled = sample.figures.len();
+        let checks = sample.checks.into_iter().chain(inspected.checks);
+        let several = checks.map(|Check { what, passed }| Check {
+            what: tr!("{}: {what}", lang::text(part.title), what = what),
+            passed,
+        });
         self.checks.extend(several);
-        self.pictures.extend(measured.pictures);
-        if let Some(round) = measured.trace {
+        self.pictures.extend(sample.pictures);
+        self.pictures.extend(inspected.pictures);
+        if let Some(round) = sample.trace.or(inspected.trace) {
             self.trace = Some((lang::text(part.title).into(), round));
         }
+        let mut figures = sample.figures;
+        figures.extend(inspected.figures);
         self.parts.push(PartOutcome {
             title: part.title,
-            time_ms: measured.time_ms,
-            figures: measured.figures,
-            note: measured.note,
+            time_ms: sample.time_ms,
+            figures,
+            note: sample.note.or(inspected.note),
+            sampled,
         });
     }
 
-    /// Sets parts against each other and draws the conclusion.
+    /// The time of a part that is compared.
+    ///
+    /// # Panics
+    /// If it has none.
+    pub(super) fn compared_ms(&self, part: usize) -> f64 {
+        let time = self.parts[part].time_ms;
+        time.expect("a part that is compared has a time")
+    }
+
+    /// Puts the sample with the median time in the place of a part's first one.
+    pub(super) fn replace(&mut self, part: usize, median: Measured) {
+        let part = &mut self.parts[part];
+        part.time_ms = median.time_ms;
+        part.figures.splice(..part.sampled, median.figures);
+    }
+
+    /// Takes what a comparison found, once the parts have their times.
+    pub(super) fn compare(&mut self, compare: &Compare, finding: Finding) {
+        self.factors.push(Factor {
+            label: compare.label,
+            value: self.compared_ms(compare.slow) / self.compared_ms(compare.fast),
+            finding,
+        });
+    }
+
+    /// Draws the conclusion.
     pub(super) fn close(&mut self, lesson: &Lesson) {
-        for compare in lesson.compared {
-            let time = |part: usize| self.parts[part].time_ms;
-            if let (Some(slow), Some(fast)) = (time(compare.slow), time(compare.fast)) {
-                let value = slow / fast;
-                let matters = !(1.0 / 1.05..1.05).contains(&value);
-                let label = compare.label;
-                self.factors.push(Factor {
-                    label,
-                    value,
-                    matters,
-                });
-            }
-        }
-        self.closing = (lesson.closing)(self);
-        if self.engine == "cpu" && self.missing.is_none() {
+        let missing = lesson.missing_on_cpu.filter(|_| self.missing.is_some());
+        self.closing = match missing {
+            Some(missing) => lang::text(missing.on_gpu).into(),
+            None => (lesson.closing)(self),
+        };
+        if self.engine == "cpu" && missing.is_none() {
             self.closing += tr!(
                 " (This ran on the CPU engine, whose threads play the part of multiprocessors.)"
             );
@@ -243,23 +331,18 @@ impl Outcome {
         self.checks.iter().all(|check| check.passed)
     }
 
-    /// A factor's value; 1 where it could not be taken.
-    pub fn factor(&self, index: usize) -> f64 {
-        self.factors.get(index).map_or(1.0, |factor| factor.value)
-    }
-
-    /// A factor in words.
-    pub fn compared(&self, index: usize) -> String {
-        in_words(self.factor(index))
-    }
-
-    /// What to say where a factor shows a gain, and what where it shows none.
-    pub fn explain(&self, index: usize, gain: &'static str, none: &'static str) -> &'static str {
-        if self.factor(index) >= 1.05 {
-            gain
-        } else {
-            none
-        }
+    /// What was compared, what was found, and what is concluded from it: the only way in which a
+    /// closing speaks of a comparison.
+    pub fn conclude(&self, factor: usize, conclusions: Conclusions) -> String {
+        let Some(factor) = self.factors.get(factor) else {
+            return String::new();
+        };
+        tr!(
+            "{label}: {finding}. {conclusion}",
+            label = sentence_case(lang::text(factor.label)),
+            finding = factor.finding.in_words(),
+            conclusion = conclusions.of(factor.finding)
+        )
     }
 
     /// A part's figure of this label; 0 where there is none.
@@ -272,45 +355,161 @@ impl Outcome {
     }
 }
 
-/// A factor in words: `4.2× faster`.
-pub(super) fn in_words(factor: f64) -> String {
-    if factor >= 1.05 {
-        let digits = match factor {
-            _ if factor < 2.0 => 2,
-            _ if factor < 100.0 => 1,
-            _ => 0,
-        };
-        tr!(
-            "{factor}× faster",
-            factor = format_args!("{factor:.digits$}")
-        )
-    } else if factor > 1.0 / 1.05 {
-        tr!(
-            "no difference (factor {factor})",
-            factor = format_args!("{factor:.2}")
-        )
-    } else {
-        tr!("{}× slower", format_args!("{:.1}", 1.0 / factor))
-    }
+/// With a capital letter, if it begins with a letter that has one.
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LESSONS;
+    use lang::Language;
+
+    /// Findings as expected, of none, the opposite, and of too much noise.
+    const FINDINGS: [Finding; 4] = [
+        Finding::Difference {
+            ratio: 2.5,
+            interval: [2.4, 2.6],
+        },
+        Finding::NoDifference { within: 0.03 },
+        Finding::Difference {
+            ratio: 0.5,
+            interval: [0.48, 0.52],
+        },
+        Finding::TooNoisy,
+    ];
+
+    /// What a run of the lesson with these findings would give.
+    fn recorded(lesson: &'static Lesson, engine: &'static str, findings: &[Finding]) -> Outcome {
+        let mut outcome = Outcome {
+            lesson: lesson.name,
+            engine,
+            device: "a device".into(),
+            parts: Vec::new(),
+            factors: Vec::new(),
+            checks: Vec::new(),
+            missing: lesson
+                .missing_on_cpu
+                .filter(|_| engine == "cpu")
+                .map(|missing| missing.what.into()),
+            closing: String::new(),
+            pictures: Vec::new(),
+            trace: None,
+        };
+        for part in lesson.parts {
+            outcome.add(part, Measured::of_time("a run", 1.0), Measured::default());
+        }
+        for (compare, &finding) in lesson.compared.iter().zip(findings) {
+            outcome.compare(compare, finding);
+        }
+        outcome.close(lesson);
+        outcome
+    }
 
     #[test]
-    fn factors_in_words_say_when_there_is_no_difference() {
-        let words = [5.26, 130.0, 1.02, 0.97, 0.5].map(in_words);
-        assert_eq!(
-            words,
-            [
-                "5.3× faster",
-                "130× faster",
-                "no difference (factor 1.02)",
-                "no difference (factor 0.97)",
-                "2.0× slower"
-            ]
-        );
+    fn closings_say_what_was_found_and_conclude_a_gain_from_a_gain_alone() {
+        for lesson in LESSONS {
+            for language in [Language::English, Language::Chinese] {
+                lang::with(language, || concludes(lesson));
+            }
+        }
+    }
+
+    fn concludes(lesson: &'static Lesson) {
+        for (at, compare) in lesson.compared.iter().enumerate() {
+            let mut without_words = Vec::new();
+            for finding in FINDINGS {
+                let mut findings = vec![FINDINGS[0]; lesson.compared.len()];
+                // So that the words of another comparison are not taken for those of this one.
+                for (other, place) in findings.iter_mut().enumerate() {
+                    let ratio = 20.0 + other as f64;
+                    let interval = [ratio - 1.0, ratio + 1.0];
+                    *place = Finding::Difference { ratio, interval };
+                }
+                findings[at] = finding;
+                let closing = recorded(lesson, "cuda", &findings).closing;
+                let words = finding.in_words();
+                let (name, label) = (lesson.name, compare.label);
+                if closing.contains(&sentence_case(lang::text(label))) {
+                    assert!(closing.contains(&words), "{name}: {closing}");
+                }
+                without_words.push(closing.replace(&words, ""));
+            }
+            let names =
+                |closing: &String| closing.contains(&sentence_case(lang::text(compare.label)));
+            let [faster, others @ ..] = &without_words[..] else {
+                unreachable!()
+            };
+            // "both" of multi-kernel-streams follows from the two others, and is a figure only.
+            if compare.label != "both" {
+                assert!(names(faster), "{}: {}", lesson.name, compare.label);
+                for other in others {
+                    assert_ne!(other, faster, "{}: {}", lesson.name, compare.label);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_cpu_engine_lacks_is_not_concluded_from_its_times() {
+        for lesson in LESSONS {
+            let closing = |finding| {
+                let findings = vec![finding; lesson.compared.len()];
+                recorded(lesson, "cpu", &findings).closing
+            };
+            if let Some(missing) = lesson.missing_on_cpu {
+                assert_eq!(FINDINGS.map(closing), [missing.on_gpu; 4]);
+            } else {
+                assert!(
+                    closing(FINDINGS[0]).contains("CPU engine"),
+                    "{}",
+                    lesson.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn factors_in_json_keep_their_fields_and_have_the_finding() {
+        let json = FINDINGS.map(|finding| {
+            let (label, value) = ("a", 2.5);
+            serde_json::to_value(Factor {
+                label,
+                value,
+                finding,
+            })
+            .unwrap()
+        });
+        let [faster, none, slower, noisy] = json;
+        let want = serde_json::json!({
+            "label": "a", "value": 2.5, "matters": true, "finding": "difference",
+            "interval": [2.4, 2.6],
+        });
+        assert_eq!(faster, want);
+        assert_eq!(none["matters"], false);
+        assert_eq!(none["interval"], serde_json::json!([1.0 / 1.03, 1.03]));
+        assert_eq!(slower["matters"], true);
+        assert_eq!(noisy["finding"], "too-noisy");
+        assert!(noisy["interval"].is_null());
+    }
+
+    #[test]
+    fn a_median_takes_the_place_of_the_first_sample_and_leaves_what_was_inspected() {
+        let lesson = &LESSONS[0];
+        let mut outcome = recorded(lesson, "cuda", &[]);
+        outcome.parts.clear();
+        let sample = |ms: f64| Measured::of_time("a run", ms).figure("a second", 1e3 / ms, "1/s");
+        let inspected = Measured::default().figure("launches", 3.0, "");
+        outcome.add(&lesson.parts[0], sample(5.0), inspected);
+        assert_eq!(outcome.value(0, "a run"), 5.0);
+        outcome.replace(0, sample(4.0));
+        let figures = ["a run", "a second", "launches"].map(|label| outcome.value(0, label));
+        assert_eq!(figures, [4.0, 250.0, 3.0]);
+        assert_eq!(outcome.parts[0].time_ms, Some(4.0));
+        assert_eq!(outcome.parts[0].figures.len(), 3);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bench::{DEVICE, median};
+use super::bench::DEVICE;
 use super::{Bench, Measured, Result, data};
 use engine::kernels::{self, Iteration};
 use engine::{
@@ -28,22 +28,61 @@ pub enum PartWork {
     Rounds(Rounds),
     /// Many generations in one launch.
     InKernel(InKernel),
-    /// What neither of them can say.
-    Program(fn(&mut Bench) -> Result<Measured>),
+    /// Another experiment.
+    Program(fn(&mut Bench) -> Result<Box<dyn Experiment>>),
+    /// What is measured once, and compared with nothing.
+    Once(fn(&mut Bench) -> Result<Measured>),
+}
+
+/// A part with everything in place, which can be measured again and again.
+pub trait Experiment {
+    /// Measures once: the time that is compared, and figures that follow from the same run.
+    ///
+    /// # Errors
+    /// Where the engine fails.
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured>;
+
+    /// What needs no repetition: checks, pictures, a timed round and figures of it. Called once,
+    /// after the first sample.
+    ///
+    /// # Errors
+    /// Where the engine fails.
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured>;
+
+    /// Whether it runs on an engine that no other part uses, so that it can be prepared again without
+    /// leaving anything behind.
+    fn has_own_engine(&self) -> bool {
+        false
+    }
 }
 
 impl PartWork {
-    pub(super) fn run(&self, bench: &mut Bench) -> Result<Measured> {
+    /// Puts in place what the part needs, and warms it up.
+    pub(super) fn prepare(&self, bench: &mut Bench) -> Result<Box<dyn Experiment>> {
         match self {
-            PartWork::Rounds(rounds) => rounds.run(bench),
-            PartWork::InKernel(launch) => launch.run(bench),
-            PartWork::Program(run) => run(bench),
+            PartWork::Rounds(rounds) => Ok(Box::new(RoundsRun::new(*rounds, bench)?)),
+            PartWork::InKernel(launch) => Ok(Box::new(Launches::new(*launch, bench)?)),
+            PartWork::Program(prepare) => prepare(bench),
+            PartWork::Once(measure) => Ok(Box::new(Once(*measure))),
         }
     }
 }
 
-/// Rounds of lattices: the time of one is the median over several runs of so many.
-#[derive(Debug)]
+/// See [`PartWork::Once`].
+struct Once(fn(&mut Bench) -> Result<Measured>);
+
+impl Experiment for Once {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        (self.0)(bench)
+    }
+
+    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        Ok(Measured::default())
+    }
+}
+
+/// Rounds of lattices: the time of one, as the mean of several in a row.
+#[derive(Clone, Copy, Debug)]
 pub struct Rounds {
     /// How many lattices.
     pub instances: usize,
@@ -55,79 +94,107 @@ pub struct Rounds {
     pub switches: Switches,
     /// Generations a round.
     pub generations_per_round: u32,
-    /// Rounds a run.
+    /// Rounds in a row; a fifth of them on the CPU.
     pub rounds: u32,
 }
 
-impl Rounds {
-    fn run(&self, bench: &mut Bench) -> Result<Measured> {
+/// Rounds on an engine of their own.
+struct RoundsRun {
+    rounds: Rounds,
+    setup: Setup,
+    instances: Instances,
+    first: Arc<Lattice>,
+    /// Rounds of a sample.
+    in_a_row: u32,
+    stepped: u64,
+}
+
+impl RoundsRun {
+    fn new(rounds: Rounds, bench: &Bench) -> Result<RoundsRun> {
         let setup = Setup {
-            instances: self.instances,
-            size: square(self.side),
+            instances: rounds.instances,
+            size: square(rounds.side),
             rule: Rule::LIFE,
             start: Start::Soup {
                 density: DENSITY,
                 seed: SEED,
             },
-            kernel: kernel(self.kernel),
+            kernel: kernel(rounds.kernel),
             kernel_choice: KernelChoice::Explicit,
             device: bench.choice(),
-            switches: self.switches,
-            generations_per_round: self.generations_per_round,
+            switches: rounds.switches,
+            generations_per_round: rounds.generations_per_round,
             pace: Pace::Unthrottled,
             rounds: None,
             time: TimeSettings::DEFAULT,
         };
-        let runs = bench.pick(5, 3);
-        let mut instances = Instances::new(bench.take_fresh()?, &setup, 1)?;
+        let mut instances = Instances::new(bench.open_engine()?, &setup, 1)?;
         let starts = starts(&setup, 0..setup.instances)?;
         let first = starts[0].1.clone();
         instances.set_lattices(starts)?;
         instances.set_picture(Some(PicturePlan {
-            transfer: match self.switches.transfer {
+            transfer: match rounds.switches.transfer {
                 TransferChoice::Cells => Transfer::Cells,
                 _ => Transfer::Bits,
             },
             ..PicturePlan::BITS
         }))?;
-
-        let each = self.generations_per_round;
-        let mut stepped = 0;
-        let mut step = |rounds: u32, instances: &mut Instances, traced| -> Result<f64> {
-            let generations = u64::from(rounds) * u64::from(each);
-            stepped += generations;
-            let took = instances.run(generations, each, traced)?;
-            Ok(took.as_secs_f64() * 1e3)
+        let mut run = RoundsRun {
+            rounds,
+            setup,
+            instances,
+            first,
+            in_a_row: bench.pick(rounds.rounds, (rounds.rounds / 5).max(1)),
+            stepped: 0,
         };
-        step(4, &mut instances, None)?; // modules are loaded, graphs prepared
-        let mut times = Vec::new();
-        for _ in 0..runs {
-            times.push(step(self.rounds, &mut instances, None)? / f64::from(self.rounds));
-        }
+        run.step(4, None)?; // modules are loaded, graphs prepared
+        Ok(run)
+    }
+
+    /// The time of so many rounds in milliseconds.
+    fn step(&mut self, rounds: u32, traced: Option<&mut dyn FnMut(TimedRound)>) -> Result<f64> {
+        let each = self.rounds.generations_per_round;
+        let generations = u64::from(rounds) * u64::from(each);
+        self.stepped += generations;
+        let took = self.instances.run(generations, each, traced)?;
+        Ok(took.as_secs_f64() * 1e3)
+    }
+}
+
+impl Experiment for RoundsRun {
+    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let ms = self.step(self.in_a_row, None)? / f64::from(self.in_a_row);
+        let instances = self.rounds.instances as u64;
+        let cells = (self.setup.size.cells() * instances) as f64
+            * f64::from(self.rounds.generations_per_round);
+        Ok(Measured::of_time(mark!("a round"), ms)
+            .figure(mark!("rounds a second"), 1e3 / ms, "1/s")
+            .figure(mark!("cells a second"), cells / ms / 1e6, "Gcell/s"))
+    }
+
+    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
         let mut trace = None;
         let mut keep = |round: TimedRound| trace = Some(round);
-        step(4, &mut instances, Some(&mut keep))?;
-
-        let got = instances.fetch()?;
-        let want = reference::run(&first, Rule::LIFE, stepped);
+        self.step(4, Some(&mut keep))?;
+        let got = self.instances.fetch()?;
+        let want = reference::run(&self.first, Rule::LIFE, self.stepped);
         let all = tr!(
             "after {stepped} generations the first of {} lattices is as the reference has it",
-            self.instances,
-            stepped = stepped
+            self.rounds.instances,
+            stepped = self.stepped
         );
-        let ms = median(times);
-        let cells = (setup.size.cells() * self.instances as u64) as f64 * f64::from(each);
-        let mut measured = Measured::of_time(mark!("a round"), ms)
-            .figure(mark!("rounds a second"), 1e3 / ms, "1/s")
-            .figure(mark!("cells a second"), cells / ms / 1e6, "Gcell/s")
-            .check(all, got[0] == want);
+        let mut measured = Measured::default().check(all, got[0] == want);
         measured.trace = trace;
         Ok(measured)
+    }
+
+    fn has_own_engine(&self) -> bool {
+        true
     }
 }
 
 /// Lattices that each live in one block for so many generations.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct InKernel {
     /// How many lattices.
     pub instances: u32,
@@ -137,20 +204,33 @@ pub struct InKernel {
     pub side: u64,
     /// The kernel's name: one that iterates by itself.
     pub kernel: &'static str,
-    /// Generations, in one launch where the device sets no limit to its time.
+    /// Generations, in one launch where the device sets no limit to its time; a tenth of them on
+    /// the CPU.
     pub generations: u32,
 }
 
-impl InKernel {
-    fn run(&self, bench: &mut Bench) -> Result<Measured> {
-        bench.renew()?;
-        let kernel = kernel(self.kernel);
+/// Lattices on an engine of their own, and launches of many generations.
+struct Launches {
+    launch: InKernel,
+    bench: Bench,
+    bench_lattices: BenchLattices,
+    /// Generations of a sample.
+    generations: u32,
+    /// Generations of a launch.
+    most: u32,
+}
+
+impl Launches {
+    fn new(launch: InKernel, bench: &Bench) -> Result<Launches> {
+        let mut bench = bench.another()?;
+        let kernel = kernel(launch.kernel);
         assert_eq!(kernel.iteration, Iteration::InKernel, "{}", kernel.name);
-        let size = square(self.side);
+        let size = square(launch.side);
         let mut bench_lattices =
-            BenchLattices::new(bench, self.instances, size, kernel, self.streams)?;
+            BenchLattices::new(&mut bench, launch.instances, size, kernel, launch.streams)?;
+        let generations = bench.pick(launch.generations, launch.generations / 10);
         // The module is loaded, and the clock of a GPU that was idle goes up.
-        let warm = 1000.min(self.generations);
+        let warm = 1000.min(generations);
         let mut program = bench_lattices.advance(warm);
         program.timed = true;
         let first = bench.run(&program)?.device_ms().max(1e-3);
@@ -159,36 +239,64 @@ impl InKernel {
         } else {
             u32::MAX
         };
-        let (mut left, mut ms, mut launches) = (self.generations, 0.0, 0);
+        Ok(Launches {
+            launch,
+            bench,
+            bench_lattices,
+            generations,
+            most,
+        })
+    }
+}
+
+impl Experiment for Launches {
+    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let (mut left, mut ms) = (self.generations, 0.0);
         while left > 0 {
-            let now = left.min(most);
-            let mut program = bench_lattices.advance(now);
+            let now = left.min(self.most);
+            let mut program = self.bench_lattices.advance(now);
             program.timed = true;
-            ms += bench.run(&program)?.device_ms();
-            launches += 1;
+            ms += self.bench.run(&program)?.device_ms();
             left -= now;
         }
-        let wrong = bench_lattices.wrong(bench)?;
-        let (all, generations) = (f64::from(self.instances), f64::from(self.generations));
-        let mut measured = Measured::of_time(mark!("on the device"), ms)
+        let (all, generations) = (
+            f64::from(self.launch.instances),
+            f64::from(self.generations),
+        );
+        Ok(Measured::of_time(mark!("on the device"), ms)
             .figure(mark!("a generation"), ms * 1e6 / generations, "ns")
             .figure(
                 mark!("generations a second"),
                 all * generations / ms / 1e3,
                 "M/s",
-            )
-            .check(
-                tr!("the cells after {} generations", bench_lattices.stepped),
-                wrong == 0,
-            );
-        if launches > 1 {
-            measured = measured.note(tr!(
+            ))
+    }
+
+    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let wrong = self.bench_lattices.wrong(&mut self.bench)?;
+        let measured = Measured::default().check(
+            tr!(
+                "the cells after {} generations",
+                self.bench_lattices.stepped
+            ),
+            wrong == 0,
+        );
+        let launches = self.generations.div_ceil(self.most);
+        Ok(if self.bench.is_cpu() {
+            measured.note(tr!("on the CPU engine, a tenth of these generations"))
+        } else if launches > 1 {
+            measured.note(tr!(
                 "in {launches} launches: the system ends kernels that run for seconds, where this \
                  device drives a display",
                 launches = launches
-            ));
-        }
-        Ok(measured)
+            ))
+        } else {
+            measured
+        })
+    }
+
+    fn has_own_engine(&self) -> bool {
+        true
     }
 }
 

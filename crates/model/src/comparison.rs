@@ -199,12 +199,24 @@ impl Comparison {
         self.log_ratios.push(log_ratio);
     }
 
+    /// Takes a finding back, so that more rounds count: for comparisons that share their rounds until
+    /// each has a finding. Each look has its own part of [`ERROR`], so what the last one finds is as
+    /// certain as if it were the first.
+    pub fn resume(&mut self) {
+        self.finding = None;
+    }
+
     /// The finding from the times so far, however few: for when the time is up.
     pub fn finish(&self) -> Finding {
         let left = ERROR - f64::from(self.looks) * ERROR_PER_LOOK;
         self.finding
             .or_else(|| self.look(left))
             .unwrap_or(Finding::TooNoisy)
+    }
+
+    /// Whether there is a finding, so that further times change nothing.
+    pub fn has_finding(&self) -> bool {
+        self.finding.is_some()
     }
 
     /// Whether the blocks so far are enough for a finding.
@@ -302,9 +314,19 @@ enum Digits {
 
 impl Digits {
     fn of(factor: f64, [low, high]: [f64; 2]) -> Digits {
-        let half = (high - factor).max(factor - low).max(0.001);
-        if half > 0.25 * factor {
-            let digits = if low < 10.0 { 1 } else { 0 };
+        let half = (high - factor).max(factor - low).max(0.01);
+        let digits = (-half.log10().floor()).clamp(0.0, 2.0) as i32;
+        let unit = 10f64.powi(digits);
+        // A hair less than the next digit is that digit.
+        let rounded = (half * unit - 1e-6).ceil() / unit;
+        let low_shown = (factor * unit).round() / unit - rounded;
+        // With one digit, or where one half is the larger, ± may look as if it held no difference.
+        if half > 0.25 * factor || low_shown < 1.0 + 1e-6 {
+            let digits = match low {
+                _ if low < 2.0 => 2,
+                _ if low < 10.0 => 1,
+                _ => 0,
+            };
             // Outwards, so that the interval stays inside.
             let unit = 10f64.powi(digits);
             let low = (low * unit).floor() / unit;
@@ -312,22 +334,8 @@ impl Digits {
             let digits = digits as usize;
             return Digits::FromTo(format!("{low:.digits$}"), format!("{high:.digits$}"));
         }
-        let mut digits = (-half.log10().floor()).clamp(0.0, 2.0) as i32;
-        loop {
-            let unit = 10f64.powi(digits);
-            // A hair less than the next digit is that digit.
-            let shown_half = (half * unit - 1e-6).ceil() / unit;
-            let shown = (factor * unit).round() / unit;
-            // What excludes 1 shows that it does.
-            if shown - shown_half > 1.0 || low <= 1.0 || digits == 3 {
-                let digits = digits as usize;
-                return Digits::PlusMinus(
-                    format!("{shown:.digits$}"),
-                    format!("{shown_half:.digits$}"),
-                );
-            }
-            digits += 1;
-        }
+        let digits = digits as usize;
+        Digits::PlusMinus(format!("{factor:.digits$}"), format!("{rounded:.digits$}"))
     }
 }
 
@@ -542,10 +550,12 @@ mod tests {
         assert_eq!(say(8.13, [7.95, 8.30]), "8.1× faster ± 0.2");
         assert_eq!(say(1.254, [1.25, 1.26]), "1.25× faster ± 0.01");
         assert_eq!(say(0.5, [0.49, 0.51]), "2.00× slower ± 0.05");
-        assert_eq!(say(1.024, [1.0203, 1.037]), "1.024× faster ± 0.013");
+        assert_eq!(say(1.024, [1.0203, 1.037]), "1.02 to 1.04× faster");
         assert_eq!(say(1.5, [1.5, 1.5]), "1.50× faster ± 0.01");
         assert_eq!(say(131.0, [127.0, 134.0]), "131× faster ± 4");
         assert_eq!(say(12.0, [8.04, 15.96]), "8.0 to 16.0× faster");
+        assert_eq!(say(1.14, [1.031, 1.39]), "1.03 to 1.39× faster");
+        assert_eq!(say(1.23, [1.04, 1.31]), "1.04 to 1.31× faster");
         assert_eq!(say(0.1, [0.05, 0.15]), "6.6 to 20.0× slower");
         assert_eq!(say(1.01, [0.97, 1.03]), "no difference (within 4 %)");
         assert_eq!(say(1.0, [0.999, 1.001]), "no difference (within 1 %)");

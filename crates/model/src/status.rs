@@ -142,11 +142,11 @@ impl Effect {
         let digits = if before.min(after) < 1000.0 { 3 } else { 2 };
         let ms = |us: f64| format!("{:.digits$}", us / 1e3);
         tr!(
-            "{what}: {before} → {after} ms per round, {factor}",
+            "{what}: {factor} ({before} → {after} ms per round)",
             what = self.what,
+            factor = self.in_short(),
             before = ms(before),
-            after = ms(after),
-            factor = self.in_short()
+            after = ms(after)
         )
     }
 }

@@ -36,6 +36,8 @@ struct Figure {
 struct Factor {
     label: String,
     value: f64,
+    /// `None` if it is too noisy to tell.
+    interval: Option<[f64; 2]>,
 }
 
 pub(super) fn table(device: DeviceChoice) -> Result<Table> {
@@ -66,6 +68,10 @@ fn add(table: &mut Table, outcome: &Outcome) {
     }
     for factor in &outcome.factors {
         let what = format!("{name}: {}", factor.label);
-        table.add(what, "times", &[factor.value]);
+        let values = match factor.interval {
+            Some([low, high]) => vec![low.min(factor.value), factor.value, high.max(factor.value)],
+            None => vec![factor.value],
+        };
+        table.add(what, "times", &values);
     }
 }

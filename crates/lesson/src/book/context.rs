@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::multi_kernel::{LENGTH, launch};
 use crate::bench::{DEVICE, copy};
-use crate::{Bench, Group, Lesson, Measured, Part, PartWork, Result, data};
+use crate::{Bench, Group, Lesson, Measured, Missing, Part, PartWork, Result, data};
 use engine::{BufferLocation, HostMemory, Program, StreamSpec};
 use lang::{mark, tr};
 
@@ -18,27 +18,26 @@ pub(crate) const CONTEXT: Lesson = Lesson {
     question: "Which takes longest: making a context, its first work, or the same work again?",
     parts: &[Part {
         title: "by hand",
-        work: PartWork::Program(run),
+        work: PartWork::Once(run),
     }],
     compared: &[],
-    missing_on_cpu: Some("contexts that cost anything"),
-    closing: |outcome| {
-        let time = |index: usize| outcome.parts[0].figures[index].clone();
-        let (first, again) = (time(1), time(2));
+    missing_on_cpu: Some(Missing {
+        what: "contexts that cost anything",
+        on_gpu: "A GPU would show what a context costs: memory and time to make it, and kernels to \
+                 load before their first launch. The CPU engine has nothing to make or to load.",
+    }),
+    closing: |_| {
         tr!(
-            "The first work took {} {}, the same work again {} {}: a context has to load \
-             its kernels before it runs one. Programs make one at their start and keep it.",
-            format_args!("{:.1}", first.value),
-            first.unit,
-            format_args!("{:.1}", again.value),
-            again.unit
+            "The figures are of one run each. A context has its own memory and its own modules: \
+             kernels are loaded into it before they run there first. So programs make a context \
+             at their start and keep it."
         )
+        .into()
     },
 };
 
 fn run(bench: &mut Bench) -> Result<Measured> {
     const BYTES: usize = 4 * LENGTH;
-    bench.renew()?;
     let timed = |began: Instant| began.elapsed().as_secs_f64() * 1e3;
 
     let began = Instant::now();

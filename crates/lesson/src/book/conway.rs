@@ -2,7 +2,9 @@
 
 use crate::bench::{copy, median};
 use crate::work::{BenchLattices, kernel, square};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+};
 use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
 use lang::{mark, tr};
 
@@ -22,11 +24,11 @@ pub(crate) const CONWAY: Lesson = Lesson {
     parts: &[
         Part {
             title: "as in the book",
-            work: PartWork::Program(|bench| frames(bench, &BOOK, 1)),
+            work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK, 1)),
         },
         Part {
             title: "corrected",
-            work: PartWork::Program(|bench| frames(bench, &RIGHT, 1)),
+            work: PartWork::Program(|bench| Frames::prepare(bench, &RIGHT, 1)),
         },
     ],
     compared: &[Compare {
@@ -36,12 +38,23 @@ pub(crate) const CONWAY: Lesson = Lesson {
     }],
     missing_on_cpu: None,
     closing: |outcome| {
-        tr!(
-            "A frame is {} with page-locked memory, a bit a cell instead of four bytes, and two \
-             buffers that change places: nothing has to be copied back. What is left is the \
-             price of the host's calls and of waiting for each frame; one lattice this small \
-             cannot fill a device.",
-            outcome.compared(0)
+        outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!(
+                    "A bit a cell instead of four bytes is a smaller copy, and buffers that change \
+                     places need none. One lattice this small cannot fill a device: the host's \
+                     calls and waiting for each frame remain."
+                ),
+                none: tr!(
+                    "So the copies were not what took the time: the host's calls and waiting for \
+                     each frame are the same in both."
+                ),
+                slower: tr!(
+                    "To make the cells bits takes a launch more, and on this machine the copies \
+                     that it saves were cheaper."
+                ),
+            },
         )
     },
 };
@@ -58,15 +71,15 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     parts: &[
         Part {
             title: "one stream, as in the book",
-            work: PartWork::Program(|bench| frames(bench, &BOOK_ONE_STREAM, 4)),
+            work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK_ONE_STREAM, 4)),
         },
         Part {
             title: "four streams, as in the book",
-            work: PartWork::Program(|bench| frames(bench, &BOOK_STREAMS, 4)),
+            work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK_STREAMS, 4)),
         },
         Part {
             title: "four streams, corrected",
-            work: PartWork::Program(|bench| frames(bench, &RIGHT_STREAMS, 4)),
+            work: PartWork::Program(|bench| Frames::prepare(bench, &RIGHT_STREAMS, 4)),
         },
     ],
     compared: &[
@@ -83,11 +96,32 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        tr!(
-            "Four streams instead of one, as in the book: {}. Corrected, against the book's four: {}. A stream only promises order: operations overlap only if the host does not wait between them.",
-            outcome.compared(0),
-            outcome.compared(1)
-        )
+        let streams = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("Some of the operations overlapped."),
+                none: tr!(
+                    "The host waits in every copy to pageable memory, so one stream is idle before \
+                     the next has work."
+                ),
+                slower: tr!("More streams were only more to manage here."),
+            },
+        );
+        let corrected = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!(
+                    "A stream only promises order: operations of several streams overlap if the \
+                     host does not wait between them."
+                ),
+                none: tr!("So waiting between the operations was not the bottleneck here."),
+                slower: tr!(
+                    "To make the cells bits takes a launch more, and on this machine the copies \
+                     and waits that it saves were cheaper."
+                ),
+            },
+        );
+        tr!("{} {}", streams, corrected)
     },
 };
 
@@ -194,66 +228,97 @@ impl Way {
     }
 }
 
-/// Frames, each waited for as a picture that is drawn.
-fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
-    const WARM: u32 = 20;
-    bench.renew()?;
-    let streams = match way.streams {
-        Some(StreamKind::Default) => bench.streams(1, StreamKind::Default)?,
-        Some(kind) => bench.streams(lattices, kind)?,
-        None => bench.streams(1, StreamKind::NonBlocking)?,
-    };
-    let streams = (0..lattices).map(|i| streams[i % streams.len()]).collect();
-    let mut bench_lattices =
-        BenchLattices::in_streams(bench, square(SIDE), kernel("global"), streams)?;
-    let mut spare = Vec::new();
-    for _ in 0..lattices {
-        spare.push([bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?]);
-    }
-    let mut program = way.frame(&bench_lattices, &spare);
-    let frames = bench.pick(400, 100);
-    let mut walls = Vec::new();
-    for frame in 0..WARM + frames {
-        let ran = bench.run(&program)?;
-        bench_lattices.stepped += 1;
-        if frame >= WARM {
-            walls.push(ran.wall_ms());
-        }
-    }
-    program.timed = true;
-    let timed = bench.run(&program)?;
-    bench_lattices.stepped += 1;
-    let wrong = bench_lattices.wrong(bench)?;
+/// Frames, each waited for as a picture that is drawn; on an engine of their own.
+struct Frames {
+    way: &'static Way,
+    bench: Bench,
+    bench_lattices: BenchLattices,
+    frame: Program,
+}
 
-    let ms = median(walls);
-    let mut measured =
-        Measured::of_time(mark!("a frame"), ms).figure(mark!("frames a second"), 1e3 / ms, "1/s");
-    let mut shown = Vec::new();
-    for (i, step) in program.steps.iter().enumerate() {
-        let label = match step.op {
-            Op::Advance { .. } => mark!("time per launch, measured by events around it"),
-            Op::Pack(_) => mark!("its cells made bits"),
-            Op::Download { .. } => mark!("its copy to the host"),
-            Op::Copy { .. } => mark!("its copy back on the device"),
-            _ => continue,
+impl Frames {
+    fn prepare(bench: &Bench, way: &'static Way, lattices: usize) -> Result<Box<dyn Experiment>> {
+        const WARM: u32 = 20;
+        let mut bench = bench.another()?;
+        let streams = match way.streams {
+            Some(StreamKind::Default) => bench.streams(1, StreamKind::Default)?,
+            Some(kind) => bench.streams(lattices, kind)?,
+            None => bench.streams(1, StreamKind::NonBlocking)?,
         };
-        if !shown.contains(&label) {
-            shown.push(label);
-            measured = measured.time(label, timed.step_ms(i));
+        let streams = (0..lattices).map(|i| streams[i % streams.len()]).collect();
+        let bench_lattices =
+            BenchLattices::in_streams(&mut bench, square(SIDE), kernel("global"), streams)?;
+        let mut spare = Vec::new();
+        for _ in 0..lattices {
+            spare.push([bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?]);
         }
+        let mut frames = Frames {
+            frame: way.frame(&bench_lattices, &spare),
+            way,
+            bench,
+            bench_lattices,
+        };
+        for _ in 0..WARM {
+            frames.run()?;
+        }
+        Ok(Box::new(frames))
     }
-    measured.trace = Some(bench.timed_round(&program, timed));
-    let checked = tr!(
-        "{lattices} x 128 x 128 cells after {} frames",
-        bench_lattices.stepped,
-        lattices = lattices
-    );
-    measured = measured.check(checked, wrong == 0);
-    if way.copy_back {
-        measured = measured.note(tr!(
-            "this engine's two buffers change places anyway; the copy back is made between two \
-             others of the same size"
-        ));
+
+    fn run(&mut self) -> Result<Ran> {
+        self.bench_lattices.stepped += 1;
+        self.bench.run(&self.frame)
     }
-    Ok(measured)
+}
+
+impl Experiment for Frames {
+    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let mut walls = Vec::new();
+        for _ in 0..self.bench.pick(20, 5) {
+            walls.push(self.run()?.wall_ms());
+        }
+        let ms = median(walls);
+        let measured = Measured::of_time(mark!("a frame"), ms);
+        Ok(measured.figure(mark!("frames a second"), 1e3 / ms, "1/s"))
+    }
+
+    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        self.frame.timed = true;
+        let timed = self.run()?;
+        self.frame.timed = false;
+        let wrong = self.bench_lattices.wrong(&mut self.bench)?;
+
+        let mut measured = Measured::default();
+        let mut shown = Vec::new();
+        for (i, step) in self.frame.steps.iter().enumerate() {
+            let label = match step.op {
+                Op::Advance { .. } => mark!("time per launch, measured by events around it"),
+                Op::Pack(_) => mark!("its cells made bits"),
+                Op::Download { .. } => mark!("its copy to the host"),
+                Op::Copy { .. } => mark!("its copy back on the device"),
+                _ => continue,
+            };
+            if !shown.contains(&label) {
+                shown.push(label);
+                measured = measured.time(label, timed.step_ms(i));
+            }
+        }
+        measured.trace = Some(self.bench.timed_round(&self.frame, timed));
+        let checked = tr!(
+            "{lattices} x 128 x 128 cells after {} frames",
+            self.bench_lattices.stepped,
+            lattices = self.bench_lattices.streams.len()
+        );
+        measured = measured.check(checked, wrong == 0);
+        if self.way.copy_back {
+            measured = measured.note(tr!(
+                "this engine's two buffers change places anyway; the copy back is made between two \
+                 others of the same size"
+            ));
+        }
+        Ok(measured)
+    }
+
+    fn has_own_engine(&self) -> bool {
+        true
+    }
 }

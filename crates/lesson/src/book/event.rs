@@ -20,7 +20,7 @@ pub(crate) const EVENT: Lesson = Lesson {
     question: "The call of the launch has returned: has the event behind it fired?",
     parts: &[Part {
         title: "one launch between two events",
-        work: PartWork::Program(run),
+        work: PartWork::Once(run),
     }],
     compared: &[],
     missing_on_cpu: None,
@@ -32,7 +32,7 @@ pub(crate) const EVENT: Lesson = Lesson {
             (false, false) => tr!("not even begun"),
         };
         tr!(
-            "When the call had returned, the launch was {early}. A launch is an order, not its \
+            "When the call had returned, the launch was {early} this time. A launch is an order, not its \
              execution: the host learns of the end from an event, and may do something else \
              until then.",
             early = early

@@ -1,7 +1,10 @@
 //! The Mandelbrot set, with the host waiting after every step, and without.
 
 use crate::bench::{at, call, copy};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Picture, Result};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Picture,
+    Result,
+};
 use engine::lesson_kernels::MANDELBROT;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamId};
 use lang::{mark, tr};
@@ -24,11 +27,11 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     parts: &[
         Part {
             title: "waiting after each step",
-            work: PartWork::Program(|bench| run(bench, true)),
+            work: PartWork::Program(|bench| Set::prepare(bench, true)),
         },
         Part {
             title: "waiting once, at the end",
-            work: PartWork::Program(|bench| run(bench, false)),
+            work: PartWork::Program(|bench| Set::prepare(bench, false)),
         },
     ],
     compared: &[Compare {
@@ -38,11 +41,18 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     }],
     missing_on_cpu: None,
     closing: |outcome| {
+        let found = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("That is what waiting in between cost."),
+                none: tr!("Here the work takes so long that waiting in between does not show."),
+                slower: tr!("Waiting in between cost nothing here."),
+            },
+        );
         tr!(
-            "Waiting once is {}, and the picture is the same to the last bit: within a stream, \
-             what comes later starts when what came before is done. To wait is for the host's \
-             sake alone, when it wants to read what came down.",
-            outcome.compared(0)
+            "{found} Within a stream, an operation starts when the one before it is done. The \
+             host needs to wait only before it reads what was copied to it.",
+            found = found
         )
     },
 };
@@ -103,52 +113,80 @@ impl Buffers {
     }
 }
 
-fn run(bench: &mut Bench, waits: bool) -> Result<Measured> {
-    let buffers = Buffers {
-        stream: bench.stream()?,
-        points_host: bench.host_buffer(8 * POINTS, HostMemory::Pinned)?,
-        points: bench.device_buffer(8 * POINTS)?,
-        graph: bench.device_buffer(4 * POINTS)?,
-        graph_host: bench.host_buffer(4 * POINTS, HostMemory::Pinned)?,
-    };
-    bench.access(buffers.points_host, &mut |words| {
-        let numbers = points().flatten().map(f32::to_bits);
-        words
-            .iter_mut()
-            .zip(numbers)
-            .for_each(|(word, bits)| *word = bits);
-    })?;
-    let mut program = buffers.program(waits);
-    let ms = bench.median_ms(bench.pick(21, 3), &program)?;
-    program.timed = true;
-    let timed = bench.run(&program)?;
+/// The picture, made again and again.
+struct Set {
+    buffers: Buffers,
+    program: Program,
+    /// The steps of its launch and of its copy to the host.
+    places: [usize; 2],
+}
 
-    let graph = bench.words(buffers.graph_host)?;
-    let wrong = points()
-        .zip(&graph)
-        .filter(|&(point, &bits)| stays(point).to_bits() != bits)
-        .count();
-    let each = if waits { 2 } else { 1 };
-    let mut measured = Measured::of_time(mark!("from the first call to the picture"), ms)
-        .time(mark!("the points go up"), timed.step_ms(0))
-        .time(mark!("the launch"), timed.step_ms(each))
-        .time(mark!("the picture comes down"), timed.step_ms(2 * each))
-        .check(
-            tr!(
-                "{POINTS} points are as the CPU has them, to the last bit",
-                POINTS = POINTS
-            ),
-            wrong == 0,
-        );
-    let side = SIDE as u32;
-    measured.pictures = vec![Picture::painted("mandelbrot", (side, side), |x, y| {
-        let inside = graph[((side - 1 - y) * side + x) as usize] == 1f32.to_bits();
-        if inside {
-            [20, 22, 40]
-        } else {
-            [236, 232, 214]
-        }
-    })];
-    measured.trace = Some(bench.timed_round(&program, timed));
-    Ok(measured)
+impl Set {
+    fn prepare(bench: &mut Bench, waits: bool) -> Result<Box<dyn Experiment>> {
+        let buffers = Buffers {
+            stream: bench.stream()?,
+            points_host: bench.host_buffer(8 * POINTS, HostMemory::Pinned)?,
+            points: bench.device_buffer(8 * POINTS)?,
+            graph: bench.device_buffer(4 * POINTS)?,
+            graph_host: bench.host_buffer(4 * POINTS, HostMemory::Pinned)?,
+        };
+        bench.access(buffers.points_host, &mut |words| {
+            let numbers = points().flatten().map(f32::to_bits);
+            words
+                .iter_mut()
+                .zip(numbers)
+                .for_each(|(word, bits)| *word = bits);
+        })?;
+        let program = buffers.program(waits);
+        bench.run(&program)?;
+        Ok(Box::new(Set {
+            buffers,
+            program,
+            places: if waits { [2, 4] } else { [1, 2] },
+        }))
+    }
+}
+
+impl Experiment for Set {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let ms = bench.run(&self.program)?.wall_ms();
+        Ok(Measured::of_time(
+            mark!("from the first call to the picture"),
+            ms,
+        ))
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        self.program.timed = true;
+        let timed = bench.run(&self.program)?;
+        self.program.timed = false;
+        let graph = bench.words(self.buffers.graph_host)?;
+        let wrong = points()
+            .zip(&graph)
+            .filter(|&(point, &bits)| stays(point).to_bits() != bits)
+            .count();
+        let [launch, down] = self.places;
+        let mut measured = Measured::default()
+            .time(mark!("the points go up"), timed.step_ms(0))
+            .time(mark!("the launch"), timed.step_ms(launch))
+            .time(mark!("the picture comes down"), timed.step_ms(down))
+            .check(
+                tr!(
+                    "{POINTS} points are as the CPU has them, to the last bit",
+                    POINTS = POINTS
+                ),
+                wrong == 0,
+            );
+        let side = SIDE as u32;
+        measured.pictures = vec![Picture::painted("mandelbrot", (side, side), |x, y| {
+            let inside = graph[((side - 1 - y) * side + x) as usize] == 1f32.to_bits();
+            if inside {
+                [20, 22, 40]
+            } else {
+                [236, 232, 214]
+            }
+        })];
+        measured.trace = Some(bench.timed_round(&self.program, timed));
+        Ok(measured)
+    }
 }

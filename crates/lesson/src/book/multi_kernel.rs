@@ -1,10 +1,13 @@
 //! Two hundred arrays, a small launch each: one after the other, and in two hundred streams.
 
 use crate::bench::{at, call, copy, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+    data,
+};
 use engine::Op;
 use engine::lesson_kernels::SCALE;
-use engine::{Argument, BufferId, HostMemory, Program, StreamId, StreamKind};
+use engine::{Argument, BufferId, BufferLocation, HostMemory, Program, StreamId, StreamKind};
 use lang::{mark, tr};
 
 /// Arrays.
@@ -12,7 +15,9 @@ const ARRAYS: usize = 200;
 /// Floats of each.
 pub(super) const LENGTH: usize = 1 << 20;
 /// Times 2 and divided by 2 so often.
-const TIMES: i32 = 50;
+pub(super) const TIMES: i32 = 50;
+/// The same for two hundred arrays on the CPU, where fifty take seconds.
+const FEW_TIMES: i32 = 5;
 /// The one block of a launch.
 const THREADS: u32 = 64;
 
@@ -28,17 +33,17 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     question: "A launch has 64 threads: what part of the device works?",
     parts: &[Part {
         title: "in the default stream",
-        work: PartWork::Program(|bench| run(bench, &SERIAL)),
+        work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
     }],
     compared: &[],
     missing_on_cpu: None,
-    closing: |outcome| {
+    closing: |_| {
         tr!(
-            "Each launch, of one block, took {} ms and had one multiprocessor. Nothing in \
-             the program says that the arrays have nothing to do with one another: that is what \
-             streams are for (multi-kernel-streams).",
-            format_args!("{:.2}", outcome.value(0, "a launch, the median"))
+            "Each launch is one block, and a block has one multiprocessor: the others wait. \
+             Nothing in the program says that the arrays have nothing to do with one another: \
+             that is what streams are for (multi-kernel-streams)."
         )
+        .into()
     },
 };
 
@@ -53,15 +58,15 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     parts: &[
         Part {
             title: "one after the other, as in multi-kernel",
-            work: PartWork::Program(|bench| run(bench, &SERIAL)),
+            work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
         },
         Part {
             title: "200 streams, as the book has it",
-            work: PartWork::Program(|bench| run(bench, &STREAMS)),
+            work: PartWork::Program(|bench| Arrays::prepare(bench, &STREAMS)),
         },
         Part {
             title: "200 streams and page-locked memory, an array after the other",
-            work: PartWork::Program(|bench| run(bench, &RIGHT)),
+            work: PartWork::Program(|bench| Arrays::prepare(bench, &RIGHT)),
         },
     ],
     compared: &[
@@ -83,12 +88,26 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        tr!("200 streams are {}; with page-locked memory as well it is {}. {}", outcome.compared(0), outcome.compared(2), outcome.explain(
-                0,
-                tr!("What bounds it now is no longer one block at a time, but the copies, the host's \
-                 calls and how many blocks run at once."),
-                tr!("Here one stream had kept everything busy already.")
-            ))
+        let streams = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!(
+                    "Launches no longer run one block at a time: the copies, the host's calls and \
+                     how many blocks run at once are the limits now."
+                ),
+                none: tr!("Here one stream had kept everything busy already."),
+                slower: tr!("Here one stream had kept everything busy already, and 200 cost more."),
+            },
+        );
+        let memory = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!("Copies from page-locked memory do not hold up the host."),
+                none: tr!("So the copies were not the bottleneck here."),
+                slower: tr!("Page-locked memory was no help on this machine."),
+            },
+        );
+        tr!("{} {}", streams, memory)
     },
 };
 
@@ -103,23 +122,35 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
     parts: &[
         Part {
             title: "200 streams, each launch between two events",
-            work: PartWork::Program(|bench| run(bench, &EVENTS)),
+            work: PartWork::Program(|bench| Arrays::prepare(bench, &EVENTS)),
         },
         Part {
             title: "one launch at a time",
-            work: PartWork::Program(launches_alone),
+            work: PartWork::Program(Lone::prepare),
         },
     ],
-    compared: &[],
+    compared: &[Compare {
+        slow: 0,
+        fast: 1,
+        label: "a launch alone instead of one among 200",
+    }],
     missing_on_cpu: None,
     closing: |outcome| {
-        let factor =
-            outcome.parts[0].time_ms.unwrap_or(0.0) / outcome.parts[1].time_ms.unwrap_or(1.0);
+        let found = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!(
+                    "Between its two events, a launch among 200 also waits for a free \
+                     multiprocessor, or shares one."
+                ),
+                none: tr!("Here the launches were not in each other's way."),
+                slower: tr!("Among 200 launches, a single one was no slower here."),
+            },
+        );
         tr!(
-            "Between its two events a launch among 200 takes {factor}× the time of one \
-             alone. Events bound a launch from outside: waiting for a free multiprocessor, or \
-             sharing one, is in their figure too.",
-            factor = format_args!("{factor:.2}")
+            "{found} Events bound a launch from outside: whatever happens between them is in their \
+             figure.",
+            found = found
         )
     },
 };
@@ -173,10 +204,10 @@ impl Array {
     pub(super) const BYTES: usize = 4 * LENGTH;
 
     /// Its copy up, its launch, its copy down.
-    pub(super) fn ops(&self) -> [Op; 3] {
+    pub(super) fn ops(&self, times: i32) -> [Op; 3] {
         [
             copy(self.host, self.device, Array::BYTES),
-            launch(self.device, LENGTH as i32),
+            scale(self.device, LENGTH as i32, times),
             copy(self.device, self.host, Array::BYTES),
         ]
     }
@@ -184,6 +215,11 @@ impl Array {
     /// Fills it on the host.
     pub(super) fn fill(&self, bench: &mut Bench) -> Result<()> {
         bench.access(self.host, &mut |words| data::fill_floats(words, self.seed))
+    }
+
+    /// Makes the number anew that the last run made infinite.
+    pub(super) fn plant(&self, bench: &mut Bench) -> Result<()> {
+        bench.access(self.host, &mut |words| data::plant(words, self.seed))
     }
 
     /// Whether what came down is right.
@@ -196,129 +232,183 @@ impl Array {
     }
 }
 
-/// One block of 64 threads over so many floats.
+/// One block of 64 threads over so many floats, fifty times.
 pub(super) fn launch(array: BufferId, length: i32) -> Op {
-    let numbers = [at(array), Argument::I32(length), Argument::I32(TIMES)];
+    scale(array, length, TIMES)
+}
+
+fn scale(array: BufferId, length: i32, times: i32) -> Op {
+    let numbers = [at(array), Argument::I32(length), Argument::I32(times)];
     call(&SCALE, 1, THREADS, numbers)
 }
 
-fn run(bench: &mut Bench, way: &Way) -> Result<Measured> {
-    let streams = bench.streams(way.streams, way.kind)?;
-    let mut arrays = Vec::new();
-    for i in 0..ARRAYS {
-        let array = Array {
-            device: bench.device_buffer(Array::BYTES)?,
-            host: bench.host_buffer(Array::BYTES, way.memory)?,
-            stream: streams[i % streams.len()],
-            seed: i as u64,
-        };
-        array.fill(bench)?;
-        arrays.push(array);
-    }
-    let mut program = Program::default();
-    let each: Vec<[Op; 3]> = arrays.iter().map(Array::ops).collect();
-    if way.breadth {
-        for phase in 0..3 {
-            for (array, ops) in arrays.iter().zip(&each) {
-                program.push(array.stream, ops[phase].clone());
-            }
-        }
-    } else {
-        for (array, ops) in arrays.iter().zip(each) {
-            for op in ops {
-                program.push(array.stream, op);
-            }
-        }
-    }
-
-    // The module is loaded before the clock runs.
-    let mut first = Program::default();
-    first.push(streams[0], launch(arrays[0].device, 64));
-    bench.run(&first)?;
-    let again = |bench: &mut Bench, program: &Program| {
-        for array in &arrays {
-            bench.access(array.host, &mut |words| data::plant(words, array.seed))?;
-        }
-        bench.run(program)
-    };
-    // Beside launches of milliseconds the events of a timed run cost nothing.
-    program.timed = way.launches || way.streams == 1;
-    let mut walls = Vec::new();
-    let mut ran = again(bench, &program)?;
-    for _ in 0..bench.pick(3, 1) {
-        if !bench.is_cpu() {
-            ran = again(bench, &program)?; // the first one touched all memory
-        }
-        walls.push(ran.wall_ms());
-    }
-    if !program.timed && !bench.is_cpu() {
-        program.timed = true;
-        ran = again(bench, &program)?;
-    }
-    let steps = program.steps.iter().enumerate();
-    let launches: Vec<f64> = steps
-        .filter(|(_, step)| program.timed && matches!(step.op, Op::LaunchOnBuffers(_)))
-        .map(|(i, _)| ran.step_ms(i))
-        .collect();
-    let trace = program.timed.then(|| bench.timed_round(&program, ran));
-    let mut right = 0;
-    for array in &arrays {
-        right += usize::from(array.is_right(bench)?);
-    }
-
-    let total = median(walls);
-    let mut measured = Measured::default();
-    if way.launches {
-        let (mean, deviation) = mean_and_deviation(&launches);
-        measured.time_ms = Some(mean);
-        measured = measured
-            .time(mark!("a launch, the mean"), mean)
-            .time(mark!("its standard deviation"), deviation);
-        measured = measured.time(mark!("copies and launches together"), total);
-    } else {
-        measured.time_ms = Some(total);
-        measured = measured.time(mark!("copies and launches together"), total);
-        if !launches.is_empty() {
-            measured = measured.figure(mark!("a launch, the median"), median(launches), "ms");
-        }
-    }
-    measured.trace = trace;
-    Ok(measured.check(
-        tr!(
-            "{ARRAYS} arrays returned unchanged, except for one value in each that overflows by design",
-            ARRAYS = ARRAYS
-        ),
-        right == ARRAYS,
-    ))
+/// Two hundred arrays on their way.
+struct Arrays {
+    way: &'static Way,
+    arrays: Vec<Array>,
+    program: Program,
+    /// The last run with its steps timed.
+    timed: Option<Ran>,
 }
 
-fn launches_alone(bench: &mut Bench) -> Result<Measured> {
-    let array = Array {
-        device: bench.device_buffer(Array::BYTES)?,
-        host: bench.host_buffer(Array::BYTES, HostMemory::Pinned)?,
-        stream: bench.stream()?,
-        seed: 1,
-    };
-    array.fill(bench)?;
-    let mut program = Program {
-        timed: true,
-        ..Program::default()
-    };
-    for op in array.ops() {
-        program.push(array.stream, op);
+impl Arrays {
+    fn prepare(bench: &mut Bench, way: &'static Way) -> Result<Box<dyn Experiment>> {
+        let streams = bench.streams(way.streams, way.kind)?;
+        let mut arrays = Vec::new();
+        for i in 0..ARRAYS {
+            let host = BufferLocation::Host(way.memory);
+            let array = Array {
+                device: bench.shared_buffer(i, Array::BYTES, BufferLocation::Device)?,
+                host: bench.shared_buffer(i, Array::BYTES, host)?,
+                stream: streams[i % streams.len()],
+                seed: i as u64,
+            };
+            array.fill(bench)?;
+            arrays.push(array);
+        }
+        let mut program = Program::default();
+        let times = bench.pick(TIMES, FEW_TIMES);
+        let each: Vec<[Op; 3]> = arrays.iter().map(|array| array.ops(times)).collect();
+        if way.breadth {
+            for phase in 0..3 {
+                for (array, ops) in arrays.iter().zip(&each) {
+                    program.push(array.stream, ops[phase].clone());
+                }
+            }
+        } else {
+            for (array, ops) in arrays.iter().zip(each) {
+                for op in ops {
+                    program.push(array.stream, op);
+                }
+            }
+        }
+        // Beside launches of milliseconds the events of a timed run cost nothing.
+        program.timed = way.launches || way.streams == 1;
+        // The module is loaded and all memory touched before the clock runs.
+        bench.run(&program)?;
+        Ok(Box::new(Arrays {
+            way,
+            arrays,
+            program,
+            timed: None,
+        }))
     }
-    let mut times = Vec::new();
-    for _ in 0..5 {
-        bench.access(array.host, &mut |words| data::plant(words, 1))?;
-        times.push(bench.run(&program)?.step_ms(1));
+
+    fn run(&self, bench: &mut Bench) -> Result<Ran> {
+        for array in &self.arrays {
+            array.plant(bench)?;
+        }
+        bench.run(&self.program)
     }
-    let right = array.is_right(bench)?;
-    Ok(
-        Measured::of_time(mark!("a launch, the median of five"), median(times)).check(
+
+    /// The times of the launches of a timed run, in milliseconds.
+    fn launches(&self, ran: &Ran) -> Vec<f64> {
+        let steps = self.program.steps.iter().enumerate();
+        let launches = steps.filter(|(_, step)| matches!(step.op, Op::LaunchOnBuffers(_)));
+        launches.map(|(i, _)| ran.step_ms(i)).collect()
+    }
+}
+
+impl Experiment for Arrays {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let ran = self.run(bench)?;
+        let total = ran.wall_ms();
+        let together = mark!("copies and launches together");
+        let mut measured = if self.way.launches {
+            let (mean, deviation) = mean_and_deviation(&self.launches(&ran));
+            Measured::of_time(mark!("a launch, the mean"), mean)
+                .time(mark!("its standard deviation"), deviation)
+                .time(together, total)
+        } else {
+            Measured::of_time(together, total)
+        };
+        if self.program.timed {
+            if !self.way.launches {
+                let launches = median(self.launches(&ran));
+                measured = measured.figure(mark!("a launch, the median"), launches, "ms");
+            }
+            self.timed = Some(ran);
+        }
+        Ok(measured)
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let mut measured = Measured::default();
+        if !self.program.timed && !bench.is_cpu() {
+            self.program.timed = true;
+            let timed = self.run(bench)?;
+            let launches = median(self.launches(&timed));
+            measured = measured.figure(mark!("a launch, the median"), launches, "ms");
+            self.timed = Some(timed);
+            self.program.timed = false;
+        }
+        let mut right = 0;
+        for array in &self.arrays {
+            right += usize::from(array.is_right(bench)?);
+        }
+        if let Some(timed) = self.timed.take() {
+            measured.trace = Some(bench.timed_round(&self.program, timed));
+        }
+        if bench.is_cpu() {
+            measured = measured.note(tr!("on the CPU engine, five times instead of fifty"));
+        }
+        Ok(measured.check(
+            tr!(
+                "{ARRAYS} arrays returned unchanged, except for one value in each that overflows by design",
+                ARRAYS = ARRAYS
+            ),
+            right == ARRAYS,
+        ))
+    }
+}
+
+/// One launch at a time.
+struct Lone {
+    array: Array,
+    program: Program,
+}
+
+impl Lone {
+    fn prepare(bench: &mut Bench) -> Result<Box<dyn Experiment>> {
+        let array = Array {
+            device: bench.device_buffer(Array::BYTES)?,
+            host: bench.host_buffer(Array::BYTES, HostMemory::Pinned)?,
+            stream: bench.stream()?,
+            seed: 1,
+        };
+        array.fill(bench)?;
+        let mut program = Program {
+            timed: true,
+            ..Program::default()
+        };
+        for op in array.ops(bench.pick(TIMES, FEW_TIMES)) {
+            program.push(array.stream, op);
+        }
+        bench.run(&program)?;
+        Ok(Box::new(Lone { array, program }))
+    }
+}
+
+impl Experiment for Lone {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let mut times = Vec::new();
+        for _ in 0..5 {
+            self.array.plant(bench)?;
+            times.push(bench.run(&self.program)?.step_ms(1));
+        }
+        Ok(Measured::of_time(
+            mark!("a launch, the median of five"),
+            median(times),
+        ))
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let right = self.array.is_right(bench)?;
+        Ok(Measured::default().check(
             tr!("the array returned unchanged, except for the value that overflows by design"),
             right,
-        ),
-    )
+        ))
+    }
 }
 
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {

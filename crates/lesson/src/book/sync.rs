@@ -1,7 +1,7 @@
 //! All generations in one launch: a block a lattice, and a barrier between generations.
 
 use crate::work::InKernel;
-use crate::{Compare, Group, Lesson, Part, PartWork};
+use crate::{Compare, Conclusions, Group, Lesson, Part, PartWork};
 use lang::tr;
 
 pub(crate) const CONWAY_SYNC: Lesson = Lesson {
@@ -25,13 +25,13 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     ],
     compared: &[],
     missing_on_cpu: None,
-    closing: |outcome| {
+    closing: |_| {
         tr!(
-            "A generation takes {} ns, and ten million of them need one launch. But a barrier \
-             reaches no further than a block, and a block has one multiprocessor: the others had \
-             nothing to do.",
-            format_args!("{:.0}", outcome.value(1, "a generation"))
+            "The time of a generation in the figures has no launch in it, only a barrier: one \
+             launch steps as many generations as one likes. But a barrier reaches no further than \
+             a block, and a block has one multiprocessor: the others had nothing to do."
         )
+        .into()
     },
 };
 
@@ -81,13 +81,28 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        tr!("Shared memory is {}: so small a lattice fits in the caches too, which are as near. \
-             Sixteen streams are {}: {}.", outcome.compared(0), outcome.compared(1), outcome.explain(
-                1,
-                tr!("a block keeps one multiprocessor busy, and only streams (or a larger grid) give \
-                 the others work"),
-                tr!("here nothing was left idle that they could have used")
-            ))
+        let memory = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("Shared memory is on the multiprocessor itself."),
+                none: tr!("So small a lattice fits in the caches too, which are as near."),
+                slower: tr!(
+                    "So small a lattice fits in the caches too, and they were faster here."
+                ),
+            },
+        );
+        let streams = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!(
+                    "A block keeps one multiprocessor busy, and only streams (or a larger grid) \
+                     give the others work."
+                ),
+                none: tr!("Here one stream left nothing idle that the others could have used."),
+                slower: tr!("Here one stream left nothing idle, and sixteen are more to manage."),
+            },
+        );
+        tr!("{} {}", memory, streams)
     },
 };
 

@@ -2,9 +2,12 @@
 
 use std::time::Instant;
 
-use super::multi_kernel::Array;
-use crate::bench::{DEVICE, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
+use super::multi_kernel::{Array, TIMES};
+use crate::bench::DEVICE;
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Ran,
+    Result,
+};
 use engine::{BufferLocation, DeviceId, HostMemory, IssuerId, Program, StreamSpec};
 use lang::{mark, tr};
 
@@ -22,11 +25,11 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     parts: &[
         Part {
             title: "a context for each thread, as the book has it",
-            work: PartWork::Program(|bench| run(bench, true)),
+            work: PartWork::Program(|bench| Threads::prepare(bench, true)),
         },
         Part {
             title: "one context for all",
-            work: PartWork::Program(|bench| run(bench, false)),
+            work: PartWork::Program(|bench| Threads::prepare(bench, false)),
         },
     ],
     compared: &[Compare {
@@ -34,72 +37,112 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
         fast: 1,
         label: "one context instead of ten",
     }],
-    missing_on_cpu: Some("contexts in which memory and time are apart"),
+    missing_on_cpu: Some(Missing {
+        what: "contexts in which memory and time are apart",
+        on_gpu: "A GPU would show that contexts are to it what processes are to a processor: they take \
+                 turns, so that launches of different contexts do not run side by side. The CPU \
+                 engine has one pool of threads for all.",
+    }),
     closing: |outcome| {
+        let found = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("Launches of different contexts took turns."),
+                none: tr!("So these launches were too short for taking turns to show."),
+                slower: tr!("On this machine ten contexts were not in each other's way."),
+            },
+        );
         tr!(
-            "One context for ten threads is {}.{} Contexts are to a GPU what processes are to a \
-             processor: they take turns, and each has its memory and its modules to itself. \
-             Threads that work together share one, and have a stream each.",
-            outcome.compared(0),
-            outcome.explain(
-                0,
-                tr!(" Launches of different contexts do not run side by side."),
-                ""
-            )
+            "{found} Contexts are to a GPU what processes are to a processor: each has its memory \
+             and its modules to itself. Threads that work together share one, and have a stream \
+             each.",
+            found = found
         )
     },
 };
 
-fn run(bench: &mut Bench, contexts: bool) -> Result<Measured> {
-    bench.renew()?;
-    let began = Instant::now();
-    let mut homes: Vec<DeviceId> = vec![DEVICE; THREADS.into()];
-    if contexts {
-        for home in &mut homes {
-            *home = bench.engine()?.create_context(DEVICE)?;
-        }
-    }
-    let making = began.elapsed().as_secs_f64() * 1e3;
+/// Ten threads' arrays, on an engine of their own.
+struct Threads {
+    bench: Bench,
+    arrays: Vec<Array>,
+    program: Program,
+    /// How long it took to make the contexts, in milliseconds.
+    making: Option<f64>,
+}
 
-    let mut program = Program::default();
-    let mut arrays = Vec::new();
-    for (i, &home) in homes.iter().enumerate() {
-        let stream = bench.engine()?.create_stream(home, StreamSpec::PLAIN)?;
-        let host = BufferLocation::Host(HostMemory::Pageable);
-        let array = Array {
-            device: bench.buffer_in(home, Array::BYTES, BufferLocation::Device)?,
-            host: bench.buffer_in(home, Array::BYTES, host)?,
-            stream,
-            seed: i as u64,
-        };
-        array.fill(bench)?;
-        let issuer = IssuerId(i as u8 + 1);
-        for op in array.ops() {
-            program.push_from(issuer, stream, op);
+impl Threads {
+    fn prepare(bench: &Bench, contexts: bool) -> Result<Box<dyn Experiment>> {
+        let mut bench = bench.another()?;
+        let mut homes: Vec<DeviceId> = vec![DEVICE; THREADS.into()];
+        let mut making = None;
+        if contexts {
+            let began = Instant::now();
+            for home in &mut homes {
+                *home = bench.engine()?.create_context(DEVICE)?;
+            }
+            making = Some(began.elapsed().as_secs_f64() * 1e3);
         }
-        arrays.push(array);
-    }
-    bench.run(&program)?; // the module is loaded, in every context
-    let mut walls = Vec::new();
-    for _ in 0..bench.pick(5, 3) {
-        for array in &arrays {
-            bench.access(array.host, &mut |words| data::plant(words, array.seed))?;
+        let mut program = Program::default();
+        let mut arrays = Vec::new();
+        for (i, &home) in homes.iter().enumerate() {
+            let stream = bench.engine()?.create_stream(home, StreamSpec::PLAIN)?;
+            let host = BufferLocation::Host(HostMemory::Pageable);
+            let array = Array {
+                device: bench.buffer_in(home, Array::BYTES, BufferLocation::Device)?,
+                host: bench.buffer_in(home, Array::BYTES, host)?,
+                stream,
+                seed: i as u64,
+            };
+            array.fill(&mut bench)?;
+            let issuer = IssuerId(i as u8 + 1);
+            for op in array.ops(TIMES) {
+                program.push_from(issuer, stream, op);
+            }
+            arrays.push(array);
         }
-        walls.push(bench.run(&program)?.wall_ms());
+        bench.run(&program)?; // the module is loaded, in every context
+        Ok(Box::new(Threads {
+            bench,
+            arrays,
+            program,
+            making,
+        }))
     }
-    program.timed = true;
-    let timed = bench.run(&program)?;
-    let mut right = 0;
-    for array in &arrays {
-        right += usize::from(array.is_right(bench)?);
+
+    fn run(&mut self) -> Result<Ran> {
+        for array in &self.arrays {
+            array.plant(&mut self.bench)?;
+        }
+        self.bench.run(&self.program)
     }
-    let mut measured = Measured::of_time(mark!("ten threads together"), median(walls));
-    if contexts {
-        measured = measured.time(mark!("making ten contexts"), making);
+}
+
+impl Experiment for Threads {
+    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let ms = self.run()?.wall_ms();
+        Ok(Measured::of_time(mark!("ten threads together"), ms))
     }
-    measured.trace = Some(bench.timed_round(&program, timed));
-    Ok(measured.check(
-        tr!("10 arrays returned unchanged, except for one value in each that overflows by design"),
-        right == arrays.len(),
-    ))
+
+    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        self.program.timed = true;
+        let timed = self.run()?;
+        self.program.timed = false;
+        let mut right = 0;
+        for array in &self.arrays {
+            right += usize::from(array.is_right(&mut self.bench)?);
+        }
+        let mut measured = Measured::default();
+        if let Some(making) = self.making {
+            measured = measured.time(mark!("making ten contexts"), making);
+        }
+        measured.trace = Some(self.bench.timed_round(&self.program, timed));
+        Ok(measured.check(
+            tr!("10 arrays returned unchanged, except for one value in each that overflows by design"),
+            right == self.arrays.len(),
+        ))
+    }
+
+    fn has_own_engine(&self) -> bool {
+        true
+    }
 }

@@ -31,11 +31,11 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
     parts: &[
         Part {
             title: "with the barrier",
-            work: PartWork::Program(|bench| run(bench, true)),
+            work: PartWork::Once(|bench| run(bench, true)),
         },
         Part {
             title: "without it",
-            work: PartWork::Program(|bench| run(bench, false)),
+            work: PartWork::Once(|bench| run(bench, false)),
         },
     ],
     compared: &[],

@@ -1,10 +1,14 @@
 //! How many queues there are between the host and the device: 8 or 32.
 
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::default_stream::spin;
 use crate::bench::copy;
-use crate::{Bench, Compare, Group, Lesson, LessonError, Measured, Part, PartWork, Result};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonError, Measured, Missing, Part,
+    PartWork, Result,
+};
 use engine::{HostMemory, Program, StreamKind};
 use lang::{mark, tr};
 use model::DeviceChoice;
@@ -26,11 +30,11 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
     parts: &[
         Part {
             title: "8 connections",
-            work: PartWork::Program(|bench| in_child(bench, 8)),
+            work: PartWork::Program(|bench| Connected::prepare(bench, 8)),
         },
         Part {
             title: "32 connections",
-            work: PartWork::Program(|bench| in_child(bench, 32)),
+            work: PartWork::Program(|bench| Connected::prepare(bench, 32)),
         },
     ],
     compared: &[Compare {
@@ -38,30 +42,52 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
         fast: 1,
         label: "32 connections instead of 8",
     }],
-    missing_on_cpu: Some("connections: a stream is a queue of its own"),
+    missing_on_cpu: Some(Missing {
+        what: "connections: a stream is a queue of its own",
+        on_gpu: "A GPU would show whether streams that share a connection wait for each other; new ones \
+                 look further ahead in it. On the CPU engine no two streams share a queue.",
+    }),
     closing: |outcome| {
+        let found = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!(
+                    "A launch that waits for the one before it holds up the streams behind it in \
+                     its connection."
+                ),
+                none: tr!(
+                    "So this device looks past a launch that waits, to the streams behind it."
+                ),
+                slower: tr!("Here more connections only cost more."),
+            },
+        );
         tr!(
-            "With 32 connections instead of 8 it is {}. Where streams share one, a launch that waits for \
-             the one before it holds up the streams behind it, unless the device looks further, as \
-             new ones do.",
-            outcome.compared(0)
+            "{found} Streams that share a connection are one queue, as far as the device does not \
+             look ahead.",
+            found = found
         )
     },
 };
 
-/// What a child says, as one JSON object on stdout.
+/// What a child says of a run, as one line of JSON on stdout.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Answer {
     ms: f64,
+    /// Whether every launch so far was counted.
     right: bool,
 }
 
-/// The measurement itself, in a process whose driver has started with some connections; what its
-/// parent reads, as JSON.
+/// The measurement itself, in a process whose driver has started with some connections: for each line
+/// of `requests` a run, and a line of JSON about it to `answers`.
 ///
 /// # Errors
-/// Where the engine fails.
-pub fn measure(device: DeviceChoice) -> Result<String> {
+/// Where the engine fails, or the parent is gone.
+pub fn serve(
+    device: DeviceChoice,
+    requests: &mut dyn BufRead,
+    answers: &mut dyn Write,
+) -> Result<()> {
+    let fail = |error: std::io::Error| LessonError::Child(error.to_string());
     let mut bench = Bench::open(device)?;
     let streams = bench.streams(STREAMS, StreamKind::NonBlocking)?;
     let done = bench.device_buffer(4)?;
@@ -72,35 +98,96 @@ pub fn measure(device: DeviceChoice) -> Result<String> {
             program.push(stream, spin(done, SPIN_NS));
         }
     }
-    let runs = bench.pick(11, 5);
-    let ms = bench.median_ms(runs, &program)?;
     let mut down = Program::default();
     down.push(streams[0], copy(done, done_host, 4));
-    bench.run(&down)?;
-    let counted = bench.words(done_host)?[0] as usize;
-    let right = counted == STREAMS * DEEP * (runs + 1);
-    serde_json::to_string(&Answer { ms, right })
-        .map_err(|error| LessonError::Child(error.to_string()))
+    bench.run(&program)?;
+    let mut runs = 1;
+    let mut request = String::new();
+    while requests.read_line(&mut request).map_err(fail)? > 0 {
+        let ms = bench.run(&program)?.wall_ms();
+        runs += 1;
+        bench.run(&down)?;
+        let counted = bench.words(done_host)?[0] as usize;
+        let right = counted == STREAMS * DEEP * runs;
+        let answer = serde_json::to_string(&Answer { ms, right })
+            .map_err(|error| LessonError::Child(error.to_string()))?;
+        writeln!(answers, "{answer}").map_err(fail)?;
+        answers.flush().map_err(fail)?;
+        request.clear();
+    }
+    Ok(())
 }
 
-fn in_child(bench: &mut Bench, connections: u32) -> Result<Measured> {
-    let fail = |why: String| LessonError::Child(why);
-    let program = std::env::current_exe().map_err(|error| fail(error.to_string()))?;
-    let device = bench.choice().to_string();
-    let output = Command::new(program)
-        .args(["lesson", "connections", "--child", "--device", &device])
-        .env("CUDA_DEVICE_MAX_CONNECTIONS", connections.to_string())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| fail(error.to_string()))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(fail(format!("{}: {}", output.status, said.trim())));
+/// A process with a number of connections. It ends once its stdin is closed.
+struct Connected {
+    child: Child,
+    requests: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    right: bool,
+}
+
+impl Connected {
+    fn prepare(bench: &Bench, connections: u32) -> Result<Box<dyn Experiment>> {
+        let fail = |error: std::io::Error| LessonError::Child(error.to_string());
+        let program = std::env::current_exe().map_err(fail)?;
+        let device = bench.choice().to_string();
+        let mut child = Command::new(program)
+            .args(["lesson", "connections", "--child", "--device", &device])
+            .env("CUDA_DEVICE_MAX_CONNECTIONS", connections.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(fail)?;
+        let answers = child.stdout.take().expect("it is piped");
+        Ok(Box::new(Connected {
+            requests: child.stdin.take(),
+            answers: BufReader::new(answers),
+            child,
+            right: true,
+        }))
     }
-    let answer: Answer =
-        serde_json::from_slice(&output.stdout).map_err(|error| fail(error.to_string()))?;
-    Ok(
-        Measured::of_time(mark!("96 launches in 32 streams"), answer.ms)
-            .check(tr!("every launch was counted"), answer.right),
-    )
+
+    fn ask(&mut self) -> std::io::Result<String> {
+        if let Some(requests) = &mut self.requests {
+            requests.write_all(b"\n")?;
+        }
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        Ok(answer)
+    }
+
+    /// What the child says of its end.
+    fn why(&mut self) -> String {
+        self.requests = None;
+        let mut said = String::new();
+        if let Some(errors) = &mut self.child.stderr {
+            let _ = errors.read_to_string(&mut said); // then there is nothing to say
+        }
+        said.trim().into()
+    }
+}
+
+impl Experiment for Connected {
+    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let answer = self.ask().unwrap_or_default();
+        let answer: Answer = serde_json::from_str(&answer)
+            .map_err(|error| LessonError::Child(format!("{error}: {}", self.why())))?;
+        self.right &= answer.right;
+        Ok(Measured::of_time(
+            mark!("96 launches in 32 streams"),
+            answer.ms,
+        ))
+    }
+
+    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        Ok(Measured::default().check(tr!("every launch was counted"), self.right))
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.requests = None;
+        let _ = self.child.wait(); // it ends by itself
+    }
 }

@@ -1,9 +1,11 @@
 //! What a launch in the default stream does to all the others.
 
 use crate::bench::{at, call, copy};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+};
 use engine::lesson_kernels::SPIN;
-use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
+use engine::{Argument, BufferId, HostMemory, Op, Program, StreamId, StreamKind};
 use lang::{mark, tr};
 
 const STREAMS: usize = 8;
@@ -23,15 +25,15 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     parts: &[
         Part {
             title: "blocking streams, nothing in the default stream",
-            work: PartWork::Program(|bench| run(bench, StreamKind::Blocking, false)),
+            work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::Blocking, false)),
         },
         Part {
             title: "blocking streams, and launches in the default stream",
-            work: PartWork::Program(|bench| run(bench, StreamKind::Blocking, true)),
+            work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::Blocking, true)),
         },
         Part {
             title: "non-blocking streams, and launches in the default stream",
-            work: PartWork::Program(|bench| run(bench, StreamKind::NonBlocking, true)),
+            work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::NonBlocking, true)),
         },
     ],
     compared: &[
@@ -48,16 +50,26 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
+        let without = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("One forgotten stream argument makes a program serial."),
+                none: tr!("Here nothing ran side by side in the first place."),
+                slower: tr!("Here the launches in the default stream held nothing up."),
+            },
+        );
+        let kinds = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!("Non-blocking streams do not wait for the default stream."),
+                none: tr!("Here non-blocking streams gained nothing."),
+                slower: tr!("Here non-blocking streams gained nothing at all."),
+            },
+        );
         tr!(
-            "Without the launches in the default stream it is {}, with non-blocking streams {}. \
-             The default stream waits for all blocking streams, and they for it{}.",
-            outcome.compared(0),
-            outcome.compared(1),
-            outcome.explain(
-                0,
-                tr!(": one forgotten stream argument makes a program serial"),
-                tr!("; here nothing ran side by side in the first place")
-            )
+            "{} {} The default stream waits for all blocking streams, and they for it.",
+            without,
+            kinds
         )
     },
 };
@@ -67,33 +79,67 @@ pub(super) fn spin(done: BufferId, nanoseconds: u64) -> Op {
     call(&SPIN, 1, 1, [at(done), Argument::U64(nanoseconds)])
 }
 
-fn run(bench: &mut Bench, kind: StreamKind, between: bool) -> Result<Measured> {
-    let streams = bench.streams(STREAMS, kind)?;
-    let default = bench.streams(1, StreamKind::Default)?[0];
-    let done = bench.device_buffer(4)?;
-    let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
-    let mut program = Program::default();
-    for (i, &stream) in streams.iter().enumerate() {
-        if between && i > 0 {
-            program.push(default, spin(done, 0));
+/// Eight launches that last, and what is between them.
+struct Spins {
+    default: StreamId,
+    done: BufferId,
+    done_host: BufferId,
+    program: Program,
+    runs: usize,
+}
+
+impl Spins {
+    fn prepare(bench: &mut Bench, kind: StreamKind, between: bool) -> Result<Box<dyn Experiment>> {
+        let streams = bench.streams(STREAMS, kind)?;
+        let default = bench.streams(1, StreamKind::Default)?[0];
+        let done = bench.device_buffer(4)?;
+        let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
+        let mut program = Program::default();
+        for (i, &stream) in streams.iter().enumerate() {
+            if between && i > 0 {
+                program.push(default, spin(done, 0));
+            }
+            program.push(stream, spin(done, SPIN_NS));
         }
-        program.push(stream, spin(done, SPIN_NS));
+        let mut spins = Spins {
+            default,
+            done,
+            done_host,
+            program,
+            runs: 0,
+        };
+        spins.run(bench)?;
+        Ok(Box::new(spins))
     }
-    let runs = bench.pick(11, 5);
-    let ms = bench.median_ms(runs, &program)?;
-    program.timed = true;
-    let timed = bench.run(&program)?;
-    let mut down = Program::default();
-    down.push(default, copy(done, done_host, 4));
-    bench.run(&down)?;
-    let counted = bench.words(done_host)?[0] as usize;
-    let launches = program.steps.len();
-    let mut measured = Measured::of_time(mark!("all launches"), ms)
-        .figure(mark!("launches"), launches as f64, "")
-        .check(
-            tr!("every launch was counted"),
-            counted == launches * (runs + 2),
-        );
-    measured.trace = Some(bench.timed_round(&program, timed));
-    Ok(measured)
+
+    fn run(&mut self, bench: &mut Bench) -> Result<Ran> {
+        self.runs += 1;
+        bench.run(&self.program)
+    }
+}
+
+impl Experiment for Spins {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let ms = self.run(bench)?.wall_ms();
+        Ok(Measured::of_time(mark!("all launches"), ms))
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        self.program.timed = true;
+        let timed = self.run(bench)?;
+        self.program.timed = false;
+        let mut down = Program::default();
+        down.push(self.default, copy(self.done, self.done_host, 4));
+        bench.run(&down)?;
+        let counted = bench.words(self.done_host)?[0] as usize;
+        let launches = self.program.steps.len();
+        let mut measured = Measured::default()
+            .figure(mark!("launches"), launches as f64, "")
+            .check(
+                tr!("every launch was counted"),
+                counted == launches * self.runs,
+            );
+        measured.trace = Some(bench.timed_round(&self.program, timed));
+        Ok(measured)
+    }
 }

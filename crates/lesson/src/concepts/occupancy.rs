@@ -1,11 +1,17 @@
 //! How many threads a multiprocessor holds, and whether more are faster.
 
+use std::sync::Arc;
+
 use crate::bench::{DEVICE, median};
 use crate::work::{DENSITY, SEED, kernel, square};
-use crate::{Bench, Group, Lesson, Measured, Outcome, Part, PartWork, Result};
-use engine::{LatticeId, Layout, Op, Program, Slot, SlotsSpec, StreamSpec, Transfer};
-use lang::tr;
-use life::{Rule, reference, soup};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
+    Result,
+};
+use engine::{Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId};
+use engine::{StreamSpec, Transfer};
+use lang::{mark, tr};
+use life::{Lattice, Rule, reference, soup};
 use session::instances::read_lattice;
 
 const SIDE: u64 = 1024;
@@ -17,99 +23,191 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
     source: "occupancy in the CUDA C++ Best Practices Guide, and the key F8",
     intro: "One lattice of 1024 x 1024 cells, one thread per cell, in blocks of every shape the \
             kernel takes. For each: what part of the threads that a multiprocessor can hold it \
-            does hold, and how long a generation takes.",
+            does hold, and how long a generation takes. Then the fastest shape against the next \
+            one, and against the slowest.",
     question: "Is the shape with the most threads at work the fastest?",
-    parts: &[Part {
-        title: "kernel 'global', block by block",
-        work: PartWork::Program(run),
-    }],
-    compared: &[],
-    missing_on_cpu: Some("multiprocessors, and so no occupancy"),
-    closing,
+    parts: &[
+        Part {
+            title: "kernel 'global', block by block",
+            work: PartWork::Once(survey),
+        },
+        Part {
+            title: "the slowest shape of these, again",
+            work: PartWork::Program(|bench| Shape::prepare(bench, SLOWEST)),
+        },
+        Part {
+            title: "the second fastest, again",
+            work: PartWork::Program(|bench| Shape::prepare(bench, SECOND)),
+        },
+        Part {
+            title: "the fastest, again",
+            work: PartWork::Program(|bench| Shape::prepare(bench, FASTEST)),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 1,
+            fast: 3,
+            label: "the shape that came first instead of the one that came last",
+        },
+        Compare {
+            slow: 2,
+            fast: 3,
+            label: "the shape that came first instead of the one that came second",
+        },
+    ],
+    missing_on_cpu: Some(Missing {
+        what: "multiprocessors, and so no occupancy",
+        on_gpu: "A GPU would show how many threads of each shape a multiprocessor holds at once, and \
+                 whether that decides how fast the shape is. The CPU engine has no multiprocessors \
+                 to fill.",
+    }),
+    closing: |outcome| {
+        let last = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!(
+                    "A shape matters if it has too few threads to hide the waits for memory, or \
+                     rows of fewer than 32 that are contiguous in memory."
+                ),
+                none: tr!("So every shape has threads enough to hide the waits for memory."),
+                slower: tr!("So what came first in the table came first by chance."),
+            },
+        );
+        let second = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!(
+                    "Compare their occupancy in the table: the highest need not be the fastest."
+                ),
+                none: tr!("So several shapes are equally fast: the table's order is chance."),
+                slower: tr!("So the table's order is chance."),
+            },
+        );
+        tr!("{} {}", last, second)
+    },
 };
 
-fn closing(outcome: &Outcome) -> String {
-    let times = outcome.parts[0].figures.iter();
-    let times = times.filter(|figure| figure.unit == "µs");
-    let order = |a: &&crate::Figure, b: &&crate::Figure| a.value.total_cmp(&b.value);
-    let (Some(best), Some(worst)) = (times.clone().min_by(order), times.max_by(order)) else {
-        return String::new();
-    };
-    tr!(
-        "{} was the fastest shape, {}× faster than {}. Threads that wait for memory cost nothing as long as others can run: having enough of them, in rows of 32 that are contiguous in memory, matters more than the last per cent of occupancy.",
-        best.label,
-        format_args!("{:.2}", worst.value / best.value),
-        worst.label
-    )
+/// What is kept for the later parts: the places of shapes in the kernel's table.
+const FASTEST: &str = "fastest";
+const SECOND: &str = "second";
+const SLOWEST: &str = "slowest";
+
+/// A lattice on an engine of its own.
+struct Stepper {
+    bench: Bench,
+    kernel: &'static Kernel,
+    stream: StreamId,
+    slots: Arc<dyn Slots>,
+    start: Lattice,
+    want: Lattice,
 }
 
-fn run(bench: &mut Bench) -> Result<Measured> {
-    bench.renew()?;
-    let (kernel, size) = (kernel("global"), square(SIDE));
-    let start = soup(size, DENSITY, SEED, 0);
-    let engine = bench.engine()?;
-    engine.create_lattices(DEVICE, 1, size)?;
-    engine.reserve(kernel.layout)?;
-    let slots = engine.allocate_slots(SlotsSpec {
-        pinned: 0,
-        pageable: 0,
-        picture_words: 0,
-        snapshots: 1,
-        measures: 0,
-    })?;
-    let stream = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
-    let lattice = LatticeId(0);
-    let per_launch = bench.pick(20, 2);
-    let mut measured = Measured::default();
-    let mut wrong = Vec::new();
-    let want = reference::run(&start, Rule::LIFE, 2);
-    for &(across, down) in kernel.blocks {
-        let advance = |generations| Op::Advance {
+impl Stepper {
+    fn new(bench: &Bench) -> Result<Stepper> {
+        let mut bench = bench.another()?;
+        let (kernel, size) = (kernel("global"), square(SIDE));
+        let engine = bench.engine()?;
+        engine.create_lattices(DEVICE, 1, size)?;
+        engine.reserve(kernel.layout)?;
+        let slots = engine.allocate_slots(SlotsSpec {
+            pinned: 0,
+            pageable: 0,
+            picture_words: 0,
+            snapshots: 1,
+            measures: 0,
+        })?;
+        let stream = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
+        let start = soup(size, DENSITY, SEED, 0);
+        Ok(Stepper {
+            bench,
             kernel,
+            stream,
+            slots,
+            want: reference::run(&start, Rule::LIFE, 2),
+            start,
+        })
+    }
+
+    fn advance(&self, block: (u32, u32), generations: u32) -> Op {
+        Op::Advance {
+            kernel: self.kernel,
             lattices: 0..1,
             rule: Rule::LIFE,
             generations,
-            block: (across, down),
-        };
+            block,
+        }
+    }
+
+    /// Sets the lattice to its start, and says whether two generations from there are right.
+    fn is_right(&mut self, block: (u32, u32)) -> Result<bool> {
+        let lattice = LatticeId(0);
+        let (slot, what) = (Slot(0), Transfer::Bits);
         let mut program = Program::default();
-        let words = start.words().into();
-        program.push(stream, Op::Upload { lattice, words });
-        let to = Layout::I32;
-        program.push(
-            stream,
+        for op in [
+            Op::Upload {
+                lattice,
+                words: self.start.words().into(),
+            },
             Op::Unpack {
                 lattices: lattice.as_range(),
-                to,
+                to: Layout::I32,
             },
-        );
-        program.push(stream, advance(2));
-        program.push(stream, Op::Pack(lattice.as_range()));
-        let (slot, what) = (Slot(0), Transfer::Bits);
-        program.push(
-            stream,
+            self.advance(block, 2),
+            Op::Pack(lattice.as_range()),
             Op::Download {
                 lattices: lattice.as_range(),
                 slot,
                 what,
             },
-        );
-        bench.run(&program)?;
-        let shape = format!("{across}x{down}");
-        if read_lattice(&*slots, 0, slot, size)? != want {
-            wrong.push(shape.clone());
+        ] {
+            program.push(self.stream, op);
         }
+        self.bench.run(&program)?;
+        Ok(read_lattice(&*self.slots, 0, slot, self.start.size())? == self.want)
+    }
 
+    /// The time of a generation in milliseconds, as the mean of a launch of several.
+    fn generation_ms(&mut self, block: (u32, u32)) -> Result<f64> {
+        let generations = self.bench.pick(20, 2);
         let mut program = Program {
             timed: true,
             ..Program::default()
         };
-        program.push(stream, advance(per_launch));
-        let mut times = Vec::new();
-        for _ in 0..5 {
-            times.push(bench.run(&program)?.step_ms(0) * 1e3 / f64::from(per_launch));
+        program.push(self.stream, self.advance(block, generations));
+        Ok(self.bench.run(&program)?.step_ms(0) / f64::from(generations))
+    }
+}
+
+fn named((across, down): (u32, u32)) -> String {
+    format!("{across}x{down}")
+}
+
+fn survey(bench: &mut Bench) -> Result<Measured> {
+    let mut stepper = Stepper::new(bench)?;
+    let blocks = stepper.kernel.blocks;
+    let mut right = true;
+    for &block in blocks {
+        right &= stepper.is_right(block)?;
+    }
+    // In turn, so that all meet a clock that goes up; the first turn warms up.
+    let mut times = vec![Vec::new(); blocks.len()];
+    for turn in 0..6 {
+        for (&block, times) in blocks.iter().zip(&mut times) {
+            let ms = stepper.generation_ms(block)?;
+            if turn > 0 {
+                times.push(ms);
+            }
         }
-        measured = measured.figure(shape.clone(), median(times), "µs");
-        if let Some(found) = bench.engine()?.occupancy(DEVICE, &advance(1))? {
+    }
+    let mut measured = Measured::default();
+    let mut order = Vec::new();
+    for (place, (&block, times)) in blocks.iter().zip(times).enumerate() {
+        let (shape, ms) = (named(block), median(times));
+        order.push((ms, place));
+        measured = measured.figure(shape.clone(), ms * 1e3, "µs");
+        let op = stepper.advance(block, 1);
+        if let Some(found) = stepper.bench.engine()?.occupancy(DEVICE, &op)? {
             let threads = f64::from(found.blocks_per_sm * found.block_threads);
             let part = 100.0 * threads / f64::from(found.max_threads_per_sm);
             measured = measured
@@ -121,11 +219,46 @@ fn run(bench: &mut Bench) -> Result<Measured> {
                 .figure(tr!("{shape}: of its threads", shape = shape), part, "%");
         }
     }
-    let what = tr!(
-        "two generations in blocks of {} shapes",
-        kernel.blocks.len()
-    );
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (name, at) in [(FASTEST, 0), (SECOND, 1), (SLOWEST, order.len() - 1)] {
+        bench.keep(name, order[at].1 as f64);
+    }
+    let what = tr!("two generations in blocks of {} shapes", blocks.len());
     Ok(measured
         .note(tr!("µs: a generation of the lattice"))
-        .check(what, wrong.is_empty()))
+        .check(what, right))
+}
+
+/// A shape of the survey, on an engine of its own.
+struct Shape {
+    stepper: Stepper,
+    block: (u32, u32),
+}
+
+impl Shape {
+    fn prepare(bench: &Bench, which: &str) -> Result<Box<dyn Experiment>> {
+        let mut stepper = Stepper::new(bench)?;
+        let place = bench.kept(which).unwrap_or(0.0) as usize;
+        let block = stepper.kernel.blocks[place];
+        stepper.is_right(block)?; // the lattice is there, and the module loaded
+        Ok(Box::new(Shape { stepper, block }))
+    }
+}
+
+impl Experiment for Shape {
+    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let ms = self.stepper.generation_ms(self.block)?;
+        Ok(Measured::of_time(mark!("a generation"), ms))
+    }
+
+    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
+        let right = self.stepper.is_right(self.block)?;
+        Ok(Measured::default()
+            .note(tr!("blocks of {}", named(self.block)))
+            .check(tr!("two generations of the lattice"), right))
+    }
+
+    fn has_own_engine(&self) -> bool {
+        true
+    }
 }

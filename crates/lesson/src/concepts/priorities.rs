@@ -1,10 +1,12 @@
 //! A small launch that comes late: behind everybody, or next in turn.
 
 use super::default_stream::spin;
-use crate::bench::{DEVICE, at, call, copy, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result};
+use crate::bench::{DEVICE, at, call, copy};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+};
 use engine::lesson_kernels::SPIN;
-use engine::{Argument, HostMemory, Priority, Program, StreamKind, StreamSpec};
+use engine::{Argument, BufferId, HostMemory, Priority, Program, StreamId, StreamKind, StreamSpec};
 use lang::{mark, tr};
 
 /// Streams that keep the device busy.
@@ -28,11 +30,11 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
     parts: &[
         Part {
             title: "the same priority",
-            work: PartWork::Program(|bench| run(bench, Priority::Normal)),
+            work: PartWork::Program(|bench| LateLaunch::prepare(bench, Priority::Normal)),
         },
         Part {
             title: "the highest priority",
-            work: PartWork::Program(|bench| run(bench, Priority::High)),
+            work: PartWork::Program(|bench| LateLaunch::prepare(bench, Priority::High)),
         },
     ],
     compared: &[Compare {
@@ -42,58 +44,93 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
     }],
     missing_on_cpu: None,
     closing: |outcome| {
+        let found = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("The late launch went before blocks that had been waiting."),
+                none: tr!("So no block was waiting that the late launch could have gone before."),
+                slower: tr!("Here the priority did the late launch no good."),
+            },
+        );
         tr!(
-            "With the highest priority the late launch comes to its end {}. A priority takes nothing away \
-             from blocks that run: it decides whose block goes next when one ends.",
-            outcome.compared(0)
+            "{found} A priority takes nothing away from blocks that run: it decides whose block \
+             goes next when one ends.",
+            found = found
         )
     },
 };
 
-fn run(bench: &mut Bench, priority: Priority) -> Result<Measured> {
-    let busy = bench.streams(BUSY, StreamKind::NonBlocking)?;
-    let late = bench.engine()?.create_stream(
-        DEVICE,
-        StreamSpec {
-            priority,
-            ..StreamSpec::PLAIN
-        },
-    )?;
-    let done = bench.device_buffer(4)?;
-    let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
-    // Eight times as many blocks as the device holds at once; the CPU's workers hold one each.
-    let sm_count = bench.info().sm_count;
-    let (grid, block) = bench.pick((sm_count * 2 * 8, 1024), (1, 1));
-    let mut program = Program {
-        timed: true,
-        ..Program::default()
-    };
-    for _ in 0..LAUNCHES {
-        for &stream in &busy {
-            let arguments = [at(done), Argument::U64(BLOCK_NS)];
-            program.push(stream, call(&SPIN, grid, block, arguments));
+/// Busy streams, and the launch that comes late.
+struct LateLaunch {
+    late: StreamId,
+    done: BufferId,
+    done_host: BufferId,
+    program: Program,
+    runs: usize,
+    last: Option<Ran>,
+}
+
+impl LateLaunch {
+    fn prepare(bench: &mut Bench, priority: Priority) -> Result<Box<dyn Experiment>> {
+        let busy = bench.streams(BUSY, StreamKind::NonBlocking)?;
+        let late = bench.engine()?.create_stream(
+            DEVICE,
+            StreamSpec {
+                priority,
+                ..StreamSpec::PLAIN
+            },
+        )?;
+        let done = bench.device_buffer(4)?;
+        let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
+        // Eight times as many blocks as the device holds at once; the CPU's workers hold one each.
+        let sm_count = bench.info().sm_count;
+        let (grid, block) = bench.pick((sm_count * 2 * 8, 1024), (1, 1));
+        let mut program = Program {
+            timed: true,
+            ..Program::default()
+        };
+        for _ in 0..LAUNCHES {
+            for &stream in &busy {
+                let arguments = [at(done), Argument::U64(BLOCK_NS)];
+                program.push(stream, call(&SPIN, grid, block, arguments));
+            }
         }
+        program.push(late, spin(done, LATE_NS));
+        bench.run(&program)?;
+        Ok(Box::new(LateLaunch {
+            late,
+            done,
+            done_host,
+            program,
+            runs: 1,
+            last: None,
+        }))
     }
-    program.push(late, spin(done, LATE_NS));
-    let launches = program.steps.len();
-    let (mut waits, mut totals) = (Vec::new(), Vec::new());
-    let runs = bench.pick(11, 5);
-    let mut last = bench.run(&program)?;
-    for _ in 0..runs {
-        last = bench.run(&program)?;
-        waits.push(last.end_ms(launches - 1));
-        totals.push(last.device_ms());
+}
+
+impl Experiment for LateLaunch {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let ran = bench.run(&self.program)?;
+        self.runs += 1;
+        let waited = ran.end_ms(self.program.steps.len() - 1);
+        let measured = Measured::of_time(mark!("the late launch is done after"), waited)
+            .time(mark!("all launches"), ran.device_ms());
+        self.last = Some(ran);
+        Ok(measured)
     }
-    let mut down = Program::default();
-    down.push(late, copy(done, done_host, 4));
-    bench.run(&down)?;
-    let counted = bench.words(done_host)?[0] as usize;
-    let mut measured = Measured::of_time(mark!("the late launch is done after"), median(waits))
-        .time(mark!("all launches"), median(totals))
-        .check(
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let mut down = Program::default();
+        down.push(self.late, copy(self.done, self.done_host, 4));
+        bench.run(&down)?;
+        let counted = bench.words(self.done_host)?[0] as usize;
+        let launches = self.program.steps.len();
+        let mut measured = Measured::default().check(
             tr!("every launch was counted"),
-            counted == launches * (runs + 1),
+            counted == launches * self.runs,
         );
-    measured.trace = Some(bench.timed_round(&program, last));
-    Ok(measured)
+        let last = self.last.take();
+        measured.trace = last.map(|ran| bench.timed_round(&self.program, ran));
+        Ok(measured)
+    }
 }

@@ -1,7 +1,7 @@
 //! Lessons that are nothing but rounds under other switches.
 
 use crate::work::Rounds;
-use crate::{Compare, Group, Lesson, Part, PartWork};
+use crate::{Compare, Conclusions, Group, Lesson, Missing, Part, PartWork};
 use lang::tr;
 use model::{Order, Streams, Switches};
 
@@ -44,11 +44,27 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
+        let order = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("Here it paid to issue all launches first."),
+                none: tr!("With a queue for each stream, the order in which the host issues matters little."),
+                slower: tr!("Here it paid to issue one instance after the other."),
+            },
+        );
+        let streams = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!("Operations of different streams overlapped."),
+                none: tr!("Here one stream had kept everything busy already."),
+                slower: tr!("Here one stream had kept everything busy already, and 16 cost more."),
+            },
+        );
         tr!(
-            "Breadth-first is {}; a stream each is {}. The order mattered much where a device \
-             had one queue of work; with many it decides which call the host makes first.",
-            outcome.compared(0),
-            outcome.compared(1)
+            "{} {} The order mattered much where a device had one queue of work; with many it \
+             decides which call the host makes first.",
+            order,
+            streams
         )
     },
 };
@@ -77,13 +93,26 @@ pub(crate) const GRAPHS: Lesson = Lesson {
         fast: 1,
         label: "a graph instead of 800 launches",
     }],
-    missing_on_cpu: Some("graphs: a prepared round is issued again step by step"),
+    missing_on_cpu: Some(Missing {
+        what: "graphs: a prepared round is issued again step by step",
+        on_gpu: "A GPU would show what 800 calls cost the host: a graph tells the device once what \
+                 depends on what, and is replayed by one call. The CPU engine issues every step \
+                 again.",
+    }),
     closing: |outcome| {
+        let found = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("A replay spares the host every call but one."),
+                none: tr!(
+                    "A replay spares the host every call but one, which was not the bound here."
+                ),
+                slower: tr!("A replay spares the host every call but one, and was no help here."),
+            },
+        );
         tr!(
-            "As a graph a round is {}. The device is told once what depends on what; a replay \
-             spares the host every call but one{}.",
-            outcome.compared(0),
-            outcome.explain(0, "", tr!(", which was not the bound here"))
+            "{found} The device is told once what depends on what.",
+            found = found
         )
     },
 };

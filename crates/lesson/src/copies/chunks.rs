@@ -1,7 +1,10 @@
 //! One large array in pieces, so that both directions of the bus and the device work at once.
 
 use crate::bench::{call, copy_part, inside};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
+    Result, data,
+};
 use engine::lesson_kernels::SCALE;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
 use lang::{mark, tr};
@@ -25,19 +28,19 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     parts: &[
         Part {
             title: "a piece alone",
-            work: PartWork::Program(alone),
+            work: PartWork::Once(alone),
         },
         Part {
             title: "the array in one piece",
-            work: PartWork::Program(|bench| run(bench, 1, 1)),
+            work: PartWork::Program(|bench| Pieces::prepare(bench, 1, 1)),
         },
         Part {
             title: "24 pieces in one stream",
-            work: PartWork::Program(|bench| run(bench, CHUNKS, 1)),
+            work: PartWork::Program(|bench| Pieces::prepare(bench, CHUNKS, 1)),
         },
         Part {
             title: "24 pieces in three streams",
-            work: PartWork::Program(|bench| run(bench, CHUNKS, 3)),
+            work: PartWork::Program(|bench| Pieces::prepare(bench, CHUNKS, 3)),
         },
     ],
     compared: &[
@@ -52,15 +55,37 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
             label: "24 pieces in one stream instead of one piece",
         },
     ],
-    missing_on_cpu: None,
+    missing_on_cpu: Some(Missing {
+        what: "copy engines: copies and launches share its threads",
+        on_gpu: "A GPU would show copies in both directions and launches at the same time: three \
+                 resources, so at most three times as fast. On the CPU engine all three are work for \
+                 the same cores.",
+    }),
     closing: |outcome| {
-        tr!("In pieces and three streams it is {}; pieces alone, in one stream, are {}. {}", outcome.compared(0), outcome.compared(1), outcome.explain(
-                0,
-                tr!("While one piece goes up, another is worked on and a third comes down: three \
-                 resources, so three times is the most there can be, and the longest of the \
-                 three is the bound."),
-                tr!("Here copies and launches want the same resource, and there is nothing to overlap.")
-            ))
+        let streams = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!(
+                    "While one piece goes up, another is worked on and a third comes down: three \
+                     resources, so three times is the most there can be, and the longest of the \
+                     three is the bound."
+                ),
+                none: tr!("Here copies and launches were not done at the same time."),
+                slower: tr!(
+                    "Here copies and launches were not done at the same time, and 24 pieces take \
+                     more calls than one."
+                ),
+            },
+        );
+        let pieces = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!("So smaller pieces helped here even without overlap."),
+                none: tr!("So it takes several streams: pieces alone bring nothing."),
+                slower: tr!("So it takes several streams: pieces alone only take more calls."),
+            },
+        );
+        tr!("{} {}", streams, pieces)
     },
 };
 
@@ -115,39 +140,60 @@ fn alone(bench: &mut Bench) -> Result<Measured> {
         ))
 }
 
-fn run(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Measured> {
-    let times = bench.kept(TIMES).unwrap_or(1.0) as i32;
-    let streams = bench.streams(streams, StreamKind::NonBlocking)?;
-    let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
-    let device = bench.device_buffer(BYTES)?;
-    bench.access(host, &mut |words| data::fill_floats(words, 4))?;
-    let mut program = Program::default();
-    let size = BYTES / pieces;
-    for piece in 0..pieces {
-        let (stream, bytes) = (
-            streams[piece % streams.len()],
-            piece * size..(piece + 1) * size,
-        );
-        program.push(stream, copy_part(host, device, bytes.clone()));
-        program.push(stream, launch(device, bytes.clone(), times));
-        program.push(stream, copy_part(device, host, bytes));
+/// The array, in pieces or in one.
+struct Pieces {
+    host: BufferId,
+    program: Program,
+}
+
+impl Pieces {
+    fn prepare(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Box<dyn Experiment>> {
+        let times = bench.kept(TIMES).unwrap_or(1.0) as i32;
+        let streams = bench.streams(streams, StreamKind::NonBlocking)?;
+        let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+        let device = bench.device_buffer(BYTES)?;
+        bench.access(host, &mut |words| data::fill_floats(words, 4))?;
+        let mut program = Program::default();
+        let size = BYTES / pieces;
+        for piece in 0..pieces {
+            let (stream, bytes) = (
+                streams[piece % streams.len()],
+                piece * size..(piece + 1) * size,
+            );
+            program.push(stream, copy_part(host, device, bytes.clone()));
+            program.push(stream, launch(device, bytes.clone(), times));
+            program.push(stream, copy_part(device, host, bytes));
+        }
+        bench.run(&program)?;
+        Ok(Box::new(Pieces { host, program }))
     }
-    let ms = bench.median_ms(bench.pick(11, 3), &program)?;
-    bench.access(host, &mut |words| data::plant(words, 4))?;
-    program.timed = true;
-    let timed = bench.run(&program)?;
-    let mut right = false;
-    bench.access(host, &mut |words| right = data::is_scaled(words, 4))?;
-    let mut measured = Measured::of_time(mark!("96 MiB up, worked on, and down"), ms)
-        .figure(
-            mark!("both ways together"),
-            2.0 * BYTES as f64 / ms / 1e6,
-            "GB/s",
+}
+
+impl Experiment for Pieces {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let ms = bench.run(&self.program)?.wall_ms();
+        let rate = 2.0 * BYTES as f64 / ms / 1e6;
+        Ok(
+            Measured::of_time(mark!("96 MiB up, worked on, and down"), ms).figure(
+                mark!("both ways together"),
+                rate,
+                "GB/s",
+            ),
         )
-        .check(
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        bench.access(self.host, &mut |words| data::plant(words, 4))?;
+        self.program.timed = true;
+        let timed = bench.run(&self.program)?;
+        self.program.timed = false;
+        let mut right = false;
+        bench.access(self.host, &mut |words| right = data::is_scaled(words, 4))?;
+        let mut measured = Measured::default().check(
             tr!("the array returned unchanged, except for the value that overflows by design"),
             right,
         );
-    measured.trace = Some(bench.timed_round(&program, timed));
-    Ok(measured)
+        measured.trace = Some(bench.timed_round(&self.program, timed));
+        Ok(measured)
+    }
 }

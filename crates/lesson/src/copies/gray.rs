@@ -2,7 +2,10 @@
 
 use crate::bench::{at, call, copy};
 use crate::data::Numbers;
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Picture, Result};
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
+    Picture, Result,
+};
 use engine::lesson_kernels::GRAY;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
 use lang::{mark, tr};
@@ -12,43 +15,53 @@ const WIDTH: usize = 1024;
 const HEIGHT: usize = 768;
 const PIXELS: usize = WIDTH * HEIGHT;
 
-pub(crate) const RGB_TO_GRAY: Lesson =
-    Lesson {
-        name: "rgb-to-gray",
-        group: Group::Copies,
-        title: "copy in, kernel, copy out, for many pictures",
-        source: "the streams tutorial's pictures",
-        intro: "32 pictures of 1024 x 768 pixels are made gray: 3 MiB go up, a launch, 0.75 MiB \
+pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
+    name: "rgb-to-gray",
+    group: Group::Copies,
+    title: "copy in, kernel, copy out, for many pictures",
+    source: "the streams tutorial's pictures",
+    intro: "32 pictures of 1024 x 768 pixels are made gray: 3 MiB go up, a launch, 0.75 MiB \
             come down. One after the other, the host waiting for each; then all of them, a \
             stream each.",
-        question: "Which can happen at the same time: two copies up, a copy up and a copy down, a \
+    question: "Which can happen at the same time: two copies up, a copy up and a copy down, a \
                copy and a launch?",
-        parts: &[
-            Part {
-                title: "one after the other",
-                work: PartWork::Program(|bench| run(bench, false)),
-            },
-            Part {
-                title: "a stream each",
-                work: PartWork::Program(|bench| run(bench, true)),
-            },
-        ],
-        compared: &[Compare {
-            slow: 0,
-            fast: 1,
-            label: "a stream each, and no waiting",
-        }],
-        missing_on_cpu: None,
-        closing: |outcome| {
-            tr!("A stream each is {}. {}", outcome.compared(0), outcome.explain(
-                0,
-                tr!("The timeline shows why it is not more: the copies up queue behind each other \
-                 whatever the streams; what streams bring is that launches and copies down \
-                 happen meanwhile, and that the host does not wait."),
-                tr!("Here nothing was idle while the host waited for one picture after the other.")
-            ))
+    parts: &[
+        Part {
+            title: "one after the other",
+            work: PartWork::Program(|bench| Pictures::prepare(bench, false)),
         },
-    };
+        Part {
+            title: "a stream each",
+            work: PartWork::Program(|bench| Pictures::prepare(bench, true)),
+        },
+    ],
+    compared: &[Compare {
+        slow: 0,
+        fast: 1,
+        label: "a stream each, and no waiting",
+    }],
+    missing_on_cpu: Some(Missing {
+        what: "copy engines: copies and launches share its threads",
+        on_gpu: "A GPU would show launches and copies to the host while other pictures go up, one \
+                 behind the other. On the CPU engine all of this is work for the same cores.",
+    }),
+    closing: |outcome| {
+        outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!(
+                    "The timeline shows why it is not more: the copies up queue behind each other \
+                     whatever the streams; what streams bring is that launches and copies down \
+                     happen meanwhile, and that the host does not wait."
+                ),
+                none: tr!(
+                    "Here nothing was idle while the host waited for one picture after the other."
+                ),
+                slower: tr!("Here 32 streams cost more than the host's waiting."),
+            },
+        )
+    },
+};
 
 /// One picture on its way.
 struct Way {
@@ -75,67 +88,86 @@ fn gray_of(color: u32) -> u8 {
     ((77 * red + 150 * green + 29 * blue) / 256) as u8
 }
 
-fn run(bench: &mut Bench, streams: bool) -> Result<Measured> {
-    let count = if streams { PICTURES } else { 1 };
-    let streams_made = bench.streams(count, StreamKind::NonBlocking)?;
-    let mut ways = Vec::new();
-    for picture in 0..PICTURES {
-        let way = Way {
-            color_host: bench.host_buffer(4 * PIXELS, HostMemory::Pinned)?,
-            color: bench.device_buffer(4 * PIXELS)?,
-            gray: bench.device_buffer(PIXELS)?,
-            gray_host: bench.host_buffer(PIXELS, HostMemory::Pinned)?,
-        };
-        bench.access(way.color_host, &mut |words| {
-            let mut numbers = Numbers::new(picture as u64);
-            for (at, word) in words.iter_mut().enumerate() {
-                *word = pixel(picture, at, numbers.next() as u32);
-            }
-        })?;
-        ways.push(way);
-    }
-    let mut program = Program::default();
-    for (i, way) in ways.iter().enumerate() {
-        let stream = streams_made[i % count];
-        let arguments = [at(way.color), at(way.gray), Argument::I32(PIXELS as i32)];
-        for op in [
-            copy(way.color_host, way.color, 4 * PIXELS),
-            call(&GRAY, (PIXELS / 1024) as u32, 256, arguments),
-            copy(way.gray, way.gray_host, PIXELS),
-        ] {
-            program.push(stream, op);
-        }
-        if !streams {
-            program.push(stream, Op::Synchronize(Scope::Stream));
-        }
-    }
-    let ms = bench.median_ms(bench.pick(11, 5), &program)?;
-    program.timed = true;
-    let timed = bench.run(&program)?;
+/// All pictures.
+struct Pictures {
+    ways: Vec<Way>,
+    program: Program,
+}
 
-    let (mut wrong, mut first) = (0, Vec::new());
-    for way in &ways {
-        let gray = bench.words(way.gray_host)?;
-        let gray: Vec<u8> = gray.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bench.access(way.color_host, &mut |words| {
-            let pairs = words.iter().zip(&gray);
-            wrong += pairs
-                .filter(|&(&color, &gray)| gray_of(color) != gray)
-                .count();
-        })?;
-        if first.is_empty() {
-            first = gray;
+impl Pictures {
+    fn prepare(bench: &mut Bench, streams: bool) -> Result<Box<dyn Experiment>> {
+        let count = if streams { PICTURES } else { 1 };
+        let streams_made = bench.streams(count, StreamKind::NonBlocking)?;
+        let mut ways = Vec::new();
+        for picture in 0..PICTURES {
+            let way = Way {
+                color_host: bench.host_buffer(4 * PIXELS, HostMemory::Pinned)?,
+                color: bench.device_buffer(4 * PIXELS)?,
+                gray: bench.device_buffer(PIXELS)?,
+                gray_host: bench.host_buffer(PIXELS, HostMemory::Pinned)?,
+            };
+            bench.access(way.color_host, &mut |words| {
+                let mut numbers = Numbers::new(picture as u64);
+                for (at, word) in words.iter_mut().enumerate() {
+                    *word = pixel(picture, at, numbers.next() as u32);
+                }
+            })?;
+            ways.push(way);
         }
+        let mut program = Program::default();
+        for (i, way) in ways.iter().enumerate() {
+            let stream = streams_made[i % count];
+            let arguments = [at(way.color), at(way.gray), Argument::I32(PIXELS as i32)];
+            for op in [
+                copy(way.color_host, way.color, 4 * PIXELS),
+                call(&GRAY, (PIXELS / 1024) as u32, 256, arguments),
+                copy(way.gray, way.gray_host, PIXELS),
+            ] {
+                program.push(stream, op);
+            }
+            if !streams {
+                program.push(stream, Op::Synchronize(Scope::Stream));
+            }
+        }
+        bench.run(&program)?;
+        Ok(Box::new(Pictures { ways, program }))
     }
-    let mut measured = Measured::of_time(mark!("32 pictures"), ms)
-        .time(mark!("a picture goes up"), timed.step_ms(0))
-        .time(mark!("its launch"), timed.step_ms(1))
-        .time(mark!("its gray comes down"), timed.step_ms(2))
-        .check(tr!("every pixel of 32 pictures has its gray"), wrong == 0);
-    let shape = (WIDTH as u32, HEIGHT as u32);
-    measured.pictures = vec![Picture::painted("gray", shape, |x, y| {
-        [first[y as usize * WIDTH + x as usize]; 3]
-    })];
-    measured.trace = Some(bench.timed_round(&program, timed));
-    Ok(measured)
+}
+
+impl Experiment for Pictures {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let ms = bench.run(&self.program)?.wall_ms();
+        Ok(Measured::of_time(mark!("32 pictures"), ms))
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        self.program.timed = true;
+        let timed = bench.run(&self.program)?;
+        self.program.timed = false;
+        let (mut wrong, mut first) = (0, Vec::new());
+        for way in &self.ways {
+            let gray = bench.words(way.gray_host)?;
+            let gray: Vec<u8> = gray.iter().flat_map(|word| word.to_le_bytes()).collect();
+            bench.access(way.color_host, &mut |words| {
+                let pairs = words.iter().zip(&gray);
+                wrong += pairs
+                    .filter(|&(&color, &gray)| gray_of(color) != gray)
+                    .count();
+            })?;
+            if first.is_empty() {
+                first = gray;
+            }
+        }
+        let mut measured = Measured::default()
+            .time(mark!("a picture goes up"), timed.step_ms(0))
+            .time(mark!("its launch"), timed.step_ms(1))
+            .time(mark!("its gray comes down"), timed.step_ms(2))
+            .check(tr!("every pixel of 32 pictures has its gray"), wrong == 0);
+        let shape = (WIDTH as u32, HEIGHT as u32);
+        measured.pictures = vec![Picture::painted("gray", shape, |x, y| {
+            [first[y as usize * WIDTH + x as usize]; 3]
+        })];
+        measured.trace = Some(bench.timed_round(&self.program, timed));
+        Ok(measured)
+    }
 }

@@ -1,8 +1,11 @@
 //! The same asynchronous copy from page-locked and from pageable memory.
 
-use crate::bench::{copy, median};
-use crate::{Bench, Compare, Group, Lesson, Measured, Part, PartWork, Result, data};
-use engine::{HostMemory, Program};
+use crate::bench::copy;
+use crate::{
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Ran,
+    Result, data,
+};
+use engine::{BufferId, HostMemory, Program};
 use lang::{mark, tr};
 
 /// Words of the array.
@@ -20,11 +23,11 @@ pub(crate) const PINNED: Lesson = Lesson {
     parts: &[
         Part {
             title: "pageable memory",
-            work: PartWork::Program(|bench| run(bench, HostMemory::Pageable)),
+            work: PartWork::Program(|bench| ThereAndBack::prepare(bench, HostMemory::Pageable)),
         },
         Part {
             title: "page-locked memory",
-            work: PartWork::Program(|bench| run(bench, HostMemory::Pinned)),
+            work: PartWork::Program(|bench| ThereAndBack::prepare(bench, HostMemory::Pinned)),
         },
     ],
     compared: &[Compare {
@@ -32,57 +35,78 @@ pub(crate) const PINNED: Lesson = Lesson {
         fast: 1,
         label: "page-locked instead of pageable memory, there and back",
     }],
-    missing_on_cpu: Some("page-locked memory: all memory is the host's"),
+    missing_on_cpu: Some(Missing {
+        what: "page-locked memory: all memory is the host's",
+        on_gpu: "A GPU would show that the call of a copy from page-locked memory returns before the \
+                 data is there, and that pageable memory first goes through memory of the driver's. \
+                 On the CPU engine both are the same memory.",
+    }),
     closing: |outcome| {
-        let figures = &outcome.parts[1].figures;
+        let found = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("The copy does not go through the driver's own memory."),
+                none: tr!("On this machine the way through the driver's own memory does not show."),
+                slower: tr!("On this machine the way through the driver's own memory was no loss."),
+            },
+        );
         tr!(
-            "From page-locked memory the whole way is {}, and its call returned after {} {} \
-             of {} {}: what takes the data is not the host. Pageable memory may be moved by \
-             the system meanwhile, so the driver copies it through memory of its own, and the \
-             call does not return before that.",
-            outcome.compared(0),
-            format_args!("{:.1}", figures[1].value),
-            figures[1].unit,
-            format_args!("{:.1}", figures[2].value),
-            figures[2].unit
+            "{found} The system may move pageable memory while the device reads it, so the driver \
+             copies it to memory of its own first. Compare in the figures when the call returns \
+             and when the data is there.",
+            found = found
         )
     },
 };
 
-fn run(bench: &mut Bench, memory: HostMemory) -> Result<Measured> {
-    let stream = bench.stream()?;
-    let device = bench.device_buffer(BYTES)?;
-    let (from, to) = (
-        bench.host_buffer(BYTES, memory)?,
-        bench.host_buffer(BYTES, memory)?,
-    );
-    bench.access(from, &mut |words| data::fill_floats(words, 9))?;
-    let ways = [copy(from, device, BYTES), copy(device, to, BYTES)].map(|op| {
-        let mut program = Program::default();
-        program.push(stream, op);
-        program
-    });
-    let mut times = [(); 4].map(|()| Vec::new());
-    for turn in 0..bench.pick(41, 11) {
-        for (i, program) in ways.iter().enumerate() {
-            let ran = bench.run(program)?;
-            if turn > 0 {
-                times[2 * i].push(ran.call.as_secs_f64() * 1e3);
-                times[2 * i + 1].push(ran.wall_ms());
-            }
+/// An array that goes up and comes down, each by a program of its own.
+struct ThereAndBack {
+    from: BufferId,
+    to: BufferId,
+    ways: [Program; 2],
+}
+
+impl ThereAndBack {
+    fn prepare(bench: &mut Bench, memory: HostMemory) -> Result<Box<dyn Experiment>> {
+        let stream = bench.stream()?;
+        let device = bench.device_buffer(BYTES)?;
+        let (from, to) = (
+            bench.host_buffer(BYTES, memory)?,
+            bench.host_buffer(BYTES, memory)?,
+        );
+        bench.access(from, &mut |words| data::fill_floats(words, 9))?;
+        let ways = [copy(from, device, BYTES), copy(device, to, BYTES)].map(|op| {
+            let mut program = Program::default();
+            program.push(stream, op);
+            program
+        });
+        for way in &ways {
+            bench.run(way)?;
         }
+        Ok(Box::new(ThereAndBack { from, to, ways }))
     }
-    let [up_call, up, down_call, down] = times.map(median);
-    let sent = bench.words(from)?;
-    let mut same = false;
-    bench.access(to, &mut |words| same = words == sent)?;
-    let rate = |ms: f64| BYTES as f64 / ms / 1e6;
-    Ok(Measured::of_time(mark!("there and back"), up + down)
-        .time(mark!("up: the call returns after"), up_call)
-        .time(mark!("up: the data is there after"), up)
-        .time(mark!("down: the call returns after"), down_call)
-        .time(mark!("down: the data is there after"), down)
-        .figure(mark!("up"), rate(up), "GB/s")
-        .figure(mark!("down"), rate(down), "GB/s")
-        .check(tr!("4 MiB returned unchanged"), same))
+}
+
+impl Experiment for ThereAndBack {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let [up, down] = &self.ways;
+        let (up, down) = (bench.run(up)?, bench.run(down)?);
+        let call = |ran: &Ran| ran.call.as_secs_f64() * 1e3;
+        let rate = |ran: &Ran| BYTES as f64 / ran.wall_ms() / 1e6;
+        let both = up.wall_ms() + down.wall_ms();
+        Ok(Measured::of_time(mark!("there and back"), both)
+            .time(mark!("up: the call returns after"), call(&up))
+            .time(mark!("up: the data is there after"), up.wall_ms())
+            .time(mark!("down: the call returns after"), call(&down))
+            .time(mark!("down: the data is there after"), down.wall_ms())
+            .figure(mark!("up"), rate(&up), "GB/s")
+            .figure(mark!("down"), rate(&down), "GB/s"))
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let sent = bench.words(self.from)?;
+        let mut same = false;
+        bench.access(self.to, &mut |words| same = words == sent)?;
+        Ok(Measured::default().check(tr!("4 MiB returned unchanged"), same))
+    }
 }
