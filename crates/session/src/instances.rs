@@ -143,6 +143,8 @@ pub struct Instances {
     issued_in_parts: u32,
     /// The pictures that the drawing side requested.
     request: Option<PicturePlan>,
+    /// The last request for a reduced view: only the drawing side knows of which region.
+    last_view: Option<PicturePlan>,
     size: Size,
     /// Number of lattices.
     count: usize,
@@ -221,6 +223,7 @@ impl Instances {
             last_a_generations: 0,
             issued_in_parts: 0,
             request: None,
+            last_view: None,
             size: setup.size,
             count: setup.instances,
             generations: [0; 2],

@@ -96,13 +96,6 @@ impl Instances {
         self.plans.iter_mut().chain(other)
     }
 
-    /// Whether plans may differ in what they transfer.
-    pub(super) fn transfers_differ(&self) -> bool {
-        let transfer = self.plan().switches.transfer;
-        let mut other = self.alternative.iter().map(|other| &other.plan);
-        self.is_comparing() || other.any(|plan| plan.switches.transfer != transfer)
-    }
-
     /// Converts every lattice from the layout of the plan in use into another, whose memory takes
     /// the place of the other's.
     ///

@@ -109,6 +109,8 @@ impl Instances {
             return Ok(false);
         }
         let before = std::mem::replace(&mut self.request, picture);
+        let view = picture.filter(|picture| picture.transfer == Transfer::View);
+        self.last_view = view.or(self.last_view);
         self.forget_prepared();
         self.update_slots().inspect_err(|_| self.request = before)
     }
@@ -140,13 +142,65 @@ impl Instances {
 
     /// Sets what each plan downloads.
     pub(super) fn plan_pictures(&mut self) {
-        let (request, differ, bits) = (self.request, self.transfers_differ(), self.all_bits());
         let measuring = self.measuring != Measuring::Never && !self.is_comparing();
-        let spec = self.spec;
-        for plan in self.plans_and_alternative() {
-            plan.picture = picture_of(request, plan, differ, bits);
-            plan.measures = measuring.then(|| spec.measure_slot(0));
+        let measures = measuring.then(|| self.spec.measure_slot(0));
+        let pictures: Vec<_> = self.pictures(self.request).collect();
+        for (plan, picture) in self.plans_and_alternative().zip(pictures) {
+            (plan.picture, plan.measures) = (picture, measures);
         }
+    }
+
+    /// The pictures of each plan and of the alternative, given the drawing side's request.
+    fn pictures(
+        &self,
+        request: Option<PicturePlan>,
+    ) -> impl Iterator<Item = Option<PicturePlan>> + '_ {
+        let (other, in_use) = match &self.alternative {
+            Some(other) => (Some(&other.plan), other.in_use),
+            None => (None, false),
+        };
+        let own = self.plans.iter().map(move |plan| (plan, in_use));
+        let all = own.chain(other.into_iter().map(move |plan| (plan, !in_use)));
+        all.map(move |(plan, is_alternative)| self.picture_of(plan, is_alternative, request))
+    }
+
+    /// The pictures of a plan, given the drawing side's request. That says what to transfer, but for
+    /// A and B and for the alternative, which has other switches.
+    fn picture_of(
+        &self,
+        plan: &RoundPlan,
+        is_alternative: bool,
+        request: Option<PicturePlan>,
+    ) -> Option<PicturePlan> {
+        let mut picture = request?;
+        let chosen = match plan.switches.transfer {
+            TransferChoice::Bits => Transfer::Bits,
+            TransferChoice::Cells => Transfer::Cells,
+            TransferChoice::View => Transfer::View,
+            TransferChoice::Auto if self.all_bits() <= PicturePlan::MAX_AUTO_BITS_BYTES => {
+                Transfer::Bits
+            }
+            TransferChoice::Auto => Transfer::View,
+        };
+        let same = plan.switches.transfer == self.own_plan().switches.transfer;
+        if self.is_comparing() {
+            picture.transfer = chosen;
+        } else if is_alternative && !same {
+            // Only the drawing side knows of which region a view is.
+            picture = match (chosen, self.last_view) {
+                (Transfer::View, Some(view)) => view,
+                (Transfer::View, None) => PicturePlan::BITS,
+                (transfer, _) => PicturePlan {
+                    transfer,
+                    ..picture
+                },
+            };
+        }
+        // The drawing side changes its request a moment after a change of the kernel.
+        if picture.transfer == Transfer::Cells && plan.kernel.layout != Layout::I32 {
+            picture.transfer = Transfer::Bits;
+        }
+        Some(picture)
     }
 
     /// Allocates other slots if the plans' pictures need them; returns whether it did.
@@ -164,11 +218,11 @@ impl Instances {
 
     /// The slots needed for such pictures, or `None` if the present ones fit.
     fn wanted_slots(&self, request: Option<PicturePlan>) -> Option<SlotsSpec> {
-        let (differ, bits) = (self.transfers_differ(), self.all_bits());
         let other = self.alternative.iter().map(|other| &other.plan);
         let plans = || self.plans.iter().chain(other.clone());
-        let words = plans()
-            .filter_map(|plan| picture_of(request, plan, differ, bits))
+        let words = self
+            .pictures(request)
+            .flatten()
             .map(|picture| self.picture_words(picture))
             .max()?;
         let slots = |pinned: bool| {
@@ -212,31 +266,6 @@ impl Instances {
     pub(super) fn set_device_streams(&self, plan: &mut RoundPlan) {
         plan.devices = one_of_each_device(&plan.streams, self.engine.devices().len());
     }
-}
-
-/// The pictures of a plan, given the drawing side's request and the bytes of all lattices' bits. The
-/// request says what to transfer, unless two plans may differ in that.
-fn picture_of(
-    request: Option<PicturePlan>,
-    plan: &RoundPlan,
-    transfers_differ: bool,
-    all_bits: u64,
-) -> Option<PicturePlan> {
-    let mut picture = request?;
-    if transfers_differ {
-        picture.transfer = match plan.switches.transfer {
-            TransferChoice::Bits => Transfer::Bits,
-            TransferChoice::Cells => Transfer::Cells,
-            TransferChoice::View => Transfer::View,
-            TransferChoice::Auto if all_bits <= PicturePlan::MAX_AUTO_BITS_BYTES => Transfer::Bits,
-            TransferChoice::Auto => Transfer::View,
-        };
-    }
-    // The drawing side changes its request a moment after a change of the kernel.
-    if picture.transfer == Transfer::Cells && plan.kernel.layout != Layout::I32 {
-        picture.transfer = Transfer::Bits;
-    }
-    Some(picture)
 }
 
 /// The stream of each instance.
