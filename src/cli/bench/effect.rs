@@ -51,14 +51,16 @@ pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
             let findings = found.iter().filter_map(|effect| effect.finding);
             findings.filter(&wanted).count()
         };
-        let what = format!(
-            "16 × {side}²: {}: faster {}, slower {}, no difference {}, too noisy {}",
-            found[0].what,
-            of(Finding::is_faster),
-            of(Finding::is_slower),
-            of(|finding| matches!(finding, Finding::NoDifference { .. })),
-            of(|finding| matches!(finding, Finding::TooNoisy)),
-        );
+        if !quiet {
+            print(&format!(
+                "  faster {}, slower {}, no difference {}, too noisy {}",
+                of(Finding::is_faster),
+                of(Finding::is_slower),
+                of(|finding| matches!(finding, Finding::NoDifference { .. })),
+                of(|finding| matches!(finding, Finding::TooNoisy)),
+            ))?;
+        }
+        let what = format!("16 × {side}², {}", found[0].what);
         let ratios: Vec<f64> = found.iter().filter_map(factor).collect();
         table.add(what, "times", &ratios);
     }
