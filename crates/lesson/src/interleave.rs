@@ -1,10 +1,10 @@
 //! Parts measured in turn, until it is known which is faster.
 //!
 //! In each block every part runs once, in random order, so what changes slowly meets all alike. Each
-//! [`Comparison`] takes its two times out of the block: the order of these two is random, as it has to
-//! be, and the order that the comparison draws is only the one in which it is told of them. So a part
-//! that is in several comparisons has the same time in all of them: the median over the blocks, from
-//! which the factors are computed, too.
+//! [`Comparison`] takes the times of its two parts from the block. It needs them to have run in random
+//! order, and they did, so the order that it draws itself only decides which time it is given first. A
+//! part that is in several comparisons therefore has the same time in all of them: the median over the
+//! blocks, from which the factors are computed, too.
 
 use std::time::{Duration, Instant};
 

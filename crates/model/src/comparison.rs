@@ -37,7 +37,7 @@ const SMALLEST_FACTOR: f64 = 1.02;
 /// A difference is measured until its interval is within this part of the ratio on either side.
 const PRECISION: f64 = 0.02;
 
-/// An interval within this factor of 1 still says that there is no difference to speak of.
+/// If the interval stays within this factor of 1, the finding is that there is no difference.
 const LARGEST_NO_DIFFERENCE: f64 = 1.10;
 
 /// One of the two settings that are compared.

@@ -57,6 +57,26 @@ impl Instances {
         self.alternative.is_some()
     }
 
+    /// Whether an alternative needs other slots than the instances' own plan: then slots are
+    /// allocated again as it comes and goes.
+    pub(crate) fn needs_slots_of_its_own(&self, kernel: &Kernel, switches: Switches) -> bool {
+        let own = self.own_plan();
+        own.switches.host_memory != switches.host_memory
+            || own.switches.transfer != switches.transfer
+            || own.kernel.layout != kernel.layout
+    }
+
+    /// Whether the alternative, if there is one, has slots of its own.
+    pub(crate) fn alternative_has_slots(&self) -> bool {
+        self.alternative.as_ref().is_some_and(|alternative| {
+            let other = match alternative.in_use {
+                true => self.plan(),
+                false => &alternative.plan,
+            };
+            self.needs_slots_of_its_own(other.kernel, other.switches)
+        })
+    }
+
     /// Puts the alternative or the instances' own plan in use; the lattices keep their cells.
     /// Nothing may be in flight: work in the streams of both is not ordered.
     ///

@@ -128,8 +128,10 @@ impl SessionWorker {
         if kernel.layout != self.setup.kernel.layout && cells > MAX_CONVERTED_CELLS {
             return Ok(());
         }
-        self.snapshots
-            .save_from_slots(instances, self.state.log.bytes());
+        if instances.needs_slots_of_its_own(kernel, switches) {
+            self.snapshots
+                .save_from_slots(instances, self.state.log.bytes());
+        }
         let set =
             self.change_slots(|instances| instances.set_alternative(Some((kernel, switches))));
         match set {
@@ -194,8 +196,10 @@ impl SessionWorker {
         let Some(instances) = self.instances.as_ref().filter(|it| it.has_alternative()) else {
             return Ok(());
         };
-        self.snapshots
-            .save_from_slots(instances, self.state.log.bytes());
+        if instances.alternative_has_slots() {
+            self.snapshots
+                .save_from_slots(instances, self.state.log.bytes());
+        }
         self.change_slots(|instances| instances.set_alternative(None))?;
         Ok(())
     }

@@ -106,7 +106,6 @@ impl SessionWorker {
         for slot in landed {
             self.snapshot_landed(slot);
         }
-        self.publish_effect();
         self.take_read()?;
         self.take_measures(found, now);
         if news {

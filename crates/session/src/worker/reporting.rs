@@ -31,6 +31,7 @@ impl SessionWorker {
     }
 
     pub(super) fn publish_status(&mut self, now: Instant) {
+        self.publish_effect();
         let status = Arc::new(self.make_status(now));
         *self
             .status

@@ -2,7 +2,7 @@
 //! a change of a switch the round before it stands above, on the same axis, and what was found.
 //!
 //! `layout` has the places, `rows` the lanes' rows of pixels, `paint` and `tip` what is painted,
-//! `interact` what the mouse does, `map` the second view: which multiprocessor ran which instance
+//! `finding` the lines above the lanes, `interact` what the mouse does, `sm_map` the second view: which multiprocessor ran which instance
 //! when.
 
 mod finding;
