@@ -1,13 +1,12 @@
 // A lattice stays in the registers of one warp for any number of generations.
 //
-// Bound: no memory access between generations; 8 operations per word for B3/S23, and two shuffles
+// Bound: no memory access between generations; 7.5 operations per word for B3/S23, and two shuffles
 //        per word of each lane's first and last row. Any other rule: 28. A lattice uses at most a
 //        quarter of an SM, so throughput depends on the number of lattices.
-// SASS, sm_90: at 128x128 of a word and generation 8 LOP3, 1 SHFL, 0.5 SHF, 0.06 IMAD;
-//        9.8 in all. Any other rule: 28 LOP3, 1 SHFL, 0.5 SHF, 0.1 IMAD; 30 in all. at
-//        256x256 of a word and generation 8 LOP3, 0.5 SHFL, 0.2 SHF, 0.4 IMAD; 9.2 in
-//        all. Any other rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 0.6 IMAD; 29 in all. 168
-//        registers, nothing spilled.
+// SASS, sm_90: at 128x128 of a word and generation 7.5 LOP3, 1 SHFL, 0.5 SHF; 9.2 in
+//        all. Any other rule: 26 LOP3, 1 SHFL, 0.5 SHF; 28 in all. at 256x256 of a word
+//        and generation 7.5 LOP3, 0.5 SHFL, 0.2 SHF; 8.3 in all. Any other rule: 26
+//        LOP3, 0.5 SHFL, 0.2 SHF; 27 in all. 168 registers, nothing spilled.
 // Measured: NVIDIA H200, commit e454ed25313c:
 //        1056 x 128x128: 59.3 Tcell/s, 479 times 07_multistep, 1,280 times 01_global
 //        by B36/S23: 0.31 times as fast as by B3/S23
@@ -22,78 +21,133 @@
 // Compared with 07_multistep: the loop is over generations, a lane has N rows of N words, the sums
 // of adjacent rows come by shuffle, and a lane has both ends of its rows.
 //
-// Launch: one block of one warp (32) per lattice; the grid is the number of adjacent lattices. The
-// lattice is a square with side 32, 64, 128 or 256. In place.
+// Launch: one block of one warp (32) per lattice; the grid is the number of adjacent lattices. Both
+// sides are from 32 to 256, and need the same number N of words. In place.
 #include "../life.cuh"
 
-template <int N>
-DEVICE void add_row_of(const u32 (&row)[N], Sum (&sums)[N])
-{
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        sums[i] = add_row(i > 0 ? row[i - 1] : turned(row[N - 1], 1), row[i],
-                          i < N - 1 ? row[i + 1] : turned(row[0], -1));
-}
+// What a warp has of its lattice: each lane R rows of N words, in all lanes together every row at
+// least once. Where 32 divides both sides it is EXACT; else two lanes that follow each other may
+// both have a row, as two planes may both have a column, and step it alike.
+template <int N, bool EXACT>
+struct Part {
+    static constexpr int R = N;
+    u32 rows[R][N];
+    int above, below;       // adjacent lanes
+    bool tall, tall_above;  // whether its last row is in no other lane; the same of the lane above
+    u32 wide, behind_wide;  // see Ends; all ones if no word is in two planes
 
-template <int N>
-DEVICE void take_from(int lane, const Sum (&theirs)[N], Sum (&ours)[N])
-{
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        ours[i] = Sum{__shfl_sync(~0u, theirs[i].ones, lane),
-                      __shfl_sync(~0u, theirs[i].twos, lane)};
-}
+    METHOD u32 before(const u32 (&row)[N]) const
+    {
+        if (EXACT || N == 1) return turned(row[N - 1], 1);
+        return turned(choose(wide, row[N - 1], row[N > 1 ? N - 2 : 0]), 1);
+    }
+    METHOD u32 behind(const u32 (&row)[N]) const
+    {
+        if (EXACT || N == 1) return turned(row[0], -1);
+        return turned(choose(behind_wide, row[0], row[N > 1 ? 1 : 0]), -1);
+    }
 
-// Each lane has N of the lattice's 32 * N rows.
-template <int N, class Rule>
-DEVICE void live(Rule rule, u32* cells, int generations)
-{
-    const int lane = threadIdx.x, lane_above = (lane + 31) % 32, lane_below = (lane + 1) % 32;
-    u32 rows[N][N];
+    METHOD void add(const u32 (&row)[N], Sum (&sums)[N]) const
+    {
 #pragma unroll
-    for (int i = 0; i < N * N; i++) rows[i / N][i % N] = cells[lane * N * N + i];
+        for (int i = 0; i < N; i++)
+            sums[i] = add_row(i > 0 ? row[i - 1] : before(row), row[i],
+                              i < N - 1 ? row[i + 1] : behind(row));
+    }
 
-#pragma unroll 1
-    for (int generation = 0; generation < generations; generation++) {
-        Sum last[N], sums[N], above[N], below[N], beyond[N];
-        add_row_of(rows[N - 1], last);
-        take_from(lane_above, last, above);
-        add_row_of(rows[0], sums);
-        take_from(lane_below, sums, beyond);
+    // The sums of a row of another lane, of which there are two candidates.
+    METHOD void take(int lane, bool one, const Sum (&sums)[N], const u32 (&other)[N],
+                     Sum (&taken)[N]) const
+    {
+        Sum others[N];
+        if (!EXACT) add(other, others);
 #pragma unroll
-        for (int y = 0; y < N; y++) {
-            if (y < N - 2) add_row_of(rows[y + 1], below);
-            u32 next[N];
-#pragma unroll
-            for (int i = 0; i < N; i++) {
-                if (y >= N - 2) below[i] = y == N - 1 ? beyond[i] : last[i];
-                const u32 left = i > 0 ? rows[y][i - 1] : turned(rows[y][N - 1], 1);
-                const u32 right = i < N - 1 ? rows[y][i + 1] : turned(rows[y][0], -1);
-                const Sum beside = add_row(left, above[i].ones, right);
-                next[i] = rule.next(rows[y][i], below[i], beside, above[i].twos);
-                above[i] = sums[i], sums[i] = below[i];
-            }
-#pragma unroll
-            for (int i = 0; i < N; i++) rows[y][i] = next[i];
+        for (int i = 0; i < N; i++) {
+            const Sum sum = EXACT || one ? sums[i] : others[i];
+            taken[i] = Sum{__shfl_sync(~0u, sum.ones, lane), __shfl_sync(~0u, sum.twos, lane)};
         }
     }
-#pragma unroll
-    for (int i = 0; i < N * N; i++) cells[lane * N * N + i] = rows[i / N][i % N];
-}
 
-template <class Rule>
-DEVICE void live_by(Rule rule, u32* cells, int side, int generations)
+    template <class Rule>
+    METHOD void step(Rule rule)
+    {
+        Sum last[N], upper[N], above_upper[N], lower[N], beyond[N];
+        add(rows[R - 1], last);
+        take(above, tall, last, rows[R > 1 ? R - 2 : 0], above_upper);
+        add(rows[0], upper);
+        take(below, tall_above, upper, rows[R > 1 ? 1 : 0], beyond);
+#pragma unroll
+        for (int y = 0; y < R; y += 2) {
+            const bool pair = y + 1 < R;
+            Sum next_upper[N];
+            if (y + 1 < R - 1) add(rows[y + 1], lower);
+            if (y + 2 < R - 1) add(rows[y + 2], next_upper);
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                if (y + 1 >= R - 1) lower[i] = pair ? last[i] : beyond[i];
+                if (y + 2 >= R - 1) next_upper[i] = y + 2 == R - 1 ? last[i] : beyond[i];
+                const Two next = rule.next(Two{rows[y][i], rows[pair ? y + 1 : y][i]},
+                                           above_upper[i], upper[i], lower[i], next_upper[i]);
+                rows[y][i] = next.upper;
+                if (pair) rows[y + 1][i] = next.lower;
+                above_upper[i] = lower[i], upper[i] = next_upper[i];
+            }
+        }
+    }
+
+    template <class Rule>
+    DEVICE void live(Rule rule, u32* cells, int width, int height, int generations)
+    {
+        const int lane = threadIdx.x % 32, pitch = planar_words(width);
+        const auto first_of = [&](int lane) { return lane * height / 32; };
+        const int first = first_of(lane), own = first_of(lane + 1) - first;
+        Part part;
+        part.above = (lane + 31) % 32, part.below = (lane + 1) % 32;
+        part.tall = own == R;
+        part.tall_above = first_of(part.above + 1) - first_of(part.above) == R;
+        part.wide = width % 32 ? Ends::of(width).wide : ~0u, part.behind_wide = turned(part.wide, 1);
+#pragma unroll
+        for (int y = 0; y < R; y++) {
+            const int at = first + y < height ? first + y : first + y - height;
+#pragma unroll
+            for (int i = 0; i < N; i++) part.rows[y][i] = cells[at * pitch + i];
+        }
+#pragma unroll 1
+        for (int generation = 0; generation < generations; generation++) part.step(rule);
+#pragma unroll
+        for (int y = 0; y < R; y++) {
+            u32* row = cells + (first + y) * pitch;
+            u32 words[N + 3]; // the words that fill the row up are also in the next plane
+#pragma unroll
+            for (int i = 0; i < N + 3; i++) {
+                if (i < N) words[i] = part.rows[y][i];
+                else {
+                    const u32 narrow = words[EXACT || N == 1 ? i - N : i - N + 1];
+                    words[i] = turned(choose(part.behind_wide, words[i - N], narrow), -1);
+                }
+                if (y < own && i < pitch) row[i] = words[i];
+            }
+        }
+    }
+};
+
+// The number of words across, and of rows down, is known only at run time: N or more.
+template <int N, class Rule>
+DEVICE void live_by(Rule rule, u32* cells, int width, int height, int generations)
 {
-    if (side == 32) live<1>(rule, cells, generations);
-    if (side == 64) live<2>(rule, cells, generations);
-    if (side == 128) live<4>(rule, cells, generations);
-    if (side == 256) live<8>(rule, cells, generations);
+    constexpr bool POWER = (N & (N - 1)) == 0;
+    if constexpr (N < 8)
+        if (width > 32 * N) return live_by<N + 1>(rule, cells, width, height, generations);
+    if constexpr (POWER)
+        if (width == 32 * N && height == 32 * N)
+            return Part<N, true>::live(rule, cells, width, height, generations);
+    if constexpr (N > 1) Part<N, false>::live(rule, cells, width, height, generations);
 }
 
 extern "C" __global__ void __launch_bounds__(32, 12) life_resident(
     unsigned* cells, int width, int height, unsigned rule, int generations)
 {
-    u32* ours = cells + (size_t)blockIdx.x * (width / 32 * height);
-    if (rule == LIFE) live_by(LifeRule(), ours, width, generations);
-    else live_by(AnyRule::of(rule), ours, width, generations);
+    u32* ours = cells + (size_t)blockIdx.x * (planar_words(width) * height);
+    if (rule == LIFE) live_by<1>(LifeRule(), ours, width, height, generations);
+    else live_by<1>(AnyRule::of(rule), ours, width, height, generations);
 }

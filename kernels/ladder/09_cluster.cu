@@ -205,7 +205,7 @@ DEVICE void live_by(Rule rule, u32* lattice, int side, int generations, uint4* s
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(32 * WARPS, 1)
 life_cluster(unsigned* cells, int width, int height, unsigned rule, int generations)
 {
-    u32* lattice = cells + (size_t)(blockIdx.x / BLOCKS) * (width / 32 * height);
+    u32* lattice = cells + (size_t)(blockIdx.x / BLOCKS) * (planar_words(width) * height);
     extern __shared__ uint4 shared[];
     if (rule == LIFE) live_by(LifeRule(), lattice, width, generations, shared);
     else live_by(AnyRule::of(rule), lattice, width, generations, shared);

@@ -26,8 +26,16 @@ extern "C" __global__ void edit_cells(
         return;
     }
     // Planar: other threads may set other bits of the same word. Adding or subtracting one changed
-    // bit causes no carry, so atomicAdd sets each bit independently.
-    u32* at = cells + (size_t)y * count_of_row + x % count_of_row;
-    const u32 plane = x / count_of_row, was = *at >> plane & 1;
-    if (was != alive) atomicAdd(at, (alive - was) << plane);
+    // bit causes no carry, so atomicAdd sets each bit independently. The cell is in its own plane,
+    // and in those before it that reach as far.
+    const u32 words = planar_words(width);
+    u32 plane = (32 * x + 31) / width, behind = x - first_of_plane(plane, width);
+    while (behind < words) {
+        u32* at = cells + (size_t)y * words + behind;
+        const u32 was = *at >> plane & 1;
+        if (was != alive) atomicAdd(at, (alive - was) << plane);
+        const u32 later = first_of_plane(plane, width) + (plane == 0 ? width : 0);
+        plane = (plane + 31) % 32;
+        behind += later - first_of_plane(plane, width);
+    }
 }

@@ -4,6 +4,7 @@
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use engine::cuda::{CudaEngine, Ordinals};
+use engine::kernels::Batch;
 use engine::lesson_kernels::{GRAY, MEET, SPIN};
 use engine::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, BufferOffset, Completion,
@@ -747,9 +748,12 @@ fn blocks_say_when_and_where_they_ran() {
     program.push(stream, Op::Pack(lattice.as_range()));
     program.push(stream, download(0, Transfer::Bits));
     let ran = lab.run(&program);
+    let sm_count = lab.0.devices()[0].sm_count;
     let blocks = |kernel: &str| {
         let kernel = kernels::find(kernel).unwrap();
-        let grid = kernel.launch(size, kernel.block()).grid;
+        let grid = kernel
+            .launch(size, kernel.block(), Batch::of(1), sm_count)
+            .grid;
         grid.iter().product::<u32>() as usize
     };
     assert!(blocks("global") > 1);
@@ -830,7 +834,10 @@ fn a_batch_has_timestamps_of_its_blocks_and_multistep_of_its_launches() {
             .count()
     };
     let multistep = kernels::find("multistep").unwrap();
-    let grid = multistep.launch(size, multistep.block()).grid;
+    let sm_count = lab.0.devices()[0].sm_count;
+    let grid = multistep
+        .launch(size, multistep.block(), Batch::of(1), sm_count)
+        .grid;
     assert_eq!(of(6), 3);
     assert_eq!(of(7), 3 * grid.iter().product::<u32>() as usize);
     assert_eq!(of(8), 3);

@@ -24,7 +24,7 @@ const NOWHERE: u32 = 99;
 
 /// Lattices 0 to 2 are of this size, on the first device; 3 is of [`WIDE`], and 4 of the first
 /// size again, in another context.
-const SMALL: (u64, u64) = (45, 23);
+const SMALL: (u64, u64) = (29, 23);
 const WIDE: (u64, u64) = (128, 256);
 const LATTICES: u32 = 5;
 /// The lattice that programs which work are about.
@@ -378,11 +378,11 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a kernel in another layout", stream, advance("global", 0..1, 1), "global needs layout I32"),
         ("a planar kernel in bits", stream, advance("planar", 3..4, 1), "planar needs layout Planar"),
         ("a layout that is not reserved", stream, unpack(3..4, Layout::Planar), "layout Planar is not reserved"),
-        ("a layout that the size does not take", stream, unpack(0..1, Layout::Planar), "45x23 cannot be in layout Planar"),
+        ("a layout that the size does not take", stream, unpack(0..1, Layout::Planar), "29x23 cannot be in layout Planar"),
         ("cells in layout bits", stream, download(0..1, 0, Transfer::Cells), "no i32 cells"),
         // Kernels.
-        ("a width of no whole words", stream, advance("planar", 0..1, 1), "multiple of 32"),
-        ("a width of no whole lanes", stream, advance("multistep", 0..1, 1), "multiple of 128"),
+        ("a width of fewer cells than planes", stream, advance("planar", 0..1, 1), "widths from 32 cells on"),
+        ("a width of less than a lane", stream, advance("multistep", 0..1, 1), "widths from 128 cells on"),
         ("no square", stream, advance("resident", 3..4, 1), "resident"),
         ("no square of a cluster", stream, advance("cluster", 3..4, 1), "cluster"),
         ("too many cells", stream, advance("sync-shared", 3..4, 1), "24,576 cells"),
@@ -391,12 +391,12 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("another block, of one warp", stream, by("multistep", (32, 8)), "not 32x8"),
         ("no block", stream, by("bits", (0, 0)), "not 0x0"),
         // Uploads and edits.
-        ("an upload too short", stream, upload(GOOD, words - 1), "45 words"),
-        ("an upload too long", stream, upload(GOOD, words + 1), "47 words"),
+        ("an upload too short", stream, upload(GOOD, words - 1), "22 words"),
+        ("an upload too long", stream, upload(GOOD, words + 1), "24 words"),
         ("an empty upload", stream, upload(GOOD, 0), "0 words"),
-        ("an edit beyond", stream, edit(GOOD, &[(words as u32, 1)]), "45x23"),
-        ("an edit far beyond", stream, edit(GOOD, &[(u32::MAX, 1)]), "45x23"),
-        ("an edit beyond the width", stream, edit(GOOD, &[(1, 1 << 13)]), "45x23"),
+        ("an edit beyond", stream, edit(GOOD, &[(words as u32, 1)]), "29x23"),
+        ("an edit far beyond", stream, edit(GOOD, &[(u32::MAX, 1)]), "29x23"),
+        ("an edit beyond the width", stream, edit(GOOD, &[(1, 1 << 29)]), "29x23"),
         ("edits in disorder", stream, edit(GOOD, &[(1, 1), (0, 1)]), "not in order"),
         ("an edit twice", stream, edit(GOOD, &[(1, 1), (1, 1)]), "not in order"),
         // Views.
@@ -483,7 +483,7 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
         ("cells after an upload", on(vec![unpack(0..1, Layout::I32), upload(0, 46), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
         ("a kernel after unpacking", on(vec![unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
         ("a kernel of a range in two layouts", on(vec![unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
-        ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
+        ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "24 words"),
         ("the view of a neighbour", on(vec![reduce(0..1, 4, 1), download(0..2, 0, Transfer::View)]), "LatticeId(1) has no view"),
         ("the measure of a neighbour", on(vec![Op::Measure(0..1), download(0..2, 4, Transfer::Measure)]), "LatticeId(1) has not been measured"),
         ("a slot twice", on(vec![download(0..1, 0, Transfer::Bits), download(0..1, 0, Transfer::Bits)]), "LatticeId(0) is in use"),
@@ -520,7 +520,7 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
         ("the default stream", program([(default, Op::Pack(0..1))]), "the default stream"),
         ("waiting for a stream", one(Op::Synchronize(Scope::Stream)), "waiting on the host"),
         ("waiting for a device", one(Op::Synchronize(Scope::Device)), "waiting on the host"),
-        ("an upload", one(upload(GOOD, 46)), "an upload"),
+        ("an upload", one(upload(GOOD, 23)), "an upload"),
         ("an edit", one(edit(GOOD, &[])), "an edit"),
         ("a pageable slot", one(download(0..1, 2, Transfer::Bits)), "pageable memory"),
         ("a copy to pageable memory", one(copy(at(device, 0), at(pageable, 0), 4)), "pageable memory"),

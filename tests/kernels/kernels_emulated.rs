@@ -2,7 +2,7 @@
 //! thread by thread by the emulator in `tests/emulator`. No GPU is needed.
 
 use crate::emulator::{Emulator, Guarded, Numbers, parameters};
-use engine::kernels::{self, Iteration, KERNELS, Launch};
+use engine::kernels::{self, Batch, Iteration, KERNELS, Launch};
 use engine::{Kernel, Layout, Measure, ReduceRegion, WordEdit};
 use life::{Lattice, Rule, Size};
 
@@ -97,15 +97,13 @@ fn stepped<T: Buffer>(
     rule: Rule,
     generations: u32,
 ) -> Vec<T> {
-    let of_one = match kernel.layout {
-        Layout::I32 => size.cells() as usize,
-        Layout::Bits | Layout::Planar => size.words(),
-    };
-    let mut shape = kernel.launch(size, block);
-    if cells.len() > of_one {
-        assert!(kernel.batched && cells.len().is_multiple_of(of_one));
-        shape = shape.batch((cells.len() / of_one) as u32);
-    }
+    let of_one = kernel.layout.words(size);
+    let lattices = cells.len() / of_one;
+    assert!(cells.len().is_multiple_of(of_one) && (kernel.batched || lattices == 1));
+    // As on a GPU with this many SMs.
+    const SM_COUNTS: [u32; 4] = [20, 84, 132, 148];
+    let sm_count = SM_COUNTS[generations as usize % SM_COUNTS.len()];
+    let shape = kernel.launch(size, block, Batch::of(lattices as u32), sm_count);
     let (mut width, mut height, mut table) = (size.width(), size.height(), rule.table());
     let mut buffers = [
         Guarded::new(cells, T::GUARD),
@@ -146,26 +144,42 @@ fn stepped<T: Buffer>(
     buffers[0].inner().to_vec()
 }
 
-/// Planar words by their definition: bit b of word x is cell b * words + x.
+/// Planar words by their definition: bit b of word x is the cell x cells behind the first one of
+/// plane b.
 fn planar(lattice: &Lattice) -> Vec<u32> {
     let size = lattice.size();
-    let words = size.width() / 32;
+    let words = planar_words_per_row(size);
     let places = (0..size.height()).flat_map(|y| (0..words).map(move |x| (x, y)));
     let word = |(x, y)| {
-        let cell = |bit| u32::from(lattice.get(bit * words + x, y)) << bit;
+        let cell = |plane| u32::from(lattice.get(cell_of(size, plane, x), y)) << plane;
         (0..32).map(cell).sum()
     };
     places.map(word).collect()
 }
 
+fn planar_words_per_row(size: Size) -> u32 {
+    (Layout::Planar.words(size) / size.height() as usize) as u32
+}
+
+/// The column of bit `plane` of word `x`.
+fn cell_of(size: Size, plane: u32, x: u32) -> u32 {
+    (plane * size.width() / 32 + x) % size.width()
+}
+
+/// The lattice of these words; a cell of two planes must be the same in both.
 fn from_planar(size: Size, planar: &[u32]) -> Lattice {
-    let words = size.width() / 32;
+    let words = planar_words_per_row(size);
     let mut lattice = Lattice::new(size);
     for (i, word) in (0..).zip(planar) {
-        for bit in 0..32 {
-            lattice.set(bit * words + i % words, i / words, word >> bit & 1 == 1);
+        for plane in 0..32 {
+            let alive = word >> plane & 1 == 1;
+            lattice.set(cell_of(size, plane, i % words), i / words, alive);
         }
     }
+    assert!(
+        self::planar(&lattice) == planar,
+        "{size}: planes differ in a cell"
+    );
     lattice
 }
 
@@ -299,14 +313,17 @@ fn planar_agrees(name: &str, widths: &[u64], heights: &[u64], generations: &[u32
 
 #[test]
 fn planar_words_agree() {
-    let widths = [32, 64, 96, 128, 160, 1056];
+    let widths = [32, 33, 63, 64, 96, 100, 128, 160, 161, 1000, 1056];
     planar_agrees("planar", &widths, &[1, 2, 3, 7, 8, 9, 16, 33], &[1, 2, 3]);
 }
 
 #[test]
 fn several_steps_agree() {
     // Rings of 1 to 32 lanes, and windows of 3, 30, 31, 16 and 31 of them.
-    let widths = [128, 256, 384, 512, 1024, 2048, 3840, 3968, 4096, 7936];
+    let widths = [
+        128, 256, 384, 512, 1024, 2048, 3840, 3968, 4096, 7936, // whole lanes
+        129, 159, 250, 257, 1000, 3833, 4095, // and others
+    ];
     let generations = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     planar_agrees("multistep", &widths, &[1, 2, 3, 5, 9, 40], &generations);
 }
@@ -315,7 +332,7 @@ fn several_steps_agree() {
 fn several_steps_agree_after_many_generations() {
     let generations: Vec<u32> = (1..=33).chain(63..=65).collect();
     let heights: Vec<u64> = (4..37).collect();
-    planar_agrees("multistep", &[128, 384], &heights, &generations);
+    planar_agrees("multistep", &[128, 384, 150], &heights, &generations);
 }
 
 #[test]
@@ -323,6 +340,11 @@ fn residents_agree() {
     for generations in [0, 1, 2, 3, 8, 31, 32, 33, 64, 65] {
         let sides = [32, 64, 128];
         planar_agrees("resident", &sides, &sides, &[generations]);
+    }
+    // Words across and rows down that are not full, of each number of them.
+    for most in (64..=256).step_by(32) {
+        let sides = [most - 31, most - 9, most];
+        planar_agrees("resident", &sides, &sides, &[1, 2, 5]);
     }
     planar_agrees("resident", &[256], &[256], &[3]);
 }
@@ -340,7 +362,11 @@ fn clusters_agree() {
 #[test]
 fn a_batch_has_as_many_blocks_for_each_lattice() {
     for kernel in KERNELS.iter().filter(|kernel| kernel.batched) {
-        let side = if kernel.name == "cluster" { 512 } else { 64 };
+        let side = match kernel.name {
+            "cluster" => 512,
+            "multistep" => 300,
+            _ => 64,
+        };
         batch_agrees(kernel, Size::new(side, side).unwrap());
     }
 }
@@ -362,7 +388,7 @@ fn batch_agrees(kernel: &Kernel, size: Size) {
         Layout::Planar => {
             let words: Vec<u32> = starts.iter().flat_map(planar).collect();
             let after = stepped(&emulator, kernel, block, size, &words, rule, 7);
-            let each = after.chunks(size.words());
+            let each = after.chunks(kernel.layout.words(size));
             each.map(|words| from_planar(size, words)).collect()
         }
         Layout::Bits => unreachable!("no kernel of bits is batched"),
@@ -429,7 +455,10 @@ fn rows_beyond_a_grids_y_go_on_in_z() {
     let expected = step(&start, Rule::LIFE);
     for name in ["global", "shared"] {
         let kernel = kernels::find(name).unwrap();
-        assert_eq!(kernel.launch(start.size(), (2, 1)).grid[2], 2);
+        assert_eq!(
+            kernel.launch(start.size(), (2, 1), Batch::of(1), 132).grid[2],
+            2
+        );
         let got = advance(&emulator, kernel, (2, 1), &start, Rule::LIFE, 1);
         assert!(got == expected, "{name}");
     }
@@ -461,13 +490,13 @@ fn layouts_convert_both_ways() {
 fn planes_convert_both_ways() {
     let emulator = Emulator::load();
     let mut numbers = Numbers(37);
-    for width in [32, 64, 96, 128, 1024, 1056] {
+    for width in [32, 33, 64, 95, 96, 128, 130, 1000, 1024, 1056] {
         for height in [1, 2, 9, 33] {
             let size = Size::new(width, height).unwrap();
             let lattice = numbers.lattice(size);
             let (mut w, mut h) = (size.width(), size.height());
             let mut words = Guarded::new(lattice.words(), 0xdead_beef);
-            let mut planes = Guarded::new(&vec![9; size.words()], 0xdead_beef);
+            let mut planes = Guarded::new(&vec![9; Layout::Planar.words(size)], 0xdead_beef);
             let (mut words_at, mut planes_at) = (words.pointer(), planes.pointer());
             let shape = Launch::convert(size, 1, Layout::Planar);
             let given = parameters!(words_at, planes_at, w, h);

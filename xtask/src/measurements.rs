@@ -613,7 +613,7 @@ mod tests {
             bits[2].contains("| 4.68 % | 19.1 % | 15.6× `shared` | 39.1× |"),
             "{bits:?}"
         );
-        assert!(text.contains("at most 66.8 Tcell/s at 8 operations for 32 cells"));
+        assert!(text.contains("at most 71.3 Tcell/s at 7.5 operations for 32 cells"));
         assert_eq!(bits[3], "| `bits` | 16 × 1024² | 781 Gcell/s | 50.0 % |");
         assert!(text.contains("- Not measured: `planar`, 1 × 16384²: it hung"));
         assert!(!text.contains("`sync-global`, 1 × 16384²"));

@@ -16,7 +16,7 @@ use lang::tr;
 use life::{Size, grouped};
 
 use launch::CELLS_PER_LANE;
-pub use launch::Launch;
+pub use launch::{Batch, Launch};
 
 /// A memory layout of a lattice's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -27,19 +27,38 @@ pub enum Layout {
     /// One bit per cell, 32 cells per word, the least significant bit leftmost. Also the layout
     /// that crosses the bus.
     Bits,
-    /// One bit per cell, with the width divided into 32 planes side by side: bit b of word x of a
-    /// row's `words` words is cell `b * words + x`. A cell's neighbours are at the same bit of the
-    /// adjacent words; only at a row's ends a word is rotated by one bit, into the adjacent plane.
-    /// (Only the width is divided, so any height works and a row stays a row.) The width is a
-    /// multiple of 32; the number of words is the same as in [`Layout::Bits`].
+    /// One bit per cell, with the width divided into 32 planes: plane b starts at cell
+    /// `b * width / 32` (rounded down), and bit b of word x of a row is cell x of plane b. A cell's
+    /// neighbours are at the same bit of the adjacent words; only at a row's ends a word is rotated
+    /// by one bit, into the adjacent plane. A row has at least `width / 32` words; cells that two
+    /// planes have are the same in both, and are stepped alike. (Only the width is divided, so any
+    /// height works and a row stays a row.)
     Planar,
 }
 
 impl Layout {
+    /// The width from which on a row has a cell for each plane.
+    const MIN_PLANAR_WIDTH: u32 = 32;
+
     /// Whether the layout supports a lattice of this size.
     pub fn supports(self, size: Size) -> bool {
-        self != Layout::Planar || size.width().is_multiple_of(32)
+        self != Layout::Planar || size.width() >= Self::MIN_PLANAR_WIDTH
     }
+
+    /// Words of a lattice on a GPU, where a planar row is a whole number of quads, which are loaded
+    /// at once. An `i32` is a word, too.
+    pub fn words(self, size: Size) -> usize {
+        match self {
+            Layout::I32 => size.cells() as usize,
+            Layout::Bits => size.words(),
+            Layout::Planar => planar_words_per_row(size) as usize * size.height() as usize,
+        }
+    }
+}
+
+/// Words of a planar row on a GPU.
+const fn planar_words_per_row(size: Size) -> u32 {
+    4 * size.width().div_ceil(CELLS_PER_LANE)
 }
 
 /// Where the loop over generations runs.
@@ -74,8 +93,10 @@ impl Iteration {
 pub enum SupportedSizes {
     /// All sizes.
     Any,
-    /// Widths that are a multiple of this many cells.
-    WidthsOf(u32),
+    /// Widths from this many cells on.
+    WidthsFrom(u32),
+    /// Sides up to this many cells that are the same multiple of 32 once they are rounded up.
+    NearSquares(u32),
     /// Only squares with one of these sides.
     Squares(&'static [u32]),
 }
@@ -85,7 +106,12 @@ impl SupportedSizes {
     pub fn take(self, size: Size) -> bool {
         match self {
             SupportedSizes::Any => true,
-            SupportedSizes::WidthsOf(cells) => size.width().is_multiple_of(cells),
+            SupportedSizes::WidthsFrom(cells) => size.width() >= cells,
+            SupportedSizes::NearSquares(most) => {
+                let [across, down] = [size.width(), size.height()].map(|side| side.div_ceil(32));
+                let is_large_enough = size.width() >= 32 && size.height() >= 32;
+                is_large_enough && across == down && 32 * across <= most
+            }
             SupportedSizes::Squares(sides) => {
                 size.width() == size.height() && sides.contains(&size.width())
             }
@@ -96,9 +122,13 @@ impl SupportedSizes {
     pub fn limit(self) -> Option<String> {
         match self {
             SupportedSizes::Any => None,
-            SupportedSizes::WidthsOf(cells) => {
-                Some(tr!("widths that are a multiple of {cells}", cells = cells))
+            SupportedSizes::WidthsFrom(cells) => {
+                Some(tr!("widths from {cells} cells on", cells = cells))
             }
+            SupportedSizes::NearSquares(most) => Some(tr!(
+                "lattices from 32x32 to {most}x{most}, whose sides are the same multiple of 32 once they are rounded up",
+                most = most
+            )),
             SupportedSizes::Squares(sides) => {
                 let squares: Vec<_> = sides.iter().map(|side| format!("{side}x{side}")).collect();
                 let (last, others) = squares.split_last()?;
@@ -267,7 +297,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: false,
-        sides: SupportedSizes::WidthsOf(32),
+        sides: SupportedSizes::WidthsFrom(Layout::MIN_PLANAR_WIDTH),
         max_cells: None,
     },
     Kernel {
@@ -282,8 +312,8 @@ pub static KERNELS: [Kernel; 9] = [
         shared_bytes: |_, _| 0,
         in_place: false,
         cluster: 1,
-        batched: false,
-        sides: SupportedSizes::WidthsOf(CELLS_PER_LANE),
+        batched: true,
+        sides: SupportedSizes::WidthsFrom(CELLS_PER_LANE),
         max_cells: None,
     },
     Kernel {
@@ -299,7 +329,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: true,
         cluster: 1,
         batched: true,
-        sides: SupportedSizes::Squares(&[32, 64, 128, 256]),
+        sides: SupportedSizes::NearSquares(256),
         max_cells: None,
     },
     Kernel {
@@ -346,21 +376,24 @@ impl Kernel {
         self.blocks[0]
     }
 
-    /// The launch configuration for a lattice size and a block shape.
-    pub fn launch(&self, size: Size, block: (u32, u32)) -> Launch {
+    /// The launch configuration for lattices of a size and a block shape, on a device with this
+    /// many SMs.
+    pub fn launch(&self, size: Size, block: (u32, u32), lattices: Batch, sm_count: u32) -> Launch {
         let shared_bytes = (self.shared_bytes)(size, block);
+        let rows = size.height().div_ceil(self.rows_per_thread);
         let launch = match (self.iteration, self.layout) {
             (Iteration::InKernel, _) => Launch {
-                grid: [self.cluster, 1, 1],
+                grid: [self.cluster * lattices.launched, 1, 1],
                 ..Launch::over(1, 1, block)
             },
-            (Iteration::Steps(_), _) => Launch::column_sweep(size),
-            (Iteration::Launches, Layout::I32) => Launch::over(size.width(), size.height(), block),
-            (Iteration::Launches, Layout::Bits | Layout::Planar) => Launch::over(
-                size.width().div_ceil(32),
-                size.height().div_ceil(self.rows_per_thread),
-                block,
-            ),
+            (Iteration::Steps(_), _) => Launch::column_sweep(size, lattices, sm_count),
+            (Iteration::Launches, Layout::I32) => Launch::over(size.width(), rows, block),
+            (Iteration::Launches, Layout::Bits) => {
+                Launch::over(size.width().div_ceil(32), rows, block)
+            }
+            (Iteration::Launches, Layout::Planar) => {
+                Launch::over(planar_words_per_row(size), rows, block)
+            }
         };
         Launch {
             shared_bytes,
@@ -471,7 +504,7 @@ mod tests {
             if !kernel.sides.take(size) {
                 continue; // these kernels use no shared memory
             }
-            let launch = kernel.launch(size, kernel.block());
+            let launch = kernel.launch(size, kernel.block(), Batch::of(1), 132);
             assert!(
                 launch.shared_bytes <= 48 * 1024,
                 "{}: {launch:?}",

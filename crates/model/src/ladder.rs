@@ -13,7 +13,7 @@ include!(concat!(env!("OUT_DIR"), "/records.rs"));
 
 /// Logical operations of three words that 32 cells of B3/S23 take at least, as far as anybody here
 /// knows: what the limit is made of.
-pub const LOP3_PER_WORD: f64 = 8.0;
+pub const LOP3_PER_WORD: f64 = 7.5;
 
 /// A ladder, measured: one device, one build.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

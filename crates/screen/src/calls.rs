@@ -4,7 +4,7 @@
 mod cpp;
 mod rust;
 
-use engine::kernels::{Iteration, Launch};
+use engine::kernels::{Batch, Iteration, Launch};
 use engine::{HostMemory, Kernel, Layout, Measure, Transfer};
 use lang::tr;
 use life::Size;
@@ -86,25 +86,23 @@ struct RoundFacts {
 impl RoundFacts {
     fn of(status: &Status) -> RoundFacts {
         let (kernel, switches) = (status.kernel, status.switches);
-        let facts = RoundFacts {
+        let sm_count = status.devices.first().map_or(1, |device| device.sm_count);
+        let lattices = match (kernel.batched, switches.streams) {
+            (true, Streams::Batch) => Batch::of(status.instances as u32),
+            _ => Batch::of(1),
+        };
+        RoundFacts {
             instances: status.instances,
             size: status.size,
             generations: status.generations_per_round,
             kernel,
-            launch: kernel.launch(status.size, switches.block_of(kernel)),
+            launch: kernel.launch(status.size, switches.block_of(kernel), lattices, sm_count),
             streams: switches.streams,
             host_memory: switches.host_memory,
             wait: switches.wait,
             order: switches.order,
             graphs: switches.graphs,
             transfer: status.transfer,
-        };
-        match facts.batches() {
-            true => RoundFacts {
-                launch: facts.launch.batch(facts.instances as u32),
-                ..facts
-            },
-            false => facts,
         }
     }
 

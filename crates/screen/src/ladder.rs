@@ -141,7 +141,7 @@ fn caption(recorded: Option<(&Ladder, Workload)>) -> String {
     match recorded {
         Some((ladder, work)) => {
             let limit = match ladder.limits.lop3_per_second {
-                Some(_) => tr!("The limit: 8 logical operations per 32 cells."),
+                Some(_) => tr!("The limit: 15 logical operations per 64 cells."),
                 None => tr!("No limit was measured."),
             };
             tr!(

@@ -431,7 +431,7 @@ pub fn ensure_room(
         let cells = match layout {
             Some(Layout::I32) => 2 * bits + 8 * size.cells(),
             Some(Layout::Bits) => 2 * bits,
-            Some(Layout::Planar) => 4 * bits,
+            Some(Layout::Planar) => 2 * bits + 8 * Layout::Planar.words(size) as u64,
             None => 0,
         };
         let one = cells + (2 + u64::from(whole_slots)) * bits;

@@ -7,6 +7,9 @@
 //! adjacent band, with lanes rotated by one ([`PlanarRows::wrapped`]). A lattice of at most 16 rows
 //! is stored as a whole in every lane.
 //!
+//! A row's words are planar ([`Layout::Planar`](crate::Layout::Planar)), as many as the row's cells
+//! need: what is said of bands is true of planes, too.
+//!
 //! Groups of four rows are stored together, column by column, in the order of stepping. So a column
 //! sweep reads and writes memory sequentially, not on four pages at once.
 
@@ -22,6 +25,7 @@ use life::Size;
 pub(super) struct PlanarRows {
     size: Size,
     bands: Bands,
+    planes: Planes,
     vectors: Vec<Lanes>,
 }
 
@@ -67,6 +71,39 @@ impl Bands {
     }
 }
 
+/// The division of a width into 32 planes.
+#[derive(Clone, Copy)]
+pub(super) struct Planes {
+    width: usize,
+    /// Words per row.
+    pub(super) across: usize,
+    /// Cells from the start of a narrow plane to the next one's; from a wide one's it is `across`.
+    pub(super) narrow: usize,
+    /// Bit b: plane b is wide.
+    pub(super) wide: u32,
+}
+
+impl Planes {
+    fn of(size: Size) -> Planes {
+        let width = size.width() as usize;
+        let across = size.words_per_row();
+        let mut planes = Planes {
+            width,
+            across,
+            narrow: width / 32,
+            wide: 0,
+        };
+        let is_wide = |&plane: &usize| planes.start(plane + 1) - planes.start(plane) == across;
+        planes.wide = (0..32).filter(is_wide).map(|plane| 1 << plane).sum();
+        planes
+    }
+
+    /// First cell of a plane.
+    fn start(&self, plane: usize) -> usize {
+        plane * self.width / 32
+    }
+}
+
 impl PlanarRows {
     /// Allocates a lattice of dead cells.
     pub(super) fn new(size: Size, what: &str) -> Result<PlanarRows> {
@@ -74,6 +111,7 @@ impl PlanarRows {
         Ok(PlanarRows {
             size,
             bands,
+            planes: Planes::of(size),
             vectors: memory::zeroed(
                 bands.rows.next_multiple_of(ROWS) * size.words_per_row(),
                 what,
@@ -90,6 +128,11 @@ impl PlanarRows {
     /// Vectors per row.
     pub(super) fn across(&self) -> usize {
         self.size.words_per_row()
+    }
+
+    /// The division of each row.
+    pub(super) fn planes(&self) -> Planes {
+        self.planes
     }
 
     /// Rows of vectors, which is the rows per band.
@@ -146,7 +189,7 @@ impl PlanarRows {
 
     /// Loads a lattice from bits; `bits` returns a row's words.
     pub(super) fn load<'a>(&mut self, bits: impl Fn(usize) -> &'a [u32]) {
-        let across = self.across();
+        let (across, planes) = (self.across(), self.planes);
         let starts = self.bands.starts;
         for i in 0..self.rows() {
             let sources: [&[u32]; LANES] = std::array::from_fn(|k| bits(starts[k] + i));
@@ -155,8 +198,17 @@ impl PlanarRows {
             for j in 0..across.div_ceil(32) {
                 let mut block = [Lanes::default(); 32];
                 for (plane, block) in block.iter_mut().enumerate() {
-                    let at = plane * across + 32 * j;
+                    let at = planes.start(plane) + 32 * j;
                     *block = Lanes(sources.map(|source| bits_at(source, at)));
+                    // The last plane's last cells may be the row's first ones.
+                    if at + 32 > planes.width {
+                        let ahead = planes.width.saturating_sub(at);
+                        let first =
+                            sources.map(|source| bits_at(source, at + ahead - planes.width));
+                        for (word, first) in block.0.iter_mut().zip(first) {
+                            *word |= first.checked_shl(ahead as u32).unwrap_or(0);
+                        }
+                    }
                 }
                 transpose(&mut block);
                 block.iter().for_each(|block| {
@@ -168,23 +220,29 @@ impl PlanarRows {
         }
     }
 
-    /// Sets the cell in column `x`, row `y`, in every band that contains the row.
+    /// Sets the cell in column `x`, row `y`, in every plane and band that contains it.
     pub(super) fn set(&mut self, x: usize, y: usize, alive: bool) {
-        let (across, height) = (self.across(), self.size.height() as usize);
-        let (column, plane) = (x % across, x / across);
+        let (height, planes) = (self.size.height() as usize, self.planes);
         for lane in 0..LANES {
             let i = (y + height - self.bands.starts[lane]) % height;
-            if i < self.rows() {
-                let at = self.start(i) + ROWS * column;
-                let word = &mut self.vectors[at].0[lane];
-                *word = *word & !(1 << plane) | u32::from(alive) << plane;
+            if i >= self.rows() {
+                continue;
+            }
+            for plane in 0..32 {
+                let column = (x + planes.width - planes.start(plane)) % planes.width;
+                if column < planes.across {
+                    let at = self.start(i) + ROWS * column;
+                    let word = &mut self.vectors[at].0[lane];
+                    *word = *word & !(1 << plane) | u32::from(alive) << plane;
+                }
             }
         }
     }
 
     /// Converts the lattice to bits: calls `write` with each row's index and words.
     pub(super) fn store(&self, mut write: impl FnMut(usize, &[u32])) {
-        let across = self.across();
+        let (across, planes) = (self.across(), self.planes);
+        let last_word = self.size.last_word_mask();
         let mut rows = vec![0; LANES * across];
         for i in 0..self.rows() {
             rows.fill(0);
@@ -194,12 +252,17 @@ impl PlanarRows {
                 block.fill_with(|| row.next().unwrap_or_default());
                 transpose(&mut block);
                 for (plane, block) in block.iter().enumerate() {
-                    let at = plane * across + 32 * j;
+                    let at = planes.start(plane) + 32 * j;
                     for (row, &word) in rows.chunks_exact_mut(across).zip(&block.0) {
                         put_bits(row, at, word);
                     }
                 }
             }
+            // The last plane's last cells may be the row's first ones, which the first plane has.
+            rows.iter_mut()
+                .skip(across - 1)
+                .step_by(across)
+                .for_each(|word| *word &= last_word);
             let new = |k: usize| i < self.bands.lengths[k];
             for (k, row) in rows
                 .chunks_exact(across)
@@ -220,13 +283,15 @@ fn bits_at(row: &[u32], at: usize) -> u32 {
     ((word(at / 32) | word(at / 32 + 1) << 32) >> (at % 32)) as u32
 }
 
-/// Sets the bits of a word from bit `at` on.
+/// Sets the bits of a word from bit `at` on; those beyond the row's end are dropped.
 #[inline(always)]
 fn put_bits(row: &mut [u32], at: usize, word: u32) {
     let both = u64::from(word) << (at % 32);
-    row[at / 32] |= both as u32;
-    if let Some(next) = row.get_mut(at / 32 + 1) {
-        *next |= (both >> 32) as u32;
+    for (word, half) in row[at / 32..]
+        .iter_mut()
+        .zip([both as u32, (both >> 32) as u32])
+    {
+        *word |= half;
     }
 }
 

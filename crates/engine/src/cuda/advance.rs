@@ -8,7 +8,7 @@ use super::block_timestamps::TimestampTarget;
 use super::calls::Arguments;
 use super::issue::{Issuer, sides};
 use crate::check::Lattices;
-use crate::kernels::{Iteration, Kernel, Launch};
+use crate::kernels::{Batch, Iteration, Kernel, Launch};
 use crate::{EngineError, LatticeId, Result};
 use life::{Rule, Size};
 
@@ -37,18 +37,22 @@ impl Issuer<'_> {
             // Not all in the same buffer.
             return lattices.zip(0..).try_for_each(|(lattice, index)| {
                 let place = place.map(|place| place.share(index, count));
-                self.advance(advance, LatticeId(lattice), 1, place)
+                let one = Batch {
+                    launched: 1,
+                    in_all: count,
+                };
+                self.advance(advance, LatticeId(lattice), one, place)
             });
         }
-        self.advance(advance, first, count, place)
+        self.advance(advance, first, Batch::of(count), place)
     }
 
-    /// Steps `count` adjacent lattices from `lattice` on.
+    /// Steps adjacent lattices from `lattice` on.
     fn advance(
         &mut self,
         advance: Advance,
         lattice: LatticeId,
-        count: u32,
+        lattices: Batch,
         place: Option<TimestampTarget>,
     ) -> Result<()> {
         let (group, index, state, size) = self.place(lattice);
@@ -56,10 +60,7 @@ impl Issuer<'_> {
         let group = &self.gpu.groups[group];
         let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
-        let mut shape = kernel.launch(size, advance.block);
-        if kernel.batched {
-            shape = shape.batch(count);
-        }
+        let shape = kernel.launch(size, advance.block, lattices, self.gpu.sm_count);
         self.launch_generations(advance, (size, shape), buffers, state.parity, place)
     }
 

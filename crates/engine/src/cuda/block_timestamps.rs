@@ -18,7 +18,7 @@ use super::gpu::Gpu;
 use super::instrumentation;
 use super::memory::{DeviceWords, HostWords};
 use crate::check::Lattices;
-use crate::kernels::Launch;
+use crate::kernels::{Batch, Launch};
 use crate::{BlockTimestamp, HostMemory, LatticeId, Nanos, Op, Program, Result, StreamId};
 
 /// Maximum recorded launches per op.
@@ -111,7 +111,10 @@ impl TimestampRecorder {
             if !streams.contains(&of.stream) {
                 continue;
             }
-            for (part, (shape, launches)) in launches(&of.op, lattices).into_iter().enumerate() {
+            for (part, (shape, launches)) in launches(&of.op, lattices, gpu.sm_count)
+                .into_iter()
+                .enumerate()
+            {
                 let blocks: u64 = shape.grid.iter().copied().map(u64::from).product();
                 let wanted = blocks * u64::from(launches);
                 if wanted == 0 || (records as u64 + wanted) * 32 > MAX_BYTES as u64 {
@@ -237,7 +240,7 @@ impl TimestampRecorder {
 
 /// The launch configuration and the number of recorded launches, for each lattice or batch of an
 /// op.
-fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
+fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
     match op {
         Op::LaunchOnBuffers(call) => vec![(shape_of(call), 1)],
         Op::Advance {
@@ -252,11 +255,7 @@ fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {
                 let group = &all.groups[all.group_of(LatticeId(batch.start))];
-                let one = kernel.launch(group.size, *block);
-                match kernel.batched {
-                    true => one.batch(batch.len() as u32),
-                    false => one,
-                }
+                kernel.launch(group.size, *block, Batch::of(batch.len() as u32), sm_count)
             };
             batches
                 .iter()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cust::device::Device;
+use cust::device::{Device, DeviceAttribute};
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::sys;
@@ -42,6 +42,7 @@ pub(super) struct Gpu {
     modules: Vec<Module>,
     pub(super) modules_ms: f64,
     pub(super) device: Device,
+    pub(super) sm_count: u32,
     pub(super) context: Arc<OwnedContext>,
 }
 
@@ -67,7 +68,9 @@ impl Gpu {
     /// Uses a context of the device, which must be current. The device's clock shows 0 at `zero`.
     pub(super) fn new(device: Device, context: OwnedContext, zero: Instant) -> Result<Gpu> {
         let clock_stream = RawStream::new(StreamSpec::PLAIN)?;
+        let sm_count = device.get_attribute(DeviceAttribute::MultiprocessorCount);
         Ok(Gpu {
+            sm_count: cust("cuDeviceGetAttribute", sm_count)? as u32,
             groups: Vec::new(),
             pool: EventPool::default(),
             timestamp_pool: Vec::new(),
@@ -293,12 +296,12 @@ impl Group {
             Layout::I32 => {
                 let cells = self.cells.as_ref().ok_or_else(missing)?;
                 let base = cells[parity_at].as_device_ptr().as_raw();
-                Ok(base + index as u64 * self.size.cells() * 4)
+                Ok(base + 4 * (index * layout.words(self.size)) as u64)
             }
             Layout::Planar => {
                 let planar = self.planar.as_ref().ok_or_else(missing)?;
                 let base = planar[parity_at].as_device_ptr().as_raw();
-                Ok(base + (index * self.size.words() * 4) as u64)
+                Ok(base + 4 * (index * layout.words(self.size)) as u64)
             }
         }
     }
@@ -369,7 +372,7 @@ impl Group {
                 self.cells = Some([uninitialized(what, cells)?, uninitialized(what, cells)?]);
             }
             Layout::Planar if self.planar.is_none() && layout.supports(self.size) => {
-                let words = self.count * self.size.words();
+                let words = self.count * layout.words(self.size);
                 let what = "the lattices in planar words";
                 self.planar = Some([uninitialized(what, words)?, uninitialized(what, words)?]);
             }

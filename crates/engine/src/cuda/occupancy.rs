@@ -6,6 +6,7 @@ use cust::sys;
 use super::CudaEngine;
 use super::buffers::shape_of;
 use super::driver::{check, cust};
+use crate::kernels::Batch;
 use crate::{DeviceId, EngineError, LatticeId, Occupancy, Op, Result};
 
 impl CudaEngine {
@@ -29,10 +30,11 @@ impl CudaEngine {
                 })?;
                 kernel.validate_size(size)?;
                 kernel.validate_block(*block)?;
-                let mut shape = kernel.launch(size, *block);
-                if kernel.batched {
-                    shape = shape.batch(lattices.len() as u32);
-                }
+                let batch = match kernel.batched {
+                    true => Batch::of(lattices.len() as u32),
+                    false => Batch::of(1),
+                };
+                let shape = kernel.launch(size, *block, batch, self.gpus[gpu].sm_count);
                 (shape, kernel.file, kernel.symbol)
             }
             _ => return Ok(None),

@@ -6,6 +6,26 @@ use life::Size;
 /// Width in cells that one lane of `life_multistep` steps: four words.
 pub(super) const CELLS_PER_LANE: u32 = 128;
 
+/// Adjacent lattices that run at the same time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Batch {
+    /// How many of them one launch steps; 1 unless the kernel is
+    /// [`batched`](crate::Kernel::batched).
+    pub launched: u32,
+    /// How many there are, in this launch and in others like it.
+    pub in_all: u32,
+}
+
+impl Batch {
+    /// A launch for so many lattices.
+    pub const fn of(lattices: u32) -> Batch {
+        Batch {
+            launched: lattices,
+            in_all: lattices,
+        }
+    }
+}
+
 /// A launch configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Launch {
@@ -40,28 +60,27 @@ impl Launch {
         }
     }
 
-    /// Choices for the column sweep: warps per SM at most, for an H200's 132 SMs, and the minimum
-    /// rows per strip for that choice. Low strips lose more to their halos; high strips need many
-    /// warps per SM, so that all end at about the same time. Other devices run the warps in a
-    /// different number of waves.
-    const WARP_CHOICES: [(u32, u32); 3] = [(48, 128), (12, 96), (8, Self::MIN_ROWS)];
+    /// Choices for the column sweep: warps per SM at most, and the minimum rows per strip for that
+    /// choice. Low strips lose more to their halos; high strips need many warps per SM, so that all
+    /// end at about the same time. Measured on an H200.
+    const WARP_CHOICES: [(u32, u32); 4] = [(60, 128), (12, 60), (8, 16), (4, Self::MIN_ROWS)];
 
     /// Minimum rows per strip, since each strip needs a halo above and below.
     const MIN_ROWS: u32 = 4;
 
     /// The launch of `life_multistep`: one warp per strip of a window, window by window, then warps
-    /// that take several strips each, for a ring of lanes or for a narrow last window. There are no
-    /// idle warps: a warp that ends immediately occupies a slot on its SM, so that the SM has less
-    /// work and other SMs finish later.
-    pub(super) fn column_sweep(size: Size) -> Launch {
+    /// that take several strips each, for a ring of lanes or for a narrow last window; the same for
+    /// each lattice. There are no idle warps: a warp that ends immediately occupies a slot on its
+    /// SM, so that the SM has less work and other SMs finish later.
+    pub(super) fn column_sweep(size: Size, lattices: Batch, sm_count: u32) -> Launch {
         /// Lanes of a warp whose words are stored; the other two hold the halo.
         const USEFUL: u32 = 30;
-        const MULTIPROCESSORS: u32 = 132;
-        let lanes = size.width() / CELLS_PER_LANE;
+        let lanes = size.width().div_ceil(CELLS_PER_LANE);
+        let is_ring = size.width() == lanes * CELLS_PER_LANE;
         // The number of windows with one warp per strip, and the strips per warp for the remaining
         // width.
         let (full, packed) = match (lanes, lanes % USEFUL) {
-            (1 | 2 | 4 | 8 | 16 | 32, _) => (0, 32 / lanes),
+            (1 | 2 | 4 | 8 | 16 | 32, _) if is_ring => (0, 32 / lanes),
             (_, 0) => (lanes / USEFUL, 0),
             (_, rest) => (lanes / USEFUL, 32 / (rest + 2)),
         };
@@ -70,8 +89,9 @@ impl Launch {
             0 => warps / full,
             _ => warps * packed / (full * packed + 1),
         };
+        let warps = |per_sm: u32| per_sm * sm_count / lattices.in_all;
         let mut choices = Self::WARP_CHOICES
-            .map(|(warps, min_rows)| (strips(warps * MULTIPROCESSORS).max(1), min_rows))
+            .map(|(per_sm, min_rows)| (strips(warps(per_sm)).max(1), min_rows))
             .into_iter();
         let chosen = choices.find(|&(strips, min_rows)| size.height().div_ceil(strips) >= min_rows);
         let max_strips = size.height().div_ceil(Self::MIN_ROWS);
@@ -81,18 +101,9 @@ impl Launch {
             _ => strips.div_ceil(packed),
         };
         Launch {
-            grid: [full * strips + last, 1, 1],
+            grid: [full * strips + last, lattices.launched, 1],
             block: [32, 1, 1],
             shared_bytes: 0,
-        }
-    }
-
-    /// The launch for `lattices` adjacent lattices, with the same number of blocks for each.
-    pub const fn batch(self, lattices: u32) -> Launch {
-        let [x, y, z] = self.grid;
-        Launch {
-            grid: [x * lattices, y, z],
-            ..self
         }
     }
 
@@ -101,7 +112,9 @@ impl Launch {
     pub const fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
         let across = match layout {
             Layout::I32 => size.width(),
-            Layout::Bits | Layout::Planar => size.width().div_ceil(32),
+            Layout::Bits => size.width().div_ceil(32),
+            // Both conversions fit: a row has fewer words as bits.
+            Layout::Planar => super::planar_words_per_row(size),
         };
         Self::over(across, size.height() * lattices, Self::SUPPORT_BLOCK)
     }
@@ -160,39 +173,59 @@ mod tests {
     }
 
     #[test]
-    fn a_march_covers_the_lattice_and_a_grid_its_limits() {
+    fn a_sweep_covers_the_lattice_and_a_grid_its_limits() {
         let multistep = find("multistep").unwrap();
+        let launch = |size, lattices, sm_count| {
+            multistep.launch(size, multistep.block(), Batch::of(lattices), sm_count)
+        };
         // Four windows of 243 warps and a fifth of 81: at most eight warps per SM.
-        let square = multistep.launch(Size::new(16_384, 16_384).unwrap(), multistep.block());
+        let square = launch(Size::new(16_384, 16_384).unwrap(), 1, 132);
         assert_eq!(square.grid, [4 * 243 + 81, 1, 1]);
-        for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536, 1 << 24] {
-            for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
-                let size = Size::new(width, height).unwrap_or(Size::new(width, 9).unwrap());
-                let [warps, y, z] = multistep.launch(size, multistep.block()).grid;
-                assert_eq!((y, z), (1, 1));
-                // The kernel distributes lanes this way: thirty per window, the rest in the last
-                // window.
-                let lanes = (width / 128) as u32;
-                let ring = lanes.is_power_of_two() && lanes <= 32;
-                let (full, rest) = if ring {
-                    (0, lanes)
-                } else {
-                    (lanes / 30, lanes % 30)
-                };
-                let packed = if ring { 32 / lanes } else { 32 / (rest + 2) };
-                let (strips, first) = match rest {
-                    0 => (warps / full, warps),
-                    _ => {
-                        let strips = warps * packed / (full * packed + 1);
-                        (strips, full * strips)
-                    }
-                };
-                // Every strip of every window has a warp, and few warps have no strip.
-                assert!(first <= warps && strips >= 1, "{size}");
-                assert!((warps - first) * packed >= strips || rest == 0, "{size}");
-                assert!((warps - first) * packed < strips + packed, "{size}");
-                let rows = size.height().div_ceil(strips);
-                assert!(rows >= 4 || strips < 4 + packed, "{size}: strips of {rows}");
+        let widths = [
+            128,
+            129,
+            256,
+            384,
+            1000,
+            1024,
+            3840,
+            4095,
+            4096,
+            4224,
+            65_536,
+            1 << 24,
+        ];
+        for (sm_count, lattices) in [(20, 1), (84, 3), (132, 1), (132, 16), (148, 200)] {
+            for width in widths {
+                for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
+                    let size = Size::new(width, height).unwrap_or(Size::new(width, 9).unwrap());
+                    let [warps, y, z] = launch(size, lattices, sm_count).grid;
+                    assert_eq!((y, z), (lattices, 1));
+                    // The kernel distributes lanes this way: thirty per window, the rest in the
+                    // last window.
+                    let lanes = (width as u32).div_ceil(128);
+                    let is_ring =
+                        width.is_multiple_of(128) && lanes.is_power_of_two() && lanes <= 32;
+                    let (full, rest) = if is_ring {
+                        (0, lanes)
+                    } else {
+                        (lanes / 30, lanes % 30)
+                    };
+                    let packed = if is_ring { 32 / lanes } else { 32 / (rest + 2) };
+                    let (strips, first) = match rest {
+                        0 => (warps / full, warps),
+                        _ => {
+                            let strips = warps * packed / (full * packed + 1);
+                            (strips, full * strips)
+                        }
+                    };
+                    // Every strip of every window has a warp, and few warps have no strip.
+                    assert!(first <= warps && strips >= 1, "{size}");
+                    assert!((warps - first) * packed >= strips || rest == 0, "{size}");
+                    assert!((warps - first) * packed < strips + packed, "{size}");
+                    let rows = size.height().div_ceil(strips);
+                    assert!(rows >= 4 || strips < 4 + packed, "{size}: strips of {rows}");
+                }
             }
         }
     }

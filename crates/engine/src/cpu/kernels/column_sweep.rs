@@ -10,6 +10,7 @@
 
 use std::array;
 
+use crate::cpu::planar_rows::Planes;
 use crate::cpu::vector::{Logic, Sum};
 use life::Rule;
 
@@ -138,17 +139,59 @@ pub(super) fn sweep<L: Logic>(
 pub(super) fn ends<L: Logic>(
     logic: L,
     group: &impl Group<L>,
-    across: usize,
+    planes: Planes,
 ) -> [Sums<L::Vector>; 2] {
-    let last = group.column(across - 1).map(
-        #[inline(always)]
-        |cells| logic.turn_left(cells),
+    let (across, narrow) = (planes.across, planes.narrow);
+    let last = before(
+        logic,
+        planes,
+        group.column(narrow - 1),
+        group.column(across - 1),
     );
-    let first = group.column(0).map(
-        #[inline(always)]
-        |cells| logic.turn_right(cells),
+    let first = behind(
+        logic,
+        planes,
+        group.column(across - narrow),
+        group.column(0),
     );
     [add(logic, last), add(logic, first)]
+}
+
+/// The column before the first one of a row: the column of the plane before, which is another one
+/// if that plane is wide.
+#[inline(always)]
+pub(super) fn before<L: Logic, const N: usize>(
+    logic: L,
+    planes: Planes,
+    narrow: [L::Vector; N],
+    wide: [L::Vector; N],
+) -> [L::Vector; N] {
+    let mask = logic.splat(planes.wide);
+    array::from_fn(
+        #[inline(always)]
+        |row| logic.turn_left(logic.choose(mask, wide[row], narrow[row])),
+    )
+}
+
+/// The column behind the last one of a row.
+#[inline(always)]
+pub(super) fn behind<L: Logic, const N: usize>(
+    logic: L,
+    planes: Planes,
+    narrow: [L::Vector; N],
+    wide: [L::Vector; N],
+) -> [L::Vector; N] {
+    let mask = logic.splat(planes.wide);
+    array::from_fn(
+        #[inline(always)]
+        |row| {
+            logic.choose(
+                mask,
+                logic.turn_right(wide[row]),
+                logic.turn_right(narrow[row]),
+            )
+        },
+    )
 }
 
 /// The sums of a group's column.

@@ -208,7 +208,7 @@ impl Pass<'_> {
                 let length = (ROWS * across - (ROWS - 1)) * parts::<L>();
                 let from = from.map(|row| &cast_slice(row)[..length]);
                 let mut from_lattice = FromLattice::<L> { from, part, group };
-                let ends = column_sweep::ends(logic, &from_lattice, across);
+                let ends = column_sweep::ends(logic, &from_lattice, self.from.planes());
                 column_sweep::sweep(logic, rule, &mut from_lattice, [0, across], ends);
                 generations.next();
             } else {
@@ -229,7 +229,7 @@ impl Pass<'_> {
                 };
                 let mut in_place = InPlace::<L> { group, previous };
                 let ends = if ring {
-                    column_sweep::ends(logic, &in_place, width)
+                    column_sweep::ends(logic, &in_place, self.from.planes())
                 } else {
                     [first - 1, end].map(
                         #[inline(always)]
@@ -271,23 +271,32 @@ impl Pass<'_> {
         (part, left): (usize, usize),
         wrapped: &mut [Lanes],
     ) {
-        let (across, halo, parts) = (self.from.across(), self.generations, parts::<L>());
+        let (planes, halo, parts) = (self.from.planes(), self.generations, parts::<L>());
+        let [across, narrow] = [planes.across, planes.narrow].map(|columns| columns as isize);
         let [_, a, b, c, d, _] = seen(self.from, top, wrapped).map(cast_slice);
-        let column = |x: usize| [a, b, c, d].map(|row: &[L::Vector]| row[ROWS * x * parts + part]);
-        for (i, entered) in group.iter_mut().enumerate() {
-            let x = left + i + across;
-            // A halo wider than the lattice wraps around more than once.
-            let mut cells = column((x - halo % across) % across);
-            let mut at = x as isize - (across + halo) as isize;
-            while at < 0 {
-                cells = cells.map(|cells| logic.turn_left(cells));
-                at += across as isize;
-            }
-            while at >= across as isize {
-                cells = cells.map(|cells| logic.turn_right(cells));
-                at -= across as isize;
-            }
-            *entered = cells;
+        let column = |x: isize| {
+            let at = ROWS * x as usize * parts + part;
+            [a, b, c, d].map(|row: &[L::Vector]| row[at])
+        };
+        // Columns of the row first; then those before and behind it, each from columns nearer to
+        // the row.
+        let first = left as isize - halo as isize;
+        let end = first + group.len() as isize;
+        let at = |x: isize| (x - first) as usize;
+        let entered = |group: &[[L::Vector; ROWS]], x: isize| match (0..across).contains(&x) {
+            true => column(x),
+            false => group[at(x)],
+        };
+        for x in first.max(0)..end.min(across) {
+            group[at(x)] = column(x);
+        }
+        for x in (first..0).rev() {
+            let [one, other] = [narrow, across].map(|step| entered(group, x + step));
+            group[at(x)] = column_sweep::before(logic, planes, one, other);
+        }
+        for x in across..end {
+            let [one, other] = [narrow, across].map(|step| entered(group, x - step));
+            group[at(x)] = column_sweep::behind(logic, planes, one, other);
         }
     }
 }

@@ -8,7 +8,7 @@ use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::column_sweep::{self, Any, Column, Group, Life, Next, ROWS};
 use super::{Launch, Pair};
-use crate::cpu::planar_rows::PlanarRows;
+use crate::cpu::planar_rows::{PlanarRows, Planes};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
 use crate::cpu::worker_pool::Share;
 use life::Rule;
@@ -73,7 +73,7 @@ impl Generation<'_> {
         for (group, to) in self.out.chunks_exact_mut(ROWS * across).enumerate() {
             let top = (self.first + ROWS * group) as isize;
             let from = seen(self.from, top, &mut wrapped);
-            pass_through(logic, rule, from, to, across);
+            pass_through(logic, rule, from, to, self.from.planes());
         }
     }
 }
@@ -99,8 +99,9 @@ fn pass_through<L: Logic>(
     rule: impl Next<L>,
     from: [&[Lanes]; ROWS + 2],
     to: &mut [Lanes],
-    across: usize,
+    planes: Planes,
 ) {
+    let across = planes.across;
     let parts = size_of::<Lanes>() / size_of::<L::Vector>();
     let mut rows = Rows::<L> {
         from: from.map(|row| &cast_slice(row)[..(ROWS * across - (ROWS - 1)) * parts]),
@@ -110,7 +111,7 @@ fn pass_through<L: Logic>(
     };
     for part in 0..parts {
         rows.part = part;
-        let ends = column_sweep::ends(logic, &rows, across);
+        let ends = column_sweep::ends(logic, &rows, planes);
         column_sweep::sweep(logic, rule, &mut rows, [0, across], ends);
     }
 }

@@ -153,7 +153,7 @@ proptest! {
     }
     #[test]
     fn planar_words_agree_on_random_tori(
-        words in 1u64..13, height in 1u64..80, seed: u64,
+        width in 0u64..400, height in 1u64..80, seed: u64,
         birth in 0u16..512, survival in 0u16..512, generations in 0u32..14,
     ) {
         // `cluster`, whose lattices are large, uses the CPU version of `resident`.
@@ -164,7 +164,12 @@ proptest! {
                     let side = sides[seed as usize % sides.len()].into();
                     Size::new(side, side)
                 }
-                SupportedSizes::WidthsOf(cells) => Size::new(words * u64::from(cells), height),
+                SupportedSizes::WidthsFrom(cells) => Size::new(u64::from(cells) + width, height),
+                SupportedSizes::NearSquares(most) => {
+                    let step = (width % u64::from(most / 32)).max(1);
+                    let [width, height] = [seed, height].map(|less| 32 * (step + 1) - less % 32);
+                    Size::new(width, height)
+                }
                 SupportedSizes::Any => unreachable!("planar words are not for any width"),
             };
             let lattice = soup(size.unwrap(), seed);

@@ -28,8 +28,8 @@ fn a_slot_in_use_is_refused_and_nothing_is_queued() {
 }
 
 #[test]
-fn planes_need_a_width_of_whole_words() {
-    let mut bench = Bench::new(1, "75x41");
+fn planes_need_a_cell_each() {
+    let mut bench = Bench::new(1, "31x41");
     bench.engine.reserve(Layout::Planar).unwrap();
     let unpack = Op::Unpack {
         lattices: FIRST.as_range(),
@@ -38,24 +38,19 @@ fn planes_need_a_width_of_whole_words() {
     assert!(
         bench
             .refused(unpack)
-            .contains("75x41 cannot be in layout Planar")
+            .contains("31x41 cannot be in layout Planar")
     );
     for (kernel, limit) in [
-        (
-            "planar",
-            "supports widths that are a multiple of 32, not 75x41",
-        ),
-        (
-            "multistep",
-            "supports widths that are a multiple of 128, not 75x41",
-        ),
+        ("planar", "supports widths from 32 cells on, not 31x41"),
+        ("multistep", "supports widths from 128 cells on, not 31x41"),
         (
             "resident",
-            "supports lattices of 32x32, 64x64, 128x128 or 256x256, not 75x41",
+            "supports lattices from 32x32 to 256x256, whose sides are the same multiple of 32 once they \
+             are rounded up, not 31x41",
         ),
         (
             "cluster",
-            "supports lattices of 512x512, 1024x1024 or 2048x2048, not 75x41",
+            "supports lattices of 512x512, 1024x1024 or 2048x2048, not 31x41",
         ),
     ] {
         let error = bench.refused(advance(kernel, FIRST, 1));
