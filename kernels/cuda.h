@@ -51,6 +51,19 @@ static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned
     return result;
 }
 
+// The next states of 32 cells by a B/S rule, from the sum of each cell's 3x3 block: x ones, k and p
+// twos, q fours. The host writes the rule's network of three-input functions here before the driver
+// compiles the kernel (crates/engine/src/rule_network.rs). `rule` is for the tests' emulator.
+static __device__ __forceinline__ unsigned rule_network(
+    unsigned rule, unsigned x, unsigned k, unsigned p, unsigned q, unsigned cells)
+{
+    unsigned next;
+    (void)rule;
+    asm("trap; // rule network: %0 = %1 %2 %3 %4 %5"
+        : "=r"(next) : "r"(x), "r"(k), "r"(p), "r"(q), "r"(cells));
+    return next;
+}
+
 // Barrier of a cluster of blocks (sm_90), in two parts: arrive, then wait until all threads of the
 // cluster have arrived. Their earlier writes are visible then.
 static __device__ __forceinline__ void cluster_arrive()

@@ -99,16 +99,6 @@ struct Two { u32 upper, lower; };
 
 struct LifeRule {
     static constexpr bool TABLE = false;
-    // The next state of 32 cells. `below` is the sum of the row below, `beside` the sum of the left
-    // and right cells and the ones of the row above, `above` the twos of the row above. With
-    // `beside` and the sum of a row, 8 operations.
-    METHOD u32 next(u32 cells, Sum below, Sum beside, u32 above) const
-    {
-        const u32 some = lop3<0x3e>(below.ones, beside.ones, cells);
-        const u32 carry = lop3<0x98>(cells, below.twos, some);
-        const u32 more = lop3<0x16>(beside.twos, above, carry);
-        return lop3<0xa8>(some, carry, more);
-    }
     // The next states of two words, from the sums of their rows and of those above and below. With
     // two rows' sums, 15 operations: 7.5 a word. (11 a word had been published, then 8 were thought
     // the least. Two words share what the sums of their rows have in common: found by exact
@@ -139,20 +129,6 @@ struct AnyRule {
         for (int i = 0; i < 18; i++) any.lives[i] = 0u - (rule >> i & 1);
         return any;
     }
-    METHOD u32 next(u32 cells, Sum below, Sum beside, u32 above) const
-    {
-        const u32 ones = below.ones ^ beside.ones, carry = below.ones & beside.ones;
-        const Sum twos = add_row(below.twos, beside.twos, above);
-        const u32 bit1 = twos.ones ^ carry, more = twos.ones & carry;
-        const u32 bit2 = twos.twos ^ more, bit3 = twos.twos & more;
-        u32 state[9]; // by number of neighbours; the bits of that number select one
-#pragma unroll
-        for (int n = 0; n <= 8; n++) state[n] = choose(cells, lives[9 + n], lives[n]);
-#pragma unroll
-        for (int n = 0; n < 8; n += 2) state[n] = choose(ones, state[n + 1], state[n]);
-        const u32 few = choose(bit1, state[2], state[0]), many = choose(bit1, state[6], state[4]);
-        return choose(bit3, state[8], choose(bit2, many, few));
-    }
     // From the sum of a cell's 3x3 block.
     METHOD u32 next(u32 cells, Sum above, Sum here, Sum below) const
     {
@@ -168,6 +144,24 @@ struct AnyRule {
         for (int n = 0; n < 10; n += 2) state[n] = choose(ones.ones, state[n + 1], state[n]);
         const u32 few = choose(bit1, state[2], state[0]), many = choose(bit1, state[6], state[4]);
         return choose(bit3, state[8], choose(bit2, many, few));
+    }
+    METHOD Two next(Two cells, Sum above, Sum upper, Sum lower, Sum below) const
+    {
+        return Two{next(cells.upper, above, upper, lower), next(cells.lower, upper, lower, below)};
+    }
+};
+
+// A rule whose network of three-input functions the host has put into the kernel: a word takes 2
+// operations for the sum of a row, 4 for that of three rows, and at most 5 more.
+struct NetworkRule {
+    static constexpr bool TABLE = false;
+    u32 rule;
+
+    METHOD u32 next(u32 cells, Sum above, Sum here, Sum below) const
+    {
+        const Sum ones = add_row(above.ones, here.ones, below.ones);
+        const Sum twos = add_row(above.twos, here.twos, below.twos);
+        return rule_network(rule, ones.ones, ones.twos, twos.ones, twos.twos, cells);
     }
     METHOD Two next(Two cells, Sum above, Sum upper, Sum lower, Sum below) const
     {

@@ -62,17 +62,8 @@ DEVICE void step_rows(Rule rule, const u32* in, u32* out, int words, int height,
     }
 }
 
-template <bool ENDS>
-DEVICE void step_by(u32 rule, const u32* in, u32* out, int words, int height, Ends ends,
-                    int x, int y)
-{
-    if (rule == LIFE) step_rows<ENDS>(LifeRule(), in, out, words, height, ends, x, y);
-    else step_rows<ENDS>(AnyRule::of(rule), in, out, words, height, ends, x, y);
-}
-
-extern "C" __global__ void life_planar(
-    const unsigned* __restrict__ in, unsigned* __restrict__ out,
-    int width, int height, unsigned rule)
+template <class Rule>
+DEVICE void step_by(Rule rule, const u32* in, u32* out, int width, int height)
 {
     const int words = planar_words(width);
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -80,6 +71,22 @@ extern "C" __global__ void life_planar(
     const Ends ends = Ends::of(width);
     if (x >= words || y >= height) return;
 
-    if (width % 32 == 0) step_by<false>(rule, in, out, words, height, ends, x, y);
-    else step_by<true>(rule, in, out, words, height, ends, x, y);
+    if (width % 32 == 0) step_rows<false>(rule, in, out, words, height, ends, x, y);
+    else step_rows<true>(rule, in, out, words, height, ends, x, y);
+}
+
+extern "C" __global__ void life_planar(
+    const unsigned* __restrict__ in, unsigned* __restrict__ out,
+    int width, int height, unsigned rule)
+{
+    if (rule == LIFE) step_by(LifeRule(), in, out, width, height);
+    else step_by(AnyRule::of(rule), in, out, width, height);
+}
+
+// The same with the network of one rule.
+extern "C" __global__ void life_planar_by_network(
+    const unsigned* __restrict__ in, unsigned* __restrict__ out,
+    int width, int height, unsigned rule)
+{
+    step_by(NetworkRule{rule}, in, out, width, height);
 }

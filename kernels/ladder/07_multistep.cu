@@ -203,9 +203,8 @@ DEVICE void pass(Rule rule, const uint4* in, uint4* out, int quads, int height,
     else sweep<false, PLACE>(rule, in, out, quads, height, lane, first, strip, generations);
 }
 
-extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
-    const uint4* __restrict__ in, uint4* __restrict__ out,
-    int width, int height, unsigned rule, int generations)
+template <class Rule>
+DEVICE void step_by(Rule rule, const uint4* in, uint4* out, int width, int height, int generations)
 {
     const int quads = planar_words(width) / 4, lane = threadIdx.x;
     const int warp = blockIdx.x, warps = gridDim.x;
@@ -219,9 +218,7 @@ extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
         const int right = x < quads - 1 ? lane + 1 : lane - x;
         const Lane at{(u32)x, left, right, true, x == 0, -(x == quads - 1)};
         const int rows = (height - 1) / (warps * rings) + 1, first = (warp * rings + ring) * rows;
-        if (rule == LIFE)
-            pass<true>(LifeRule(), in, out, quads, height, at, first, rows, generations);
-        else pass<true>(AnyRule::of(rule), in, out, quads, height, at, first, rows, generations);
+        pass<true>(rule, in, out, quads, height, at, first, rows, generations);
     } else { // windows, whose first and last lane are halo; the last one may be narrow
         const int full = quads / USEFUL, rest = quads % USEFUL, packed = 32 / (rest + 2);
         const int strips = rest ? warps * packed / (full * packed + 1) : warps / full;
@@ -245,8 +242,22 @@ extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
         }
         if (at.later) at.beyond = WORDS;
         const int rows = (height - 1) / strips + 1, first = strip * rows;
-        if (rule == LIFE)
-            pass<false>(LifeRule(), in, out, quads, height, at, first, rows, generations);
-        else pass<false>(AnyRule::of(rule), in, out, quads, height, at, first, rows, generations);
+        pass<false>(rule, in, out, quads, height, at, first, rows, generations);
     }
+}
+
+extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
+    const uint4* __restrict__ in, uint4* __restrict__ out,
+    int width, int height, unsigned rule, int generations)
+{
+    if (rule == LIFE) step_by(LifeRule(), in, out, width, height, generations);
+    else step_by(AnyRule::of(rule), in, out, width, height, generations);
+}
+
+// The same with the network of one rule.
+extern "C" __global__ void __launch_bounds__(32, 12) life_multistep_by_network(
+    const uint4* __restrict__ in, uint4* __restrict__ out,
+    int width, int height, unsigned rule, int generations)
+{
+    step_by(NetworkRule{rule}, in, out, width, height, generations);
 }

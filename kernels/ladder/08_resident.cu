@@ -151,3 +151,11 @@ extern "C" __global__ void __launch_bounds__(32, 12) life_resident(
     if (rule == LIFE) live_by<1>(LifeRule(), ours, width, height, generations);
     else live_by<1>(AnyRule::of(rule), ours, width, height, generations);
 }
+
+// The same with the network of one rule.
+extern "C" __global__ void __launch_bounds__(32, 12) life_resident_by_network(
+    unsigned* cells, int width, int height, unsigned rule, int generations)
+{
+    u32* ours = cells + (size_t)blockIdx.x * (planar_words(width) * height);
+    live_by<1>(NetworkRule{rule}, ours, width, height, generations);
+}

@@ -41,36 +41,36 @@ struct Part {
     static constexpr int OWN = (SIDE - 1) / BLOCKS + 1; // rows per block, or one less
     static_assert(OWN + 2 * HALO <= GROUPS * R, "all rows fit");
     static constexpr int PASSED = GROUPS * QUADS * ACROSS; // uint4s for a row's sums of all lanes
-    u32 cells[R][A], left[R], right[R];
+    u32 cells[R][A];
     int lane, at, group, own;
 
     // The sums of a row. The words beyond its ends come from the adjacent lanes, or from the
     // adjacent plane.
-    METHOD void add(int y, Sum (&sums)[A])
+    METHOD void add(int y, Sum (&sums)[A]) const
     {
         const int row = lane - at;
-        left[y] = __shfl_sync(~0u, cells[y][A - 1], row + (at + ACROSS - 1) % ACROSS);
-        right[y] = __shfl_sync(~0u, cells[y][0], row + (at + 1) % ACROSS);
-        left[y] = turned(left[y], at == 0);
-        right[y] = turned(right[y], -(at == ACROSS - 1));
+        u32 left = __shfl_sync(~0u, cells[y][A - 1], row + (at + ACROSS - 1) % ACROSS);
+        u32 right = __shfl_sync(~0u, cells[y][0], row + (at + 1) % ACROSS);
+        left = turned(left, at == 0);
+        right = turned(right, -(at == ACROSS - 1));
 #pragma unroll
         for (int i = 0; i < A; i++)
-            sums[i] = add_row(to_the_left(y, i), cells[y][i], to_the_right(y, i));
+            sums[i] = add_row(i > 0 ? cells[y][i - 1] : left, cells[y][i],
+                              i < A - 1 ? cells[y][i + 1] : right);
     }
-    METHOD u32 to_the_left(int y, int i) const { return i > 0 ? cells[y][i - 1] : left[y]; }
-    METHOD u32 to_the_right(int y, int i) const { return i < A - 1 ? cells[y][i + 1] : right[y]; }
 
-    template <class Rule>
-    METHOD void step(Rule rule, int y, const Sum (&above)[A], const Sum (&below)[A])
+    // Steps the rows y and, if PAIR, y + 1, from the sums of their rows and of those beside.
+    template <bool PAIR, class Rule>
+    METHOD void step(Rule rule, int y, const Sum (&above)[A], const Sum (&upper)[A],
+                     const Sum (&lower)[A], const Sum (&below)[A])
     {
-        u32 next[A];
 #pragma unroll
         for (int i = 0; i < A; i++) {
-            const Sum beside = add_row(to_the_left(y, i), above[i].ones, to_the_right(y, i));
-            next[i] = rule.next(cells[y][i], below[i], beside, above[i].twos);
+            const Two two{cells[y][i], cells[y + PAIR][i]};
+            const Two next = rule.next(two, above[i], upper[i], lower[i], below[i]);
+            cells[y][i] = next.upper;
+            if (PAIR) cells[y + 1][i] = next.lower;
         }
-#pragma unroll
-        for (int i = 0; i < A; i++) cells[y][i] = next[i];
     }
 
     // Passes the sums of a row to another group of the block (give), which reads them (take).
@@ -98,30 +98,35 @@ struct Part {
     template <class Rule>
     METHOD void step_all(Rule rule, uint4* passed)
     {
+        static_assert(R >= 5, "the first two rows, the last two, and others");
         uint4 *from_above = passed, *from_below = passed + PASSED;
-        Sum first[A], last[A], beyond[A], above[A], here[A], below[A];
+        Sum first[A], second[A], third[A], last[A], beyond[A], above[A], upper[A], lower[A], below[A];
         add(0, first);
         give(first, from_below, (group + GROUPS - 1) % GROUPS);
         add(R - 1, last);
         give(last, from_above, (group + 1) % GROUPS);
-        add(1, here);
-        Sum second[A];
+        add(1, second);
+        add(2, third);
 #pragma unroll
-        for (int i = 0; i < A; i++) above[i] = first[i], second[i] = here[i];
+        for (int i = 0; i < A; i++) above[i] = second[i], upper[i] = third[i];
 #pragma unroll
-        for (int y = 1; y < R - 1; y++) {
-            if (y < R - 2) add(y + 1, below);
+        for (int y = 2; y < R - 2; y += 2) {
+            constexpr int LAST = R - 3;
+            add(y + 1, lower);
+            if (y < LAST) add(y + 2, below);
+            if (y < LAST) step<true>(rule, y, above, upper, lower, below);
+            else step<false>(rule, y, above, upper, lower, lower);
 #pragma unroll
-            for (int i = 0; i < A; i++) below[i] = y < R - 2 ? below[i] : last[i];
-            step(rule, y, above, below);
-#pragma unroll
-            for (int i = 0; i < A; i++) above[i] = here[i], here[i] = below[i];
+            for (int i = 0; i < A; i++) {
+                above[i] = y < LAST ? lower[i] : upper[i];
+                upper[i] = y < LAST ? below[i] : lower[i];
+            }
         }
         __syncthreads(); // all sums are written
         take(beyond, from_above);
-        step(rule, 0, beyond, second);
+        step<true>(rule, 0, beyond, first, second, third);
         take(beyond, from_below);
-        step(rule, R - 1, above, beyond);
+        step<true>(rule, R - 2, above, upper, last, beyond);
     }
 
     // Sends rows to the halos of the blocks above and below, and refreshes the own halo. A row's
@@ -209,4 +214,13 @@ life_cluster(unsigned* cells, int width, int height, unsigned rule, int generati
     extern __shared__ uint4 shared[];
     if (rule == LIFE) live_by(LifeRule(), lattice, width, generations, shared);
     else live_by(AnyRule::of(rule), lattice, width, generations, shared);
+}
+
+// The same with the network of one rule.
+extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(32 * WARPS, 1)
+life_cluster_by_network(unsigned* cells, int width, int height, unsigned rule, int generations)
+{
+    u32* lattice = cells + (size_t)(blockIdx.x / BLOCKS) * (planar_words(width) * height);
+    extern __shared__ uint4 shared[];
+    live_by(NetworkRule{rule}, lattice, width, generations, shared);
 }

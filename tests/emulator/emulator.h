@@ -109,6 +109,19 @@ template <int TABLE> inline unsigned lop3(unsigned a, unsigned b, unsigned c)
         if (TABLE >> i & 1) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
     return result;
 }
+// What the rule's network gives, by the rule's table.
+inline unsigned rule_network(unsigned rule, unsigned x, unsigned k, unsigned p, unsigned q,
+                             unsigned cells)
+{
+    unsigned next = 0;
+    for (int i = 0; i < 32; i++) {
+        const auto bit = [i](unsigned word) { return word >> i & 1; };
+        const unsigned alive = bit(cells);
+        const unsigned sum = bit(x) + 2 * (bit(k) + bit(p)) + 4 * bit(q); // of the 3x3 block
+        next |= (rule >> (9 * alive + sum - alive) & 1) << i;
+    }
+    return next;
+}
 inline void prefetch(const void*) {}
 inline void cluster_arrive() { emulator::arrive(); }
 inline void cluster_wait() { emulator::await(); }
