@@ -1,6 +1,8 @@
 //! `cargo xtask docs` writes the generated parts of README, docs/, kernels/README.md and the
 //! kernels' headers from the code's tables and the records in assets/bench; `--check` only compares.
 //!
+//! `cargo xtask rule-networks` searches for the networks of `engine::rule_network`.
+//!
 //! Packages and fonts have scripts of their own: `scripts/package`, `scripts/build-font`.
 
 mod documents;
@@ -13,6 +15,7 @@ mod measurements;
 mod numbers;
 mod options;
 mod records;
+mod rule_networks;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -20,7 +23,7 @@ mod text;
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask docs [--check]";
+const USAGE: &str = "usage: cargo xtask docs [--check] | rule-networks";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["docs"] => documents::write(root()),
         ["docs", "--check"] => documents::check(root()),
+        ["rule-networks"] => rule_networks::write(root()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

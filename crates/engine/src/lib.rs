@@ -28,6 +28,7 @@ mod measure;
 mod ops;
 pub mod probe_kernels;
 mod reduce_region;
+pub mod rule_network;
 
 use std::sync::Arc;
 use std::time::Duration;
