@@ -3,11 +3,12 @@
 //
 // Bound: like 05_bits 1/4 byte per cell; 15 operations for two words, one above the other, by
 //        B3/S23 (see LifeRule), with a row's sum shared by three rows: a quarter of an operation per
-//        cell. Any other rule: 28 a word. Every thread also rotates its neighbours (by 0 except at a
+//        cell. Any other rule: at most 11 a word by its network (see
+//        NetworkRule), 27 by its table. Every thread also rotates its neighbours (by 0 except at a
 //        row's ends) and computes addresses.
-// SASS, sm_90: of a word 8 LOP3, 4 SHF, 7.5 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 37 in all.
-//        Any other rule: 27 LOP3, 4 SHF, 15 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 68 in all.
-//        64 registers, nothing spilled.
+// SASS, sm_90: of a word 8 LOP3, 4.6 SHF, 8.5 IMAD, 3.5 IADD3, 3.8 LDG, 1 STG; 40 in
+//        all. A rule's table: 27 LOP3, 5.2 SHF, 17 IMAD, 3.5 IADD3, 3.8 LDG, 1 STG; 74
+//        in all. 40 registers, nothing spilled.
 // Measured: NVIDIA H200, commit e454ed25313c:
 //        16 x 1024x1024: 5.12 Tcell/s, 0.91 times 05_bits, 24.4 times 01_global
 //        1056 x 128x128: 72.3 Gcell/s, 0.99 times 05_bits, 1.57 times 01_global

@@ -2,7 +2,8 @@
 // through STEPS generations in registers before a row is stored.
 //
 // Bound: 1/16 byte per cell and generation; 7.5 operations per word for B3/S23, plus the halo: one
-//        lane on each side of a warp's 30, STEPS rows above and below a strip. Any other rule: 28.
+//        lane on each side of a warp's 30, STEPS rows above and below a strip. Any other rule: at
+//        most 11 by its network, 27 by its table.
 //        At 65536x65536 the halo is 11 %, and the LOP3 unit is busy 80 % of the time; at
 //        16384x16384 it is 17 %, and a launch every four generations costs another 10 %. There
 //        every SM must have the same number of warps, or all wait for the fullest one: an idle
@@ -12,7 +13,7 @@
 //        (griddepcontrol), and a flag per strip so that a pass starts once its neighbours are
 //        done: 35.4 Tcell/s at best for all three, in one run.
 // SASS, sm_90: on rings of a word and generation 7.5 LOP3, 0.5 SHFL, 0.5 SHF, 1.8 IMAD,
-//        0.06 LDG, 0.06 STG; 11 in all. Any other rule: 26 LOP3, 0.5 SHFL, 0.5 SHF, 3.1
+//        0.06 LDG, 0.06 STG; 11 in all. A rule's table: 26 LOP3, 0.5 SHFL, 0.5 SHF, 3.1
 //        IMAD, 0.06 LDG, 0.06 STG; 31 in all. 168 registers, nothing spilled.
 // Measured: NVIDIA H200, commit e454ed25313c:
 //        16 x 1024x1024: 17.5 Tcell/s, 3.42 times 06_planar, 83.6 times 01_global

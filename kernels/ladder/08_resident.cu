@@ -1,11 +1,12 @@
 // A lattice stays in the registers of one warp for any number of generations.
 //
 // Bound: no memory access between generations; 7.5 operations per word for B3/S23, and two shuffles
-//        per word of each lane's first and last row. Any other rule: 28. A lattice uses at most a
-//        quarter of an SM, so throughput depends on the number of lattices.
+//        per word of each lane's first and last row. Any other rule: at most 11 by its network, 27 by
+//        its table. A lattice uses at most a quarter of an SM, so throughput depends on the number
+//        of lattices.
 // SASS, sm_90: at 128x128 of a word and generation 7.5 LOP3, 1 SHFL, 0.5 SHF; 9.2 in
-//        all. Any other rule: 26 LOP3, 1 SHFL, 0.5 SHF; 28 in all. at 256x256 of a word
-//        and generation 7.5 LOP3, 0.5 SHFL, 0.2 SHF; 8.3 in all. Any other rule: 26
+//        all. A rule's table: 26 LOP3, 1 SHFL, 0.5 SHF; 28 in all. at 256x256 of a word
+//        and generation 7.5 LOP3, 0.5 SHFL, 0.2 SHF; 8.3 in all. A rule's table: 26
 //        LOP3, 0.5 SHFL, 0.2 SHF; 27 in all. 168 registers, nothing spilled.
 // Measured: NVIDIA H200, commit e454ed25313c:
 //        1056 x 128x128: 59.3 Tcell/s, 479 times 07_multistep, 1,280 times 01_global

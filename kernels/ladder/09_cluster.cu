@@ -1,11 +1,11 @@
 // A lattice stays in the registers of a cluster of six blocks: six SMs that write into each
 // other's shared memory and synchronise within the kernel.
 //
-// Bound: like 08_resident 8 operations per word for B3/S23, on six SMs; the HALO rows above and
+// Bound: like 08_resident 7.5 operations per word for B3/S23, on six SMs; the HALO rows above and
 //        below a block's own rows are computed twice. Each generation costs a barrier of the
 //        block, and every HALO generations a barrier of the cluster.
 // SASS, sm_90: at 1024x1024 of a word and generation 8 LOP3, 1 SHFL, 1 SHF, 0.4 IMAD, 0.1 LDS,
-//        0.1 STS; 11 in all, and every HALO generations the exchange. Any other rule: 28 LOP3,
+//        0.1 STS; 11 in all, and every HALO generations the exchange. A rule's table: 28 LOP3,
 //        1 SHFL, 1 SHF, 0.1 IMAD, 0.1 LDS, 0.1 STS; 31 in all. 168 registers, nothing spilled.
 // Measured: NVIDIA H200, commit e454ed25313c:
 //        16 x 1024x1024: 28.3 Tcell/s, 1.62 times 07_multistep, 135 times 01_global
@@ -16,8 +16,8 @@
 //          2048x2048
 //        1 x 65536x65536: not measured: it takes lattices of 512x512, 1024x1024 or
 //          2048x2048
-// Next: nothing but the 8 operations a word; that is the limit, until somebody
-//        counts with fewer.
+// Next: nothing but the 15 operations for two words; that is the limit, until
+//        somebody counts with fewer.
 // Compared with 08_resident: a lane has R rows of A words instead of whole rows; adjacent rows come
 // through shared memory, and HALO rows of the adjacent blocks through distributed shared memory.
 //

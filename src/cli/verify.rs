@@ -18,6 +18,7 @@ mod checks;
 mod edits;
 mod lab;
 mod measures;
+mod rules;
 mod views;
 
 use checks::Bench;
@@ -28,6 +29,8 @@ struct Cases {
     /// The most cells of a lattice, where a kernel takes one that is no larger.
     most_cells: u64,
     rules: Vec<Rule>,
+    /// How many more, at random, are stepped by kernels that are compiled for one rule.
+    random_rules: usize,
     generations: Vec<u32>,
     seeds: u64,
 }
@@ -55,7 +58,9 @@ impl Cases {
             (100, 100),
             (128, 96),
             (129, 65),
-            // What the planar rungs take: resident squares, rings of lanes, windows.
+            // What the planar rungs take: residents, rings of lanes, windows, planes that overlap.
+            (150, 33),
+            (70, 90),
             (96, 40),
             (128, 128),
             (256, 33),
@@ -81,6 +86,7 @@ impl Cases {
             return Cases {
                 sizes: awkward.iter().chain(&[(512, 512)]).map(size).collect(),
                 rules: rules.iter().map(rule).collect(),
+                random_rules: 12,
                 most_cells: 20_000,
                 generations: vec![1, 5],
                 seeds: 1,
@@ -98,6 +104,7 @@ impl Cases {
         Cases {
             sizes: awkward.iter().chain(large).map(size).collect(),
             rules: rules.iter().map(rule).collect(),
+            random_rules: 500,
             most_cells: u64::MAX,
             generations: (1..=65).collect(),
             seeds: 2,
@@ -140,8 +147,9 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(kernel.name, began, outcome, &mut failures)?;
     }
     type Check = fn(&mut Bench) -> Result<Outcome>;
-    let others: [(&str, Check); 8] = [
+    let others: [(&str, Check); 9] = [
         ("batches", Bench::check_batches),
+        ("rules at random", Bench::check_rules),
         ("edits", Bench::check_edits),
         ("measures", Bench::check_measures),
         ("kernel switches", Bench::check_switches),

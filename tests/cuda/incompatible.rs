@@ -275,6 +275,7 @@ static STRANGE: Kernel = Kernel {
     name: "strange",
     file: "strange",
     symbol: "strange",
+    network_symbol: None,
     title: "",
     layout: Layout::Bits,
     iteration: Iteration::Launches,
@@ -414,8 +415,8 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a slot out of range", stream, download(0..1, 5, Transfer::Bits), "no Slot(5)"),
         ("a slot far out of range", stream, download(0..1, 255, Transfer::Bits), "no Slot(255)"),
         ("bits in a measure's slot", stream, download(0..1, 4, Transfer::Bits), "Slot(4) has 8"),
-        ("bits in a picture's slot", stream, download(3..4, 0, Transfer::Bits), "Slot(0) has 46"),
-        ("bits in too small a slot of the last", stream, download(2..4, 0, Transfer::Bits), "Slot(0) has 46"),
+        ("bits in a picture's slot", stream, download(3..4, 0, Transfer::Bits), "Slot(0) has 23"),
+        ("bits in too small a slot of the last", stream, download(2..4, 0, Transfer::Bits), "Slot(0) has 23"),
         // Copies.
         ("a copy of nothing", stream, copy(at(device, 0), at(pinned, 0), 0), "0 bytes"),
         ("a copy of no whole words", stream, copy(at(device, 0), at(pinned, 0), 6), "6 bytes"),
@@ -480,7 +481,7 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
         program
     };
     vec![
-        ("cells after an upload", on(vec![unpack(0..1, Layout::I32), upload(0, 46), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
+        ("cells after an upload", on(vec![unpack(0..1, Layout::I32), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
         ("a kernel after unpacking", on(vec![unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
         ("a kernel of a range in two layouts", on(vec![unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
         ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "24 words"),

@@ -4,7 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use engine::cuda::instrumentation;
-use engine::cuda::ptx::PTX;
+use engine::cuda::ptx::{self, PTX};
+use engine::kernels::KERNELS;
+use engine::rule_network::{self, RuleNetwork};
+use life::Rule;
 
 /// `$PTXAS`, or what `scripts/test` has installed, or the one on the PATH.
 fn ptxas() -> Command {
@@ -21,24 +24,58 @@ fn ptxas() -> Command {
 fn ptxas_takes_every_woven_kernel() {
     let folder = tempfile::tempdir().unwrap();
     assert!(PTX.len() > 8, "the ladder and what supports it");
-    for (stem, text) in PTX {
-        let instrumented =
-            instrumentation::instrument(text).unwrap_or_else(|why| panic!("{stem}: {why}"));
-        let file = folder.path().join(format!("{stem}.ptx"));
-        std::fs::write(&file, instrumented).unwrap();
-        let all = ["sm_75", "sm_90"];
-        let from = all
-            .iter()
-            .position(|name| text.contains(&format!("\n.target {name}\n")));
-        for architecture in &all[from.unwrap_or(0)..] {
-            let mut command = ptxas();
-            command.arg(format!("-arch={architecture}"));
-            command.arg("-o").arg(folder.path().join("out.cubin"));
-            let output = command.arg(&file).output().unwrap_or_else(|error| {
-                panic!("ptxas cannot be started ({error}): scripts/test installs it")
-            });
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{stem} for {architecture}: {said}");
+    let rule = |text: &str| text.parse::<Rule>().unwrap();
+    let rules = ["B36/S23", "B2/S", "B/S012345678"].map(rule);
+    let mut networks = 0;
+    for (_, text) in PTX {
+        let entries = text
+            .lines()
+            .filter_map(|line| line.strip_prefix(".visible .entry "));
+        let mut functions = Vec::new();
+        for symbol in entries.map(|rest| rest.trim_end_matches('(')) {
+            let only = ptx::only(text, symbol);
+            // A function for the network of a rule, once with none of its tables alike.
+            match rule_network::specialise(&only, &RuleNetwork::of(rules[networks % rules.len()])) {
+                Ok(specialised) => {
+                    networks += 1;
+                    functions.push((symbol, specialised.clone()));
+                    functions.push((symbol, instrumented(symbol, &specialised)));
+                }
+                Err(_) => functions.push((symbol, instrumented(symbol, &only))),
+            }
         }
+        for (symbol, function) in functions {
+            assembles(folder.path(), symbol, &function);
+        }
+    }
+    let planar = KERNELS
+        .iter()
+        .filter(|kernel| kernel.network_symbol.is_some());
+    assert_eq!(networks, planar.count());
+}
+
+fn instrumented(symbol: &str, text: &str) -> String {
+    instrumentation::instrument(text).unwrap_or_else(|why| panic!("{symbol}: {why}"))
+}
+
+fn assembles(folder: &Path, symbol: &str, text: &str) {
+    let file = folder.join(format!("{symbol}.ptx"));
+    std::fs::write(&file, text).unwrap();
+    let all = ["sm_75", "sm_90"];
+    let from = all
+        .iter()
+        .position(|name| text.contains(&format!("\n.target {name}\n")));
+    for architecture in &all[from.unwrap_or(0)..] {
+        let mut command = ptxas();
+        command.arg(format!("-arch={architecture}"));
+        command.arg("-o").arg(folder.join("out.cubin"));
+        let output = command.arg(&file).output().unwrap_or_else(|error| {
+            panic!("ptxas cannot be started ({error}): scripts/test installs it")
+        });
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{symbol} for {architecture}: {said}"
+        );
     }
 }

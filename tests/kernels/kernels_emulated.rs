@@ -104,6 +104,12 @@ fn stepped<T: Buffer>(
     const SM_COUNTS: [u32; 4] = [20, 84, 132, 148];
     let sm_count = SM_COUNTS[generations as usize % SM_COUNTS.len()];
     let shape = kernel.launch(size, block, Batch::of(lattices as u32), sm_count);
+    // By turns the function with the rule's network and the one with its table.
+    let by_network = kernel.has_network(rule) && size.width() % 2 == generations % 2;
+    let symbol = match kernel.network_symbol {
+        Some(symbol) if by_network => symbol,
+        _ => kernel.symbol,
+    };
     let (mut width, mut height, mut table) = (size.width(), size.height(), rule.table());
     let mut buffers = [
         Guarded::new(cells, T::GUARD),
@@ -121,15 +127,15 @@ fn stepped<T: Buffer>(
         match (kernel.in_place, kernel.iteration) {
             (false, Iteration::Launches) => {
                 let given = parameters!(from, to, width, height, table);
-                emulator.launch(kernel.symbol, shape, given);
+                emulator.launch(symbol, shape, given);
             }
             (false, _) => {
                 let given = parameters!(from, to, width, height, table, count);
-                emulator.launch(kernel.symbol, shape, given);
+                emulator.launch(symbol, shape, given);
             }
             (true, _) => {
                 let given = parameters!(from, width, height, table, count);
-                emulator.launch(kernel.symbol, shape, given);
+                emulator.launch(symbol, shape, given);
             }
         }
         if kernel.iteration != Iteration::InKernel {

@@ -13,7 +13,7 @@ mod launch;
 use crate::cuda::ptx;
 use crate::{DeviceInfo, EngineError};
 use lang::tr;
-use life::{Size, grouped};
+use life::{Rule, Size, grouped};
 
 use launch::CELLS_PER_LANE;
 pub use launch::{Batch, Launch};
@@ -151,6 +151,9 @@ pub struct Kernel {
     pub file: &'static str,
     /// Symbol of the function in that file.
     pub symbol: &'static str,
+    /// Symbol of the function that takes the network of one rule ([`crate::rule_network`]), if there
+    /// is one; it serves every rule but B3/S23.
+    pub network_symbol: Option<&'static str>,
     /// The idea in a few words.
     pub title: &'static str,
     /// The layout of the cells.
@@ -208,6 +211,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "global",
         file: "01_global",
         symbol: "life_global",
+        network_symbol: None,
         title: "one thread per cell, everything from global memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
@@ -224,6 +228,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "shared",
         file: "02_shared",
         symbol: "life_shared",
+        network_symbol: None,
         title: "a tile and its halo in shared memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
@@ -240,6 +245,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "sync-global",
         file: "03_sync_global",
         symbol: "life_sync_global",
+        network_symbol: None,
         title: "one block per lattice, generations inside the kernel, __syncthreads between them",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
@@ -256,6 +262,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "sync-shared",
         file: "04_sync_shared",
         symbol: "life_sync_shared",
+        network_symbol: None,
         title: "the same with the whole lattice in shared memory",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
@@ -272,6 +279,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "bits",
         file: "05_bits",
         symbol: "life_bits",
+        network_symbol: None,
         title: "32 cells per word, added as bit planes",
         layout: Layout::Bits,
         iteration: Iteration::Launches,
@@ -288,6 +296,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "planar",
         file: "06_planar",
         symbol: "life_planar",
+        network_symbol: Some("life_planar_by_network"),
         title: "32 planes in a word: neighbours are whole words, nothing is shifted",
         layout: Layout::Planar,
         iteration: Iteration::Launches,
@@ -304,6 +313,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "multistep",
         file: "07_multistep",
         symbol: "life_multistep",
+        network_symbol: Some("life_multistep_by_network"),
         title: "four generations per pass, in a column sweep through a warp's registers",
         layout: Layout::Planar,
         iteration: Iteration::Steps(4),
@@ -320,6 +330,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "resident",
         file: "08_resident",
         symbol: "life_resident",
+        network_symbol: Some("life_resident_by_network"),
         title: "a lattice in the registers of one warp, for any number of generations",
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
@@ -336,6 +347,7 @@ pub static KERNELS: [Kernel; 9] = [
         name: "cluster",
         file: "09_cluster",
         symbol: "life_cluster",
+        network_symbol: Some("life_cluster_by_network"),
         title: "a lattice in the registers of six blocks that share their shared memory",
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
@@ -374,6 +386,11 @@ impl Kernel {
     /// The default block shape.
     pub fn block(&self) -> (u32, u32) {
         self.blocks[0]
+    }
+
+    /// Whether a function with the rule's network steps this rule, if the driver can compile it.
+    pub fn has_network(&self, rule: Rule) -> bool {
+        self.network_symbol.is_some() && rule != Rule::LIFE
     }
 
     /// The launch configuration for lattices of a size and a block shape, on a device with this

@@ -286,13 +286,23 @@ impl Validator {
     /// Validates an op on lattices, which must be on `device`, and drafts the states it leaves.
     fn validate_op(&mut self, op: &Op, device: DeviceId, plan: &mut Plan) -> Result<()> {
         let mut functions = match op {
-            Op::Advance { kernel, block, .. } => {
+            Op::Advance {
+                kernel,
+                block,
+                rule,
+                ..
+            } => {
                 let Some(function) = Functions::kernel(kernel) else {
                     return incompatible(format!("there is no kernel {}", kernel.name));
                 };
                 kernel.validate_block(*block)?;
                 kernel.validate_device(&self.devices[usize::from(device.0)])?;
-                function
+                if kernel.has_network(*rule) {
+                    plan.launches_network((device, kernel, *rule));
+                    Functions::NONE
+                } else {
+                    function
+                }
             }
             Op::Reduce { region, .. } => {
                 region.check()?;

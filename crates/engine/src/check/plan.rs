@@ -4,6 +4,7 @@ use crate::kernels::{KERNELS, Layout};
 use crate::lesson_kernels::LESSON_KERNELS;
 use crate::probe_kernels::PROBE_KERNELS;
 use crate::{BufferKernel, DeviceId, Kernel};
+use life::Rule;
 
 /// The memory and functions that a program needs before its first step is issued. (Host slots are
 /// listed by [`Program::downloads`](crate::Program::downloads); the engine plans memory for block
@@ -16,6 +17,8 @@ pub(crate) struct Plan {
     pub(crate) measures: Vec<usize>,
     /// Functions launched on each device.
     pub(crate) functions: Vec<(DeviceId, Functions)>,
+    /// Kernels that are launched by the network of a rule.
+    pub(crate) networks: Vec<(DeviceId, &'static Kernel, Rule)>,
     /// Whether the program changes cells. If it fails halfway, every lattice must be restored.
     pub(crate) changes_cells: bool,
     /// Whether several host threads issue the program.
@@ -33,6 +36,12 @@ impl Plan {
     pub(super) fn needs_measures(&mut self, group: usize) {
         if !self.measures.contains(&group) {
             self.measures.push(group);
+        }
+    }
+
+    pub(super) fn launches_network(&mut self, network: (DeviceId, &'static Kernel, Rule)) {
+        if !self.networks.contains(&network) {
+            self.networks.push(network);
         }
     }
 

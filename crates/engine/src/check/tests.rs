@@ -222,6 +222,41 @@ fn a_plan_names_every_function_that_is_launched() {
 }
 
 #[test]
+fn a_plan_names_the_networks_of_rules_once() {
+    let mut check = validator();
+    check.reserve(Layout::Planar, &[true, true]);
+    let rule: Rule = "B36/S23".parse().unwrap();
+    let by = |kernel: &str, rule| match advance(kernel, 1) {
+        Op::Advance {
+            kernel,
+            lattices,
+            generations,
+            block,
+            ..
+        } => Op::Advance {
+            kernel,
+            lattices,
+            rule,
+            generations,
+            block,
+        },
+        _ => unreachable!("it advances"),
+    };
+    let ops = [
+        by("planar", rule),
+        by("planar", rule),
+        by("planar", Rule::LIFE),
+    ];
+    let ops = [unpack(Layout::Planar)].into_iter().chain(ops);
+    let plan = check
+        .validate(&program(ops.collect::<Vec<_>>()), ProgramMode::Submit)
+        .unwrap();
+    let planar = find("planar").unwrap();
+    assert_eq!(plan.networks, [(DeviceId(0), planar, rule)], "once");
+    assert_eq!(plan.functions[0].1.names().count(), 2, "B3/S23 has none");
+}
+
+#[test]
 fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     let mut check = validator();
     let of_cluster = program([advance("cluster", 1)]);

@@ -80,10 +80,9 @@ impl Issuer<'_> {
             ..
         } = advance;
         let (width, height) = sides(size);
-        let rule = rule.table();
+        let function = self.gpu.ladder_function(kernel, rule, false)?;
+        let table = rule.table();
         let launches = kernel.launches(generations);
-        let (file, symbol) = (kernel.file, kernel.symbol);
-        let function = self.gpu.function(file, symbol)?;
         for index in 0..launches {
             let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
             let max = kernel.iteration.generations_per_launch();
@@ -94,18 +93,20 @@ impl Issuer<'_> {
                 ))
             })?;
             let mut arguments = if kernel.in_place {
-                Arguments::of([&from, &width, &height, &rule])
+                Arguments::of([&from, &width, &height, &table])
             } else {
-                Arguments::of([&from, &to, &width, &height, &rule])
+                Arguments::of([&from, &to, &width, &height, &table])
             };
             if kernel.iteration != Iteration::Launches {
                 arguments.push(&count);
             }
-            if place.is_some() {
-                let of = (index, launches);
-                self.launch_with_timestamps(file, symbol, shape, arguments, place, of)?;
-            } else {
-                self.call(function, shape, arguments)?;
+            match place.and_then(|place| place.of(index, launches)) {
+                Some(at) => {
+                    arguments.push(&at);
+                    let function = self.gpu.ladder_function(kernel, rule, true)?;
+                    self.call(function, shape, arguments)?;
+                }
+                None => self.call(function, shape, arguments)?,
             }
             parity ^= u8::from(kernel.swaps_buffers(stepped));
         }

@@ -16,9 +16,10 @@ use super::event::EventPool;
 use super::stream::RawStream;
 use super::timing::{Clock, Origin};
 use super::{instrumentation, ptx};
-use crate::kernels::Launch;
+use crate::kernels::{Kernel, Launch};
+use crate::rule_network::{self, RuleNetwork};
 use crate::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
-use life::Size;
+use life::{Rule, Size};
 
 /// One GPU, or another context on it. Fields drop in order: the context last.
 pub(super) struct Gpu {
@@ -39,6 +40,8 @@ pub(super) struct Gpu {
     pub(super) default_stream: Option<StreamId>,
     functions: HashMap<&'static str, sys::CUfunction>,
     instrumented_functions: HashMap<&'static str, sys::CUfunction>,
+    /// Functions with the network of a rule, plain or instrumented; `None` where that failed.
+    networks: HashMap<(&'static str, Rule, bool), Option<sys::CUfunction>>,
     modules: Vec<Module>,
     pub(super) modules_ms: f64,
     pub(super) device: Device,
@@ -82,6 +85,7 @@ impl Gpu {
             default_stream: None,
             functions: HashMap::new(),
             instrumented_functions: HashMap::new(),
+            networks: HashMap::new(),
             modules: Vec::new(),
             modules_ms: 0.0,
             device,
@@ -107,7 +111,7 @@ impl Gpu {
         if let Some(&function) = self.functions.get(symbol) {
             return Ok(function);
         }
-        let function = self.load(ptx_of(file)?, symbol)?;
+        let function = self.load(&ptx::only(ptx_of(file)?, symbol), symbol)?;
         self.functions.insert(symbol, function);
         Ok(function)
     }
@@ -122,12 +126,65 @@ impl Gpu {
         if let Some(&function) = self.instrumented_functions.get(symbol) {
             return Ok(function);
         }
-        let instrumented = instrumentation::instrument(ptx_of(file)?).map_err(|why| {
-            EngineError::InvalidProgram(format!("{file} cannot be instrumented: {why}"))
-        })?;
+        let instrumented = instrumented(&ptx::only(ptx_of(file)?, symbol), symbol)?;
         let function = self.load(&instrumented, symbol)?;
         self.instrumented_functions.insert(symbol, function);
         Ok(function)
+    }
+
+    /// The function of a ladder kernel for a rule: the one with the rule's network, if there is one
+    /// and the driver compiles it, else the one that takes every rule. Compiles a network on first
+    /// use, which takes up to a second.
+    pub(super) fn ladder_function(
+        &mut self,
+        kernel: &'static Kernel,
+        rule: Rule,
+        instrumented: bool,
+    ) -> Result<sys::CUfunction> {
+        if let Some(symbol) = kernel.network_symbol.filter(|_| kernel.has_network(rule)) {
+            let key = (symbol, rule, instrumented);
+            let known = self.networks.get(&key).copied();
+            let found = known.unwrap_or_else(|| self.load_network(kernel.file, key));
+            if let Some(function) = found {
+                return Ok(function);
+            }
+        }
+        match instrumented {
+            true => self.instrumented_function(kernel.file, kernel.symbol),
+            false => self.function(kernel.file, kernel.symbol),
+        }
+    }
+
+    /// Loads a function with the network of a rule; `None` if the driver cannot compile it, which is
+    /// logged once, or if there are very many already.
+    fn load_network(
+        &mut self,
+        file: &'static str,
+        (symbol, rule, is_instrumented): (&'static str, Rule, bool),
+    ) -> Option<sys::CUfunction> {
+        /// Each takes some hundred kilobytes of the device's memory.
+        const MAX_NETWORKS: usize = 1024;
+        if self.networks.len() >= MAX_NETWORKS {
+            return None;
+        }
+        let specialised = || {
+            let text = ptx::only(ptx_of(file)?, symbol);
+            let network = RuleNetwork::of(rule);
+            let text = rule_network::specialise(&text, &network)
+                .map_err(|why| EngineError::InvalidProgram(format!("{file}: {why}")))?;
+            match is_instrumented {
+                true => instrumented(&text, symbol),
+                false => Ok(text),
+            }
+        };
+        let loaded = specialised().and_then(|text| self.load(&text, symbol));
+        if let Err(why) = &loaded {
+            tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
+        }
+        let function = loaded.ok();
+        self.networks
+            .insert((symbol, rule, is_instrumented), function);
+        function
     }
 
     fn load(&mut self, text: &str, symbol: &'static str) -> Result<sys::CUfunction> {
@@ -198,6 +255,13 @@ pub(super) struct MeasureAt {
     pub(super) shares: sys::CUdeviceptr,
     pub(super) arrived: sys::CUdeviceptr,
     pub(super) measures: sys::CUdeviceptr,
+}
+
+/// The PTX with block timestamps.
+fn instrumented(text: &str, symbol: &str) -> Result<String> {
+    instrumentation::instrument(text).map_err(|why| {
+        EngineError::InvalidProgram(format!("{symbol} cannot be instrumented: {why}"))
+    })
 }
 
 fn ptx_of(file: &'static str) -> Result<&'static str> {

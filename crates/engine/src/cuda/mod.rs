@@ -226,6 +226,14 @@ impl CudaEngine {
                 }
             }
         }
+        for &(device, kernel, rule) in &plan.networks {
+            let gpu = usize::from(device.0);
+            self.make_current(gpu)?;
+            self.gpus[gpu].ladder_function(kernel, rule, false)?;
+            if instrumented {
+                self.gpus[gpu].ladder_function(kernel, rule, true)?;
+            }
+        }
         Ok(())
     }
 

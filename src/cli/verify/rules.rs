@@ -1,0 +1,46 @@
+//! Rules at random: kernels that are compiled for one rule step it as the reference does.
+
+use anyhow::Result;
+
+use super::Outcome;
+use super::checks::Bench;
+use engine::Program;
+use engine::kernels::KERNELS;
+use life::{Rule, reference, soup};
+
+/// Cells of a lattice at most; a kernel that takes none so small steps its smallest.
+const MOST_CELLS: u64 = 20_000;
+
+const GENERATIONS: u32 = 6;
+
+impl Bench {
+    /// So many rules, each by one kernel; the kernels in turn, and each kernel's sizes in turn.
+    pub(super) fn check_rules(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        let kernels: Vec<_> = KERNELS
+            .iter()
+            .filter(|kernel| kernel.network_symbol.is_some())
+            .filter(|kernel| self.validate_device(kernel).is_ok())
+            .collect();
+        for nth in 0..self.cases.random_rules {
+            // Odd, so that every value of the 18 bits comes once before one comes again.
+            let bits = (nth as u32 + 1).wrapping_mul(0x9e37_79b9) >> 14;
+            let rule = Rule::from_masks((bits & 0x1ff) as u16, (bits >> 9) as u16);
+            let kernel = kernels[nth % kernels.len()];
+            let cases = self.cases_for(kernel, MOST_CELLS);
+            let case = cases[nth / kernels.len() % cases.len()];
+            let start = soup(self.cases.sizes[case], 0.4, nth as u64, 0);
+            self.engine.reserve(kernel.layout)?;
+            let mut program = Program::default();
+            self.push(&mut program, case, &start, &[(kernel, rule, GENERATIONS)]);
+            self.engine.submit(&program)?;
+            let wanted = reference::run(&start, rule, GENERATIONS.into());
+            self.finish()?;
+            let got = self.read(case)?;
+            outcome.expect(got == wanted, || {
+                format!("{rule} by {} on {}", kernel.name, start.size())
+            });
+        }
+        Ok(outcome)
+    }
+}
