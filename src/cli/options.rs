@@ -160,9 +160,9 @@ pub(super) struct Common {
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
     /// The kernel that steps the lattices; auto benchmarks the eligible kernels and picks the
-    /// fastest
-    #[arg(long, value_name = "NAME", default_value = "sync-global", value_parser = kernel_or_auto())]
-    pub kernel: KernelOption,
+    /// fastest [default: sync-global; for run without --trace the fastest]
+    #[arg(long, value_name = "NAME", value_parser = kernel_or_auto())]
+    pub kernel: Option<KernelOption>,
     /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
@@ -173,10 +173,9 @@ pub(super) struct Common {
     /// [default: 32; for run without --trace the driver's 8]
     #[arg(long, value_name = "N", value_parser = whole(1u32, 32))]
     pub connections: Option<u32>,
-    /// Generations per round
-    #[arg(long, value_name = "K", default_value_t = 1,
-          value_parser = whole(1u32, u32::MAX))]
-    pub generations_per_round: u32,
+    /// Generations per round [default: 1; for run without --trace what is the fastest]
+    #[arg(long, value_name = "K", value_parser = whole(1u32, u32::MAX))]
+    pub generations_per_round: Option<u32>,
 }
 
 /// The lab's switches; each has its key in the window.
@@ -185,8 +184,9 @@ pub(super) struct Common {
 pub(super) struct SwitchArguments {
     /// In how many streams: one for each instance, one for all, the default stream for all, or one
     /// with one launch and one copy for all
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Streams::PerInstance)]
-    pub streams: Streams,
+    /// [default: per-instance; for run without --trace what is the fastest]
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub streams: Option<Streams>,
     /// The host memory that downloads land in: page-locked or pageable
     #[arg(long, value_name = "KIND", value_enum, default_value_t = HostMemory::Pinned)]
     pub host_memory: HostMemory,
@@ -198,8 +198,9 @@ pub(super) struct SwitchArguments {
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Breadth)]
     pub order: Order,
     /// Prepare each round as a CUDA graph and replay it
-    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
-    pub graphs: OnOff,
+    /// [default: off; for run without --trace what is the fastest]
+    #[arg(long, value_name = "ON", value_enum)]
+    pub graphs: Option<OnOff>,
     /// What a picture transfers over the bus: auto uses bits while they are small (in a window: at
     /// most 8 MiB for all lattices), otherwise the reduced view
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferChoice::Auto)]
@@ -213,11 +214,11 @@ impl SwitchArguments {
     /// As the session has them.
     pub(super) fn switches(&self) -> Switches {
         Switches {
-            streams: self.streams,
+            streams: self.streams.unwrap_or(Switches::DEFAULT.streams),
             host_memory: self.host_memory,
             wait: self.wait,
             order: self.order,
-            graphs: self.graphs == OnOff::On,
+            graphs: self.graphs == Some(OnOff::On),
             transfer: self.transfer,
             block: self.block,
         }
@@ -336,7 +337,8 @@ pub(super) struct RunArguments {
     /// Write one RLE file an instance into this folder: 000.rle, 001.rle, …
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
-    /// Time every round, with downloads, and write the last ones for Perfetto or chrome://tracing
+    /// Time every round, with downloads, and write the last ones for Perfetto or chrome://tracing;
+    /// rounds are then as in a window unless an option says otherwise
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Print one JSON object, and nothing else, on stdout

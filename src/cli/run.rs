@@ -1,23 +1,33 @@
-//! `lifestreams run`: steps every instance, reports, saves.
+//! `lifestreams run`: steps every instance as fast as it can, reports, saves.
 
 use std::collections::VecDeque;
+use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::failure::BadArguments;
 use super::options::RunArguments;
-use super::text::{print, si};
+use super::text::{print, say, si};
 use engine::Transfer;
 use lang::tr;
-use life::{Lattice, Notes, Rule, SaveError, Sheet, rle, write_atomically};
+use life::{Lattice, Notes, Rule, SaveError, Sheet, grouped, rle, write_atomically};
 use model::PicturePlan;
+use model::Setup;
 use model::TransferChoice;
-use model::trace::{TimedRound, write_chrome};
-use session::instances::{Instances, open_engine};
+use model::trace::write_chrome;
+use session::fastest::{Basis, FastestPlan, RUN_ROUND, RoundLength};
+use session::instances::{Event, Instances, open_engine};
 
 /// How many rounds `--trace` keeps: the last ones.
 const ROUNDS_TRACED: usize = 64;
+
+/// The exit code of a program that Ctrl+C ends, as shells say it: 128 and the number of `SIGINT`.
+const INTERRUPTED: i32 = 130;
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]
@@ -32,10 +42,20 @@ struct Report {
     wall_ms: f64,
     cells_per_second: f64,
     population: Vec<u64>,
+    streams: String,
+    graphs: bool,
+    generations_per_round: u32,
+    chosen_by: &'static str,
+    stopped: bool,
 }
 
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
-    let mut setup = arguments.common.setup()?;
+    let traces = arguments.trace.is_some();
+    // What is looked at is a window's rounds.
+    let mut setup = match traces {
+        true => arguments.common.setup()?,
+        false => arguments.common.open_setup()?,
+    };
     if setup.switches.transfer == TransferChoice::View {
         let why = "run draws nothing, so there is no view; use --transfer bits or i32";
         return Err(BadArguments(why.into()).into());
@@ -45,65 +65,96 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     }
     let engine = open_engine(setup.device)?;
     let mut instances = Instances::new(engine, &setup, 1)?;
-    instances.start(&mut setup)?;
+    let (mut rounds, chosen) = if traces {
+        instances.start(&mut setup)?;
+        let transfer = match setup.switches.transfer {
+            TransferChoice::Cells => Transfer::Cells,
+            _ => Transfer::Bits,
+        };
+        instances.set_picture(Some(PicturePlan {
+            transfer,
+            ..PicturePlan::BITS
+        }))?;
+        (
+            RoundLength::fixed(setup.kernel, setup.generations_per_round),
+            None,
+        )
+    } else {
+        let requested = arguments.common.requested();
+        let generations = Some(arguments.generations);
+        let plan = instances.start_fastest(&mut setup, &requested, generations)?;
+        (plan.rounds(RUN_ROUND), Some(plan))
+    };
     instances.finish()?;
+    let device = devices(&instances);
+    // Before, there is nothing to lose.
+    let stop = match arguments.generations {
+        0 => Arc::default(),
+        _ => stop_by_signal(),
+    };
+    tracing::debug!("stepping by {}, {:?}", setup.kernel.name, setup.switches);
     let mut traced = VecDeque::new();
-    let mut keep = |round: TimedRound| {
-        traced.push_back(round);
-        if traced.len() > ROUNDS_TRACED {
-            traced.pop_front();
+    let mut progress = Progress::new(&setup, arguments.generations);
+    let began = Instant::now();
+    let done = instances.run_rounds(arguments.generations, &mut rounds, traces, &mut |event| {
+        if let Event::Round {
+            generations, timed, ..
+        } = event
+        {
+            progress.add(generations);
+            traced.extend(timed);
+            if traced.len() > ROUNDS_TRACED {
+                traced.pop_front();
+            }
         }
-    };
-    let keep: Option<&mut dyn FnMut(TimedRound)> = match arguments.trace {
-        Some(_) => {
-            let transfer = match setup.switches.transfer {
-                TransferChoice::Cells => Transfer::Cells,
-                _ => Transfer::Bits,
-            };
-            instances.set_picture(Some(PicturePlan {
-                transfer,
-                ..PicturePlan::BITS
-            }))?;
-            Some(&mut keep)
+        match stop.load(Ordering::Acquire) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
-        None => None,
-    };
-    let took = instances.run(arguments.generations, setup.generations_per_round, keep)?;
+    })?;
+    let took = began.elapsed();
+    progress.clear();
+    let stopped = done < arguments.generations;
+    if stopped {
+        say(&tr!(
+            "stopped after {done} of {all} generations",
+            done = grouped(done),
+            all = grouped(arguments.generations)
+        ));
+    }
     let lattices = instances.fetch()?;
     if let Some(folder) = &arguments.save {
-        let generation = setup.start.generation();
-        let generation = generation.saturating_add(arguments.generations);
+        let generation = setup.start.generation().saturating_add(done);
         save_all(folder, &lattices, setup.rule, generation)?;
     }
     if let Some(path) = &arguments.trace {
         let device = instances.engine().devices()[0].name.clone();
         write_atomically(path, |out| write_chrome(&traced, &device, out))?;
     }
-    let stepped = setup.size.cells() as f64 * setup.instances as f64 * arguments.generations as f64;
+    let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
     let seconds = took.as_secs_f64();
-    let devices = instances.engine().devices();
     let report = Report {
         engine: instances.engine().name(),
-        device: devices
-            .iter()
-            .map(|d| d.name.as_str())
-            .collect::<Vec<_>>()
-            .join(" + "),
+        device,
         kernel: setup.kernel.name,
         instances: setup.instances,
         width: setup.size.width(),
         height: setup.size.height(),
-        generations: arguments.generations,
+        generations: done,
         wall_ms: seconds * 1e3,
-        cells_per_second: if arguments.generations == 0 {
-            0.0
-        } else {
-            stepped / seconds
-        },
+        cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
         population: lattices.iter().map(Lattice::population).collect(),
+        streams: setup.switches.streams.to_string(),
+        graphs: setup.switches.graphs,
+        generations_per_round: rounds.generations(),
+        chosen_by: chosen.map_or("options", chosen_by),
+        stopped,
     };
     if arguments.json {
         return print(&serde_json::to_string(&report)?);
+    }
+    if let Some(plan) = chosen.filter(|plan| plan.choices > 1 && done > 0) {
+        print(&choice(&report, &plan))?;
     }
     print(&tr!(
         "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cells/s, {alive} alive",
@@ -117,6 +168,145 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         rate = si(report.cells_per_second),
         alive = report.population.iter().sum::<u64>(),
     ))
+}
+
+/// Set by Ctrl+C: the round in flight is the last. A second Ctrl+C does not wait for it.
+fn stop_by_signal() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let signalled = stop.clone();
+    ctrlc::set_handler(move || {
+        if signalled.swap(true, Ordering::AcqRel) {
+            std::process::exit(INTERRUPTED);
+        }
+    })
+    .ok();
+    stop
+}
+
+/// The names of the devices in use.
+fn devices(instances: &Instances) -> String {
+    let devices = instances.engine().devices().iter();
+    let names: Vec<&str> = devices.map(|device| device.name.as_str()).collect();
+    names.join(" + ")
+}
+
+/// What decided, as `--json` names it.
+fn chosen_by(plan: FastestPlan) -> &'static str {
+    match plan.basis {
+        _ if plan.choices == 1 => "options",
+        Basis::Recorded => "table",
+        Basis::Timed(_) => "timing",
+        Basis::Estimated => "estimate",
+    }
+}
+
+/// What was chosen, and why, in a line.
+fn choice(report: &Report, plan: &FastestPlan) -> String {
+    let why = match plan.basis {
+        Basis::Recorded => tr!(
+            "the fastest that was recorded on an {device}",
+            device = report.device
+        ),
+        Basis::Timed(kernels) if kernels > 1 => {
+            tr!(
+                "the fastest of {kernels} kernels timed here",
+                kernels = kernels
+            )
+        }
+        Basis::Timed(_) => tr!("the fastest of its submissions timed here").into(),
+        Basis::Estimated => tr!("by an estimate, since timing takes longer than this").into(),
+    };
+    tr!(
+        "kernel {kernel}, streams {streams}, graphs {graphs}, {generations} generations per round: {why}",
+        kernel = report.kernel,
+        streams = report.streams,
+        graphs = if report.graphs { "on" } else { "off" },
+        generations = grouped(report.generations_per_round.into()),
+        why = why,
+    )
+}
+
+/// A line on the terminal about how far a run is, renewed twice a second.
+struct Progress {
+    began: Instant,
+    /// When the line was written last; `None` where nobody would see it.
+    written: Option<Instant>,
+    is_shown: bool,
+    kernel: &'static str,
+    /// Cells of all lattices.
+    cells: f64,
+    done: u64,
+    all: u64,
+}
+
+impl Progress {
+    /// Runs that take less show no progress.
+    const DELAY: Duration = Duration::from_secs(2);
+
+    const INTERVAL: Duration = Duration::from_millis(500);
+
+    fn new(setup: &Setup, all: u64) -> Progress {
+        let now = Instant::now();
+        Progress {
+            began: now,
+            written: std::io::stderr().is_terminal().then_some(now),
+            is_shown: false,
+            kernel: setup.kernel.name,
+            cells: setup.size.cells() as f64 * setup.instances as f64,
+            done: 0,
+            all,
+        }
+    }
+
+    /// Counts a round.
+    fn add(&mut self, generations: u32) {
+        self.done += u64::from(generations);
+        let took = self.began.elapsed();
+        let is_due = |written: Instant| took >= Self::DELAY && written.elapsed() >= Self::INTERVAL;
+        if self.written.is_some_and(is_due) {
+            self.written = Some(Instant::now());
+            self.is_shown = true;
+            write_over(&self.line(took));
+        }
+    }
+
+    /// How far it is after so long.
+    fn line(&self, took: Duration) -> String {
+        let per_second = self.done as f64 / took.as_secs_f64();
+        let left = (self.all - self.done) as f64 / per_second;
+        tr!(
+            "{kernel}: {done} of {all} generations, {rate}cells/s, {left} left",
+            kernel = self.kernel,
+            done = grouped(self.done),
+            all = grouped(self.all),
+            rate = si(self.cells * per_second),
+            left = time(left)
+        )
+    }
+
+    /// Takes the line away.
+    fn clear(&self) {
+        if self.is_shown {
+            write_over("");
+        }
+    }
+}
+
+/// Writes on the terminal's present line, in place of what stands there.
+fn write_over(line: &str) {
+    // Where stderr is closed there is nobody left to tell.
+    let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
+}
+
+/// A time to come in whole seconds, minutes and hours.
+fn time(seconds: f64) -> String {
+    let seconds = seconds.ceil() as u64;
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes} min {:02} s", seconds % 60),
+        _ => format!("{} h {minutes:02} min", grouped(hours)),
+    }
 }
 
 fn save_all(folder: &Path, lattices: &[Lattice], rule: Rule, generation: u64) -> Result<()> {
@@ -135,4 +325,33 @@ fn save_all(folder: &Path, lattices: &[Lattice], rule: Rule, generation: u64) ->
             .with_context(|| format!("instance {i} is not saved"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_how_far_how_fast_and_how_long() {
+        let progress = Progress {
+            began: Instant::now(),
+            written: None,
+            is_shown: false,
+            kernel: "bits",
+            cells: 4e9,
+            done: 1_500,
+            all: 60_000,
+        };
+        assert_eq!(
+            progress.line(Duration::from_secs(3)),
+            "bits: 1,500 of 60,000 generations, 2.00 Tcells/s, 1 min 57 s left"
+        );
+    }
+
+    #[test]
+    fn times_to_come_are_whole() {
+        let shown = [0.2, 59.0, 59.4, 3599.0, 7260.0].map(time);
+        let want = ["1 s", "59 s", "1 min 00 s", "59 min 59 s", "2 h 01 min"];
+        assert_eq!(shown, want);
+    }
 }

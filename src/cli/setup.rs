@@ -7,13 +7,14 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::failure::BadArguments;
-use super::options::{Common, OnOff};
+use super::options::{Common, KernelOption, OnOff};
 use super::text::say;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
+use session::fastest::Requested;
 use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
 /// The side of a lattice when nothing says otherwise: so large that a block's kernel over one lasts
@@ -35,12 +36,41 @@ fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
 }
 
 impl Common {
+    /// The kernel asked for, or a window's at first; `None` to have one picked.
+    fn kernel(&self) -> KernelOption {
+        let first = || kernels::find("sync-global");
+        self.kernel.unwrap_or_else(first)
+    }
+
+    fn generations_per_round(&self) -> u32 {
+        self.generations_per_round.unwrap_or(1)
+    }
+
+    /// What was asked for of that which a run chooses by itself otherwise.
+    pub(super) fn requested(&self) -> Requested {
+        Requested {
+            kernel: self.kernel.flatten(),
+            streams: self.switches.streams,
+            graphs: self.switches.graphs.map(|graphs| graphs == OnOff::On),
+            generations: self.generations_per_round,
+            switches: self.switches.switches(),
+        }
+    }
+
+    /// The setup of a run before it chooses: what is open is as simple as can be.
+    pub(super) fn open_setup(&self) -> Result<Setup> {
+        let mut simple = self.clone();
+        simple.kernel = Some(self.kernel.flatten());
+        simple.switches.streams = self.switches.streams.or(Some(Streams::One));
+        simple.setup()
+    }
+
     /// Refuses rounds that would be graphs of more launches than a driver digests.
     fn check_graphs(&self, kernel: &Kernel) -> Result<(), BadArguments> {
-        let each = kernel.launches(self.generations_per_round);
+        let each = kernel.launches(self.generations_per_round());
         let launches = self.instances as u64 * u64::from(each);
         let many = launches > MAX_GRAPH_LAUNCHES && kernel.iteration != Iteration::InKernel;
-        if self.switches.graphs == OnOff::On && many {
+        if self.switches.graphs == Some(OnOff::On) && many {
             return Err(BadArguments(format!(
                 "--graphs on takes at most {MAX_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"
             )));
@@ -93,7 +123,7 @@ impl Common {
     /// The kernel asked for where it takes lattices of this size, or else one that does.
     fn kernel_name_for(&self, size: Size) -> &'static str {
         let switches = self.switches.switches();
-        match self.kernel {
+        match self.kernel() {
             None => "auto",
             Some(requested) if requested.validate_size(size).is_ok() => requested.name,
             Some(_) => any_kernel(size, switches).name,
@@ -109,9 +139,9 @@ impl Common {
         let (size, rule) = settle(&patterns, size, rule, default_size)?;
         let switches = self.switches.switches();
         self.check_fit(&patterns, size)?;
-        let kernel = self.kernel.unwrap_or_else(|| any_kernel(size, switches));
+        let kernel = self.kernel().unwrap_or_else(|| any_kernel(size, switches));
         kernel.validate_size(size)?;
-        if let Some(requested) = self.kernel {
+        if let Some(requested) = self.kernel() {
             self.check_graphs(requested)?;
         }
         if let Some(why) = switches.incompatibility(kernel) {
@@ -139,13 +169,13 @@ impl Common {
             rule,
             start,
             kernel,
-            kernel_choice: match self.kernel {
+            kernel_choice: match self.kernel() {
                 Some(_) => KernelChoice::Explicit,
                 None => KernelChoice::Auto,
             },
             device: self.device,
             switches,
-            generations_per_round: self.generations_per_round,
+            generations_per_round: self.generations_per_round(),
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,
             time: TimeSettings::DEFAULT,

@@ -15,6 +15,7 @@ mod collection;
 mod cuda_engine;
 mod cuda_ladder;
 mod driver_faults;
+mod fastest;
 mod headless;
 mod lessons;
 mod little_memory;

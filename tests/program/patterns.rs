@@ -400,7 +400,7 @@ fn the_program_takes_every_format_and_the_shelfs_names() {
         2,
         &[
             "gosper-gun is 36x9 cells, larger than the lattice 32x32; use --size 36x32 \
-             --kernel sync-global",
+             --kernel auto",
         ],
     );
 }

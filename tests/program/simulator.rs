@@ -425,13 +425,18 @@ fn json_is_one_object_with_the_documented_fields() {
             .collect();
         let documented = [
             "cells_per_second",
+            "chosen_by",
             "device",
             "engine",
             "generations",
+            "generations_per_round",
+            "graphs",
             "height",
             "instances",
             "kernel",
             "population",
+            "stopped",
+            "streams",
             "wall_ms",
             "width",
         ];

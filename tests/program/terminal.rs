@@ -362,3 +362,22 @@ fn a_panic_restores_the_screen_and_is_read_on_it() {
     assert_eq!(tmux.end(), "101");
     assert!(tmux.shows("as it was told to"), "{}", tmux.screen());
 }
+
+#[test]
+fn a_long_run_shows_how_far_it_is_and_ctrl_c_stops_it() {
+    let tmux = Tmux::start(120, 20);
+    tmux.type_line(&format!(
+        "{PROGRAM} run -g 1000000000000000 --size 64 --instances 1 --device cpu"
+    ));
+    wait_for("progress", || tmux.shows(" left").then_some(()));
+    let screen = tmux.screen();
+    let line = screen.lines().find(|line| line.contains(" left")).unwrap();
+    assert!(
+        line.contains("of 1,000,000,000,000,000 generations") && line.contains("cells/s"),
+        "{screen}"
+    );
+    tmux.keys("C-c");
+    wait_for("the end", || tmux.shows("stopped after").then_some(()));
+    wait_for("the report", || tmux.shows(" alive").then_some(()));
+    assert!(!tmux.shows(" left"), "{}", tmux.screen());
+}

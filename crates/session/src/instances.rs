@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::fastest::Requested;
 use crate::round::RoundPlan;
 use crate::start::start_lattice;
 use engine::cpu::CpuEngine;
@@ -34,10 +35,10 @@ mod cells;
 mod comparison;
 mod events;
 mod issue;
-mod pick;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod timing;
 
 use alternative::Alternative;
 use calibrate::Calibration;
@@ -47,8 +48,8 @@ pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub(crate) use issue::limit;
 use issue::{InFlight, PreparedKey, Variant};
-pub use pick::{DevicePicks, PickTable, Timed, Workload};
 use settings::{make_streams, one_of_each_device};
+pub use timing::TimingBudget;
 
 /// Picture slots per instance: one being drawn, the newest, one being filled.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -248,27 +249,12 @@ impl Instances {
     /// Sets every lattice to the setup's start, and the generation to the start's. If the setup
     /// leaves the kernel open, picks one and enters it there.
     pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
-        let starts = starts(setup, 0..setup.instances)?;
-        self.set_lattices(starts.clone())?;
         if setup.kernel_choice == KernelChoice::Auto {
             let generations = setup.generations_per_round;
-            let known = self.known_kernel(PickTable::built_in(), generations);
-            if known.is_some_and(|kernel| self.set_kernel(kernel).is_ok()) {
-                setup.kernel_choice = KernelChoice::Recorded;
-            } else {
-                let timed = self.time_kernels(generations)?;
-                setup.kernel_choice = match timed.len() {
-                    0 | 1 => KernelChoice::Explicit, // there is no other
-                    of => KernelChoice::Benchmarked(of),
-                };
-                for one in &timed {
-                    tracing::debug!("{}: {:.0} rounds/s", one.kernel.name, one.rounds_per_second);
-                }
-                self.set_lattices(starts)?;
-            }
-            setup.kernel = self.plan().kernel;
-            setup.switches = self.plan().switches;
+            let requested = Requested::all_but_the_kernel(setup.switches, generations);
+            return self.start_fastest(setup, &requested, None).map(|_| ());
         }
+        self.set_lattices(starts(setup, 0..setup.instances)?)?;
         self.set_generation(setup.start.generation());
         Ok(())
     }

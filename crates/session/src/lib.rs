@@ -3,9 +3,11 @@
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
 //! [`instances`] holds the lattices and their engine; the bench, `verify` and the lessons use it
-//! directly. [`round`] says what a round does, [`log`] what a session remembers.
+//! directly. [`round`] says what a round does, [`fastest`] how it is done in the least time, [`log`]
+//! what a session remembers.
 
 mod background;
+pub mod fastest;
 pub mod instances;
 pub mod log;
 mod persistence;

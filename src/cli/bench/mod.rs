@@ -86,9 +86,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         add(lesson::table(device)?)?;
     }
     if wanted("auto") {
-        let (table, works) = auto::measure(device)?;
+        let (table, measured) = auto::measure(device)?;
         if let Some(folder) = &arguments.write {
-            auto::write(folder, &record, works)?;
+            auto::write(folder, &record, measured)?;
         }
         if !quiet {
             print(&table.shown())?;

@@ -1,10 +1,11 @@
 //! Completions of submitted programs, as events.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use super::issue::{InFlight, Kind};
 use super::{Instances, MAX_IN_FLIGHT};
+use crate::fastest::RoundLength;
 use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
 use model::IsolatedOp;
 use model::PicturePlan;
@@ -191,8 +192,8 @@ impl Instances {
         mut traced: Option<&mut dyn FnMut(TimedRound)>,
     ) -> Result<Duration> {
         let began = Instant::now();
-        let mut left = generations;
         let timed = traced.is_some();
+        let mut rounds = RoundLength::fixed(self.plan().kernel, per_round);
         let mut tell = |event: Event| {
             if let (
                 Event::Round {
@@ -203,21 +204,49 @@ impl Instances {
             {
                 traced(round);
             }
+            ControlFlow::Continue(())
         };
-        while left > 0 {
-            let now = u64::from(per_round).min(left) as u32;
-            if self.issue_round(now, timed, |_| false)? {
-                left -= u64::from(now);
+        self.run_rounds(generations, &mut rounds, timed, &mut tell)?;
+        Ok(began.elapsed())
+    }
+
+    /// Steps every instance by `generations` in rounds of the given length, which learns how long
+    /// they take, and waits. Passes events to `tell`; once that breaks, no other round is issued.
+    /// With `timed`, rounds have spans. Returns the generations stepped.
+    pub fn run_rounds(
+        &mut self,
+        generations: u64,
+        rounds: &mut RoundLength,
+        timed: bool,
+        tell: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<u64> {
+        let (mut issued, mut goes_on) = (0, true);
+        let mut hear = |event: Event, rounds: &mut RoundLength| {
+            if let Event::Round {
+                generations, took, ..
+            } = event
+            {
+                rounds.learn(generations, took);
             }
-            self.poll(&mut tell)?;
+            tell(event).is_continue()
+        };
+        while issued < generations && goes_on {
+            let left = generations - issued;
+            let next = u64::from(rounds.generations()).min(left);
+            if self.issue_round(next as u32, timed, |_| false)? {
+                issued += next;
+            }
+            self.poll(|event| goes_on &= hear(event, rounds))?;
             if self.depth() >= MAX_IN_FLIGHT {
                 self.wait(Duration::from_millis(1));
             }
         }
         self.engine.synchronize()?;
         while !self.is_idle() {
-            self.poll(&mut tell)?;
+            self.poll(|event| {
+                hear(event, rounds);
+            })?;
         }
-        Ok(began.elapsed())
+        Ok(issued)
     }
 }
