@@ -441,8 +441,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, limit (of the CPU), frame, start, timeline, ui, edit, effect, lesson, ladder, auto [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "limit", "frame", "start", "timeline", "ui", "edit", "effect", "lesson", "ladder", "auto"])]
+    /// Which tables: step, default (a run with no switches), limit (of the CPU), frame, start, timeline, ui, edit, effect, lesson, ladder, auto [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "default", "limit", "frame", "start", "timeline", "ui", "edit", "effect", "lesson", "ladder", "auto"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
@@ -457,7 +457,7 @@ pub(super) struct BenchArguments {
     /// `cargo xtask docs` then renews the documents
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "assets/bench")]
     pub write: Option<PathBuf>,
-    /// A ladder of small lattices and short runs, to see that it works
+    /// Small lattices and short runs for default and ladder, to see that they work
     #[arg(long)]
     pub small: bool,
     /// Measure one rung for the parent process

@@ -28,7 +28,7 @@ struct Question {
 const LATTICES: Both = Both("Lattices", "世界");
 const LATTICES_AND_KERNEL: Both = Both("Lattices and kernel", "世界与核函数");
 
-const QUESTIONS: [Question; 4] = [
+const QUESTIONS: [Question; 5] = [
     Question {
         of: "frame",
         title: Both("Time per round", "每回合用时"),
@@ -121,6 +121,27 @@ const QUESTIONS: [Question; 4] = [
                 "",
                 ": the longest frame while a stroke is drawn",
                 Both("Longest frame during a stroke", "画笔画时最长的帧"),
+            ),
+        ],
+    },
+    Question {
+        of: "default",
+        title: Both(
+            "A run with no switches, beside the best of all switches",
+            "不带任何开关的 run，与所有开关组合中最快的",
+        ),
+        lines: LATTICES,
+        columns: &[
+            ("", ", no switches", Both("No switches", "不带开关")),
+            (
+                "",
+                ", the best of all switches",
+                Both("Best of all switches", "所有开关中最快"),
+            ),
+            (
+                "",
+                ", share of the best",
+                Both("Share of the best", "占最快的比例"),
             ),
         ],
     },

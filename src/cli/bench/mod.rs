@@ -5,6 +5,7 @@
 //! [`ladder`] asks it first.
 
 mod auto;
+mod default;
 mod edit;
 mod effect;
 mod frame;
@@ -66,6 +67,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("limit") && on_cpu {
         add(limit::table()?)?;
+    }
+    if wanted("default") {
+        add(default::table(device, arguments.small, quiet)?)?;
     }
     if wanted("frame") {
         add(frame::table(device, arguments.adapter.as_deref())?)?;

@@ -12,8 +12,9 @@ use model::ladder::Ladder;
 use view::list_adapters;
 
 /// The tables' names, in the order in which records keep and documents show them.
-const ORDER: [&str; 10] = [
-    "start", "step", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson", "auto",
+const ORDER: [&str; 11] = [
+    "start", "step", "default", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson",
+    "auto",
 ];
 
 /// Everything measured on one device.

@@ -1,0 +1,338 @@
+//! What a run with no switches reaches, beside the best of all combinations of switches.
+//!
+//! Without switches the [plan](session::fastest) decides, as it does for `lifestreams run`. The best
+//! is looked for apart from it: every kernel with every way of submitting it is timed for a short
+//! while, and the fastest of them is then measured as long as the plan is. Rounds are as long as
+//! `run` makes them; the cells of both are compared with the reference.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::{Table, fits, setup, shown, spread};
+use crate::cli::text::print;
+use life::{Lattice, Rule, Size, reference};
+use model::{DeviceChoice, Setup, Streams, Switches};
+use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested};
+use session::instances::{Event, Instances, TimingBudget, open_engine, starts};
+
+/// Runs of each measurement.
+const RUNS: usize = 3;
+
+/// Generations before the cells are compared.
+const CHECKED: u32 = 24;
+
+/// The longest side of the part that is compared: the reference is slow.
+const MAX_CHECKED_SIDE: u32 = 304;
+
+/// The most cells of all lattices on a CPU.
+const MAX_CELLS_ON_CPU: u64 = 1 << 28;
+
+/// Lattices to step.
+struct Work {
+    instances: usize,
+    width: u64,
+    height: u64,
+    rule: &'static str,
+}
+
+const fn work(instances: usize, width: u64, height: u64) -> Work {
+    Work {
+        instances,
+        width,
+        height,
+        rule: "B3/S23",
+    }
+}
+
+/// Few large lattices, many small ones, sizes that fill whole words and sizes that do not.
+const WORKS: [Work; 17] = [
+    work(1, 65_536, 65_536),
+    Work {
+        rule: "B36/S23",
+        ..work(1, 65_536, 65_536)
+    },
+    work(1, 16_384, 16_384),
+    work(1, 5000, 3000),
+    work(1, 1000, 1000),
+    work(4, 4096, 4096),
+    work(16, 2048, 2048),
+    work(16, 1024, 1024),
+    work(16, 1000, 1000),
+    work(16, 1000, 600),
+    work(16, 128, 128),
+    work(64, 512, 512),
+    work(100, 500, 500),
+    work(100, 100, 100),
+    work(256, 256, 256),
+    work(1000, 100, 100),
+    work(1056, 128, 128),
+];
+
+/// What shows in seconds that everything works.
+const SMALL: [Work; 2] = [work(1, 1000, 600), work(5, 64, 64)];
+
+pub(super) fn table(device: DeviceChoice, small: bool, quiet: bool) -> Result<Table> {
+    let title = "a run with no switches, and the best of all combinations of switches";
+    let mut table = Table::new("default", title);
+    let works: &[Work] = if small { &SMALL } else { &WORKS };
+    let run = Duration::from_millis(if small { 50 } else { 2000 });
+    let on_cpu = super::named(device)?.0 == "cpu";
+    for work in works {
+        let setup = work.setup(device)?;
+        let is_too_large = on_cpu && setup.size.cells() * setup.instances as u64 > MAX_CELLS_ON_CPU;
+        if is_too_large || !fits(&setup)? {
+            continue;
+        }
+        // A failure is not the end: what comes behind may yet be measured.
+        let what = work.title();
+        let found = match measure(&setup, run) {
+            Ok(found) => found,
+            Err(error) => {
+                eprintln!("lifestreams: left out: {what}: {error:#}");
+                continue;
+            }
+        };
+        if !quiet {
+            print(&format!("default: {what}: {}", found.described()))?;
+        }
+        table.add(format!("{what}, no switches"), "cells/s", &found.own.rates);
+        table.add(
+            format!("{what}, the best of all switches"),
+            "cells/s",
+            &found.best.rates,
+        );
+        let share = 100.0 * found.own.median() / found.best.median();
+        table.add(format!("{what}, share of the best"), "%", &[share]);
+    }
+    Ok(table)
+}
+
+impl Work {
+    fn setup(&self, device: DeviceChoice) -> Result<Setup> {
+        Ok(Setup {
+            size: Size::new(self.width, self.height)?,
+            rule: self.rule.parse()?,
+            switches: Switches {
+                streams: Streams::One,
+                ..Switches::DEFAULT
+            },
+            ..setup("bits", self.instances, self.width, device)?
+        })
+    }
+
+    fn title(&self) -> String {
+        let Work {
+            instances,
+            width,
+            height,
+            rule,
+        } = self;
+        let size = if width == height {
+            format!("{width}²")
+        } else {
+            format!("{width} × {height}")
+        };
+        match *rule {
+            "B3/S23" => format!("{instances} × {size}"),
+            rule => format!("{instances} × {size}, {rule}"),
+        }
+    }
+}
+
+/// What was measured of some work.
+struct Found {
+    own: Measured,
+    best: Measured,
+}
+
+/// A kernel and its submission, and cells·generations per second in each run.
+struct Measured {
+    candidate: Candidate,
+    rates: [f64; RUNS],
+}
+
+impl Measured {
+    fn median(&self) -> f64 {
+        spread(&self.rates)[0]
+    }
+
+    fn described(&self) -> String {
+        let Candidate {
+            kernel,
+            streams,
+            graphs,
+        } = self.candidate;
+        let graphs = if graphs { ", graphs" } else { "" };
+        let rate = shown(self.median(), "cells/s");
+        format!("`{}`, {streams}{graphs}: {rate}", kernel.name)
+    }
+}
+
+impl Found {
+    fn described(&self) -> String {
+        format!("{}; best {}", self.own.described(), self.best.described())
+    }
+}
+
+fn measure(setup: &Setup, run: Duration) -> Result<Found> {
+    let mut instances = Instances::new(open_engine(setup.device)?, setup, 1)?;
+    let own = measure_plan(&mut instances, setup, &Requested::NOTHING, run)?;
+    let fastest = fastest_of_all(&mut instances, run)?;
+    let best = if fastest == own.candidate {
+        None
+    } else {
+        let requested = Requested {
+            kernel: Some(fastest.kernel),
+            streams: Some(fastest.streams),
+            graphs: Some(fastest.graphs),
+            ..Requested::NOTHING
+        };
+        Some(measure_plan(&mut instances, setup, &requested, run)?)
+    };
+    // What was the fastest for a short while need not be it for long.
+    let best = best
+        .filter(|best| best.median() > own.median())
+        .unwrap_or(Measured { ..own });
+    Ok(Found { own, best })
+}
+
+/// Enters the plan for a request, compares the cells with the reference, and measures.
+fn measure_plan(
+    instances: &mut Instances,
+    setup: &Setup,
+    requested: &Requested,
+    run: Duration,
+) -> Result<Measured> {
+    let plan = instances.start_fastest(&mut setup.clone(), requested, None)?;
+    check(instances, setup, &plan)
+        .with_context(|| format!("kernel '{}'", plan.candidate.kernel.name))?;
+    let mut rounds = plan.rounds(RUN_ROUND);
+    let cells = setup.size.cells() as f64 * setup.instances as f64;
+    let mut steps_for = |time: Duration| -> Result<f64> {
+        let began = Instant::now();
+        let done =
+            instances.run_rounds(u64::MAX, &mut rounds, false, &mut |event| match event {
+                Event::Round { .. } if began.elapsed() >= time => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            })?;
+        Ok(done as f64 * cells / began.elapsed().as_secs_f64())
+    };
+    steps_for(run / 4)?; // until rounds have their length, and clocks and caches are as they stay
+    let mut rates = [0.0; RUNS];
+    for rate in &mut rates {
+        *rate = steps_for(run)?;
+    }
+    Ok(Measured {
+        candidate: plan.candidate,
+        rates,
+    })
+}
+
+/// Steps some generations and compares the first and the last lattice with the reference.
+fn check(instances: &mut Instances, setup: &Setup, plan: &FastestPlan) -> Result<()> {
+    let mut rounds = plan.rounds(RUN_ROUND);
+    let mut go_on = |_| ControlFlow::Continue(());
+    instances.run_rounds(u64::from(CHECKED), &mut rounds, false, &mut go_on)?;
+    let lattices = instances.fetch()?;
+    let last = setup.instances - 1;
+    for instance in [0, last] {
+        let start = starts(setup, instance..instance + 1)?.swap_remove(0).1;
+        if !agrees(&start, &lattices[instance], setup.rule) {
+            bail!("instance {instance} is not the reference's after {CHECKED} generations");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a lattice is what the reference makes of its start, in a corner of it if it is large: what
+/// is wrong at the edges of a part comes one cell nearer with every generation.
+fn agrees(start: &Lattice, end: &Lattice, rule: Rule) -> bool {
+    let sides = [start.size().width(), start.size().height()];
+    let part = sides.map(|side| side.min(MAX_CHECKED_SIDE));
+    let margin = sides.map(|side| if side > MAX_CHECKED_SIDE { CHECKED } else { 0 });
+    let size = |[width, height]: [u32; 2]| Size::new(width.into(), height.into());
+    let inner = [0, 1].map(|axis| part[axis] - 2 * margin[axis]);
+    let (Ok(part), Ok(inner)) = (size(part), size(inner)) else {
+        return false;
+    };
+    let want = reference::run(&start.part(0, 0, part), rule, CHECKED.into());
+    want.part(margin[0], margin[1], inner) == end.part(margin[0], margin[1], inner)
+}
+
+/// The fastest of every kernel with every way of submitting it. The lattices are stepped meanwhile.
+fn fastest_of_all(instances: &mut Instances, run: Duration) -> Result<Candidate> {
+    let budget = TimingBudget {
+        each: run / 80,
+        all: run,
+    };
+    let mut all = Vec::new();
+    for streams in [
+        Streams::Batch,
+        Streams::PerInstance,
+        Streams::One,
+        Streams::Default,
+    ] {
+        for graphs in [false, true] {
+            let requested = Requested {
+                streams: Some(streams),
+                graphs: Some(graphs),
+                ..Requested::NOTHING
+            };
+            all.extend(instances.time(&requested, budget)?);
+        }
+    }
+    let rate = |one: &session::fastest::Timed| one.generations_per_second;
+    all.into_iter()
+        .max_by(|a, b| rate(a).total_cmp(&rate(b)))
+        .map(|best| best.candidate)
+        .context("no kernel could be timed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::soup;
+
+    #[test]
+    fn every_work_is_checked_in_a_part_that_the_reference_can_step() {
+        for (width, height) in [(100, 100), (400, 90), (90, 400), (640, 500)] {
+            let size = Size::new(width, height).unwrap();
+            let start = soup(size, 0.3, 1, 0);
+            let rule: Rule = "B36/S23".parse().unwrap();
+            let mut end = reference::run(&start, rule, CHECKED.into());
+            assert!(agrees(&start, &end, rule), "{size}");
+            let (x, y) = (70, 70);
+            end.set(x, y, !end.get(x, y));
+            assert!(!agrees(&start, &end, rule), "{size}, one cell is wrong");
+            assert!(!agrees(&start, &start, rule), "{size}, not stepped");
+        }
+    }
+
+    #[test]
+    fn both_figures_come_of_every_work() {
+        let table = table(DeviceChoice::Cpu, true, true).unwrap();
+        assert_eq!(table.rows.len(), 3 * SMALL.len());
+        for rows in table.rows.chunks(3) {
+            let [own, best, share] = rows else {
+                panic!("three rows a work")
+            };
+            assert!(own.what.ends_with(", no switches"), "{own:?}");
+            assert!(
+                own.median > 1e6 && best.median >= own.median,
+                "{own:?} {best:?}"
+            );
+            assert!(share.median > 0.0 && share.median <= 100.0, "{share:?}");
+        }
+    }
+
+    #[test]
+    fn works_have_titles_of_their_own() {
+        let titles: std::collections::BTreeSet<String> = WORKS.iter().map(Work::title).collect();
+        assert_eq!(titles.len(), WORKS.len());
+        for title in ["16 × 1000 × 600", "1 × 65536², B36/S23", "1 × 5000 × 3000"] {
+            assert!(titles.contains(title), "{title}");
+        }
+    }
+}
