@@ -303,6 +303,7 @@ mod tests {
             "device" => "cuda:1",
             "connections" => "8",
             "generations-per-round" => "7",
+            "pace" => "max",
             "block" => "32x8",
             "history-memory" => "0",
             "adapter" => "0007", // a name, though it looks like a number

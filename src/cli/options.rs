@@ -12,7 +12,7 @@ use lang::Language;
 use lesson::LESSONS;
 use life::{RuleAndTorus, Size, SizeError};
 use model::{
-    DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
+    DeviceChoice, Order, Pace, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
 use screen::theme;
 use screen::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
@@ -160,7 +160,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
     /// The kernel that steps the lattices; auto benchmarks the eligible kernels and picks the
-    /// fastest [default: sync-global; for run without --trace the fastest]
+    /// fastest [default: sync-global; for run the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel_or_auto())]
     pub kernel: Option<KernelOption>,
     /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
@@ -173,7 +173,7 @@ pub(super) struct Common {
     /// [default: 32; for run without --trace the driver's 8]
     #[arg(long, value_name = "N", value_parser = whole(1u32, 32))]
     pub connections: Option<u32>,
-    /// Generations per round [default: 1; for run without --trace what is the fastest]
+    /// Generations per round [default: 1; for run the fastest]
     #[arg(long, value_name = "K", value_parser = whole(1u32, u32::MAX))]
     pub generations_per_round: Option<u32>,
 }
@@ -184,7 +184,7 @@ pub(super) struct Common {
 pub(super) struct SwitchArguments {
     /// In how many streams: one for each instance, one for all, the default stream for all, or one
     /// with one launch and one copy for all
-    /// [default: per-instance; for run without --trace what is the fastest]
+    /// [default: per-instance; for run the fastest]
     #[arg(long, value_name = "HOW", value_enum)]
     pub streams: Option<Streams>,
     /// The host memory that downloads land in: page-locked or pageable
@@ -198,7 +198,7 @@ pub(super) struct SwitchArguments {
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Breadth)]
     pub order: Order,
     /// Prepare each round as a CUDA graph and replay it
-    /// [default: off; for run without --trace what is the fastest]
+    /// [default: off; for run the fastest]
     #[arg(long, value_name = "ON", value_enum)]
     pub graphs: Option<OnOff>,
     /// What a picture transfers over the bus: auto uses bits while they are small (in a window: at
@@ -290,6 +290,10 @@ pub(super) struct WindowArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub look: LookArguments,
+    /// Rounds per second, unthrottled, or max: by the fastest kernel, as many generations per round
+    /// as fit in a frame [default: 60]
+    #[arg(long, value_name = "PACE")]
+    pub pace: Option<Pace>,
     /// Stop after this many rounds
     #[arg(long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub rounds: Option<u64>,

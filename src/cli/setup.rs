@@ -65,6 +65,27 @@ impl Common {
         simple.setup()
     }
 
+    /// The setup of a session at this pace.
+    pub(super) fn session_setup(&self, pace: Option<Pace>) -> Result<Setup> {
+        let Requested {
+            kernel,
+            streams,
+            graphs,
+            ..
+        } = self.requested();
+        let is_open = kernel.is_none() && streams.is_none() && graphs.is_none();
+        let mut setup = if pace == Some(Pace::Maximum) && is_open {
+            Setup {
+                kernel_choice: KernelChoice::AutoWithSubmission,
+                ..self.open_setup()?
+            }
+        } else {
+            self.setup()?
+        };
+        setup.pace = pace.unwrap_or(setup.pace);
+        Ok(setup)
+    }
+
     /// Refuses rounds that would be graphs of more launches than a driver digests.
     fn check_graphs(&self, kernel: &Kernel) -> Result<(), BadArguments> {
         let each = kernel.launches(self.generations_per_round());

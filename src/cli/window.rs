@@ -95,7 +95,7 @@ fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Ses
     };
     let mut setup = match &from {
         Some(saved) => saved.setup.clone(),
-        None => common.setup()?,
+        None => common.session_setup(window.pace)?,
     };
     if from.is_some() && common.device != DeviceChoice::Auto {
         setup.device = common.device; // the file may have come from another machine

@@ -54,6 +54,31 @@ fn frames_and_rounds_end_it() {
 }
 
 #[test]
+fn at_the_maximum_pace_rounds_have_as_many_generations_as_fit_in_a_frame() {
+    let folder = scratch();
+    for (line, least) in [
+        ("--pace max", 200),
+        ("--pace max --kernel bits", 200),
+        ("--pace unthrottled --generations-per-round 2", 80),
+        ("--pace 500", 40),
+    ] {
+        let ended = lifestreams(folder.path(), &format!("--rounds 40 {line} {SMALL}"));
+        went_on_without_a_window(&ended, "DISPLAY");
+        let generation = last_generation(&ended);
+        assert!(generation >= least, "{line}: {ended:?}");
+        assert!(least >= 200 || generation == least, "{line}: {ended:?}");
+    }
+    let refused = lifestreams(folder.path(), "--pace fast");
+    refused.refuses(
+        2,
+        &[
+            "fast",
+            "take a number of rounds per second, unthrottled or max",
+        ],
+    );
+}
+
+#[test]
 fn every_kernel_and_way_of_running_goes_on() {
     let folder = scratch();
     for ways in [

@@ -116,6 +116,24 @@ pub enum Pace {
     PerSecond(f64),
     /// As fast as the engine goes.
     Unthrottled,
+    /// As unthrottled, with as many generations per round as fit in a frame ([`Pace::FRAME`]).
+    Maximum,
+}
+
+impl std::str::FromStr for Pace {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Pace, &'static str> {
+        let paces = Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND;
+        match text {
+            "max" => Ok(Pace::Maximum),
+            "unthrottled" => Ok(Pace::Unthrottled),
+            _ => match text.parse() {
+                Ok(rounds) if paces.contains(&rounds) => Ok(Pace::PerSecond(rounds)),
+                _ => Err("take a number of rounds per second, unthrottled or max"),
+            },
+        }
+    }
 }
 
 impl Pace {
@@ -129,11 +147,14 @@ impl Pace {
     /// See [`Pace::MIN_PER_SECOND`].
     pub const MAX_PER_SECOND: f64 = 1e9;
 
+    /// How long a round takes at the maximum pace.
+    pub const FRAME: Duration = Duration::from_millis(16);
+
     /// The time from one round to the next; none where they follow at once.
     pub fn period(self) -> Duration {
         let slowest = Duration::from_secs_f64(1.0 / Self::MIN_PER_SECOND);
         match self {
-            Pace::Unthrottled => Duration::ZERO,
+            Pace::Unthrottled | Pace::Maximum => Duration::ZERO,
             Pace::PerSecond(rounds) => {
                 let period = Duration::try_from_secs_f64(1.0 / rounds);
                 period.map_or(slowest, |period| period.min(slowest))
@@ -144,7 +165,7 @@ impl Pace {
     /// The next faster step.
     pub fn faster(self) -> Pace {
         match self {
-            Pace::Unthrottled => Pace::Unthrottled,
+            Pace::Unthrottled | Pace::Maximum => Pace::Maximum,
             Pace::PerSecond(now) => Self::LADDER
                 .into_iter()
                 .find(|&step| step > now)
@@ -155,6 +176,7 @@ impl Pace {
     /// The next slower step.
     pub fn slower(self) -> Pace {
         let now = match self {
+            Pace::Maximum => return Pace::Unthrottled,
             Pace::Unthrottled => f64::INFINITY,
             Pace::PerSecond(now) => now,
         };
@@ -168,6 +190,7 @@ impl fmt::Display for Pace {
         match self {
             Pace::PerSecond(n) => f.write_str(&tr!("{n} rounds/s", n = n)),
             Pace::Unthrottled => f.write_str(tr!("unthrottled")),
+            Pace::Maximum => f.write_str(tr!("maximum")),
         }
     }
 }
@@ -188,5 +211,34 @@ mod tests {
         assert_eq!(period(50.0), Duration::from_millis(20));
         assert_eq!(period(f64::INFINITY), Duration::ZERO);
         assert_eq!(Pace::Unthrottled.period(), Duration::ZERO);
+        assert_eq!(Pace::Maximum.period(), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_steps_lead_from_the_slowest_to_the_maximum_and_back() {
+        let mut paces = vec![Pace::PerSecond(1.0)];
+        while paces.last() != Some(&Pace::Maximum) {
+            paces.push(paces[paces.len() - 1].faster());
+        }
+        assert_eq!(paces.len(), Pace::LADDER.len() + 2);
+        assert_eq!(Pace::Maximum.faster(), Pace::Maximum);
+        for two in paces.windows(2) {
+            assert_eq!(two[1].slower(), two[0]);
+        }
+    }
+
+    #[test]
+    fn a_pace_is_read_as_a_number_or_by_its_name() {
+        for (text, pace) in [
+            ("max", Some(Pace::Maximum)),
+            ("unthrottled", Some(Pace::Unthrottled)),
+            ("59.94", Some(Pace::PerSecond(59.94))),
+            ("0", None),
+            ("-1", None),
+            ("nan", None),
+            ("fast", None),
+        ] {
+            assert_eq!(text.parse().ok(), pace, "{text}");
+        }
     }
 }

@@ -101,6 +101,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             // What has ended has none.
             _ if status.failed.is_some() => String::new(),
             Pace::Unthrottled => tr!("unthrottled").into(),
+            Pace::Maximum => tr!("maximum").into(),
             pace => tr!("at most {pace}", pace = pace),
         },
         headline: figure(0, tr!("generation"), grouped(status.generation))
@@ -254,7 +255,9 @@ fn time(status: &Status) -> Vec<Figure> {
 
 fn kernel(status: &Status) -> Vec<Figure> {
     let name = match status.kernel_choice {
-        KernelChoice::Explicit | KernelChoice::Auto => tr!("kernel").to_owned(),
+        KernelChoice::Explicit | KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
+            tr!("kernel").to_owned()
+        }
         KernelChoice::Recorded => tr!("kernel (auto: fastest on this device model)").to_owned(),
         KernelChoice::Benchmarked(of) => tr!("kernel (auto: fastest of {of})", of = of),
     };

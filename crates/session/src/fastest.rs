@@ -10,6 +10,7 @@
 //!
 //! No kernel is named here: what decides are the properties of [`Kernel`] and the measured rates.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 mod table;
@@ -469,9 +470,9 @@ impl RoundLength {
     /// The factor by which rounds become longer or shorter at once, at most.
     const MAX_CHANGE: f64 = 8.0;
 
-    /// Rounds whose time is off by less than this factor stay as they are, so that a graph is
-    /// prepared once.
-    const TOLERANCE: f64 = 2.0;
+    /// Rounds that take such a part of their time stay as they are, so that a graph is prepared
+    /// once.
+    const FITTING: RangeInclusive<f64> = 0.55..=1.25;
 
     /// Rounds of this many generations.
     pub fn fixed(kernel: &'static Kernel, generations: u32) -> RoundLength {
@@ -488,6 +489,22 @@ impl RoundLength {
         }
     }
 
+    /// Rounds that should take `target` each, with this many generations at first.
+    pub fn adapting(
+        candidate: Candidate,
+        instances: usize,
+        target: Duration,
+        generations: u32,
+    ) -> RoundLength {
+        RoundLength {
+            candidate,
+            instances,
+            target,
+            generations,
+            is_fixed: false,
+        }
+    }
+
     /// Generations of the next round.
     pub fn generations(&self) -> u32 {
         self.generations
@@ -501,12 +518,11 @@ impl RoundLength {
         let per_generation = took.as_secs_f64().max(1e-9) / f64::from(generations);
         let wanted = self.target.as_secs_f64() / per_generation;
         let now = f64::from(self.generations);
-        let factor = wanted / now;
-        if (1.0 / Self::TOLERANCE..=Self::TOLERANCE).contains(&factor) {
+        if Self::FITTING.contains(&(now / wanted)) {
             return;
         }
-        let factor = factor.clamp(1.0 / Self::MAX_CHANGE, Self::MAX_CHANGE);
-        self.generations = self.feasible(now * factor);
+        let factor = (wanted / now).clamp(1.0 / Self::MAX_CHANGE, Self::MAX_CHANGE);
+        self.generations = self.feasible(few_digits(now * factor));
     }
 
     /// So many generations, rounded down to what the kernel steps best: at least one launch, and no
@@ -527,5 +543,16 @@ impl RoundLength {
             launches
         };
         launches.saturating_mul(per_launch)
+    }
+}
+
+/// The next lower power of two or one and a half times one: so rounds that vary have few different
+/// lengths, and their programs and graphs are made once.
+fn few_digits(value: f64) -> f64 {
+    let power = value.max(1.0).log2().floor().exp2();
+    if value >= 1.5 * power {
+        1.5 * power
+    } else {
+        power
     }
 }

@@ -27,7 +27,7 @@ use life::{Lattice, MemoryError, Size, counted_lattices};
 use model::KernelChoice;
 use model::PicturePlan;
 use model::trace::StepFacts;
-use model::{DeviceChoice, Setup};
+use model::{DeviceChoice, Pace, Setup};
 
 mod alternative;
 mod calibrate;
@@ -249,13 +249,25 @@ impl Instances {
     /// Sets every lattice to the setup's start, and the generation to the start's. If the setup
     /// leaves the kernel open, picks one and enters it there.
     pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
-        if setup.kernel_choice == KernelChoice::Auto {
-            let generations = setup.generations_per_round;
-            let requested = Requested::all_but_the_kernel(setup.switches, generations);
-            return self.start_fastest(setup, &requested, None).map(|_| ());
+        match setup.kernel_choice {
+            KernelChoice::Auto => {
+                let generations = setup.generations_per_round;
+                let requested = Requested::all_but_the_kernel(setup.switches, generations);
+                self.start_fastest(setup, &requested, None)?;
+            }
+            KernelChoice::AutoWithSubmission => {
+                let requested = Requested {
+                    switches: setup.switches,
+                    ..Requested::NOTHING
+                };
+                let plan = self.start_fastest(setup, &requested, None)?;
+                setup.generations_per_round = plan.rounds(Pace::FRAME).generations();
+            }
+            KernelChoice::Explicit | KernelChoice::Recorded | KernelChoice::Benchmarked(_) => {
+                self.set_lattices(starts(setup, 0..setup.instances)?)?;
+                self.set_generation(setup.start.generation());
+            }
         }
-        self.set_lattices(starts(setup, 0..setup.instances)?)?;
-        self.set_generation(setup.start.generation());
         Ok(())
     }
 

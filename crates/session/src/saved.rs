@@ -253,6 +253,9 @@ struct Settings {
     generations_per_round: NonZeroU32,
     /// Rounds per second, or `null` for as many as possible.
     pace: Option<f64>,
+    /// Whether rounds have as many generations as fit in a frame.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    maximum: bool,
     time: TimeSettings,
 }
 
@@ -270,8 +273,9 @@ impl Settings {
             pace: match setup.pace {
                 // As `Pace::period` understands those beyond.
                 Pace::PerSecond(rounds) => Some(rounds.max(*paces.start()).min(*paces.end())),
-                Pace::Unthrottled => None,
+                Pace::Unthrottled | Pace::Maximum => None,
             },
+            maximum: setup.pace == Pace::Maximum,
             time: TimeSettings {
                 history_bytes: setup
                     .time
@@ -341,7 +345,11 @@ impl Settings {
                 device: self.device.0,
                 switches: self.switches,
                 generations_per_round: self.generations_per_round.get(),
-                pace: self.pace.map_or(Pace::Unthrottled, Pace::PerSecond),
+                pace: match self.pace {
+                    _ if self.maximum => Pace::Maximum,
+                    Some(rounds) => Pace::PerSecond(rounds),
+                    None => Pace::Unthrottled,
+                },
                 rounds: None,
                 time: self.time,
             },

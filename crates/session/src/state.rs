@@ -886,7 +886,7 @@ impl State {
     pub(crate) fn keep_pace(&mut self, now: Instant) {
         let period = self.pace.period();
         self.next_round_at += period;
-        if self.pace == Pace::Unthrottled || self.next_round_at + 4 * period < now {
+        if self.pace.period().is_zero() || self.next_round_at + 4 * period < now {
             self.next_round_at = now;
         }
     }

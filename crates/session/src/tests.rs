@@ -10,6 +10,7 @@ mod time;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::instances::{Instances, open_engine};
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
 use model::{
@@ -249,4 +250,54 @@ fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
     session.act(SessionAction::NextKernel);
     let asked = wait_for(&session, "another kernel", |s| s.kernel != picked.kernel);
     assert_eq!(asked.kernel_choice, KernelChoice::Explicit);
+}
+
+/// At the maximum pace a round has as many generations as fit in a frame; then no cell is lost, and
+/// below it a round has as many as before.
+#[test]
+fn the_maximum_pace_fits_rounds_into_frames() {
+    let size = Size::new(64, 64).unwrap();
+    let setup = Setup {
+        pace: Pace::Unthrottled,
+        generations_per_round: 3,
+        ..setup(2, size)
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    let before = wait_for(&session, "some rounds", |status| status.rounds > 5);
+    assert_eq!(before.generations_per_round, 3);
+    session.act(SessionAction::Faster);
+    wait_for(&session, "longer rounds", |status| {
+        status.pace == Pace::Maximum && status.generations_per_round >= 64
+    });
+    session.act(SessionAction::TogglePause);
+    let generation = wait_for(&session, "a pause", |status| !status.running).generation;
+    let got = pictures_of(&session, size, 2, generation);
+    let engine = open_engine(DeviceChoice::Cpu).unwrap();
+    let mut instances = Instances::new(engine, &setup, 1).unwrap();
+    instances.start(&mut setup.clone()).unwrap();
+    instances.run(generation, 1 << 16, None).unwrap();
+    assert_eq!(got, instances.fetch().unwrap());
+    session.act(SessionAction::Slower);
+    let after = wait_for(&session, "another pace", |status| {
+        status.pace == Pace::Unthrottled
+    });
+    assert_eq!(after.generations_per_round, 3);
+}
+
+/// Started so, it picks the kernel and its submission too.
+#[test]
+fn a_session_at_the_maximum_pace_picks_its_kernel() {
+    let size = Size::new(128, 128).unwrap();
+    let setup = Setup {
+        pace: Pace::Maximum,
+        kernel_choice: KernelChoice::AutoWithSubmission,
+        ..setup(3, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    let picked = wait_for(&session, "long rounds", |status| {
+        status.generations_per_round >= 64
+    });
+    let timed = matches!(picked.kernel_choice, KernelChoice::Benchmarked(2..));
+    assert!(timed, "{:?}", picked.kernel_choice);
+    assert_eq!(picked.pace, Pace::Maximum);
 }

@@ -2,8 +2,9 @@
 //!
 //! Without switches the [plan](session::fastest) decides, as it does for `lifestreams run`. The best
 //! is looked for apart from it: every kernel with every way of submitting it is timed for a short
-//! while, and the fastest of them is then measured as long as the plan is. Rounds are as long as
-//! `run` makes them; the cells of both are compared with the reference.
+//! while, and the fastest of them is then measured as long as the plan is, unless it is the plan's
+//! own or within 2 % of that. Rounds are as long as `run` makes them; the cells of both are compared
+//! with the reference.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use super::{Table, fits, setup, shown, spread};
 use crate::cli::text::print;
 use life::{Lattice, Rule, Size, reference};
 use model::{DeviceChoice, Setup, Streams, Switches};
-use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested};
+use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, Timed};
 use session::instances::{Event, Instances, TimingBudget, open_engine, starts};
 
 /// Runs of each measurement.
@@ -103,7 +104,7 @@ pub(super) fn table(device: DeviceChoice, small: bool, quiet: bool) -> Result<Ta
             "cells/s",
             &found.best.rates,
         );
-        let share = 100.0 * found.own.median() / found.best.median();
+        let share = 100.0 * (found.own.median() / found.best.median());
         table.add(format!("{what}, share of the best"), "%", &[share]);
     }
     Ok(table)
@@ -179,17 +180,17 @@ impl Found {
 fn measure(setup: &Setup, run: Duration) -> Result<Found> {
     let mut instances = Instances::new(open_engine(setup.device)?, setup, 1)?;
     let own = measure_plan(&mut instances, setup, &Requested::NOTHING, run)?;
-    let fastest = fastest_of_all(&mut instances, run)?;
-    let best = if fastest == own.candidate {
-        None
-    } else {
-        let requested = Requested {
-            kernel: Some(fastest.kernel),
-            streams: Some(fastest.streams),
-            graphs: Some(fastest.graphs),
-            ..Requested::NOTHING
-        };
-        Some(measure_plan(&mut instances, setup, &requested, run)?)
+    let best = match faster_than(own.candidate, &mut instances, run)? {
+        None => None,
+        Some(fastest) => {
+            let requested = Requested {
+                kernel: Some(fastest.kernel),
+                streams: Some(fastest.streams),
+                graphs: Some(fastest.graphs),
+                ..Requested::NOTHING
+            };
+            Some(measure_plan(&mut instances, setup, &requested, run)?)
+        }
     };
     // What was the fastest for a short while need not be it for long.
     let best = best
@@ -236,8 +237,9 @@ fn check(instances: &mut Instances, setup: &Setup, plan: &FastestPlan) -> Result
     let mut go_on = |_| ControlFlow::Continue(());
     instances.run_rounds(u64::from(CHECKED), &mut rounds, false, &mut go_on)?;
     let lattices = instances.fetch()?;
-    let last = setup.instances - 1;
-    for instance in [0, last] {
+    let mut checked = vec![0, setup.instances - 1];
+    checked.dedup();
+    for instance in checked {
         let start = starts(setup, instance..instance + 1)?.swap_remove(0).1;
         if !agrees(&start, &lattices[instance], setup.rule) {
             bail!("instance {instance} is not the reference's after {CHECKED} generations");
@@ -261,8 +263,14 @@ fn agrees(start: &Lattice, end: &Lattice, rule: Rule) -> bool {
     want.part(margin[0], margin[1], inner) == end.part(margin[0], margin[1], inner)
 }
 
-/// The fastest of every kernel with every way of submitting it. The lattices are stepped meanwhile.
-fn fastest_of_all(instances: &mut Instances, run: Duration) -> Result<Candidate> {
+/// The fastest of every kernel with every way of submitting it, unless `own` is that or about as
+/// fast. The lattices are stepped meanwhile.
+fn faster_than(
+    own: Candidate,
+    instances: &mut Instances,
+    run: Duration,
+) -> Result<Option<Candidate>> {
+    const ABOUT: f64 = 0.98;
     let budget = TimingBudget {
         each: run / 80,
         all: run,
@@ -283,11 +291,14 @@ fn fastest_of_all(instances: &mut Instances, run: Duration) -> Result<Candidate>
             all.extend(instances.time(&requested, budget)?);
         }
     }
-    let rate = |one: &session::fastest::Timed| one.generations_per_second;
-    all.into_iter()
-        .max_by(|a, b| rate(a).total_cmp(&rate(b)))
-        .map(|best| best.candidate)
-        .context("no kernel could be timed")
+    let rate = |one: &Timed| one.generations_per_second;
+    let best = all.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+    let best = best.context("no kernel could be timed")?;
+    let is_own = |one: &&Timed| one.candidate == own && rate(one) >= ABOUT * rate(best);
+    Ok(match all.iter().find(is_own) {
+        Some(_) => None,
+        None => Some(best.candidate),
+    })
 }
 
 #[cfg(test)]

@@ -187,9 +187,11 @@ pub static TABLE: &[Row] = &[
         SessionAction::Faster,
         &[char('+'), char('=')],
         Topic::Time,
-        "Faster, up to unthrottled",
+        "Faster, up to unthrottled, then maximum: as many generations per round as fit in a frame",
     )
-    .search(&["speed", "pace", "rate", "throttle", "速度"])
+    .search(&[
+        "speed", "pace", "rate", "throttle", "maximum", "速度", "最快",
+    ])
     .repeats(),
     Row::session(SessionAction::Slower, &[char('-')], Topic::Time, "Slower")
         .search(&["speed", "pace", "rate", "throttle", "速度"])

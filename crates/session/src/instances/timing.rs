@@ -4,7 +4,10 @@
 use std::time::{Duration, Instant};
 
 use super::{Instances, MAX_IN_FLIGHT, starts};
-use crate::fastest::{Candidate, FastestPlan, PickTable, Requested, Timed, Work, candidates};
+use crate::fastest::{
+    Candidate, FastestPlan, PickTable, Requested, RoundLength, Timed, Work, candidates,
+};
+use crate::round::RoundPlan;
 use engine::kernels::Iteration;
 use engine::{EngineError, Result};
 use lang::tr;
@@ -58,6 +61,21 @@ impl Instances {
             rule: self.plan().rule,
             pictures: self.request.is_some(),
         }
+    }
+
+    /// The lengths of rounds by the present plan that should take `target` each, from the present
+    /// number of generations on.
+    pub(crate) fn round_length(&self, target: Duration, generations: u32) -> RoundLength {
+        let RoundPlan {
+            kernel, switches, ..
+        } = *self.plan();
+        let candidate = Candidate {
+            kernel,
+            streams: switches.streams,
+            graphs: switches.graphs,
+        };
+        let instances = self.work().instances_per_device();
+        RoundLength::adapting(candidate, instances, target, generations)
     }
 
     /// Enters the fastest plan that respects what was requested, with `generations` to do if that

@@ -252,10 +252,8 @@ impl Random {
                     ..Switches::DEFAULT
                 },
                 generations_per_round: 1 + self.below(9) as u32,
-                pace: match self.chance() {
-                    true => Pace::PerSecond(59.94),
-                    false => Pace::Unthrottled,
-                },
+                pace: [Pace::PerSecond(59.94), Pace::Unthrottled, Pace::Maximum]
+                    [self.below(3) as usize],
                 rounds: None,
                 time: TimeSettings {
                     stop_when_still: StopWhenStill::Selected,

@@ -96,6 +96,7 @@ impl File {
             switches: self.switches,
             generations_per_round: self.generations_per_round,
             pace: self.pace,
+            maximum: false,
             time: self.time,
         };
         settings.session(main, comparison, self.running, self.selected)

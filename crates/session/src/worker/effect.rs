@@ -168,7 +168,7 @@ impl SessionWorker {
         let round = self.statistics.round_us().unwrap_or(0.0) / 1e6;
         let pause = match self.state.pace {
             Pace::PerSecond(rounds) => 1.0 / rounds,
-            Pace::Unthrottled => 0.0,
+            Pace::Unthrottled | Pace::Maximum => 0.0,
         };
         let rounds = MAX_DURATION.as_secs_f64() / round.max(pause).max(1e-6);
         if rounds < MIN_ROUNDS_FOR_QUADS {

@@ -56,7 +56,9 @@ use lang::{Message, message};
 use model::NOTICE_TIME;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, SessionAction, Setup, Status};
+use model::{
+    DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, SessionAction, Setup, Status,
+};
 
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
@@ -147,6 +149,8 @@ struct SessionWorker {
     instances: Option<Instances>,
     /// The settings. Size, number of instances, rule and start are those of the position.
     setup: Setup,
+    /// Generations per round before the pace became the maximum, which chooses them by itself.
+    before_maximum: Option<u32>,
     state: State,
     /// The worker's part of each queued request, by the request's number.
     tasks: HashMap<u64, Task>,
@@ -203,6 +207,7 @@ impl SessionWorker {
         if setup.kernel_choice == KernelChoice::Auto && setup.size.words() <= MAX_PICTURE_WORDS {
             instances.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
         }
+        let before_maximum = (setup.pace == Pace::Maximum).then_some(setup.generations_per_round);
         instances.start(&mut setup)?;
         let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
         let now = (environment.now)();
@@ -243,6 +248,7 @@ impl SessionWorker {
             retry_at: None,
             instances: Some(instances),
             setup,
+            before_maximum,
             environment,
             sender,
             wake,

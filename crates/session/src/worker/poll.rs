@@ -23,6 +23,7 @@ impl SessionWorker {
         };
         let mut news = false;
         let mut calibrated = false;
+        let mut last_round = None;
         let mut landed = Vec::new();
         let mut found = Vec::new();
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
@@ -45,6 +46,7 @@ impl SessionWorker {
                     launches,
                     took,
                 } => {
+                    last_round = Some((generations, took));
                     snapshots.round(generations, took);
                     state.fit_chunk(took, max);
                     let measurement = lab.measurement.as_mut();
@@ -100,6 +102,9 @@ impl SessionWorker {
                 Event::Snapshot { index } => landed.push(usize::from(index)),
             }
         });
+        if let Some((generations, took)) = last_round {
+            self.fit_rounds(generations, took);
+        }
         if calibrated {
             self.check_calibration();
         }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use super::SessionWorker;
 use crate::Command;
@@ -387,8 +388,40 @@ impl SessionWorker {
 
     fn set_pace(&mut self, pace: Pace) {
         self.state.pace = pace;
+        if pace == Pace::Maximum {
+            self.before_maximum
+                .get_or_insert(self.setup.generations_per_round);
+        } else if let Some(before) = self.before_maximum.take() {
+            self.set_generations_per_round(before);
+        }
         self.state.next_round_at = self.now();
         self.statistics.restart();
+    }
+
+    /// The generations per round that somebody chose.
+    pub(super) fn chosen_generations_per_round(&self) -> u32 {
+        self.before_maximum
+            .unwrap_or(self.setup.generations_per_round)
+    }
+
+    fn set_generations_per_round(&mut self, generations: u32) {
+        self.setup.generations_per_round = generations;
+        self.state.generations_per_round = generations;
+    }
+
+    /// At the maximum pace, fits the generations per round to the time that a round took: as many
+    /// as fit in a frame. Not while settings are compared by the time of their rounds.
+    pub(super) fn fit_rounds(&mut self, generations: u32, took: Duration) {
+        let Some(instances) = &self.instances else {
+            return;
+        };
+        let is_compared = instances.is_comparing() || self.lab.measurement.is_some();
+        if self.state.pace != Pace::Maximum || self.state.mode != Mode::Running || is_compared {
+            return;
+        }
+        let mut rounds = instances.round_length(Pace::FRAME, self.setup.generations_per_round);
+        rounds.learn(generations, took);
+        self.set_generations_per_round(rounds.generations());
     }
 
     /// Selects the kernel `ahead` places on in the table, skipping unavailable kernels.

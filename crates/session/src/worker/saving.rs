@@ -64,6 +64,7 @@ impl SessionWorker {
         SavedSession {
             setup: Setup {
                 pace: self.state.pace,
+                generations_per_round: self.chosen_generations_per_round(),
                 rounds: None,
                 size: parameters.size,
                 instances: parameters.instances,

@@ -124,6 +124,7 @@ fn figures(screen: &Screen<'_>, status: &Status, places: &TerminalLayout) -> Vec
     }
     let pace = match status.pace {
         Pace::Unthrottled => tr!("unthrottled").into(),
+        Pace::Maximum => tr!("maximum").into(),
         pace => tr!("at most {pace}", pace = pace),
     };
     figures.push((8, pace));
