@@ -29,6 +29,10 @@ const ROUNDS_TRACED: usize = 64;
 /// The exit code of a program that Ctrl+C ends, as shells say it: 128 and the number of `SIGINT`.
 const INTERRUPTED: i32 = 130;
 
+/// Signals so soon after the first mean the same: `timeout` sends one to the process and one to its
+/// group.
+const NOT_AGAIN: Duration = Duration::from_millis(500);
+
 /// What `--json` prints.
 #[derive(serde::Serialize)]
 struct Report {
@@ -174,8 +178,10 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
 fn stop_by_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let signalled = stop.clone();
+    let mut first = None;
     ctrlc::set_handler(move || {
-        if signalled.swap(true, Ordering::AcqRel) {
+        signalled.store(true, Ordering::Release);
+        if first.get_or_insert_with(Instant::now).elapsed() >= NOT_AGAIN {
             std::process::exit(INTERRUPTED);
         }
     })

@@ -757,6 +757,8 @@ fn a_run_that_is_stopped_saves_whole_files_and_leaves_no_other_behind() {
         crate::common::wait_for("rounds", || {
             running.said().contains("stepping").then_some(())
         });
+        // Twice, as `timeout` sends it.
+        signal(running.id(), name);
         signal(running.id(), name);
         let ended = running.end(crate::common::TIMEOUT);
         assert_eq!(ended.code, Some(0), "{ended:?}");
