@@ -195,3 +195,29 @@ pub(super) fn write(folder: &Path, record: &Record, measured: Measured) -> Resul
     write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
     Ok(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_recorded_with_each_kernel_once_the_fastest_first() {
+        let setup = Setup {
+            size: Size::new(96, 64).unwrap(),
+            rule: "B36/S23".parse().unwrap(),
+            ..setup("bits", 3, 96, DeviceChoice::Cpu).unwrap()
+        };
+        let run = run(&setup).unwrap();
+        assert_eq!((run.width, run.height, run.instances), (96, 64, 3));
+        assert!(!run.is_life);
+        let rates: Vec<f64> = run.fastest.iter().map(|one| one.cells_per_second).collect();
+        assert!(
+            rates.len() > 2 && rates.is_sorted_by(|a, b| a >= b),
+            "{run:?}"
+        );
+        let mut kernels: Vec<&String> = run.fastest.iter().map(|one| &one.kernel).collect();
+        kernels.sort();
+        kernels.dedup();
+        assert_eq!(kernels.len(), rates.len(), "{run:?}");
+    }
+}
