@@ -1,5 +1,6 @@
 //! What the HUD says, in words; where it stands is no concern here.
 
+use crate::finding::is_said_by;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
@@ -120,6 +121,14 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
 }
 
 impl Figures {
+    /// Leaves out the notice of the last change: its finding is in sight elsewhere.
+    pub fn leave_out_finding(&mut self, status: &Status) {
+        let repeats = |(urgency, sentence): &(Urgency, Message)| {
+            *urgency == Urgency::Notice && is_said_by(sentence, status)
+        };
+        self.messages.retain(|message| !repeats(message));
+    }
+
     /// Adds a notice that only what paints them can know, after all others.
     pub fn notify(&mut self, sentence: Message) {
         let is_warning = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Warning;

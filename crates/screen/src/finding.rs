@@ -3,8 +3,8 @@
 
 use crate::comparison;
 use crate::numbers::time_us;
-use lang::tr;
-use model::Status;
+use lang::{Message, tr};
+use model::{Effect, Status};
 
 /// How a finding is to be seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,12 +66,19 @@ pub fn headline(status: &Status) -> Option<Headline> {
     })
 }
 
+/// Whether a notice says no more than the finding of the last change does: where that is in sight, the
+/// notice can go.
+pub fn is_said_by(notice: &Message, status: &Status) -> bool {
+    let says = |effect: &Effect| *notice == effect.what || **notice == effect.in_words();
+    status.last_effect.as_ref().is_some_and(says)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixtures::status;
     use life::Size;
-    use model::{AbComparison, Effect, Finding, Streams, Switches};
+    use model::{AbComparison, Finding, Streams, Switches};
 
     fn changed(finding: Option<Finding>) -> Option<Headline> {
         let mut status = status(16, Size::new(64, 64).unwrap());
@@ -94,6 +101,24 @@ mod tests {
         assert_eq!(tone(Some(Finding::of(2.0, [1.9, 2.1]))), Tone::Better);
         assert_eq!(tone(Some(Finding::TooNoisy)), Tone::Plain);
         assert_eq!(tone(None), Tone::Measuring);
+    }
+
+    #[test]
+    fn a_notice_of_the_change_under_way_or_measured_says_no_more_than_the_finding() {
+        let mut status = status(16, Size::new(64, 64).unwrap());
+        let says = |status: &Status, notice: &str| is_said_by(&notice.into(), status);
+        assert!(!says(&status, "one shared stream"));
+        let mut effect = Effect {
+            what: "one shared stream".into(),
+            round_us: [Some(170.0), Some(2180.0)],
+            finding: None,
+        };
+        status.last_effect = Some(effect.clone());
+        assert!(says(&status, "one shared stream"));
+        effect.finding = Some(Finding::of(0.078, [0.077, 0.079]));
+        status.last_effect = Some(effect.clone());
+        assert!(says(&status, &effect.in_words()));
+        assert!(!says(&status, "saved session.json"));
     }
 
     #[test]

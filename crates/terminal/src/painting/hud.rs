@@ -7,11 +7,12 @@ use ratatui::style::Style;
 use crate::painting::MIN_TERMINAL_SIZE;
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::layout::{Panel, TerminalLayout};
-use lang::tr;
+use lang::{Message, tr};
 use model::{Action, Pace, SessionAction, Status, ViewAction};
 use screen::Screen;
 use screen::comparison::in_one_line;
 use screen::figures::streams;
+use screen::finding::is_said_by;
 use screen::numbers::{grouped, si, time_us};
 
 /// Says that there is no room, and how much is needed.
@@ -178,7 +179,11 @@ fn second(
     if let Some(why) = &status.failed {
         return (why.to_string(), depth.on(PALETTE.on_failed, PALETTE.failed));
     }
-    if let Some(notice) = screen.drawing.notice.as_ref().or(status.notice.as_ref()) {
+    // The timeline's head has the finding of the last change.
+    let has_head = places.timeline.is_some();
+    let is_new = |notice: &&Message| !(has_head && is_said_by(notice, status));
+    let of_session = status.notice.as_ref().filter(is_new);
+    if let Some(notice) = screen.drawing.notice.as_ref().or(of_session) {
         return (
             notice.to_string(),
             depth.on(PALETTE.on_notice, PALETTE.notice),

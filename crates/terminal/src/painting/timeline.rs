@@ -56,9 +56,14 @@ pub(crate) fn paint(
     let round = tr!("{} per round", time_us(chart.wall / 1e3));
     // The finding has the times of the rounds compared: that of one round would only confuse.
     let head = match headline(status) {
-        // Overlap is not measured while A and B are compared.
+        // Overlap is not measured while A and B are compared. Of their rounds, which the window
+        // shows both, there is room for one.
         Some(found) if status.comparison.is_some() => {
-            format!(" {}: {}", found.subject, found.factor)
+            let found = format!("{}: {}", found.subject, found.factor);
+            match timeline.before() {
+                Some(_) => format!(" {} · {found}", tr!("Round of B")),
+                None => format!(" {found}"),
+            }
         }
         Some(found) => format!(" {}: {} · {overlap}", found.subject, found.factor),
         None => format!(" {overlap} · {round}"),

@@ -56,6 +56,9 @@ pub(crate) fn paint(
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);
     }
+    if layout.timeline.is_some() {
+        figures.leave_out_finding(status);
+    }
     match layout.dock {
         Dock::Hidden => {}
         Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),

@@ -1,6 +1,8 @@
 //! The HUD beside the panels: figures in a column, labels left, values right.
 
-use egui::{Align2, Rect, pos2, vec2};
+use std::sync::Arc;
+
+use egui::{Align2, Galley, Rect, pos2, vec2};
 
 use crate::hit_regions;
 use crate::hud::parts;
@@ -18,6 +20,8 @@ const STATE: f32 = 44.0;
 const FOOT: f32 = 18.0;
 /// Rows of text in a message, at most.
 const MAX_ROWS: usize = 6;
+/// Sizes of a message's type: the largest that leaves it whole.
+const MESSAGE_TYPE: [f32; 4] = [14.0, 13.0, 12.0, 11.0];
 /// Room below the figures for messages, whether there are any or not: no figure goes when one comes.
 const MESSAGES: f32 = 62.0;
 
@@ -233,30 +237,26 @@ fn row(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
 }
 
 /// Paints messages, each in a box, at the foot of the room. The most urgent come first, and take as
-/// many rows of text as they need. What has no room is left out, as is a warning that would be cut: it
-/// comes back. One that is cut is a tip too.
+/// many rows of text as they need, in smaller type if they would be cut. What has no room is left out,
+/// as is a warning that would be cut all the same: it comes back. One that is cut is a tip too.
 fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
     let (pad, gap) = (9.0 * unit, 6.0 * unit);
     let mut boxes = Vec::new();
     let mut left = room.height() - gap;
     for (urgency, sentence) in messages {
         let (background, text_colour) = parts::message_colours(*urgency, &painter.palette);
-        let text = |rows: usize| {
-            let width = room.width() - 2.0 * pad;
-            paragraph(
-                painter,
-                sentence,
-                regular(14.0 * unit),
-                text_colour,
-                width,
-                rows,
-            )
+        let text = |size: f32, rows: usize| {
+            let (font, width) = (regular(size * unit), room.width() - 2.0 * pad);
+            paragraph(painter, sentence, font, text_colour, width, rows)
         };
-        let fits = |rows: &usize| text(*rows).size().y + 1.6 * pad <= left;
-        let Some(rows) = (1..=MAX_ROWS).rev().find(fits) else {
+        let fits = |text: &Arc<Galley>| text.size().y + 1.6 * pad <= left;
+        let mut sizes = MESSAGE_TYPE.iter().map(|&size| text(size, MAX_ROWS));
+        let whole = sizes.find(|text| !text.elided && fits(text));
+        let smallest = MESSAGE_TYPE[MESSAGE_TYPE.len() - 1];
+        let mut cut = (1..=MAX_ROWS).rev().map(|rows| text(smallest, rows));
+        let Some(text) = whole.or_else(|| cut.find(fits)) else {
             break;
         };
-        let text = text(rows);
         let can_wait = *urgency == Urgency::Warning && !boxes.is_empty();
         if text.elided && can_wait {
             continue;

@@ -6,8 +6,9 @@ use crate::hud::style::ThemedPainter;
 use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{Frame, LabView, TimelineView};
+use lang::Language;
 use life::Size;
-use model::{AbComparison, Effect, Finding, Status, Switches};
+use model::{AbComparison, Effect, Finding, Status, Switch, Switches};
 use screen::SidePanel;
 use screen::fixtures::{Timed, status};
 use screen::{
@@ -89,7 +90,7 @@ pub(crate) fn each_with(
     timeline: impl Fn([u32; 2]) -> TimelineView,
     check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
-    each_frame(status, options, timeline, None, check);
+    each_frame(status, options, timeline, (None, drawing()), check);
 }
 
 /// The same, with a lesson and everything beside it.
@@ -103,7 +104,7 @@ pub(crate) fn each_lesson(
         status,
         options,
         |_| TimelineView::default(),
-        Some(lesson),
+        (Some(lesson), drawing()),
         check,
     );
 }
@@ -112,13 +113,12 @@ fn each_frame(
     status: &Status,
     options: &ViewOptions,
     timeline: impl Fn([u32; 2]) -> TimelineView,
-    lesson: Option<&LessonScreen>,
+    (lesson, drawing): (Option<&LessonScreen>, Drawing),
     mut check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
     let lab = LabView::default();
     let mut population = Population::default();
     population.update(&Timed(0), status, options);
-    let drawing = drawing();
     let context = egui::Context::default();
     install_fonts(&context);
     for pixels in WINDOWS {
@@ -281,6 +281,73 @@ fn figures_never_lie_over_one_another() {
                 }
             }
         });
+    }
+}
+
+#[test]
+fn a_change_s_effect_is_said_once_and_never_cut() {
+    for language in [Language::English, Language::Chinese] {
+        lang::with(language, || {
+            for switch in Switch::ALL {
+                let status = status(16, Size::new(1024, 1024).unwrap());
+                for choice in switch.choices(status.switches, status.kernel) {
+                    says_once(&status, choice.effect.as_str());
+                }
+            }
+        });
+    }
+}
+
+/// With the timeline, over its lanes; without it, beside the panels.
+fn says_once(status: &Status, what: &str) {
+    let effect = Effect {
+        what: what.into(),
+        round_us: [Some(1234.5), Some(123.4)],
+        finding: Some(Finding::of(10.0, [8.04, 11.96])),
+    };
+    let mut status = status.clone();
+    status.notice = Some(effect.in_words().into());
+    let factor = effect.in_short();
+    status.last_effect = Some(effect);
+    for timeline in [true, false] {
+        let options = ViewOptions {
+            timeline,
+            ..Default::default()
+        };
+        let mut seen = 0;
+        let mut view = TimelineView::default();
+        view.update(&Timed(16));
+        let shown = (None, Drawing::default());
+        each_frame(
+            &status,
+            &options,
+            |_| view.clone(),
+            shown,
+            |frame, shapes| {
+                let (layout, _) = frame.layout().unwrap();
+                let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+                let is_side = matches!(layout.dock, Dock::Side(_));
+                if width < 1280.0
+                    || height < 700.0
+                    || !is_side
+                    || layout.timeline.is_some() != timeline
+                {
+                    return;
+                }
+                seen += 1;
+                let say = format!("'{what}' in {:?} at {}", frame.pixels, frame.scale);
+                let with_factor = shapes.iter().filter_map(|shape| match shape {
+                    Shape::Text(text) if text.galley.text().contains(&factor) => Some(&text.galley),
+                    _ => None,
+                });
+                let with_factor: Vec<_> = with_factor.collect();
+                assert_eq!(with_factor.len(), 1, "{say}");
+                assert!(!with_factor[0].elided, "{say}");
+                let whole = texts(shapes).any(|(text, _)| text.contains(what));
+                assert!(whole, "{say}");
+            },
+        );
+        assert!(seen > 0, "timeline: {timeline}");
     }
 }
 

@@ -75,17 +75,14 @@ fn paint_finding(painter: &ThemedPainter, places: &TimelineLayout, found: &Headl
         _ => [&whole, found.subject.as_str()],
     };
     let (font, colour) = (regular(BESIDE * unit), painter.palette.value);
-    let galleys = wordings
+    let mut galleys = wordings
         .into_iter()
         .map(|text| painter.layout_no_wrap(text.into(), font.clone(), colour));
-    if let Some(beside) = galleys.into_iter().find(|galley| galley.size().x <= room) {
-        put(
-            painter,
-            pos2(left, place.center().y),
-            Align2::LEFT_CENTER,
-            beside,
-        );
-    }
+    let whole = galleys.find(|galley| galley.size().x <= room);
+    let beside =
+        whole.unwrap_or_else(|| fitted(painter, &found.subject, font.clone(), colour, room));
+    let at = pos2(left, place.center().y);
+    put(painter, at, Align2::LEFT_CENTER, beside);
 }
 
 /// Where the finding will stand.
