@@ -92,29 +92,42 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     tell_line(format!("({})\n", lang::text(lesson.source)));
     tell_line(format!("{}\n", lang::text(lesson.intro)));
     tell_line(format!("? {}\n", lang::text(lesson.question)));
-    let outcome = lesson::run(lesson, arguments.device, &mut |progress| {
-        if let Progress::Measured(_, part) = progress {
-            tell_line(lang::text(part.title).into());
-            let labels: Vec<String> = part
-                .figures
-                .iter()
-                .map(|figure| lang::shown(&figure.label))
-                .collect();
-            let width = labels
-                .iter()
-                .map(|label| lang::columns(label))
-                .max()
-                .unwrap_or(0);
-            for (figure, label) in part.figures.iter().zip(&labels) {
-                let label = lang::align_left(label, width);
-                let value = number(figure.value);
-                tell_line(format!("  {label}  {value:>9} {}", figure.unit));
+    let outcome = lesson::run(
+        lesson,
+        arguments.device,
+        None,
+        &mut |progress| match progress {
+            Progress::Measuring(_) => {}
+            Progress::Swept(speedup) => {
+                if speedup.measured() == 1 {
+                    tell_line(speedup.caption());
+                }
+                let [instances, rates] = speedup.row(speedup.measured() - 1);
+                tell_line(format!("  {instances}: {rates}"));
             }
-            if let Some(note) = &part.note {
-                tell_line(format!("  {note}"));
+            Progress::Measured(_, part) => {
+                tell_line(lang::text(part.title).into());
+                let labels: Vec<String> = part
+                    .figures
+                    .iter()
+                    .map(|figure| lang::shown(&figure.label))
+                    .collect();
+                let width = labels
+                    .iter()
+                    .map(|label| lang::columns(label))
+                    .max()
+                    .unwrap_or(0);
+                for (figure, label) in part.figures.iter().zip(&labels) {
+                    let label = lang::align_left(label, width);
+                    let value = number(figure.value);
+                    tell_line(format!("  {label}  {value:>9} {}", figure.unit));
+                }
+                if let Some(note) = &part.note {
+                    tell_line(format!("  {note}"));
+                }
             }
-        }
-    })
+        },
+    )
     .map_err(unwrapped)?;
     tell_line(String::new());
     for factor in &outcome.factors {

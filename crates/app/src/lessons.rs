@@ -16,6 +16,8 @@ pub trait LessonSource {
     fn next(&mut self);
     /// Goes one page back, if there is one.
     fn previous(&mut self);
+    /// Goes to the open lesson's last page, its result, so that it is measured at once.
+    fn go_to_result(&mut self);
     /// Ends the open lesson, if one is; what it changed is as before.
     fn close(&mut self);
 }
@@ -64,6 +66,19 @@ impl Lessons {
         self.last = index;
         source.open(index);
         self.screen = source.page().map(LessonScreen::Page).or(self.screen.take());
+    }
+
+    /// Shows the result of the lesson of this name, measured now unless it is the one that is open.
+    pub fn show_result(&mut self, source: &mut dyn LessonSource, name: &str) {
+        let Some(index) = source.list().iter().position(|entry| entry.name == name) else {
+            return;
+        };
+        let is_open = self.last == index && source.page().is_some();
+        if !is_open {
+            self.open(source, index);
+        }
+        source.go_to_result();
+        self.update(source);
     }
 
     /// One page, or one entry, on or back.
@@ -122,9 +137,9 @@ mod tests {
     use super::*;
     use model::SessionAction;
 
-    /// Lessons of three pages each.
+    /// Lessons of three pages each: the open one with its page, and how often one was opened.
     #[derive(Default)]
-    struct Three(Option<(usize, usize)>);
+    struct Three(Option<(usize, usize)>, u32);
 
     impl LessonSource for Three {
         fn list(&self) -> Vec<LessonEntry> {
@@ -137,6 +152,7 @@ mod tests {
 
         fn open(&mut self, index: usize) {
             self.0 = Some((index, 1));
+            self.1 += 1;
         }
 
         fn page(&self) -> Option<LessonPage> {
@@ -154,6 +170,10 @@ mod tests {
 
         fn previous(&mut self) {
             self.0 = self.0.map(|(index, number)| (index, (number - 1).max(1)));
+        }
+
+        fn go_to_result(&mut self) {
+            self.0 = self.0.map(|(index, _)| (index, 3));
         }
 
         fn close(&mut self) {
@@ -197,6 +217,32 @@ mod tests {
         assert_eq!(source.page(), None);
         lessons.go_up(&mut source);
         assert_eq!(shown(&lessons), "nothing");
+    }
+
+    #[test]
+    fn a_lesson_s_result_is_shown_from_anywhere_and_measured_once_while_it_is_open() {
+        let (mut lessons, mut source) = (Lessons::default(), Three::default());
+        lessons.show_result(&mut source, "event");
+        assert_eq!(shown(&lessons), "about event, page 3");
+        lessons.next_or_previous(&mut source, false);
+        lessons.show_result(&mut source, "event");
+        assert_eq!(
+            (shown(&lessons).as_str(), source.1),
+            ("about event, page 3", 1)
+        );
+        lessons.go_up(&mut source);
+        lessons.show_result(&mut source, "event");
+        assert_eq!(
+            (shown(&lessons).as_str(), source.1),
+            ("about event, page 3", 2)
+        );
+        lessons.show_result(&mut source, "pinned");
+        assert_eq!(
+            (shown(&lessons).as_str(), source.1),
+            ("about pinned, page 3", 3)
+        );
+        lessons.show_result(&mut source, "no such lesson");
+        assert_eq!(source.1, 3);
     }
 
     #[test]

@@ -7,11 +7,12 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::{LessonSource, SessionHandle, Wake};
 use lang::tr;
-use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
+use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress, SweepSetup};
 use life::{Lattice, Size};
 use model::PictureSource;
 use model::{
-    Change, DeviceChoice, Edit, Picture, PicturePlan, Series, SessionAction, Setup, Status, Trace,
+    Change, DeviceChoice, Edit, Picture, PicturePlan, Series, SessionAction, Setup, Speedup,
+    Status, Trace,
 };
 use screen::{LessonEntry, LessonPage};
 use session::{Saver, Session, SessionFile};
@@ -57,12 +58,14 @@ struct Measured {
     /// The part that is being measured.
     now: Option<usize>,
     parts: Vec<PartOutcome>,
+    speedup: Option<Arc<Speedup>>,
     outcome: Option<Result<Outcome, String>>,
 }
 
 enum LessonEvent {
     Measuring(usize),
     Measured(PartOutcome),
+    Swept(Arc<Speedup>),
     Over(Result<Box<Outcome>, String>),
 }
 
@@ -119,12 +122,19 @@ impl SessionWithLessons {
         let (sender, events) = channel();
         measured.events = Some(events);
         let (lesson, device) = (open.lesson, self.device);
+        let status = self.session.status();
+        let swept = SweepSetup {
+            instances: status.instances,
+            size: status.size,
+            kernel: status.kernel,
+            generations_per_round: status.generations_per_round,
+        };
         let (before, wake) = (self.measuring.take(), self.wake.clone());
         let begun = Builder::new().name("lesson".into()).spawn(move || {
             if let Some(before) = before {
                 let _ = before.join();
             }
-            run_lesson(lesson, device, &sender, &wake);
+            run_lesson(lesson, (device, swept), &sender, &wake);
         });
         match begun {
             Ok(thread) => self.measuring = Some(thread),
@@ -141,7 +151,7 @@ impl SessionWithLessons {
 /// Measures, and tells of it as long as somebody listens.
 fn run_lesson(
     lesson: &'static Lesson,
-    device: DeviceChoice,
+    (device, swept): (DeviceChoice, SweepSetup),
     sender: &Sender<LessonEvent>,
     wake: &Mutex<Wake>,
 ) {
@@ -149,10 +159,16 @@ fn run_lesson(
         let _ = sender.send(event); // a lesson that was closed has no listener
         wake_ui(wake);
     };
-    let outcome = lesson::run(lesson, device, &mut |progress| match progress {
-        Progress::Measuring(part) => tell(LessonEvent::Measuring(part)),
-        Progress::Measured(_, part) => tell(LessonEvent::Measured(part.clone())),
-    });
+    let outcome = lesson::run(
+        lesson,
+        device,
+        Some(swept),
+        &mut |progress| match progress {
+            Progress::Measuring(part) => tell(LessonEvent::Measuring(part)),
+            Progress::Measured(_, part) => tell(LessonEvent::Measured(part.clone())),
+            Progress::Swept(speedup) => tell(LessonEvent::Swept(Arc::new(speedup.clone()))),
+        },
+    );
     tell(LessonEvent::Over(
         outcome.map(Box::new).map_err(|error| error.to_string()),
     ));
@@ -179,6 +195,7 @@ impl OpenLesson {
             match event {
                 LessonEvent::Measuring(part) => measured.now = Some(part),
                 LessonEvent::Measured(part) => measured.parts.push(part),
+                LessonEvent::Swept(speedup) => measured.speedup = Some(speedup),
                 LessonEvent::Over(outcome) => {
                     measured.outcome = Some(outcome.map(|outcome| *outcome))
                 }
@@ -217,6 +234,7 @@ impl OpenLesson {
 
 impl Measured {
     fn part(&self, part: usize, page: &mut LessonPage) {
+        page.speedup = self.speedup.clone();
         match (self.parts.get(part), &self.outcome) {
             (Some(known), _) => {
                 let row = |figure: &lesson::Figure| {
@@ -238,6 +256,7 @@ impl Measured {
     }
 
     fn result(&self, page: &mut LessonPage) {
+        page.speedup = self.speedup.clone();
         match &self.outcome {
             None => page.busy = true,
             Some(Err(why)) => page.note = why.clone(),
@@ -306,6 +325,13 @@ impl LessonSource for SessionWithLessons {
         if let Some(open) = &mut self.open {
             open.page = open.page.saturating_sub(1);
         }
+    }
+
+    fn go_to_result(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.page = open.lesson.pages().len() - 1;
+        }
+        self.measure();
     }
 
     fn close(&mut self) {
@@ -438,6 +464,41 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(240), "it goes on");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    #[test]
+    fn the_speed_up_curve_is_of_the_session_s_lattices_and_comes_point_by_point() {
+        let mut room = room();
+        let index = LESSONS
+            .iter()
+            .position(|it| it.name == lesson::SPEEDUP.name);
+        room.open(index.unwrap());
+        room.go_to_result();
+        let first = room.page().unwrap();
+        assert_eq!((first.number, first.busy), (first.of, true));
+        let began = Instant::now();
+        let mut seen = vec![0];
+        while room.page().unwrap().busy {
+            assert!(began.elapsed() < Duration::from_secs(240));
+            let page = room.page().unwrap();
+            let measured = page.speedup.map_or(0, |curve| curve.measured());
+            if seen.last() != Some(&measured) {
+                seen.push(measured);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(seen.starts_with(&[0, 1]), "{seen:?}");
+        let page = room.page().unwrap();
+        let curve = page.speedup.expect("it is measured");
+        assert_eq!((curve.kernel, curve.width, curve.height), ("bits", 32, 32));
+        assert_eq!(curve.instances, [1, 2]);
+        assert_eq!(curve.measured(), 2);
+        assert!(curve.series[2].unavailable.is_some(), "bits takes no batch");
+        assert!(
+            page.checks.iter().all(|(_, passed)| *passed),
+            "{:?}",
+            page.checks
+        );
     }
 
     /// What was asked for just before a lesson counts, whatever the status still says.

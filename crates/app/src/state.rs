@@ -164,6 +164,16 @@ impl<W: SessionHandle> AppState<W> {
         }
     }
 
+    /// Measures the speed-up curve, and shows it on the page of its lesson.
+    pub fn measure_speedup(&mut self, now: Instant) {
+        let has_lessons = self.with_lessons(|lessons, source| {
+            lessons.show_result(source, lesson::SPEEDUP.name);
+        });
+        if !has_lessons {
+            self.show_notice(message!("No lessons are available here"), now);
+        }
+    }
+
     /// Opens the selected lesson of the list.
     pub fn open_selected_lesson(&mut self) {
         if let Some(LessonScreen::List { selected, .. }) = self.lessons.screen {

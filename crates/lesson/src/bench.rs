@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Result;
+use super::{Result, SweepSetup};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
     DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, Program, RunId, Span,
@@ -27,6 +27,8 @@ pub struct Bench {
     shared: HashMap<(usize, usize), Vec<BufferId>>,
     /// What one part leaves for the next.
     kept: HashMap<&'static str, f64>,
+    /// What the rounds of a sweep step now; `None` in lessons without a sweep.
+    pub(super) sweep: Option<SweepSetup>,
 }
 
 /// The device that lessons use.
@@ -100,6 +102,7 @@ impl Bench {
             places: HashMap::new(),
             shared: HashMap::new(),
             kept: HashMap::new(),
+            sweep: None,
         })
     }
 

@@ -6,3 +6,4 @@ pub(super) mod default_stream;
 pub(super) mod occupancy;
 pub(super) mod priorities;
 pub(super) mod rounds;
+pub(super) mod speedup;

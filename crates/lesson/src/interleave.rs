@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::data::Numbers;
 use crate::{Measured, Result};
+use model::comparison::interval_of_times;
 use model::{Blocks, Comparison, Finding, Side};
 
 /// How long parts are measured in turn.
@@ -39,6 +40,8 @@ const MAX_BLOCKS: usize = 1000;
 pub(crate) struct Interleaved {
     /// For each part, its run with the median time.
     pub(crate) medians: Vec<Measured>,
+    /// For each part, the interval of that time; `None` if there were too few blocks.
+    pub(crate) intervals: Vec<Option<[f64; 2]>>,
     /// For each comparison, what it found.
     pub(crate) findings: Vec<Finding>,
 }
@@ -96,7 +99,12 @@ pub(crate) fn interleave(
         }
         comparisons.iter_mut().for_each(Comparison::resume);
     }
+    let intervals = counted.iter().map(|samples| {
+        let times: Vec<f64> = samples.iter().map(Measured::compared_ms).collect();
+        interval_of_times(&times)
+    });
     Ok(Interleaved {
+        intervals: intervals.collect(),
         medians: counted.into_iter().filter_map(middle).collect(),
         findings: comparisons.iter().map(Comparison::finish).collect(),
     })
@@ -160,7 +168,9 @@ mod tests {
             };
             assert!((ratio - time(slow) / time(fast)).abs() < 1e-9);
         }
-        for median in &found.medians {
+        for (median, interval) in found.medians.iter().zip(&found.intervals) {
+            let [low, high] = interval.expect("there were enough blocks");
+            assert!(low <= median.compared_ms() && median.compared_ms() <= high);
             let figures = &median.figures;
             assert_eq!(figures[0].value, median.compared_ms());
             assert_eq!(figures[1].value, 1e3 / median.compared_ms());
@@ -188,6 +198,7 @@ mod tests {
         let mut sample = noisy(&[2.0, 1.0], 0.0);
         let slow = interleave(&[9.0; 2], &[[0, 1]], hurried(Duration::ZERO), &mut sample).unwrap();
         assert_eq!(slow.findings, [Finding::TooNoisy]);
+        assert_eq!(slow.intervals, [None; 2]);
         let times = slow.medians.iter().map(Measured::compared_ms);
         assert_eq!(times.collect::<Vec<_>>(), [2.0, 1.0]);
         let quick = Duration::from_secs(1000);

@@ -7,6 +7,9 @@
 //! of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it
 //! on another thread.
 //!
+//! A lesson whose parts are a [`PartWork::Sweep`] is measured for 1, 2, 4 … instances: its outcome has
+//! a speed-up curve besides (module `sweep`).
+//!
 //! Parts that are compared are measured in turn, again and again ([`Experiment`]), until their
 //! comparison has a finding (module `interleave`). A conclusion is chosen by these findings
 //! ([`Outcome::conclude`]): it has a sentence for each, so that it says of no run what that run did
@@ -27,19 +30,21 @@ mod copies;
 mod data;
 mod interleave;
 mod outcome;
+mod sweep;
 mod work;
 
 pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::serve as serve_connections;
+pub use concepts::speedup::SPEEDUP;
 pub use outcome::{Check, Conclusions, Factor, Figure, Measured, Outcome, PartOutcome, Picture};
-pub use work::{Experiment, InKernel, PartWork, Rounds};
+pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use std::ops::Range;
 
 use engine::EngineError;
 use interleave::{Limits, interleave};
 use lang::tr;
-use model::DeviceChoice;
+use model::{DeviceChoice, Speedup};
 
 /// What can go wrong in a lesson, but for its checks.
 #[derive(Debug, thiserror::Error)]
@@ -161,6 +166,8 @@ pub enum Progress<'a> {
     Measuring(usize),
     /// This part has been measured, and compared with those that it is compared with.
     Measured(usize, &'a PartOutcome),
+    /// The parts of a sweep have been measured for another number of instances.
+    Swept(&'a Speedup),
 }
 
 /// Every lesson, in the order of the list.
@@ -180,6 +187,7 @@ pub static LESSONS: &[Lesson] = &[
     copies::pinned::PINNED,
     copies::chunks::IN_CHUNKS,
     concepts::default_stream::DEFAULT_STREAM,
+    concepts::speedup::SPEEDUP,
     concepts::rounds::ISSUE_ORDER,
     concepts::connections::CONNECTIONS,
     concepts::rounds::GRAPHS,
@@ -199,6 +207,14 @@ impl Lesson {
         let parts = (0..self.parts.len()).map(Page::Part);
         let before = [Page::Intro, Page::Question].into_iter();
         before.chain(parts).chain([Page::Result]).collect()
+    }
+
+    /// What its sweep steps, if it has one.
+    fn sweep(&self) -> Option<SweepSetup> {
+        self.parts.iter().find_map(|part| match &part.work {
+            PartWork::Sweep(rounds) => Some(SweepSetup::of(rounds)),
+            _ => None,
+        })
     }
 
     /// The parts, as ranges: what is compared is in the same one.
@@ -222,53 +238,79 @@ impl Lesson {
 }
 
 /// Measures every part of a lesson on a device (the first one, where there are several), and says
-/// what came of it. Blocks for as long as that takes, seconds as a rule.
+/// what came of it. A sweep steps `swept`, if that is given, and else the lesson's own lattices.
+/// Blocks for as long as all that takes, seconds as a rule.
 ///
 /// # Errors
 /// Where the device or the engine fails; a check that fails is no error but stands in the outcome.
 pub fn run(
     lesson: &'static Lesson,
     device: DeviceChoice,
+    swept: Option<SweepSetup>,
     tell: &mut dyn FnMut(Progress),
 ) -> Result<Outcome> {
     let mut bench = Bench::open(device)?;
-    let mut outcome = Outcome::of(lesson, &bench);
+    let mut outcome = match lesson.sweep() {
+        Some(own) => sweep::measure(lesson, swept.unwrap_or(own), &mut bench, tell)?,
+        None => measure(lesson, &mut bench, tell)?,
+    };
+    outcome.close(lesson);
+    Ok(outcome)
+}
+
+/// Measures every part of a lesson.
+fn measure(
+    lesson: &'static Lesson,
+    bench: &mut Bench,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<Outcome> {
+    let mut outcome = Outcome::of(lesson, bench);
+    // Nothing is to be concluded from the times of what the CPU engine lacks.
+    let can_compare = outcome.missing.is_none();
     for group in lesson.groups() {
+        let mut parts = Vec::new();
         let mut experiments = Vec::new();
         for part in group.clone() {
+            let work = &lesson.parts[part].work;
+            if let Some(why) = work.incompatibility(bench) {
+                let nothing = Measured::default().note(why);
+                outcome.add(&lesson.parts[part], nothing, Measured::default());
+                continue;
+            }
             tell(Progress::Measuring(part));
-            let mut experiment = lesson.parts[part].work.prepare(&mut bench)?;
-            let sample = experiment.sample(&mut bench)?;
-            let inspected = experiment.inspect(&mut bench)?;
+            let mut experiment = work.prepare(bench)?;
+            let sample = experiment.sample(bench)?;
+            let inspected = experiment.inspect(bench)?;
             outcome.add(&lesson.parts[part], sample, inspected);
+            parts.push(part);
             experiments.push(experiment);
         }
-        // Nothing is to be concluded from the times of what the CPU engine lacks.
-        let can_compare = outcome.missing.is_none();
-        let of_group = |compare: &&Compare| can_compare && group.contains(&compare.slow);
-        let compared: Vec<Compare> = lesson.compared.iter().filter(of_group).copied().collect();
-        if !compared.is_empty() {
-            let pairs: Vec<[usize; 2]> = compared
+        let place = |part: usize| parts.iter().position(|&measured| measured == part);
+        let places = |compare: &Compare| Some([place(compare.slow)?, place(compare.fast)?]);
+        let compared = lesson.compared.iter();
+        let compared = compared.filter_map(|compare| Some((compare, places(compare)?)));
+        let (compared, pairs): (Vec<_>, Vec<_>) = compared.unzip();
+        if !pairs.is_empty() && (can_compare || bench.sweep.is_some()) {
+            let first: Vec<f64> = parts
                 .iter()
-                .map(|compare| [compare.slow - group.start, compare.fast - group.start])
-                .collect();
-            let first: Vec<f64> = group
-                .clone()
-                .map(|part| outcome.compared_ms(part))
+                .map(|&part| outcome.compared_ms(part))
                 .collect();
             let interleaved = interleave(&first, &pairs, Limits::LESSON, &mut |i| {
                 // The system may leave a thread of the CPU engine in a bad place for seconds, and the
                 // part to which it belongs would look slow: so threads are made anew for each run.
                 if bench.is_cpu() && experiments[i].has_own_engine() {
-                    experiments[i] = lesson.parts[group.start + i].work.prepare(&mut bench)?;
+                    experiments[i] = lesson.parts[parts[i]].work.prepare(bench)?;
                 }
-                experiments[i].sample(&mut bench)
+                experiments[i].sample(bench)
             })?;
-            for (part, median) in group.clone().zip(interleaved.medians) {
-                outcome.replace(part, median);
+            let medians = interleaved.medians.into_iter().zip(interleaved.intervals);
+            for (&part, (median, interval)) in parts.iter().zip(medians) {
+                outcome.replace(part, median, interval);
             }
-            for (compare, finding) in compared.iter().zip(interleaved.findings) {
-                outcome.compare(compare, finding);
+            if can_compare {
+                for (compare, finding) in compared.into_iter().zip(interleaved.findings) {
+                    outcome.compare(compare, finding);
+                }
             }
         }
         for part in group {
@@ -277,7 +319,6 @@ pub fn run(
         drop(experiments);
         bench.clear()?;
     }
-    outcome.close(lesson);
     Ok(outcome)
 }
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{Bench, Compare, Lesson, Part};
 use lang::tr;
-use model::Finding;
 use model::trace::TimedRound;
+use model::{Finding, Speedup};
 
 /// What came of a lesson.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +28,9 @@ pub struct Outcome {
     pub closing: String,
     /// Pictures by name.
     pub pictures: Vec<Picture>,
+    /// The speed-up curve, if the lesson has a sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speedup: Option<Speedup>,
     /// A timed round and its title, for a timeline.
     #[serde(skip)]
     pub trace: Option<(String, TimedRound)>,
@@ -40,6 +43,9 @@ pub struct PartOutcome {
     pub title: &'static str,
     /// What is set against other parts, in milliseconds.
     pub time_ms: Option<f64>,
+    /// The interval of that time, if it is a median of enough runs.
+    #[serde(skip)]
+    pub interval_ms: Option<[f64; 2]>,
     /// What was measured.
     pub figures: Vec<Figure>,
     /// What is to be known of them.
@@ -258,6 +264,7 @@ impl Outcome {
             }),
             closing: String::new(),
             pictures: Vec::new(),
+            speedup: None,
             trace: None,
         }
     }
@@ -281,6 +288,7 @@ impl Outcome {
         self.parts.push(PartOutcome {
             title: part.title,
             time_ms: sample.time_ms,
+            interval_ms: None,
             figures,
             note: sample.note.or(inspected.note),
             sampled,
@@ -296,10 +304,12 @@ impl Outcome {
         time.expect("a part that is compared has a time")
     }
 
-    /// Puts the sample with the median time in the place of a part's first one.
-    pub(super) fn replace(&mut self, part: usize, median: Measured) {
+    /// Puts the sample with the median time in the place of a part's first one, with the interval of
+    /// that time.
+    pub(super) fn replace(&mut self, part: usize, median: Measured, interval: Option<[f64; 2]>) {
         let part = &mut self.parts[part];
         part.time_ms = median.time_ms;
+        part.interval_ms = interval;
         part.figures.splice(..part.sampled, median.figures);
     }
 
@@ -397,6 +407,7 @@ mod tests {
                 .map(|missing| missing.what.into()),
             closing: String::new(),
             pictures: Vec::new(),
+            speedup: None,
             trace: None,
         };
         for part in lesson.parts {
@@ -505,10 +516,11 @@ mod tests {
         let inspected = Measured::default().figure("launches", 3.0, "");
         outcome.add(&lesson.parts[0], sample(5.0), inspected);
         assert_eq!(outcome.value(0, "a run"), 5.0);
-        outcome.replace(0, sample(4.0));
+        outcome.replace(0, sample(4.0), Some([3.5, 4.5]));
         let figures = ["a run", "a second", "launches"].map(|label| outcome.value(0, label));
         assert_eq!(figures, [4.0, 250.0, 3.0]);
         assert_eq!(outcome.parts[0].time_ms, Some(4.0));
+        assert_eq!(outcome.parts[0].interval_ms, Some([3.5, 4.5]));
         assert_eq!(outcome.parts[0].figures.len(), 3);
     }
 

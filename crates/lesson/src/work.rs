@@ -13,7 +13,7 @@ use life::{Lattice, Rule, Size, reference, soup};
 use model::KernelChoice;
 use model::PicturePlan;
 use model::trace::TimedRound;
-use model::{Pace, Setup, Start, Switches, TimeSettings, TransferChoice};
+use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings, TransferChoice};
 use session::instances::{Instances, read_lattice, starts};
 
 /// The soups of the lessons.
@@ -26,6 +26,8 @@ pub(super) const DENSITY: f64 = 0.3;
 pub enum PartWork {
     /// Rounds, as the window does them, under some switches.
     Rounds(Rounds),
+    /// The same for 1, 2, 4 … instances, up to this number or to a session's ([`SweepSetup`]).
+    Sweep(Rounds),
     /// Many generations in one launch.
     InKernel(InKernel),
     /// Another experiment.
@@ -60,10 +62,26 @@ impl PartWork {
     /// Puts in place what the part needs, and warms it up.
     pub(super) fn prepare(&self, bench: &mut Bench) -> Result<Box<dyn Experiment>> {
         match self {
-            PartWork::Rounds(rounds) => Ok(Box::new(RoundsRun::new(*rounds, bench)?)),
+            PartWork::Rounds(rounds) => {
+                let setup = SweepSetup::of(rounds).setup(rounds.switches, bench.choice());
+                Ok(Box::new(RoundsRun::new(setup, rounds.rounds, bench)?))
+            }
+            PartWork::Sweep(rounds) => {
+                let sweep = bench.sweep.unwrap_or(SweepSetup::of(rounds));
+                let setup = sweep.setup(rounds.switches, bench.choice());
+                Ok(Box::new(RoundsRun::new(setup, rounds.rounds, bench)?))
+            }
             PartWork::InKernel(launch) => Ok(Box::new(Launches::new(*launch, bench)?)),
             PartWork::Program(prepare) => prepare(bench),
             PartWork::Once(measure) => Ok(Box::new(Once(*measure))),
+        }
+    }
+
+    /// Why the part cannot be measured with the kernel of the sweep; `None` if it can.
+    pub(super) fn incompatibility(&self, bench: &Bench) -> Option<String> {
+        match (self, bench.sweep) {
+            (PartWork::Sweep(rounds), Some(sweep)) => rounds.switches.incompatibility(sweep.kernel),
+            _ => None,
         }
     }
 }
@@ -98,9 +116,53 @@ pub struct Rounds {
     pub rounds: u32,
 }
 
+/// What the rounds of a sweep step: a session's lattices, or a lesson's own.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepSetup {
+    /// How many lattices.
+    pub instances: usize,
+    /// Their size.
+    pub size: Size,
+    /// The kernel that steps them.
+    pub kernel: &'static Kernel,
+    /// Generations a round.
+    pub generations_per_round: u32,
+}
+
+impl SweepSetup {
+    /// A lesson's own.
+    pub(super) fn of(rounds: &Rounds) -> SweepSetup {
+        SweepSetup {
+            instances: rounds.instances,
+            size: square(rounds.side),
+            kernel: kernel(rounds.kernel),
+            generations_per_round: rounds.generations_per_round,
+        }
+    }
+
+    fn setup(&self, switches: Switches, device: DeviceChoice) -> Setup {
+        Setup {
+            instances: self.instances,
+            size: self.size,
+            rule: Rule::LIFE,
+            start: Start::Soup {
+                density: DENSITY,
+                seed: SEED,
+            },
+            kernel: self.kernel,
+            kernel_choice: KernelChoice::Explicit,
+            device,
+            switches,
+            generations_per_round: self.generations_per_round,
+            pace: Pace::Unthrottled,
+            rounds: None,
+            time: TimeSettings::DEFAULT,
+        }
+    }
+}
+
 /// Rounds on an engine of their own.
 struct RoundsRun {
-    rounds: Rounds,
     setup: Setup,
     instances: Instances,
     first: Arc<Lattice>,
@@ -110,41 +172,24 @@ struct RoundsRun {
 }
 
 impl RoundsRun {
-    fn new(rounds: Rounds, bench: &Bench) -> Result<RoundsRun> {
-        let setup = Setup {
-            instances: rounds.instances,
-            size: square(rounds.side),
-            rule: Rule::LIFE,
-            start: Start::Soup {
-                density: DENSITY,
-                seed: SEED,
-            },
-            kernel: kernel(rounds.kernel),
-            kernel_choice: KernelChoice::Explicit,
-            device: bench.choice(),
-            switches: rounds.switches,
-            generations_per_round: rounds.generations_per_round,
-            pace: Pace::Unthrottled,
-            rounds: None,
-            time: TimeSettings::DEFAULT,
-        };
+    /// `rounds` in a row are a sample; a fifth of them on the CPU.
+    fn new(setup: Setup, rounds: u32, bench: &Bench) -> Result<RoundsRun> {
         let mut instances = Instances::new(bench.open_engine()?, &setup, 1)?;
         let starts = starts(&setup, 0..setup.instances)?;
         let first = starts[0].1.clone();
         instances.set_lattices(starts)?;
         instances.set_picture(Some(PicturePlan {
-            transfer: match rounds.switches.transfer {
+            transfer: match setup.switches.transfer {
                 TransferChoice::Cells => Transfer::Cells,
                 _ => Transfer::Bits,
             },
             ..PicturePlan::BITS
         }))?;
         let mut run = RoundsRun {
-            rounds,
             setup,
             instances,
             first,
-            in_a_row: bench.pick(rounds.rounds, (rounds.rounds / 5).max(1)),
+            in_a_row: bench.pick(rounds, (rounds / 5).max(1)),
             stepped: 0,
         };
         run.step(4, None)?; // modules are loaded, graphs prepared
@@ -153,7 +198,7 @@ impl RoundsRun {
 
     /// The time of so many rounds in milliseconds.
     fn step(&mut self, rounds: u32, traced: Option<&mut dyn FnMut(TimedRound)>) -> Result<f64> {
-        let each = self.rounds.generations_per_round;
+        let each = self.setup.generations_per_round;
         let generations = u64::from(rounds) * u64::from(each);
         self.stepped += generations;
         let took = self.instances.run(generations, each, traced)?;
@@ -164,9 +209,9 @@ impl RoundsRun {
 impl Experiment for RoundsRun {
     fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
         let ms = self.step(self.in_a_row, None)? / f64::from(self.in_a_row);
-        let instances = self.rounds.instances as u64;
+        let instances = self.setup.instances as u64;
         let cells = (self.setup.size.cells() * instances) as f64
-            * f64::from(self.rounds.generations_per_round);
+            * f64::from(self.setup.generations_per_round);
         Ok(Measured::of_time(mark!("a round"), ms)
             .figure(mark!("rounds a second"), 1e3 / ms, "1/s")
             .figure(mark!("cells a second"), cells / ms / 1e6, "Gcell/s"))
@@ -180,7 +225,7 @@ impl Experiment for RoundsRun {
         let want = reference::run(&self.first, Rule::LIFE, self.stepped);
         let all = tr!(
             "after {stepped} generations the first of {} lattices is as the reference has it",
-            self.rounds.instances,
+            self.setup.instances,
             stepped = self.stepped
         );
         let mut measured = Measured::default().check(all, got[0] == want);

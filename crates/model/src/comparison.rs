@@ -351,6 +351,18 @@ fn is_precise(finding: &Finding) -> bool {
     }
 }
 
+/// The interval of the median of times that were measured while comparisons had their looks at them;
+/// `None` if they are too few. As for a [`Comparison`], it misses the median with a probability of
+/// [`ERROR`] at most, whichever look was the last.
+pub fn interval_of_times(times: &[f64]) -> Option<[f64; 2]> {
+    // Fewer blocks than the first look needs had no look before the last one.
+    let error = match times.len() {
+        few if few < FIRST_LOOK => ERROR,
+        _ => ERROR_PER_LOOK,
+    };
+    interval_of_median(times, error)
+}
+
 /// The interval that contains the median of the values' distribution but for this probability;
 /// `None` if there are too few values for that.
 fn interval_of_median(values: &[f64], error: f64) -> Option<[f64; 2]> {

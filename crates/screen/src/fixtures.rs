@@ -12,7 +12,7 @@ use life::{Lattice, Rule, Size};
 use model::KernelChoice;
 use model::PictureSource;
 use model::trace::{StepFacts, StepKind, TimedRound};
-use model::{Pace, Picture, Series, Status, Trace};
+use model::{Pace, Picture, Series, Speedup, SpeedupPoint, SpeedupSeries, Status, Trace};
 
 /// The figures of a session that does well.
 pub fn status(instances: usize, size: Size) -> Status {
@@ -281,7 +281,63 @@ pub fn lesson_page(picture: bool) -> LessonPage {
             ),
         ],
         busy: true,
+        speedup: None,
         picture: picture.then(|| (64, 64, pixels.collect())),
+    }
+}
+
+/// The result of the speed-up lesson, measured for all of five numbers of instances or for fewer;
+/// with a kernel that takes no batch, without that curve.
+pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
+    let series = |title, rates: [f64; 5]| {
+        let points = rates.into_iter().enumerate().take(measured);
+        let points = points.map(|(nth, rounds_per_second)| SpeedupPoint {
+            instances: 1 << nth,
+            rounds_per_second,
+            interval: Some([0.9 * rounds_per_second, 1.06 * rounds_per_second]),
+        });
+        SpeedupSeries {
+            title,
+            points: points.collect(),
+            unavailable: None,
+        }
+    };
+    let mut batch = series("a batch", [3270.0, 3250.0, 3240.0, 3180.0, 3050.0]);
+    if !batched {
+        batch.points.clear();
+        let why = lang::tr!("kernel '{}' steps one lattice per launch", "bits");
+        batch.unavailable = Some(why);
+    }
+    let is_over = measured == 5;
+    let factors = [
+        ("a stream each instead of one stream", "12.1× faster ± 0.2"),
+        ("a batch instead of a stream each", "1.24× faster ± 0.04"),
+    ];
+    let factors = factors.into_iter().take(if batched { 2 } else { 1 });
+    let factors = factors.map(|(label, found)| (lang::shown(label), found.to_owned()));
+    LessonPage {
+        title: lang::shown("1, 2, 4 … instances: the speed-up curve"),
+        number: 6,
+        of: 6,
+        text: match is_over {
+            true => lang::shown("Operations of different streams overlapped."),
+            false => String::new(),
+        },
+        rows: factors.filter(|_| is_over).collect(),
+        busy: !is_over,
+        speedup: Some(Arc::new(Speedup {
+            kernel: if batched { "sync-global" } else { "bits" },
+            width: 1024,
+            height: 1024,
+            generations_per_round: 8,
+            instances: Speedup::counts(16),
+            series: vec![
+                series("one stream for all", [3260.0, 1650.0, 828.0, 414.0, 207.0]),
+                series("a stream each", [3260.0, 3190.0, 3080.0, 2820.0, 2460.0]),
+                batch,
+            ],
+        })),
+        ..LessonPage::default()
     }
 }
 

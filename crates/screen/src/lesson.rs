@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use model::Speedup;
+
 /// A row of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LessonEntry {
@@ -12,7 +14,7 @@ pub struct LessonEntry {
 }
 
 /// A page of a lesson.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct LessonPage {
     /// The lesson's title.
     pub title: String,
@@ -32,12 +34,14 @@ pub struct LessonPage {
     pub checks: Vec<(String, bool)>,
     /// Whether it is being measured.
     pub busy: bool,
+    /// The speed-up curve, as far as it is measured.
+    pub speedup: Option<Arc<Speedup>>,
     /// Width, height and RGBA, four bytes a pixel, row by row.
     pub picture: Option<(u32, u32, Arc<[u8]>)>,
 }
 
 /// What stands beside the panels while lessons are open.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum LessonScreen {
     /// All lessons.
     List {

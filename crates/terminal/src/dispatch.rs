@@ -136,6 +136,10 @@ impl<W: SessionHandle> TerminalApp<W> {
                 self.app.toggle_lessons(Instant::now());
                 self.view.scroll_to_top();
             }
+            ViewAction::MeasureSpeedup => {
+                self.app.measure_speedup(Instant::now());
+                self.view.scroll_to_top();
+            }
             ViewAction::NextPage => {
                 self.with_lessons(|lessons, source| lessons.next_or_previous(source, true))
             }

@@ -1,5 +1,7 @@
 //! A lesson in the window: the list of lessons, or a page of one, in large type beside the panels.
 
+mod speedup;
+
 use std::sync::Arc;
 
 use egui::{Align2, Galley, Rect, TextureHandle, pos2, vec2};
@@ -326,8 +328,13 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
     let number = format!("{} / {}", page.number, page.of);
     let top = inside.top() + 50.0 * unit;
     let bottom = inside.bottom() - 30.0 * unit;
-    // A picture asks for a part of the height, and takes what the words leave.
-    let kept = page.picture.as_ref().map_or(0.0, |_| 0.36 * (bottom - top));
+    // A picture or a chart asks for a part of the height, and takes what the words leave.
+    let part = match (&page.speedup, &page.picture) {
+        (Some(_), _) => 0.5,
+        (None, Some(_)) => 0.36,
+        (None, None) => 0.0,
+    };
+    let kept = part * (bottom - top);
     let sizes = (0..).map(|step| LARGEST_PAGE - 0.05 * step as f32);
     let (size, pieces) = sizes
         .map(|size| (size, pieces(painter, page, inside.width(), size * unit)))
@@ -362,11 +369,13 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
         paint_piece(painter, place, size * unit, piece);
         y += height;
     }
-    if let Some(picture) = &page.picture {
-        let left = Rect::from_min_max(
-            pos2(inside.left(), y + 12.0 * unit),
-            pos2(inside.right(), bottom),
-        );
+    let left = Rect::from_min_max(
+        pos2(inside.left(), y + 12.0 * unit),
+        pos2(inside.right(), bottom),
+    );
+    if let Some(speedup) = &page.speedup {
+        speedup::paint(painter, left, unit, speedup);
+    } else if let Some(picture) = &page.picture {
         paint_picture(painter, left, picture);
     }
 }

@@ -83,6 +83,7 @@ impl<W: SessionHandle> Handler<W> {
                 }
             }
             ViewAction::ToggleLessons => self.toggle_lessons(),
+            ViewAction::MeasureSpeedup => self.measure_speedup(),
             ViewAction::NextPage => self.turn_page(true),
             ViewAction::PreviousPage => self.turn_page(false),
             ViewAction::ToggleGridLines => self.toggle_grid_lines(),

@@ -22,6 +22,12 @@ impl<W: SessionHandle> Handler<W> {
         self.hover();
     }
 
+    /// Measures the speed-up curve, whatever is open of the lessons.
+    pub(super) fn measure_speedup(&mut self) {
+        self.app.measure_speedup(Instant::now());
+        self.hover();
+    }
+
     /// One page, or one entry of the list, on or back.
     pub(super) fn turn_page(&mut self, on: bool) {
         self.with_lessons(|lessons, source| lessons.next_or_previous(source, on));

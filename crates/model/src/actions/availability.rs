@@ -273,7 +273,7 @@ impl SessionAction {
 impl ViewAction {
     fn needs(self) -> Requirement {
         match self {
-            ViewAction::OpenGoTo => Requirement::Engine,
+            ViewAction::OpenGoTo | ViewAction::MeasureSpeedup => Requirement::Engine,
             ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
             | ViewAction::ToggleSingle
@@ -315,9 +315,9 @@ impl ViewAction {
 
     fn check(self, status: Option<&Status>) -> Result<(), String> {
         match self {
-            ViewAction::ToggleSingle | ViewAction::ToggleSeparateCameras => {
-                status.map_or(Ok(()), has_several_panels)
-            }
+            ViewAction::ToggleSingle
+            | ViewAction::ToggleSeparateCameras
+            | ViewAction::MeasureSpeedup => status.map_or(Ok(()), has_several_panels),
             ViewAction::OpenGoTo
             | ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
@@ -380,6 +380,7 @@ impl ViewAction {
             | ViewAction::PanUp
             | ViewAction::PanDown
             | ViewAction::Fit
+            | ViewAction::MeasureSpeedup
             | ViewAction::NextPage
             | ViewAction::PreviousPage
             | ViewAction::NextColourMode

@@ -144,6 +144,8 @@ pub enum ViewAction {
     ToggleLab,
     /// Opens or closes the list of lessons.
     ToggleLessons,
+    /// Measures rounds per second by the number of instances, in the lesson of it.
+    MeasureSpeedup,
     /// The lesson's next page.
     NextPage,
     /// The lesson's page before.

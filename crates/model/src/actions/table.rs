@@ -582,6 +582,22 @@ pub static TABLE: &[Row] = &[
         "Timeline of the streams",
     )
     .search(&["gpu", "profiler", "trace", "overlap", "events", "显卡"]),
+    Row::view(
+        ViewAction::MeasureSpeedup,
+        &[shift('T')],
+        Topic::Measuring,
+        "Speed-up curve: rounds/s by instances",
+    )
+    .search(&[
+        "speedup",
+        "scaling",
+        "streams",
+        "graph",
+        "chart",
+        "benchmark",
+        "加速比",
+        "图表",
+    ]),
     Row::session(
         SessionAction::ToggleBlockTimestamps,
         &[char('M')],

@@ -289,6 +289,19 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
             say(" ", style);
         }
     }
+    if let Some(speedup) = &page.speedup {
+        say(&speedup.caption(), depth.text(PALETTE.label));
+        for nth in 0..speedup.measured() {
+            let [instances, rates] = speedup.row(nth);
+            say(&format!("{instances}: {rates}"), depth.text(PALETTE.value));
+        }
+        for series in &speedup.series {
+            if let Some(why) = &series.unavailable {
+                let title = lang::text(series.title);
+                say(&format!("{title}: {why}"), depth.text(PALETTE.label));
+            }
+        }
+    }
     for (what, value) in &page.rows {
         say(&format!("{what}: {value}"), depth.text(PALETTE.value));
     }

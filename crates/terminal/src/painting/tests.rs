@@ -343,6 +343,59 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
 }
 
 #[test]
+fn a_finding_over_the_lanes_is_said_once_and_b_s_round_is_called_so() {
+    let mut status = status(8, size(64, 64));
+    let mut view = view();
+    view.options.timeline = true;
+    let effect = model::Effect {
+        what: "one shared stream".into(),
+        round_us: [Some(170.0), Some(2180.0)],
+        finding: Some(model::Finding::of(0.078, [0.0765, 0.0794])),
+    };
+    status.notice = Some(effect.in_words().into());
+    status.last_effect = Some(effect);
+    view.update(&status, &fixtures::TimedBefore(8));
+    let said = |view: &mut View, status: &Status| text(&screen(view, status, [120, 40])).concat();
+    let lines = said(&mut view, &status);
+    assert_eq!(lines.matches("12.8× slower").count(), 1, "{lines}");
+    assert!(!lines.contains("Round of B"), "{lines}");
+    view.options.timeline = false;
+    let lines = said(&mut view, &status);
+    assert_eq!(lines.matches("12.8× slower").count(), 1, "{lines}");
+    view.options.timeline = true;
+    (status.notice, status.last_effect) = (None, None);
+    status.comparison = Some(model::AbComparison {
+        switches: [model::Switches::DEFAULT; 2],
+        round_us: [Some(100.0), Some(200.0)],
+        finding: None,
+        differing: None,
+        each: 4,
+    });
+    let lines = said(&mut view, &status);
+    assert!(lines.contains("Round of B"), "{lines}");
+}
+
+#[test]
+fn the_speed_up_curve_is_a_line_for_each_number_of_instances() {
+    let status = status(16, size(64, 64));
+    let mut view = view();
+    view.lesson = Some(LessonScreen::Page(fixtures::speedup_page(3, false)));
+    let lines = text(&screen(&mut view, &status, [100, 40]));
+    for words in [
+        "N instances of 1024 × 1024 cells · kernel bits",
+        "N = 1: one stream for all 3300 ± 400 · a stream each 3300 ± 400 rounds/s",
+        "N = 4: one stream for all 830 ± 90",
+        "a batch: kernel 'bits' steps one lattice per launch",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.contains(words)),
+            "{words}: {lines:#?}"
+        );
+    }
+    assert!(!lines.concat().contains("N = 8"), "not measured yet");
+}
+
+#[test]
 fn cards_show_every_line_by_scrolling() {
     use model::actions::{FrontEnd, TABLE, Topic};
     let status = status(4, size(32, 32));

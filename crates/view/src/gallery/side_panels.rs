@@ -7,7 +7,9 @@ use model::ladder::fixtures::ladder;
 use model::{Bound, Effect, Finding, Overlap, Resource, Status};
 use screen::LessonScreen;
 use screen::SidePanel;
-use screen::fixtures::{lesson_list, lesson_page, round_with_block_timestamps, waited_round};
+use screen::fixtures::{
+    lesson_list, lesson_page, round_with_block_timestamps, speedup_page, waited_round,
+};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [timeline(), blocks(), lab(), graphs(), lessons()].concat()
@@ -230,6 +232,16 @@ fn lessons() -> Vec<Scenario> {
         Scenario {
             name: "lesson-picture",
             lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-speedup",
+            lesson: || Some(LessonScreen::Page(speedup_page(5, true))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-speedup-under-way",
+            lesson: || Some(LessonScreen::Page(speedup_page(3, false))),
             ..SCREEN
         },
         Scenario {

@@ -1,0 +1,99 @@
+//! The speed-up curve: more and more instances, in one stream, in a stream each, and as a batch.
+
+use crate::work::Rounds;
+use crate::{Compare, Conclusions, Group, Lesson, Missing, Part, PartWork};
+use lang::tr;
+use model::{Streams, Switches};
+
+/// The lesson that the key of the speed-up curve opens.
+pub const SPEEDUP: Lesson = Lesson {
+    name: "speedup",
+    group: Group::Concepts,
+    title: "1, 2, 4 … instances: the speed-up curve",
+    source: "the key F2, and the parallel speed-up of any textbook",
+    intro: "Rounds of 1, 2, 4 … lattices: all in one stream, in a stream each, and as a batch, one \
+            launch for all of them. In the window they have the size and the kernel of the \
+            session, elsewhere 256 x 256 cells. Each round brings every cell to the host as a bit.",
+    question: "Twice as many instances: does each round take twice as long?",
+    parts: &[
+        Part {
+            title: "one stream for all",
+            work: PartWork::Sweep(sweep(Streams::One)),
+        },
+        Part {
+            title: "a stream each",
+            work: PartWork::Sweep(sweep(Streams::PerInstance)),
+        },
+        Part {
+            title: "a batch",
+            work: PartWork::Sweep(sweep(Streams::Batch)),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 0,
+            fast: 1,
+            label: "a stream each instead of one stream",
+        },
+        Compare {
+            slow: 1,
+            fast: 2,
+            label: "a batch instead of a stream each",
+        },
+    ],
+    missing_on_cpu: Some(Missing {
+        what: "SMs that one instance leaves idle",
+        on_gpu: "A GPU would show how many instances run at once. In one stream they follow one \
+                 another: twice as many take twice as long. In a stream each they overlap, and a \
+                 round takes hardly longer until the SMs are full. A batch also saves the host all \
+                 launches but one. On the CPU engine one instance can keep every core busy.",
+    }),
+    closing: |outcome| {
+        let streams = outcome.conclude(
+            0,
+            Conclusions {
+                faster: tr!("Operations of different streams overlapped."),
+                none: tr!("Here one stream had kept everything busy already."),
+                slower: tr!(
+                    "Here one stream had kept everything busy already, and a stream each cost more."
+                ),
+            },
+        );
+        let batch = outcome.conclude(
+            1,
+            Conclusions {
+                faster: tr!("So it pays to launch once for all instances."),
+                none: tr!("So the launches of a stream each cost next to nothing here."),
+                slower: tr!(
+                    "A batch has a price too: no download begins before the last lattice is stepped."
+                ),
+            },
+        );
+        if batch.is_empty() {
+            // The kernel takes none.
+            return tr!(
+                "{} That is for all instances; the curves also show fewer.",
+                streams
+            );
+        }
+        tr!(
+            "{} {} That is for all instances; the curves also show fewer.",
+            streams,
+            batch
+        )
+    },
+};
+
+const fn sweep(streams: Streams) -> Rounds {
+    Rounds {
+        instances: 16,
+        side: 256,
+        kernel: "sync-global",
+        switches: Switches {
+            streams,
+            ..Switches::DEFAULT
+        },
+        generations_per_round: 8,
+        rounds: 10,
+    }
+}

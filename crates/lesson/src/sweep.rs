@@ -1,0 +1,145 @@
+//! A lesson's parts for 1, 2, 4 … instances: the speed-up curve.
+
+use crate::{Bench, Check, Lesson, Outcome, Progress, Result, SweepSetup};
+use model::{Speedup, SpeedupPoint, SpeedupSeries};
+
+/// Measures every part of a lesson for each number of instances, up to those of `sweep`, whose times
+/// and findings are the outcome's. Of the others, it has the points of the curve, and checks that
+/// failed.
+///
+/// # Errors
+/// Where the engine fails.
+pub(super) fn measure(
+    lesson: &'static Lesson,
+    sweep: SweepSetup,
+    bench: &mut Bench,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<Outcome> {
+    let counts = Speedup::counts(sweep.instances);
+    let mut speedup = empty(lesson, &sweep, counts.clone());
+    let mut failed: Vec<Check> = Vec::new();
+    for &instances in &counts[..counts.len() - 1] {
+        bench.sweep = Some(SweepSetup { instances, ..sweep });
+        let outcome = super::measure(lesson, bench, &mut |_| {})?;
+        add_points(&mut speedup, instances, &outcome);
+        tell(Progress::Swept(&speedup));
+        failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
+    }
+    bench.sweep = Some(sweep);
+    let mut outcome = super::measure(lesson, bench, &mut |progress| {
+        // What was measured follows the curve, which it completes.
+        if let Progress::Measuring(_) = progress {
+            tell(progress);
+        }
+    })?;
+    add_points(&mut speedup, sweep.instances, &outcome);
+    tell(Progress::Swept(&speedup));
+    for (part, measured) in outcome.parts.iter().enumerate() {
+        tell(Progress::Measured(part, measured));
+    }
+    outcome.checks.append(&mut failed);
+    outcome.speedup = Some(speedup);
+    Ok(outcome)
+}
+
+/// Adds a point to every curve.
+fn add_points(speedup: &mut Speedup, instances: usize, outcome: &Outcome) {
+    let rate = |ms: f64| 1e3 / ms;
+    for (series, part) in speedup.series.iter_mut().zip(&outcome.parts) {
+        match part.time_ms {
+            None => series.unavailable = part.note.clone(),
+            Some(ms) => series.points.push(SpeedupPoint {
+                instances,
+                rounds_per_second: rate(ms),
+                interval: part.interval_ms.map(|[low, high]| [rate(high), rate(low)]),
+            }),
+        }
+    }
+}
+
+/// Curves without points.
+fn empty(lesson: &Lesson, sweep: &SweepSetup, instances: Vec<usize>) -> Speedup {
+    let series = lesson.parts.iter().map(|part| SpeedupSeries {
+        title: part.title,
+        points: Vec::new(),
+        unavailable: None,
+    });
+    Speedup {
+        kernel: sweep.kernel.name,
+        width: sweep.size.width(),
+        height: sweep.size.height(),
+        generations_per_round: sweep.generations_per_round,
+        instances,
+        series: series.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SPEEDUP;
+    use engine::kernels;
+    use life::Size;
+    use model::DeviceChoice;
+
+    /// The outcome of the lesson with small lattices on the CPU, and the curve after each number of
+    /// instances.
+    fn swept(instances: usize, kernel: &str) -> (Outcome, Vec<Speedup>) {
+        let sweep = SweepSetup {
+            instances,
+            size: Size::new(32, 32).unwrap(),
+            kernel: kernels::find(kernel).unwrap(),
+            generations_per_round: 2,
+        };
+        let mut curves = Vec::new();
+        let outcome = crate::run(&SPEEDUP, DeviceChoice::Cpu, Some(sweep), &mut |progress| {
+            if let Progress::Swept(curve) = progress {
+                curves.push(curve.clone());
+            }
+        });
+        (outcome.unwrap(), curves)
+    }
+
+    #[test]
+    fn each_number_of_instances_adds_a_point_with_its_interval_to_every_curve() {
+        let (outcome, curves) = swept(3, "sync-global");
+        assert_eq!(curves.len(), 3);
+        for (measured, curve) in curves.iter().enumerate() {
+            assert_eq!(curve.instances, [1, 2, 3]);
+            assert_eq!(curve.measured(), measured + 1);
+            for series in &curve.series {
+                assert_eq!(series.unavailable, None);
+                assert_eq!(series.points.len(), measured + 1, "{}", series.title);
+                for point in &series.points {
+                    let [low, high] = point.interval.expect("enough rounds");
+                    let rate = point.rounds_per_second;
+                    assert!(0.0 < low && low <= rate && rate <= high, "{point:?}");
+                }
+            }
+        }
+        assert_eq!(outcome.speedup.as_ref(), curves.last());
+        // The parts are those of all instances.
+        for (part, series) in outcome.parts.iter().zip(&curves[2].series) {
+            let rate = 1e3 / part.time_ms.unwrap();
+            assert_eq!(series.points[2].rounds_per_second, rate);
+        }
+        assert!(outcome.passed(), "{:?}", outcome.checks);
+        assert!(outcome.factors.is_empty(), "the CPU gives no factor");
+        assert_eq!(outcome.closing, SPEEDUP.missing_on_cpu.unwrap().on_gpu);
+    }
+
+    #[test]
+    fn a_kernel_that_takes_no_batch_has_two_curves_and_says_why() {
+        let (outcome, curves) = swept(1, "bits");
+        let [curve] = &curves[..] else {
+            panic!("{curves:?}");
+        };
+        let points = curve.series.iter().map(|series| series.points.len());
+        assert_eq!(points.collect::<Vec<_>>(), [1, 1, 0]);
+        let why = curve.series[2].unavailable.as_deref();
+        assert_eq!(why, Some("kernel 'bits' steps one lattice per launch"));
+        assert_eq!(outcome.parts[2].note.as_deref(), why);
+        assert!(outcome.parts[2].figures.is_empty());
+        assert!(outcome.passed(), "{:?}", outcome.checks);
+    }
+}

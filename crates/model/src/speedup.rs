@@ -1,0 +1,149 @@
+//! The speed-up curve: rounds per second by the number of instances, for several ways of issuing a
+//! round.
+
+use lang::tr;
+use serde::Serialize;
+
+/// The curves, as far as they are measured.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Speedup {
+    /// The kernel that steps the lattices.
+    pub kernel: &'static str,
+    /// Cells across a lattice.
+    pub width: u32,
+    /// Cells down a lattice.
+    pub height: u32,
+    /// Generations per round.
+    pub generations_per_round: u32,
+    /// The numbers of instances that are measured, in ascending order.
+    pub instances: Vec<usize>,
+    /// A curve for each way of issuing a round.
+    pub series: Vec<SpeedupSeries>,
+}
+
+/// One of the curves.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SpeedupSeries {
+    /// How rounds are issued, in English.
+    pub title: &'static str,
+    /// In the order of [`Speedup::instances`], as far as they are measured.
+    pub points: Vec<SpeedupPoint>,
+    /// Why there are no points; `None` if there can be.
+    pub unavailable: Option<String>,
+}
+
+/// A point of a curve.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct SpeedupPoint {
+    /// The number of instances.
+    pub instances: usize,
+    /// The median, in rounds per second.
+    pub rounds_per_second: f64,
+    /// The interval of the median; `None` if too few rounds were measured.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Speedup {
+    /// The numbers of instances to measure, up to `most`: 1, 2, 4 … and `most` itself.
+    pub fn counts(most: usize) -> Vec<usize> {
+        let powers = std::iter::successors(Some(1), |count| Some(2 * count));
+        let smaller = powers.take_while(|&count| count < most);
+        smaller.chain([most]).collect()
+    }
+
+    /// How many of the numbers of instances are measured.
+    pub fn measured(&self) -> usize {
+        let points = self.series.iter().map(|series| series.points.len());
+        points.max().unwrap_or(0)
+    }
+
+    /// What a round steps, in words.
+    pub fn caption(&self) -> String {
+        tr!(
+            "N instances of {width} × {height} cells · kernel {kernel} · generations per round: {generations}",
+            width = self.width,
+            height = self.height,
+            kernel = self.kernel,
+            generations = self.generations_per_round
+        )
+    }
+
+    /// The points of the nth number of instances, in words: that number, and the rates.
+    pub fn row(&self, nth: usize) -> [String; 2] {
+        let rates = self.series.iter().filter_map(|series| {
+            let rate = series.points.get(nth)?.in_words();
+            Some(format!("{} {rate}", lang::text(series.title)))
+        });
+        let rates: Vec<String> = rates.collect();
+        [
+            format!("N = {}", self.instances[nth]),
+            tr!("{} rounds/s", rates.join(" · ")),
+        ]
+    }
+}
+
+impl SpeedupPoint {
+    /// The rate, with the digits that its interval supports: `12300 ± 200`.
+    pub fn in_words(&self) -> String {
+        let rate = self.rounds_per_second;
+        let Some([low, high]) = self.interval else {
+            let unit = unit_of(rate) / 10.0;
+            return tr!("about {rate}", rate = rounded(rate, unit));
+        };
+        let half = (high - rate).max(rate - low).max(rate / 1000.0);
+        if half > rate / 4.0 {
+            // The halves may be very unequal.
+            let [low, high] = [low, high].map(|rate| rounded(rate, unit_of(rate) / 10.0));
+            return tr!("{low} to {high}", low = low, high = high);
+        }
+        let unit = unit_of(half);
+        // A hair less than the next digit is that digit.
+        let half = (half / unit - 1e-6).ceil() * unit;
+        format!("{} ± {}", rounded(rate, unit), rounded(half, unit))
+    }
+}
+
+/// The power of ten of a number's first digit.
+fn unit_of(value: f64) -> f64 {
+    10f64.powf(value.max(f64::MIN_POSITIVE).log10().floor())
+}
+
+/// A number as a multiple of a power of ten.
+fn rounded(value: f64, unit: f64) -> String {
+    let digits = (-unit.log10()).round().max(0.0) as usize;
+    format!("{:.digits$}", (value / unit).round() * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_measured_and_the_number_of_instances_itself() {
+        assert_eq!(Speedup::counts(1), [1]);
+        assert_eq!(Speedup::counts(2), [1, 2]);
+        assert_eq!(Speedup::counts(12), [1, 2, 4, 8, 12]);
+        assert_eq!(Speedup::counts(16), [1, 2, 4, 8, 16]);
+    }
+
+    #[test]
+    fn rates_have_the_digits_that_their_intervals_support() {
+        let say = |rounds_per_second, interval| {
+            let instances = 1;
+            let point = SpeedupPoint {
+                instances,
+                rounds_per_second,
+                interval,
+            };
+            point.in_words()
+        };
+        assert_eq!(say(12_345.0, Some([12_200.0, 12_500.0])), "12300 ± 200");
+        assert_eq!(say(12_345.0, Some([12_345.0; 2])), "12350 ± 20");
+        assert_eq!(say(3.456, Some([3.4, 3.5])), "3.46 ± 0.06");
+        assert_eq!(say(60.0, Some([57.0, 61.0])), "60 ± 3");
+        assert_eq!(say(9_000.0, Some([8_030.0, 9_970.0])), "9000 ± 1000");
+        assert_eq!(say(40.5, Some([24.0, 99.7])), "24 to 100");
+        assert_eq!(say(3456.0, None), "about 3500");
+        assert_eq!(say(0.3456, None), "about 0.35");
+    }
+}
