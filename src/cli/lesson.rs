@@ -1,5 +1,6 @@
 //! `lifestreams lesson`: lists the lessons, or runs them and prints what was measured.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -8,7 +9,8 @@ use super::failure::CheckFailed;
 use super::options::LessonArguments;
 use super::text::{print, say};
 use lang::tr;
-use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, Picture, Progress};
+use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome, Picture, Progress};
+use model::Speedup;
 use view::picture_file::{Image, write_png};
 
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
@@ -92,42 +94,15 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     tell_line(format!("({})\n", lang::text(lesson.source)));
     tell_line(format!("{}\n", lang::text(lesson.intro)));
     tell_line(format!("? {}\n", lang::text(lesson.question)));
-    let outcome = lesson::run(
-        lesson,
-        arguments.device,
-        None,
-        &mut |progress| match progress {
-            Progress::Measuring(_) => {}
-            Progress::Swept(speedup) => {
-                if speedup.measured() == 1 {
-                    tell_line(speedup.caption());
-                }
-                let [instances, rates] = speedup.row(speedup.measured() - 1);
-                tell_line(format!("  {instances}: {rates}"));
-            }
-            Progress::Measured(_, part) => {
-                tell_line(lang::text(part.title).into());
-                let labels: Vec<String> = part
-                    .figures
-                    .iter()
-                    .map(|figure| lang::shown(&figure.label))
-                    .collect();
-                let width = labels
-                    .iter()
-                    .map(|label| lang::columns(label))
-                    .max()
-                    .unwrap_or(0);
-                for (figure, label) in part.figures.iter().zip(&labels) {
-                    let label = lang::align_left(label, width);
-                    let value = number(figure.value);
-                    tell_line(format!("  {label}  {value:>9} {}", figure.unit));
-                }
-                if let Some(note) = &part.note {
-                    tell_line(format!("  {note}"));
-                }
-            }
-        },
-    )
+    let outcome = lesson::run(lesson, arguments.device, None, &mut |progress| {
+        let lines = match progress {
+            Progress::Measuring(_) => Vec::new(),
+            Progress::Swept(speedup) => curve_lines(speedup),
+            Progress::Measured(_, part) => part_lines(part),
+        };
+        lines.into_iter().for_each(&mut tell_line);
+        ControlFlow::Continue(())
+    })
     .map_err(unwrapped)?;
     tell_line(String::new());
     for factor in &outcome.factors {
@@ -154,6 +129,33 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         Some(error) => Err(error),
         None => Ok(outcome),
     }
+}
+
+/// What a part measured.
+fn part_lines(part: &PartOutcome) -> Vec<String> {
+    let figures = part.figures.iter();
+    let labels: Vec<String> = figures.map(|it| lang::shown(&it.label)).collect();
+    let widths = labels.iter().map(|label| lang::columns(label));
+    let width = widths.max().unwrap_or(0);
+    let figures = part.figures.iter().zip(&labels).map(|(figure, label)| {
+        let (label, value) = (lang::align_left(label, width), number(figure.value));
+        format!("  {label}  {value:>9} {}", figure.unit)
+    });
+    let title = std::iter::once(lang::text(part.title).to_owned());
+    let note = part.note.iter().map(|note| format!("  {note}"));
+    title.chain(figures).chain(note).collect()
+}
+
+/// The newest points of a speed-up curve, below a head if they are the first.
+fn curve_lines(speedup: &Speedup) -> Vec<String> {
+    let Some(newest) = speedup.measured().checked_sub(1) else {
+        return Vec::new();
+    };
+    let head = (newest == 0).then(|| speedup.caption());
+    let [instances, rates] = speedup.row(newest);
+    head.into_iter()
+        .chain([format!("  {instances}: {rates}")])
+        .collect()
 }
 
 /// A number with about three digits.

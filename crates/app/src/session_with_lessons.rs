@@ -1,6 +1,7 @@
 //! A session with the lessons beside it: while a lesson measures, the session rests, so that
 //! neither disturbs the other.
 
+use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
@@ -148,7 +149,7 @@ impl SessionWithLessons {
     }
 }
 
-/// Measures, and tells of it as long as somebody listens.
+/// Measures, and tells of it, as long as somebody listens.
 fn run_lesson(
     lesson: &'static Lesson,
     (device, swept): (DeviceChoice, SweepSetup),
@@ -156,8 +157,12 @@ fn run_lesson(
     wake: &Mutex<Wake>,
 ) {
     let tell = |event| {
-        let _ = sender.send(event); // a lesson that was closed has no listener
+        let sent = sender.send(event);
         wake_ui(wake);
+        match sent {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()), // a lesson that was closed has no listener
+        }
     };
     let outcome = lesson::run(
         lesson,
@@ -169,9 +174,8 @@ fn run_lesson(
             Progress::Swept(speedup) => tell(LessonEvent::Swept(Arc::new(speedup.clone()))),
         },
     );
-    tell(LessonEvent::Over(
-        outcome.map(Box::new).map_err(|error| error.to_string()),
-    ));
+    let outcome = outcome.map(Box::new).map_err(|error| error.to_string());
+    let _ = tell(LessonEvent::Over(outcome));
 }
 
 fn wake_ui(wake: &Mutex<Wake>) {

@@ -39,7 +39,7 @@ pub use concepts::speedup::SPEEDUP;
 pub use outcome::{Check, Conclusions, Factor, Figure, Measured, Outcome, PartOutcome, Picture};
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use engine::EngineError;
 use interleave::{Limits, interleave};
@@ -55,6 +55,9 @@ pub enum LessonError {
     /// The program could not start itself again, or did not understand itself.
     #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
     Child(String),
+    /// Nobody wanted to hear more of it.
+    #[error("{}", tr!("the lesson was ended before it was measured"))]
+    Ended,
 }
 
 impl From<EngineError> for LessonError {
@@ -159,6 +162,9 @@ pub enum Page {
     Result,
 }
 
+/// Takes how far a lesson is, and says whether it goes on.
+pub type Tell<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+
 /// How far a lesson is.
 #[derive(Debug)]
 pub enum Progress<'a> {
@@ -239,15 +245,15 @@ impl Lesson {
 
 /// Measures every part of a lesson on a device (the first one, where there are several), and says
 /// what came of it. A sweep steps `swept`, if that is given, and else the lesson's own lattices.
-/// Blocks for as long as all that takes, seconds as a rule.
+/// Blocks for as long as all that takes, seconds as a rule, or until `tell` answers that it is to end.
 ///
 /// # Errors
-/// Where the device or the engine fails; a check that fails is no error but stands in the outcome.
+/// Where the device or the engine fails, or `tell` ends it; a check that fails is no error but stands in the outcome.
 pub fn run(
     lesson: &'static Lesson,
     device: DeviceChoice,
     swept: Option<SweepSetup>,
-    tell: &mut dyn FnMut(Progress),
+    tell: &mut Tell,
 ) -> Result<Outcome> {
     let mut bench = Bench::open(device)?;
     let mut outcome = match lesson.sweep() {
@@ -258,12 +264,16 @@ pub fn run(
     Ok(outcome)
 }
 
+/// Ends a lesson that is not to go on.
+fn go_on(answer: ControlFlow<()>) -> Result<()> {
+    match answer {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(LessonError::Ended),
+    }
+}
+
 /// Measures every part of a lesson.
-fn measure(
-    lesson: &'static Lesson,
-    bench: &mut Bench,
-    tell: &mut dyn FnMut(Progress),
-) -> Result<Outcome> {
+fn measure(lesson: &'static Lesson, bench: &mut Bench, tell: &mut Tell) -> Result<Outcome> {
     let mut outcome = Outcome::of(lesson, bench);
     // Nothing is to be concluded from the times of what the CPU engine lacks.
     let can_compare = outcome.missing.is_none();
@@ -277,7 +287,7 @@ fn measure(
                 outcome.add(&lesson.parts[part], nothing, Measured::default());
                 continue;
             }
-            tell(Progress::Measuring(part));
+            go_on(tell(Progress::Measuring(part)))?;
             let mut experiment = work.prepare(bench)?;
             let sample = experiment.sample(bench)?;
             let inspected = experiment.inspect(bench)?;
@@ -314,7 +324,7 @@ fn measure(
             }
         }
         for part in group {
-            tell(Progress::Measured(part, &outcome.parts[part]));
+            go_on(tell(Progress::Measured(part, &outcome.parts[part])))?;
         }
         drop(experiments);
         bench.clear()?;

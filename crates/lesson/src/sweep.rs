@@ -1,6 +1,8 @@
 //! A lesson's parts for 1, 2, 4 … instances: the speed-up curve.
 
-use crate::{Bench, Check, Lesson, Outcome, Progress, Result, SweepSetup};
+use std::ops::ControlFlow;
+
+use crate::{Bench, Check, Lesson, Outcome, Progress, Result, SweepSetup, Tell, go_on};
 use model::{Speedup, SpeedupPoint, SpeedupSeries};
 
 /// Measures every part of a lesson for each number of instances, up to those of `sweep`, whose times
@@ -8,34 +10,35 @@ use model::{Speedup, SpeedupPoint, SpeedupSeries};
 /// failed.
 ///
 /// # Errors
-/// Where the engine fails.
+/// Where the engine fails, or `tell` ends it.
 pub(super) fn measure(
     lesson: &'static Lesson,
     sweep: SweepSetup,
     bench: &mut Bench,
-    tell: &mut dyn FnMut(Progress),
+    tell: &mut Tell,
 ) -> Result<Outcome> {
     let counts = Speedup::counts(sweep.instances);
     let mut speedup = empty(lesson, &sweep, counts.clone());
     let mut failed: Vec<Check> = Vec::new();
     for &instances in &counts[..counts.len() - 1] {
         bench.sweep = Some(SweepSetup { instances, ..sweep });
-        let outcome = super::measure(lesson, bench, &mut |_| {})?;
+        let outcome = super::measure(lesson, bench, &mut |_| ControlFlow::Continue(()))?;
         add_points(&mut speedup, instances, &outcome);
-        tell(Progress::Swept(&speedup));
+        go_on(tell(Progress::Swept(&speedup)))?;
         failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
     }
     bench.sweep = Some(sweep);
     let mut outcome = super::measure(lesson, bench, &mut |progress| {
         // What was measured follows the curve, which it completes.
-        if let Progress::Measuring(_) = progress {
-            tell(progress);
+        match progress {
+            Progress::Measuring(_) => tell(progress),
+            _ => ControlFlow::Continue(()),
         }
     })?;
     add_points(&mut speedup, sweep.instances, &outcome);
-    tell(Progress::Swept(&speedup));
+    go_on(tell(Progress::Swept(&speedup)))?;
     for (part, measured) in outcome.parts.iter().enumerate() {
-        tell(Progress::Measured(part, measured));
+        go_on(tell(Progress::Measured(part, measured)))?;
     }
     outcome.checks.append(&mut failed);
     outcome.speedup = Some(speedup);
@@ -77,25 +80,30 @@ fn empty(lesson: &Lesson, sweep: &SweepSetup, instances: Vec<usize>) -> Speedup 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SPEEDUP;
+    use crate::{LessonError, SPEEDUP};
     use engine::kernels;
     use life::Size;
     use model::DeviceChoice;
 
-    /// The outcome of the lesson with small lattices on the CPU, and the curve after each number of
-    /// instances.
-    fn swept(instances: usize, kernel: &str) -> (Outcome, Vec<Speedup>) {
-        let sweep = SweepSetup {
+    fn small(instances: usize, kernel: &str) -> SweepSetup {
+        SweepSetup {
             instances,
             size: Size::new(32, 32).unwrap(),
             kernel: kernels::find(kernel).unwrap(),
             generations_per_round: 2,
-        };
+        }
+    }
+
+    /// The outcome of the lesson with small lattices on the CPU, and the curve after each number of
+    /// instances.
+    fn swept(instances: usize, kernel: &str) -> (Outcome, Vec<Speedup>) {
+        let sweep = small(instances, kernel);
         let mut curves = Vec::new();
         let outcome = crate::run(&SPEEDUP, DeviceChoice::Cpu, Some(sweep), &mut |progress| {
             if let Progress::Swept(curve) = progress {
                 curves.push(curve.clone());
             }
+            ControlFlow::Continue(())
         });
         (outcome.unwrap(), curves)
     }
@@ -126,6 +134,17 @@ mod tests {
         assert!(outcome.passed(), "{:?}", outcome.checks);
         assert!(outcome.factors.is_empty(), "the CPU gives no factor");
         assert_eq!(outcome.closing, SPEEDUP.missing_on_cpu.unwrap().on_gpu);
+    }
+
+    #[test]
+    fn a_lesson_that_is_closed_is_not_measured_to_its_end() {
+        let (sweep, mut told) = (small(4, "bits"), 0);
+        let outcome = crate::run(&SPEEDUP, DeviceChoice::Cpu, Some(sweep), &mut |_| {
+            told += 1;
+            ControlFlow::Break(())
+        });
+        assert!(matches!(outcome, Err(LessonError::Ended)), "{outcome:?}");
+        assert_eq!(told, 1);
     }
 
     #[test]

@@ -17,8 +17,18 @@ const BOTTOM: f32 = 24.0;
 /// Half the size of a point's sign.
 const SIGN: f32 = 4.5;
 
-/// Paints the caption, the legend and the curves into `room`, `unit` pixels a unit.
+/// Height that all of it takes, at least: in less room everything is smaller.
+const HEIGHT: f32 = 280.0;
+
+/// Pixels of a side, below which nothing could be read.
+const SMALLEST_ROOM: f32 = 80.0;
+
+/// Paints the caption, the legend and the curves into `room`, `unit` pixels a unit at most.
 pub(super) fn paint(painter: &ThemedPainter, room: Rect, unit: f32, speedup: &Speedup) {
+    if room.height().min(room.width()) < SMALLEST_ROOM {
+        return;
+    }
+    let unit = unit.min(room.height() / HEIGHT);
     let palette = &painter.palette;
     let colours = [palette.value, palette.accent, palette.comparison_b];
     let line = |text: &str, colour, x: f32, row: usize| {
@@ -53,9 +63,6 @@ pub(super) fn paint(painter: &ThemedPainter, room: Rect, unit: f32, speedup: &Sp
         pos2(room.left() + LEFT * unit, top),
         room.max - vec2(SIGN * unit, BOTTOM * unit),
     );
-    if axes.height() < 3.0 * LINE * unit {
-        return;
-    }
     let Some(range) = range(speedup) else { return };
     paint_axes(painter, axes, unit, speedup, range);
     for (nth, series) in speedup.series.iter().enumerate() {

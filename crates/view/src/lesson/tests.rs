@@ -3,9 +3,10 @@
 use super::*;
 use crate::hud::tests::{each_lesson, texts};
 use crate::layout::{LayoutRequest, lay_out};
+use egui::Shape;
 use life::Size;
 use screen::ViewOptions;
-use screen::fixtures::{lesson_list, lesson_page, status};
+use screen::fixtures::{lesson_list, lesson_page, speedup_page, status};
 
 #[test]
 fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
@@ -40,6 +41,41 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
         );
         assert!(seen > 5, "{seen}");
     }
+}
+
+#[test]
+fn the_speed_up_curve_has_its_axes_and_signs_in_every_window() {
+    let status = status(16, Size::new(512, 512).unwrap());
+    let screen = LessonScreen::Page(speedup_page(5, true));
+    let mut seen = 0;
+    each_lesson(
+        &status,
+        &ViewOptions::default(),
+        &screen,
+        |frame, shapes| {
+            let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+            if width < 600.0 || height < 350.0 {
+                return;
+            }
+            seen += 1;
+            let say = format!("{:?} at {}", frame.pixels, frame.scale);
+            let (layout, _) = frame.layout().unwrap();
+            let place = rect_of(layout.lesson.unwrap());
+            let found = |wanted: &str| {
+                let found = texts(shapes).find(|(text, _)| *text == wanted);
+                let (_, rect) = found.unwrap_or_else(|| panic!("no '{wanted}' in {say}"));
+                assert!(place.contains_rect(rect), "'{wanted}' in {say}");
+                rect
+            };
+            let [top, bottom] = ["rounds/s", "instances"].map(found);
+            assert!(bottom.top() - top.bottom() > 0.15 * place.height(), "{say}");
+            assert!(found("1").center().x < found("16").center().x, "{say}");
+            // One sign in the legend, and one a point.
+            let is_ours = |shape: &&Shape| matches!(shape, Shape::Circle(circle) if place.contains(circle.center));
+            assert_eq!(shapes.iter().filter(is_ours).count(), 6, "{say}");
+        },
+    );
+    assert!(seen > 8, "{seen}");
 }
 
 #[test]
