@@ -104,7 +104,7 @@ impl Cases {
         Cases {
             sizes: awkward.iter().chain(large).map(size).collect(),
             rules: rules.iter().map(rule).collect(),
-            random_rules: 500,
+            random_rules: 60,
             most_cells: u64::MAX,
             generations: (1..=65).collect(),
             seeds: 2,

@@ -484,7 +484,7 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
         ("cells after an upload", on(vec![unpack(0..1, Layout::I32), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
         ("a kernel after unpacking", on(vec![unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
         ("a kernel of a range in two layouts", on(vec![unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
-        ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "24 words"),
+        ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
         ("the view of a neighbour", on(vec![reduce(0..1, 4, 1), download(0..2, 0, Transfer::View)]), "LatticeId(1) has no view"),
         ("the measure of a neighbour", on(vec![Op::Measure(0..1), download(0..2, 4, Transfer::Measure)]), "LatticeId(1) has not been measured"),
         ("a slot twice", on(vec![download(0..1, 0, Transfer::Bits), download(0..1, 0, Transfer::Bits)]), "LatticeId(0) is in use"),

@@ -396,6 +396,6 @@ mod tests {
             .reason_to_skip(None, None)
             .unwrap()
             .unwrap();
-        assert!(odd.starts_with("it takes lattices of"), "{odd}");
+        assert!(odd.starts_with("it takes lattices from"), "{odd}");
     }
 }
