@@ -9,12 +9,12 @@
 // SASS, sm_90: of a word 8 LOP3, 4.6 SHF, 8.5 IMAD, 3.5 IADD3, 3.8 LDG, 1 STG; 40 in
 //        all. A rule's table: 27 LOP3, 5.2 SHF, 17 IMAD, 3.5 IADD3, 3.8 LDG, 1 STG; 74
 //        in all. 40 registers, nothing spilled.
-// Measured: NVIDIA H200, commit e454ed25313c:
-//        16 x 1024x1024: 5.12 Tcell/s, 0.91 times 05_bits, 24.4 times 01_global
-//        1056 x 128x128: 72.3 Gcell/s, 0.99 times 05_bits, 1.57 times 01_global
-//        1 x 16384x16384: 10.4 Tcell/s, 1.08 times 05_bits, 41.7 times 01_global
-//        1 x 65536x65536: 11.7 Tcell/s, 1.16 times 05_bits, 47.3 times 01_global
-//        by B36/S23: 0.93 times as fast as by B3/S23
+// Measured: NVIDIA H200, commit f96121b34a95:
+//        16 x 1024x1024: 5.40 Tcell/s, 0.96 times 05_bits, 25.7 times 01_global
+//        1056 x 128x128: 72.9 Gcell/s, 0.98 times 05_bits, 31.4 times 01_global
+//        1 x 16384x16384: 11.1 Tcell/s, 1.16 times 05_bits, 44.6 times 01_global
+//        1 x 65536x65536: 12.5 Tcell/s, 1.24 times 05_bits, 50.7 times 01_global
+//        by B36/S23: 0.83 times as fast as by B3/S23
 // Next: every generation is loaded and stored; several could be made of what was
 //        loaded once.
 // Compared with 05_bits: `left` and `right` are words, and a thread goes down ROWS rows, two at a

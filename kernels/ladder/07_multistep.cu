@@ -15,12 +15,12 @@
 // SASS, sm_90: on rings of a word and generation 7.5 LOP3, 0.5 SHFL, 0.5 SHF, 1.8 IMAD,
 //        0.06 LDG, 0.06 STG; 11 in all. A rule's table: 26 LOP3, 0.5 SHFL, 0.5 SHF, 3.1
 //        IMAD, 0.06 LDG, 0.06 STG; 31 in all. 168 registers, nothing spilled.
-// Measured: NVIDIA H200, commit e454ed25313c:
-//        16 x 1024x1024: 17.5 Tcell/s, 3.42 times 06_planar, 83.6 times 01_global
-//        1056 x 128x128: 124 Gcell/s, 1.71 times 06_planar, 2.68 times 01_global
-//        1 x 16384x16384: 35.8 Tcell/s, 3.46 times 06_planar, 144 times 01_global
-//        1 x 65536x65536: 47.4 Tcell/s, 4.06 times 06_planar, 192 times 01_global
-//        by B36/S23: 0.41 times as fast as by B3/S23
+// Measured: NVIDIA H200, commit f96121b34a95:
+//        16 x 1024x1024: 18.5 Tcell/s, 3.42 times 06_planar, 88.1 times 01_global
+//        1056 x 128x128: 14.3 Tcell/s, 196 times 06_planar, 6,150 times 01_global
+//        1 x 16384x16384: 36.1 Tcell/s, 3.27 times 06_planar, 146 times 01_global
+//        1 x 65536x65536: 49.2 Tcell/s, 3.93 times 06_planar, 199 times 01_global
+//        by B36/S23: 0.89 times as fast as by B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Compared with 06_planar: a lane has WORDS adjacent words, its neighbours' words come by shuffle,
 // and a Stage keeps for each generation what `step_rows` kept for one.

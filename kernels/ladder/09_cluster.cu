@@ -7,9 +7,9 @@
 // SASS, sm_90: at 1024x1024 of a word and generation 8 LOP3, 1 SHFL, 1 SHF, 0.4 IMAD, 0.1 LDS,
 //        0.1 STS; 11 in all, and every HALO generations the exchange. A rule's table: 28 LOP3,
 //        1 SHFL, 1 SHF, 0.1 IMAD, 0.1 LDS, 0.1 STS; 31 in all. 168 registers, nothing spilled.
-// Measured: NVIDIA H200, commit e454ed25313c:
-//        16 x 1024x1024: 28.3 Tcell/s, 1.62 times 07_multistep, 135 times 01_global
-//        by B36/S23: 0.38 times as fast as by B3/S23
+// Measured: NVIDIA H200, commit f96121b34a95:
+//        16 x 1024x1024: 29.4 Tcell/s, 1.59 times 07_multistep, 140 times 01_global
+//        by B36/S23: 0.83 times as fast as by B3/S23
 //        1056 x 128x128: not measured: it takes lattices of 512x512, 1024x1024 or
 //          2048x2048
 //        1 x 16384x16384: not measured: it takes lattices of 512x512, 1024x1024 or

@@ -82,7 +82,7 @@ fn the_lead_says_the_present_kernel_and_its_part_of_the_limit() {
     status.kernel = find("bits").unwrap();
     status.stepping = Some(6.68e12);
     let shown = LadderChart::of(&status);
-    assert_eq!(shown.headline, "bits 6.68 Tcell/s, 10 % of the limit");
+    assert_eq!(shown.headline, "bits 6.68 Tcell/s, 9.4 % of the limit");
     assert!(shown.rungs.iter().filter(|rung| rung.present).count() == 1);
     assert!(shown.caption.contains("16 × 1024²"), "{}", shown.caption);
 }
