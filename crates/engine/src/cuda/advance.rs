@@ -115,16 +115,44 @@ impl Issuer<'_> {
 }
 
 /// Splits an op's lattices into the ranges that one launch can step: adjacent lattices for a
-/// batched kernel, else single ones.
+/// batched kernel, as many as a grid has rows, else single ones.
 pub(super) fn batches(batched: bool, range: Range<u32>, lattices: &Lattices) -> Vec<Range<u32>> {
     let group = |i: u32| lattices.group_of(LatticeId(i));
     let mut batches: Vec<Range<u32>> = Vec::new();
     for i in range {
-        let follows = |batch: &&mut Range<u32>| batched && group(batch.end - 1) == group(i);
+        let follows = |batch: &&mut Range<u32>| {
+            let is_full = batch.len() == Launch::MAX_GRID_Z as usize;
+            batched && !is_full && group(batch.end - 1) == group(i)
+        };
         match batches.last_mut().filter(follows) {
             Some(batch) => batch.end = i + 1,
             None => batches.push(i..i + 1),
         }
     }
     batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DeviceId;
+    use crate::check::Validator;
+
+    #[test]
+    fn a_batch_is_of_one_group_and_fits_a_grid() {
+        let mut check = Validator::new(Vec::new());
+        let size = Size::new(128, 128).unwrap();
+        check.add_lattices(DeviceId(0), 70_000, size);
+        check.add_lattices(DeviceId(0), 3, size);
+        let split = |batched, range| {
+            let batches = batches(batched, range, &check.lattices);
+            let ends = batches.iter().map(|batch| (batch.start, batch.end));
+            ends.collect::<Vec<_>>()
+        };
+        assert_eq!(split(true, 5..9), [(5, 9)]);
+        assert_eq!(split(false, 5..7), [(5, 6), (6, 7)]);
+        let groups = [(69_999, 70_000), (70_000, 70_002)];
+        assert_eq!(split(true, 69_999..70_002), groups);
+        assert_eq!(split(true, 0..70_000), [(0, 65_535), (65_535, 70_000)]);
+    }
 }
