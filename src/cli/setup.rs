@@ -46,7 +46,7 @@ impl Common {
         self.generations_per_round.unwrap_or(1)
     }
 
-    /// What was asked for of that which a run chooses by itself otherwise.
+    /// The options given for what a run otherwise chooses by itself.
     pub(super) fn requested(&self) -> Requested {
         Requested {
             kernel: self.kernel.flatten(),

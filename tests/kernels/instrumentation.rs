@@ -34,7 +34,8 @@ fn ptxas_takes_every_woven_kernel() {
         let mut functions = Vec::new();
         for symbol in entries.map(|rest| rest.trim_end_matches('(')) {
             let only = ptx::only(text, symbol);
-            // A function for the network of a rule, once with none of its tables alike.
+            // A function that takes a rule's network is assembled with one, plain and with
+            // timestamps; the others with timestamps.
             match rule_network::specialise(&only, &RuleNetwork::of(rules[networks % rules.len()])) {
                 Ok(specialised) => {
                     networks += 1;

@@ -57,13 +57,10 @@ pub(crate) fn measured(records: &[Record]) -> Result<String> {
         let rows = times.rows.iter();
         let rows = rows.filter_map(|row| Some((row.what.strip_prefix(&prefix)?, row)));
         let results = results(lesson, rows.collect());
-        let results = match results.is_empty() {
-            true => vec![(
-                "–".into(),
-                Both("not measured yet", "尚未测量").get().into(),
-            )],
-            false => results,
-        };
+        if results.is_empty() {
+            let (name, device) = (lesson.name, &record.device);
+            bail!("the record of {device} has nothing of the lesson '{name}': measure it again");
+        }
         let mut other = cupy.lessons.get(lesson.name).map(|text| label(text));
         for (what, result) in results {
             let other = other.take().unwrap_or_else(|| "–".into());

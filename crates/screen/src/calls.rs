@@ -87,9 +87,9 @@ impl RoundFacts {
     fn of(status: &Status) -> RoundFacts {
         let (kernel, switches) = (status.kernel, status.switches);
         let sm_count = status.devices.first().map_or(1, |device| device.sm_count);
-        let lattices = match (kernel.batched, switches.streams) {
-            (true, Streams::Batch) => Batch::of(status.instances as u32),
-            _ => Batch::of(1),
+        let lattices = match switches.streams {
+            Streams::Batch => Batch::of(status.instances as u32),
+            Streams::PerInstance | Streams::One | Streams::Default => Batch::of(1),
         };
         RoundFacts {
             instances: status.instances,

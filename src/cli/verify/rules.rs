@@ -23,7 +23,7 @@ impl Bench {
             .filter(|kernel| self.validate_device(kernel).is_ok())
             .collect();
         for nth in 0..self.cases.random_rules {
-            // Odd, so that every value of the 18 bits comes once before one comes again.
+            // The upper bits of such multiples are spread evenly over all rules.
             let bits = (nth as u32 + 1).wrapping_mul(0x9e37_79b9) >> 14;
             let rule = Rule::from_masks((bits & 0x1ff) as u16, (bits >> 9) as u16);
             let kernel = kernels[nth % kernels.len()];

@@ -226,21 +226,12 @@ fn a_plan_names_the_networks_of_rules_once() {
     let mut check = validator();
     check.reserve(Layout::Planar, &[true, true]);
     let rule: Rule = "B36/S23".parse().unwrap();
-    let by = |kernel: &str, rule| match advance(kernel, 1) {
-        Op::Advance {
-            kernel,
-            lattices,
-            generations,
-            block,
-            ..
-        } => Op::Advance {
-            kernel,
-            lattices,
-            rule,
-            generations,
-            block,
-        },
-        _ => unreachable!("it advances"),
+    let by = |kernel: &str, by: Rule| {
+        let mut op = advance(kernel, 1);
+        if let Op::Advance { rule, .. } = &mut op {
+            *rule = by;
+        }
+        op
     };
     let ops = [
         by("planar", rule),

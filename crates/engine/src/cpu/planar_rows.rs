@@ -102,6 +102,14 @@ impl Planes {
     fn start(&self, plane: usize) -> usize {
         plane * self.width / 32
     }
+
+    /// The planes that may contain a cell, and its column in each: the plane that starts last before
+    /// it and the one before that. Columns from `across` on are not in the plane.
+    fn places(&self, x: usize) -> [(usize, usize); 2] {
+        let plane = (32 * x + 31) / self.width;
+        [plane, (plane + 31) % 32]
+            .map(|plane| (plane, (x + self.width - self.start(plane)) % self.width))
+    }
 }
 
 impl PlanarRows {
@@ -199,16 +207,7 @@ impl PlanarRows {
                 let mut block = [Lanes::default(); 32];
                 for (plane, block) in block.iter_mut().enumerate() {
                     let at = planes.start(plane) + 32 * j;
-                    *block = Lanes(sources.map(|source| bits_at(source, at)));
-                    // The last plane's last cells may be the row's first ones.
-                    if at + 32 > planes.width {
-                        let ahead = planes.width.saturating_sub(at);
-                        let first =
-                            sources.map(|source| bits_at(source, at + ahead - planes.width));
-                        for (word, first) in block.0.iter_mut().zip(first) {
-                            *word |= first.checked_shl(ahead as u32).unwrap_or(0);
-                        }
-                    }
+                    *block = Lanes(sources.map(|source| bits_around(source, at, planes.width)));
                 }
                 transpose(&mut block);
                 block.iter().for_each(|block| {
@@ -228,8 +227,7 @@ impl PlanarRows {
             if i >= self.rows() {
                 continue;
             }
-            for plane in 0..32 {
-                let column = (x + planes.width - planes.start(plane)) % planes.width;
+            for (plane, column) in planes.places(x) {
                 if column < planes.across {
                     let at = self.start(i) + ROWS * column;
                     let word = &mut self.vectors[at].0[lane];
@@ -281,6 +279,17 @@ impl PlanarRows {
 fn bits_at(row: &[u32], at: usize) -> u32 {
     let word = |i: usize| u64::from(row.get(i).copied().unwrap_or(0));
     ((word(at / 32) | word(at / 32 + 1) << 32) >> (at % 32)) as u32
+}
+
+/// 32 bits from bit `at` on of a row of so many cells, after whose last one its first one follows.
+#[inline(always)]
+fn bits_around(row: &[u32], at: usize, width: usize) -> u32 {
+    if at + 32 <= width {
+        return bits_at(row, at);
+    }
+    let ahead = width.saturating_sub(at);
+    let first = bits_at(row, at + ahead - width);
+    bits_at(row, at) | first.checked_shl(ahead as u32).unwrap_or(0)
 }
 
 /// Sets the bits of a word from bit `at` on; those beyond the row's end are dropped.
