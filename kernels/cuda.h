@@ -7,7 +7,7 @@
 #define __shared__ __attribute__((shared))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __cluster_dims__(...) // scripts/build-kernels adds it to the PTX
+#define __align__(bytes) __attribute__((aligned(bytes)))
 typedef __SIZE_TYPE__ size_t;
 struct uint3 { unsigned x, y, z; };
 struct dim3 { unsigned x, y, z; };
@@ -20,6 +20,7 @@ static __device__ __forceinline__ unsigned __ballot_sync(unsigned lanes, int vot
 {
     return __nvvm_vote_ballot_sync(lanes, vote);
 }
+static __device__ __forceinline__ void __syncwarp() { __nvvm_bar_warp_sync(~0u); }
 static __device__ __forceinline__ unsigned __shfl_sync(unsigned lanes, unsigned word, int from)
 {
     return __nvvm_shfl_sync_idx_i32(lanes, word, from, 31);
@@ -64,24 +65,29 @@ static __device__ __forceinline__ unsigned rule_network(
     return next;
 }
 
-// Barrier of a cluster of blocks (sm_90), in two parts: arrive, then wait until all threads of the
-// cluster have arrived. Their earlier writes are visible then.
-static __device__ __forceinline__ void cluster_arrive()
+// A message of two words between blocks that run at the same time, in global memory. Each word is
+// written together with its tag, in one access of 64 bits: who finds the tag has the word.
+struct __align__(16) Message { unsigned one, tag_of_one, other, tag_of_other; };
+
+static __device__ __forceinline__ void post(Message* to, unsigned one, unsigned other, unsigned tag)
 {
-    asm volatile("barrier.cluster.arrive.aligned;" : : : "memory");
-}
-static __device__ __forceinline__ void cluster_wait()
-{
-    asm volatile("barrier.cluster.wait.aligned;" : : : "memory");
+    asm volatile("{ .reg .b64 a, b; mov.b64 a, {%1, %3}; mov.b64 b, {%2, %3};"
+                 " st.volatile.global.v2.b64 [%0], {a, b}; }"
+                 : : "l"(to), "r"(one), "r"(other), "r"(tag) : "memory");
 }
 
-// The same address in the shared memory of another block of the cluster.
-static __device__ __forceinline__ unsigned* in_block(unsigned block, unsigned* at)
+static __device__ __forceinline__ Message look(const Message* at)
 {
-    unsigned* there;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(at), "r"(block));
-    return there;
+    Message found;
+    asm volatile("{ .reg .b64 a, b; ld.volatile.global.v2.b64 {a, b}, [%4];"
+                 " mov.b64 {%0, %1}, a; mov.b64 {%2, %3}, b; }"
+                 : "=r"(found.one), "=r"(found.tag_of_one), "=r"(found.other), "=r"(found.tag_of_other)
+                 : "l"(at) : "memory");
+    return found;
 }
+
+// Between two looks. (In the tests' emulator it lets other threads run.)
+static __device__ __forceinline__ void look_again() {}
 
 // Prefetches a line of memory into L2.
 static __device__ __forceinline__ void prefetch(const void* at)

@@ -82,9 +82,12 @@ impl Cases {
         ];
         if small {
             let rules = ["B3/S23", "B0123478/S01234678"];
-            // One of the size that only a cluster has.
             return Cases {
-                sizes: awkward.iter().chain(&[(512, 512)]).map(size).collect(),
+                sizes: awkward
+                    .iter()
+                    .chain(&[(512, 512), (200, 48)])
+                    .map(size)
+                    .collect(),
                 rules: rules.iter().map(rule).collect(),
                 random_rules: 12,
                 most_cells: 20_000,

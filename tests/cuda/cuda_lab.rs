@@ -752,7 +752,7 @@ fn blocks_say_when_and_where_they_ran() {
     let blocks = |kernel: &str| {
         let kernel = kernels::find(kernel).unwrap();
         let grid = kernel
-            .launch(size, kernel.block(), Batch::of(1), sm_count)
+            .launch(size, kernel.block(), Batch::of(1, 1), sm_count)
             .grid;
         grid.iter().product::<u32>() as usize
     };
@@ -836,7 +836,7 @@ fn a_batch_has_timestamps_of_its_blocks_and_multistep_of_its_launches() {
     let multistep = kernels::find("multistep").unwrap();
     let sm_count = lab.0.devices()[0].sm_count;
     let grid = multistep
-        .launch(size, multistep.block(), Batch::of(1), sm_count)
+        .launch(size, multistep.block(), Batch::of(1, 1), sm_count)
         .grid;
     assert_eq!(of(6), 3);
     assert_eq!(of(7), 3 * grid.iter().product::<u32>() as usize);

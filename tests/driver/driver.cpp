@@ -90,6 +90,8 @@ API fake_cuda_arm(const char* text)
 }
 
 // Takes the lock and finds the thread's context; leaves with its error.
+constexpr int SM_COUNT = 4;
+
 #define ENTER                                                            \
     State& s = state();                                                  \
     Lock lock(s.mutex);                                                  \
@@ -399,7 +401,7 @@ API cuDeviceGetAttribute(int* value, int attribute, int device)
     case 10: *value = 32; break;                          // a warp
     case 12: *value = 65536; break;                       // registers a block
     case 13: case 36: *value = 1000000; break;            // clocks, kHz
-    case 16: *value = 4; break;                           // SMs
+    case 16: *value = SM_COUNT; break;
     case 31: case 41: *value = 1; break;                  // concurrent kernels, one address space
     case 33: *value = device + 1; break;                  // PCI bus
     case 37: *value = 256; break;                         // memory bus, bits
@@ -1066,15 +1068,13 @@ static void stamp(StampRecord* records, size_t blocks, uint64_t start, uint64_t 
     }
 }
 
-API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                   unsigned by, unsigned bz, unsigned shared, void* handle, void** parameters,
-                   void** extra)
+static int enqueue_launch(Lock& lock, Context* context, bool cooperative, Function* function, unsigned gx,
+                  unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                  void* handle, void** parameters)
 {
-    ENTER
     Stream* stream = stream_of(context, handle);
     REFUSE(!stream || !known(function), INVALID_HANDLE);
     REFUSE(stream->context != context || function->context != context, INVALID_HANDLE);
-    REFUSE(extra, NOT_SUPPORTED);
     REFUSE(!gx || !gy || !gz || gx > 0x7fffffff || gy > 65535 || gz > 65535, INVALID_VALUE);
     REFUSE(!bx || !by || !bz || bx > 1024 || by > 1024 || bz > 64, INVALID_VALUE);
     REFUSE(bx * by * bz > 1024 || shared > function->most_shared, INVALID_VALUE);
@@ -1118,7 +1118,7 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
         std::vector<void*> given;
         for (auto& value : values) given.push_back(value.data());
         const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-        const int answer = emulator_run(function->kernel, grid, block, shared, given.data());
+        const int answer = emulator_run(function->kernel, grid, block, shared, cooperative, given.data());
         if (function->stamped) stamp(records, blocks, began, now_ns());
         if (answer == EMULATOR_OK) return (int)OK;
         fprintf(stderr, "fake driver: %s: emulator says %d (launch.h)\n", function->name.c_str(),
@@ -1132,6 +1132,25 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
         return enqueue(lock, stream, Work{name, 0, nullptr});
     }
     return enqueue(lock, stream, Work{function->name, 0, run});
+}
+
+API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                   unsigned by, unsigned bz, unsigned shared, void* handle, void** parameters,
+                   void** extra)
+{
+    ENTER
+    REFUSE(extra, NOT_SUPPORTED);
+    return enqueue_launch(lock, context, false, function, gx, gy, gz, bx, by, bz, shared, handle, parameters);
+}
+
+// All blocks run at the same time here if each has an SM of its own.
+API cuLaunchCooperativeKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                              unsigned by, unsigned bz, unsigned shared, void* handle,
+                              void** parameters)
+{
+    ENTER
+    REFUSE((size_t)gx * gy * gz > SM_COUNT, COOPERATIVE_LAUNCH_TOO_LARGE);
+    return enqueue_launch(lock, context, true, function, gx, gy, gz, bx, by, bz, shared, handle, parameters);
 }
 
 // ---- captures and graphs

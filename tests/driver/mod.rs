@@ -131,7 +131,7 @@ fn as_cpp(source: &Path) -> Result<String, String> {
     let text = read(source)?;
     let mut cpp = format!("#line 1 {source:?}\n");
     let mut symbols = Vec::new();
-    let (mut awaited, mut cluster) = (false, "1");
+    let mut awaited = false;
     for line in text.lines() {
         let declared = line.trim().strip_prefix("extern __shared__ ");
         match declared.and_then(|rest| rest.strip_suffix("[];")?.rsplit_once(' ')) {
@@ -146,20 +146,24 @@ fn as_cpp(source: &Path) -> Result<String, String> {
         }
         // The name before the first '(' that is not launch_bounds', on this line or the next.
         awaited |= line.starts_with("extern \"C\" __global__");
-        if let Some((_, dims)) = line.split_once("__cluster_dims__(") {
-            cluster = dims.split(',').next().expect("a first dimension");
+        // A line that defines the two functions of a variant.
+        let variant = line
+            .strip_prefix("VARIANT(")
+            .and_then(|rest| rest.split_once(','));
+        if let Some((variant, _)) = variant {
+            let stem = source.file_stem().expect("a file").to_string_lossy();
+            let symbol = format!("life_{}_{variant}", &stem[3..]);
+            symbols.extend([symbol.clone(), symbol + "_by_network"]);
         }
-        let name = line
-            .replace("__launch_bounds__(", "")
-            .replace("__cluster_dims__(", "");
+        let name = line.replace("__launch_bounds__(", "");
         if let Some((before, _)) = name.split_once('(').filter(|_| awaited) {
             let name = before.rsplit([' ', ')']).next().expect("a word");
-            symbols.push((name.to_owned(), std::mem::replace(&mut cluster, "1")));
+            symbols.push(name.to_owned());
             awaited = false;
         }
     }
-    for (symbol, cluster) in symbols {
-        cpp += &format!("EMULATE({symbol}, {cluster})\n");
+    for symbol in symbols {
+        cpp += &format!("EMULATE({symbol})\n");
     }
     Ok(cpp)
 }

@@ -6,8 +6,7 @@
 // steps lets each warp go as far as it can before another moves: that brings out a missing barrier,
 // of which one order alone would show half.
 //
-// The blocks of a cluster run side by side, each with its barrier and its shared memory, which is
-// gone when its threads have finished.
+// The blocks of a cooperative launch run side by side, each with its barrier and its shared memory.
 #include "emulator.h"
 #include "launch.h"
 
@@ -27,7 +26,7 @@ namespace {
 
 Kernel* kernels = nullptr;
 
-enum class State : char { Ready, AtBarrier, AtExchange, AtCluster, Finished };
+enum class State : char { Ready, AtBarrier, AtExchange, Polling, Finished };
 
 constexpr size_t STACK = 32 * 1024;
 
@@ -42,13 +41,11 @@ struct Fiber {
 struct Thread {
     State state = State::Ready;
     Fiber* fiber = nullptr;
-    unsigned given = 0;   // to an exchange
-    unsigned arrived = 0; // so often at the cluster's barrier
-    unsigned waited = 0;  // and for it
+    unsigned given = 0; // to an exchange
     uint3 index, block;
 };
 
-struct Block { // or cluster of them
+struct Block { // or several that run side by side
     const Kernel* kernel;
     void** parameters;
     std::vector<Thread> threads;
@@ -62,8 +59,6 @@ struct Block { // or cluster of them
     bool reversed = false;
     unsigned first = 0, count = 0; // of the threads of this pass
     unsigned turn = 0;             // how many of them it has come past
-    int fault = EMULATOR_OK;
-    std::vector<bool> over; // of each block, whether its threads have finished
 
     unsigned number_of(unsigned i) const { return first + (reversed ? count - 1 - i : i); }
     bool take_next(Fiber* fiber);
@@ -74,8 +69,7 @@ struct Block { // or cluster of them
     bool settle_exchange(unsigned warp);
     bool settle_exchanges();
     bool settle_barriers();
-    void close_blocks();
-    bool settle_cluster();
+    bool settle_polls();
 };
 
 thread_local Block block;
@@ -186,15 +180,12 @@ bool Block::settle_barriers()
     return any;
 }
 
-// Lets go on who waits for a barrier of the cluster at which all have arrived.
-bool Block::settle_cluster()
+// Lets those look again whose mail had not arrived.
+bool Block::settle_polls()
 {
-    unsigned least = ~0u;
-    for (Thread& thread : threads)
-        if (thread.state != State::Finished) least = std::min(least, thread.arrived);
     bool any = false;
     for (Thread& thread : threads) {
-        if (thread.state != State::AtCluster || thread.arrived > least) continue;
+        if (thread.state != State::Polling) continue;
         thread.state = State::Ready;
         any = true;
     }
@@ -209,23 +200,10 @@ void Block::pass(unsigned from, unsigned so_many)
         if (threads[number_of(turn)].state == State::Ready) resume(number_of(turn));
 }
 
-// Takes the shared memory of blocks that have finished: nobody may write there any more.
-void Block::close_blocks()
-{
-    for (size_t i = 0; i < shared.size(); i++) {
-        const auto first = threads.begin() + i * block_threads, end = first + block_threads;
-        const auto finished = [](const Thread& thread) { return thread.state == State::Finished; };
-        if (over[i] || !std::all_of(first, end, finished)) continue;
-        over[i] = true;
-        for (size_t at = shared[i].size() - GUARD; at < shared[i].size(); at++)
-            if (shared[i][at] != POISON) fault = EMULATOR_SHARED_OVERRUN;
-        std::fill(shared[i].begin(), shared[i].end(), POISON);
-    }
-}
-
 int Block::run()
 {
     const unsigned all = threads.size(), warps = (all + 31) / 32;
+    unsigned polls = 0; // in which nothing else went on
     for (unsigned step = 0;; step++) {
         reversed = step & 1;
         if (step & 2) {
@@ -237,9 +215,11 @@ int Block::run()
                 while (settle_exchange(warp));
             }
         }
-        close_blocks();
-        if (fault != EMULATOR_OK) return fault;
-        if (settle_exchanges() || settle_barriers() || settle_cluster()) continue;
+        const bool went_on = settle_exchanges() | settle_barriers();
+        polls = went_on ? 0 : polls + 1;
+        // Once every thread has looked again, no mail can arrive unless something else goes on.
+        const bool polling = settle_polls();
+        if (went_on || (polling && polls < 8)) continue;
         for (Thread& thread : threads)
             if (thread.state != State::Finished) return EMULATOR_DEADLOCK;
         return EMULATOR_OK;
@@ -249,17 +229,7 @@ int Block::run()
 } // namespace
 
 void barrier() { block.wait_as(State::AtBarrier); }
-void arrive()
-{
-    Thread& thread = block.threads[block.running->thread];
-    if (thread.arrived++ != thread.waited) block.fault = EMULATOR_BAD_BARRIER;
-}
-void await()
-{
-    Thread& thread = block.threads[block.running->thread];
-    if (++thread.waited != thread.arrived) block.fault = EMULATOR_BAD_BARRIER;
-    block.wait_as(State::AtCluster);
-}
+void poll() { block.wait_as(State::Polling); }
 
 const unsigned* exchange(unsigned, unsigned value)
 {
@@ -272,12 +242,6 @@ const unsigned* exchange(unsigned, unsigned value)
 unsigned lane() { return block.running->thread % 32; }
 
 void* shared() { return block.shared[block.running->thread / block.block_threads].data(); }
-
-void* shared_of(unsigned other, void* at)
-{
-    const size_t offset = static_cast<unsigned char*>(at) - static_cast<unsigned char*>(shared());
-    return block.shared.at(other).data() + offset;
-}
 
 void add(Kernel* kernel)
 {
@@ -303,26 +267,24 @@ extern "C" const void* emulator_find(const char* symbol, const size_t** sizes,
 }
 
 extern "C" int emulator_run(const void* kernel, const unsigned grid[3], const unsigned size[3],
-                            unsigned shared_size, void** parameters)
+                            unsigned shared_size, bool cooperative, void** parameters)
 {
     block.kernel = static_cast<const Kernel*>(kernel);
     block.parameters = parameters;
     const unsigned count = size[0] * size[1] * size[2];
     place.grid_size = {grid[0], grid[1], grid[2]};
     place.block_size = {size[0], size[1], size[2]};
-    const unsigned cluster = block.kernel->cluster;
-    if (grid[0] % cluster || (cluster > 1 && count % 32)) return EMULATOR_BAD_SHAPE;
+    const unsigned together = cooperative ? grid[0] : 1;
+    if (together > 1 && count % 32) return EMULATOR_BAD_SHAPE;
     block.block_threads = count;
-    block.threads.assign(count * cluster, Thread());
-    block.exchanged.assign((count * cluster + 31) / 32 * 32, 0);
-    block.shared.resize(cluster);
+    block.threads.assign(count * together, Thread());
+    block.exchanged.assign((count * together + 31) / 32 * 32, 0);
+    block.shared.resize(together);
     for (unsigned z = 0; z < grid[2]; z++)
         for (unsigned y = 0; y < grid[1]; y++)
-            for (unsigned x = 0; x < grid[0]; x += cluster) {
+            for (unsigned x = 0; x < grid[0]; x += together) {
                 for (auto& shared : block.shared) shared.assign(shared_size + GUARD, POISON);
-                block.over.assign(cluster, false);
-                block.fault = EMULATOR_OK;
-                for (unsigned i = 0; i < count * cluster; i++) {
+                for (unsigned i = 0; i < count * together; i++) {
                     const unsigned of_block = i % count;
                     Thread& thread = block.threads[i] = Thread();
                     thread.index = {of_block % size[0], of_block / size[0] % size[1],
@@ -336,19 +298,19 @@ extern "C" int emulator_run(const void* kernel, const unsigned grid[3], const un
                     block.idle.clear();
                     return answer;
                 }
-                for (auto& shared : block.shared) // of blocks that are over
-                    for (const unsigned char byte : shared)
-                        if (byte != POISON) return EMULATOR_SHARED_OVERRUN;
+                for (auto& shared : block.shared)
+                    for (size_t at = shared.size() - GUARD; at < shared.size(); at++)
+                        if (shared[at] != POISON) return EMULATOR_SHARED_OVERRUN;
             }
     return EMULATOR_OK;
 }
 
 extern "C" int emulator_launch(const char* symbol, unsigned gx, unsigned gy, unsigned gz,
                                unsigned bx, unsigned by, unsigned bz, unsigned shared_size,
-                               void** parameters)
+                               bool cooperative, void** parameters)
 {
     const void* kernel = emulator_find(symbol, nullptr, nullptr, nullptr);
     if (!kernel) return EMULATOR_NO_SUCH_KERNEL;
     const unsigned grid[3] = {gx, gy, gz}, size[3] = {bx, by, bz};
-    return emulator_run(kernel, grid, size, shared_size, parameters);
+    return emulator_run(kernel, grid, size, shared_size, cooperative, parameters);
 }

@@ -21,9 +21,7 @@ extern thread_local Place place;
 void barrier();                                   // of the block
 const unsigned* exchange(unsigned lanes, unsigned value); // every lane's value, once all gave one
 void* shared();                                   // the block's dynamic shared memory
-void* shared_of(unsigned block, void* at);        // the same place in another's of the cluster
-void arrive();                                    // at a barrier of the cluster
-void await();                                     // the others there
+void poll();                                      // let others run, since mail has not arrived
 
 // A kernel as the launcher sees it: parameters by address, as cuLaunchKernel takes them.
 struct Kernel {
@@ -32,7 +30,6 @@ struct Kernel {
     const size_t* sizes;  // of the parameters
     const bool* pointers; // which of them are
     size_t count;
-    unsigned cluster; // blocks of one, along x
     Kernel* next;
 };
 void add(Kernel*);
@@ -47,8 +44,8 @@ template <class... A, void (*Function)(A...)> struct Thunk<Function> {
         Function(*static_cast<A*>(parameters[I])...);
     }
     Kernel kernel;
-    Thunk(const char* symbol, unsigned cluster)
-        : kernel{symbol, call, sizes, pointers, sizeof...(A), cluster, nullptr}
+    explicit Thunk(const char* symbol)
+        : kernel{symbol, call, sizes, pointers, sizeof...(A), nullptr}
     {
         add(&kernel);
     }
@@ -58,15 +55,13 @@ unsigned lane();
 
 } // namespace emulator
 
-#define EMULATE(symbol, cluster) \
-    static emulator::Thunk<&symbol> emulated_##symbol(#symbol, cluster);
+#define EMULATE(symbol) static emulator::Thunk<&symbol> emulated_##symbol(#symbol);
 
 #define __global__
 #define __device__
 #define __shared__ thread_local // the fibers of a block share an OS thread
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)
 #define threadIdx (emulator::place.thread)
 #define blockIdx (emulator::place.block)
 #define blockDim (emulator::place.block_size)
@@ -123,12 +118,13 @@ inline unsigned rule_network(unsigned rule, unsigned x, unsigned k, unsigned p, 
     return next;
 }
 inline void prefetch(const void*) {}
-inline void cluster_arrive() { emulator::arrive(); }
-inline void cluster_wait() { emulator::await(); }
-inline unsigned* in_block(unsigned block, unsigned* at)
+struct alignas(16) Message { unsigned one, tag_of_one, other, tag_of_other; };
+inline void post(Message* to, unsigned one, unsigned other, unsigned tag)
 {
-    return static_cast<unsigned*>(emulator::shared_of(block, at));
+    *to = Message{one, tag, other, tag};
 }
+inline Message look(const Message* at) { return *at; }
+inline void look_again() { emulator::poll(); }
 inline unsigned long long global_timer()
 {
     using namespace std::chrono;

@@ -7,8 +7,7 @@ enum {
     EMULATOR_NO_SUCH_KERNEL = 1,
     EMULATOR_DEADLOCK = 2,       // threads wait for others that wait elsewhere or are gone
     EMULATOR_SHARED_OVERRUN = 3, // a write behind the dynamic shared memory asked for
-    EMULATOR_BAD_SHAPE = 4,      // a grid that is not of whole clusters, or their blocks of warps
-    EMULATOR_BAD_BARRIER = 5,    // a cluster's: arrived twice, or waited without having arrived
+    EMULATOR_BAD_SHAPE = 4,      // a cooperative launch whose blocks are not of whole warps
 };
 
 extern "C" {
@@ -16,8 +15,10 @@ extern "C" {
 // pointers, where there is an address to write that to.
 const void* emulator_find(const char* symbol, const size_t** sizes, const bool** pointers,
                           size_t* count);
+// In a cooperative launch the blocks of a row of the grid run at the same time; else one by one.
 int emulator_run(const void* kernel, const unsigned grid[3], const unsigned block[3],
-                 unsigned shared_size, void** parameters);
+                 unsigned shared_size, bool cooperative, void** parameters);
 int emulator_launch(const char* symbol, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                    unsigned by, unsigned bz, unsigned shared_size, void** parameters);
+                    unsigned by, unsigned bz, unsigned shared_size, bool cooperative,
+                    void** parameters);
 }

@@ -18,6 +18,7 @@ type LaunchFn = unsafe extern "C" fn(
     c_uint,
     c_uint,
     c_uint,
+    bool,
     *mut *mut c_void,
 ) -> c_int;
 
@@ -49,6 +50,7 @@ impl Emulator {
                 by,
                 bz,
                 shared,
+                shape.cooperative,
                 parameters.as_mut_ptr(),
             )
         };

@@ -49,10 +49,11 @@ fn ptxas_takes_every_woven_kernel() {
             assembles(folder.path(), symbol, &function);
         }
     }
-    let planar = KERNELS
+    let with_network = KERNELS
         .iter()
-        .filter(|kernel| kernel.network_symbol.is_some());
-    assert_eq!(networks, planar.count());
+        .flat_map(|kernel| kernel.entries)
+        .filter(|entry| entry.network_symbol.is_some());
+    assert_eq!(networks, with_network.count());
 }
 
 fn instrumented(symbol: &str, text: &str) -> String {

@@ -2,6 +2,7 @@
 //! thread by thread by the emulator in `tests/emulator`. No GPU is needed.
 
 use crate::emulator::{Emulator, Guarded, Numbers, parameters};
+use engine::kernels::cooperative::Division;
 use engine::kernels::{self, Batch, Iteration, KERNELS, Launch};
 use engine::{Kernel, Layout, Measure, ReduceRegion, WordEdit};
 use life::{Lattice, Rule, Size};
@@ -97,19 +98,54 @@ fn stepped<T: Buffer>(
     rule: Rule,
     generations: u32,
 ) -> Vec<T> {
-    let of_one = kernel.layout.words(size);
-    let lattices = cells.len() / of_one;
-    assert!(cells.len().is_multiple_of(of_one) && (kernel.batched || lattices == 1));
     // As on a GPU with this many SMs.
     const SM_COUNTS: [u32; 4] = [20, 84, 132, 148];
     let sm_count = SM_COUNTS[generations as usize % SM_COUNTS.len()];
-    let shape = kernel.launch(size, block, Batch::of(lattices as u32), sm_count);
+    let lattices = (cells.len() / kernel.layout.words(size)) as u32;
+    let on = (lattices, sm_count);
+    stepped_on(
+        emulator,
+        kernel,
+        (block, on),
+        size,
+        cells,
+        rule,
+        generations,
+    )
+}
+
+/// The same on a device with so many lattices of the size, and so many SMs.
+fn stepped_on<T: Buffer>(
+    emulator: &Emulator,
+    kernel: &Kernel,
+    (block, (on_device, sm_count)): ((u32, u32), (u32, u32)),
+    size: Size,
+    cells: &[T],
+    rule: Rule,
+    generations: u32,
+) -> Vec<T> {
+    let of_one = kernel.layout.words(size);
+    let lattices = (cells.len() / of_one) as u32;
+    assert!(cells.len().is_multiple_of(of_one));
+    assert!(
+        lattices <= kernel.max_batch(size, on_device, sm_count),
+        "one launch"
+    );
+    let shape = kernel.launch(size, block, Batch::of(lattices, on_device), sm_count);
     // By turns the function with the rule's network and the one with its table.
     let by_network = kernel.has_network(rule) && size.width() % 2 == generations % 2;
-    let symbol = match kernel.network_symbol {
+    let entry = &kernel.entries[shape.entry];
+    let symbol = match entry.network_symbol {
         Some(symbol) if by_network => symbol,
-        _ => kernel.symbol,
+        _ => entry.symbol,
     };
+    let mut mail = kernel.cooperative.then(|| {
+        let division = Division::of(size, on_device, sm_count);
+        Guarded::new(
+            &vec![0; division.mail_words * lattices as usize],
+            u32::GUARD,
+        )
+    });
     let (mut width, mut height, mut table) = (size.width(), size.height(), rule.table());
     let mut buffers = [
         Guarded::new(cells, T::GUARD),
@@ -133,16 +169,29 @@ fn stepped<T: Buffer>(
                 let given = parameters!(from, to, width, height, table, count);
                 emulator.launch(symbol, shape, given);
             }
-            (true, _) => {
-                let given = parameters!(from, width, height, table, count);
-                emulator.launch(symbol, shape, given);
-            }
+            (true, _) => match &mut mail {
+                Some(mail) => {
+                    let mut mail = mail.pointer();
+                    let given = parameters!(from, mail, width, height, table, count);
+                    emulator.launch(symbol, shape, given);
+                }
+                None => {
+                    let given = parameters!(from, width, height, table, count);
+                    emulator.launch(symbol, shape, given);
+                }
+            },
         }
         if kernel.iteration != Iteration::InKernel {
             buffers.swap(0, 1);
         }
     }
     assert_eq!(left, 0);
+    if let Some(mail) = &mail {
+        assert!(
+            mail.inner().iter().all(|word| *word == 0),
+            "mail is cleared"
+        );
+    }
     if kernel.iteration == Iteration::InKernel && kernel.swaps_buffers(generations) {
         buffers.swap(0, 1);
     }
@@ -356,20 +405,79 @@ fn residents_agree() {
 }
 
 #[test]
-fn clusters_agree() {
-    // A block's halo lasts eight generations; then it is made anew.
-    for generations in [0, 1, 17] {
-        planar_agrees("cluster", &[512], &[512], &[generations]);
+fn blocks_that_exchange_mail_agree() {
+    // Halos last for four or eight generations; then they are received anew.
+    let generations = [0, 1, 4, 5, 8, 9, 17];
+    let widths = [128, 129, 200, 255, 256, 320, 500, 512];
+    planar_agrees("cooperative", &widths, &[16, 33, 64, 101], &generations);
+    planar_agrees("cooperative", &[600, 1000, 1024], &[64, 100], &[9, 3]);
+    planar_agrees("cooperative", &[1500, 2048, 2049], &[40], &[9, 2]);
+    planar_agrees("cooperative", &[4096, 4100, 5000, 5120], &[32], &[5, 2]);
+}
+
+/// Every variant, with the number of SMs and of lattices at which it is the fastest.
+#[test]
+fn every_variant_of_blocks_that_exchange_mail_agrees() {
+    let kernel = kernels::find("cooperative").unwrap();
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(41);
+    let rules = rules(&mut numbers);
+    let mut tested = std::collections::BTreeSet::new();
+    for (width, height) in [
+        (128, 128),
+        (200, 100),
+        (256, 256),
+        (384, 48),
+        (500, 500),
+        (512, 96),
+        (1000, 60),
+        (1024, 150),
+        (1024, 144),
+        (2048, 300),
+        (2000, 300),
+        (3000, 200),
+        (4096, 140),
+        (4500, 48),
+        (1280, 1000),
+    ] {
+        let size = Size::new(width, height).unwrap();
+        for (lattices, sm_count) in [(1, 1), (1, 3), (1, 6), (2, 2), (3, 12)] {
+            let entry = kernel
+                .launch(
+                    size,
+                    kernel.block(),
+                    Batch::of(lattices, lattices),
+                    sm_count,
+                )
+                .entry;
+            if !tested.insert(entry) {
+                continue;
+            }
+            for (rule, count) in [
+                (Rule::LIFE, 9),
+                (rules[entry % rules.len()], 5),
+                (rules[1], 8),
+            ] {
+                let start = numbers.lattice(size);
+                let expected = (0..count).fold(start.clone(), |now, _| step(&now, rule));
+                let on = (kernel.block(), (lattices, sm_count));
+                let after = stepped_on(&emulator, kernel, on, size, &planar(&start), rule, count);
+                let case = format!("{} {size} {rule}", kernel.entries[entry].symbol);
+                assert_eq!(from_planar(size, &after), expected, "{case}");
+            }
+        }
     }
-    planar_agrees("cluster", &[1024], &[1024], &[9]);
-    planar_agrees("cluster", &[2048], &[2048], &[1]);
+    let missing: Vec<_> = (0..kernel.entries.len())
+        .filter(|at| !tested.contains(at))
+        .collect();
+    assert!(missing.is_empty(), "no work found for {missing:?}");
 }
 
 #[test]
 fn a_batch_has_as_many_blocks_for_each_lattice() {
     for kernel in KERNELS.iter().filter(|kernel| kernel.batched) {
         let side = match kernel.name {
-            "cluster" => 512,
+            "cooperative" => 256,
             "multistep" => 300,
             _ => 64,
         };
@@ -413,7 +521,7 @@ fn every_rung_is_held_against_the_definition() {
         "planar",
         "multistep",
         "resident",
-        "cluster",
+        "cooperative",
     ];
     assert_eq!(KERNELS.each_ref().map(|kernel| kernel.name), tested);
 }

@@ -63,7 +63,6 @@ fn both_engines_save_the_same_cells_however_rounds_are_issued() {
     for kernel in &KERNELS {
         let size = match kernel.validate_size(odd) {
             Ok(()) => "75x41",
-            Err(_) if kernel.cluster > 1 => "512x512",
             Err(_) => "128x128",
         };
         let common = format!(

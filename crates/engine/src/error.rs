@@ -57,16 +57,18 @@ pub enum EngineError {
         instead: &'static str,
     },
     /// The device lacks a feature that the kernel uses.
-    #[error("{}", tr!("kernel '{kernel}' needs compute capability {}.{}, and {device} has {}.{}; --kernel {instead} runs there", .needed.0, .needed.1, .has.0, .has.1, kernel = .kernel, device = .device, instead = .instead))]
-    TooOldDevice {
+    #[error("{}", tr!("kernel '{kernel}' needs {needed} SMs for lattices of {size}, and {device} has {has}; --kernel {instead} runs there", kernel = .kernel, needed = .needed, size = .size, device = .device, has = .has, instead = .instead))]
+    TooFewSms {
         /// The kernel's name.
         kernel: &'static str,
-        /// The minimum compute capability.
-        needed: (u32, u32),
+        /// The minimum number of SMs.
+        needed: u32,
+        /// The lattices' size.
+        size: Size,
         /// The device's name.
         device: String,
-        /// The device's compute capability.
-        has: (u32, u32),
+        /// The device's number of SMs.
+        has: u32,
         /// A kernel that the device can run.
         instead: &'static str,
     },

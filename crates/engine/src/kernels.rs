@@ -8,6 +8,7 @@
 //!    `cpu/kernels/mod.rs`. `lifestreams verify` holds both against the reference.
 //! 4. `kernels/README.md`, Chinese for its title in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
+pub mod cooperative;
 mod launch;
 
 use crate::cuda::ptx;
@@ -97,8 +98,13 @@ pub enum SupportedSizes {
     WidthsFrom(u32),
     /// Sides up to this many cells that are the same multiple of 32 once they are rounded up.
     NearSquares(u32),
-    /// Only squares with one of these sides.
-    Squares(&'static [u32]),
+    /// Widths from the first of these to the second, and heights from a number of cells on.
+    Between {
+        /// The smallest and the largest width.
+        widths: (u32, u32),
+        /// The smallest height.
+        min_height: u32,
+    },
 }
 
 impl SupportedSizes {
@@ -112,8 +118,8 @@ impl SupportedSizes {
                 let is_large_enough = size.width() >= 32 && size.height() >= 32;
                 is_large_enough && across == down && 32 * across <= most
             }
-            SupportedSizes::Squares(sides) => {
-                size.width() == size.height() && sides.contains(&size.width())
+            SupportedSizes::Between { widths, min_height } => {
+                (widths.0..=widths.1).contains(&size.width()) && size.height() >= min_height
             }
         }
     }
@@ -129,15 +135,38 @@ impl SupportedSizes {
                 "lattices from 32x32 to {most}x{most}, whose sides are the same multiple of 32 once they are rounded up",
                 most = most
             )),
-            SupportedSizes::Squares(sides) => {
-                let squares: Vec<_> = sides.iter().map(|side| format!("{side}x{side}")).collect();
-                let (last, others) = squares.split_last()?;
-                Some(tr!(
-                    "lattices of {} or {last}",
-                    others.join(", "),
-                    last = last
-                ))
-            }
+            SupportedSizes::Between { widths, min_height } => Some(tr!(
+                "widths from {from} to {to} cells and heights from {height} cells on",
+                from = widths.0,
+                to = widths.1,
+                height = min_height
+            )),
+        }
+    }
+}
+
+/// The functions of a kernel for some sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Symbol of the function that takes every rule.
+    pub symbol: &'static str,
+    /// Symbol of the function that takes the network of one rule ([`crate::rule_network`]), if there
+    /// is one; it serves every rule but B3/S23.
+    pub network_symbol: Option<&'static str>,
+}
+
+impl Entry {
+    const fn any(symbol: &'static str) -> Entry {
+        Entry {
+            symbol,
+            network_symbol: None,
+        }
+    }
+
+    const fn with_network(symbol: &'static str, network_symbol: &'static str) -> Entry {
+        Entry {
+            symbol,
+            network_symbol: Some(network_symbol),
         }
     }
 }
@@ -149,11 +178,8 @@ pub struct Kernel {
     pub name: &'static str,
     /// Stem of its source file in `kernels/ladder` and of its PTX.
     pub file: &'static str,
-    /// Symbol of the function in that file.
-    pub symbol: &'static str,
-    /// Symbol of the function that takes the network of one rule ([`crate::rule_network`]), if there
-    /// is one; it serves every rule but B3/S23.
-    pub network_symbol: Option<&'static str>,
+    /// Its functions in that file, which [`Launch::entry`] chooses from.
+    pub entries: &'static [Entry],
     /// The idea in a few words.
     pub title: &'static str,
     /// The layout of the cells.
@@ -169,8 +195,10 @@ pub struct Kernel {
     /// Whether the result is in the same buffer as the input. Otherwise the buffers swap with every
     /// generation or, for [`Iteration::Steps`], with every launch.
     pub in_place: bool,
-    /// Blocks per cluster, which step one lattice together; 1 if blocks are independent.
-    pub cluster: u32,
+    /// Whether blocks step a lattice together and wait for each other, so that all blocks of a
+    /// launch must run at the same time. It then takes the address of [`cooperative::Division`]'s
+    /// mail, and its own block shape.
+    pub cooperative: bool,
     /// Whether one launch can step several lattices that are adjacent in memory.
     pub batched: bool,
     /// Supported lattice sizes.
@@ -210,8 +238,7 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "global",
         file: "01_global",
-        symbol: "life_global",
-        network_symbol: None,
+        entries: &[Entry::any("life_global")],
         title: "one thread per cell, everything from global memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
@@ -219,7 +246,7 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
-        cluster: 1,
+        cooperative: false,
         batched: false,
         sides: SupportedSizes::Any,
         max_cells: None,
@@ -227,8 +254,7 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "shared",
         file: "02_shared",
-        symbol: "life_shared",
-        network_symbol: None,
+        entries: &[Entry::any("life_shared")],
         title: "a tile and its halo in shared memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
@@ -236,7 +262,7 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 1,
         shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
         in_place: false,
-        cluster: 1,
+        cooperative: false,
         batched: false,
         sides: SupportedSizes::Any,
         max_cells: None,
@@ -244,8 +270,7 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "sync-global",
         file: "03_sync_global",
-        symbol: "life_sync_global",
-        network_symbol: None,
+        entries: &[Entry::any("life_sync_global")],
         title: "one block per lattice, generations inside the kernel, __syncthreads between them",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
@@ -253,7 +278,7 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
-        cluster: 1,
+        cooperative: false,
         batched: true,
         sides: SupportedSizes::Any,
         max_cells: Some(1 << 24),
@@ -261,8 +286,7 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "sync-shared",
         file: "04_sync_shared",
-        symbol: "life_sync_shared",
-        network_symbol: None,
+        entries: &[Entry::any("life_sync_shared")],
         title: "the same with the whole lattice in shared memory",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
@@ -270,7 +294,7 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 1,
         shared_bytes: |size, _| 2 * size.cells(),
         in_place: true,
-        cluster: 1,
+        cooperative: false,
         batched: true,
         sides: SupportedSizes::Any,
         max_cells: Some(24_576),
@@ -278,8 +302,7 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "bits",
         file: "05_bits",
-        symbol: "life_bits",
-        network_symbol: None,
+        entries: &[Entry::any("life_bits")],
         title: "32 cells per word, added as bit planes",
         layout: Layout::Bits,
         iteration: Iteration::Launches,
@@ -287,7 +310,7 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 4,
         shared_bytes: |_, _| 0,
         in_place: false,
-        cluster: 1,
+        cooperative: false,
         batched: false,
         sides: SupportedSizes::Any,
         max_cells: None,
@@ -295,8 +318,7 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "planar",
         file: "06_planar",
-        symbol: "life_planar",
-        network_symbol: Some("life_planar_by_network"),
+        entries: &[Entry::with_network("life_planar", "life_planar_by_network")],
         title: "32 planes in a word: neighbours are whole words, nothing is shifted",
         layout: Layout::Planar,
         iteration: Iteration::Launches,
@@ -304,7 +326,7 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 8,
         shared_bytes: |_, _| 0,
         in_place: false,
-        cluster: 1,
+        cooperative: false,
         batched: false,
         sides: SupportedSizes::WidthsFrom(Layout::MIN_PLANAR_WIDTH),
         max_cells: None,
@@ -312,8 +334,10 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "multistep",
         file: "07_multistep",
-        symbol: "life_multistep",
-        network_symbol: Some("life_multistep_by_network"),
+        entries: &[Entry::with_network(
+            "life_multistep",
+            "life_multistep_by_network",
+        )],
         title: "four generations per pass, in a column sweep through a warp's registers",
         layout: Layout::Planar,
         iteration: Iteration::Steps(4),
@@ -321,7 +345,7 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
-        cluster: 1,
+        cooperative: false,
         batched: true,
         sides: SupportedSizes::WidthsFrom(CELLS_PER_LANE),
         max_cells: None,
@@ -329,8 +353,10 @@ pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "resident",
         file: "08_resident",
-        symbol: "life_resident",
-        network_symbol: Some("life_resident_by_network"),
+        entries: &[Entry::with_network(
+            "life_resident",
+            "life_resident_by_network",
+        )],
         title: "a lattice in the registers of one warp, for any number of generations",
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
@@ -338,26 +364,28 @@ pub static KERNELS: [Kernel; 9] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: true,
-        cluster: 1,
+        cooperative: false,
         batched: true,
         sides: SupportedSizes::NearSquares(256),
         max_cells: None,
     },
     Kernel {
-        name: "cluster",
-        file: "09_cluster",
-        symbol: "life_cluster",
-        network_symbol: Some("life_cluster_by_network"),
-        title: "a lattice in the registers of six blocks that share their shared memory",
+        name: "cooperative",
+        file: "09_cooperative",
+        entries: &cooperative::ENTRIES,
+        title: "lattices in the registers of all SMs, whose blocks exchange rows while they run",
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
-        blocks: &[(384, 1)],
+        blocks: &[(32 * cooperative::MAX_WARPS, 1)],
         rows_per_thread: 1,
-        shared_bytes: |_, _| 32 << 10,
+        shared_bytes: |_, _| 0, // as many as the division needs
         in_place: true,
-        cluster: 6,
+        cooperative: true,
         batched: true,
-        sides: SupportedSizes::Squares(&[512, 1024, 2048]),
+        sides: SupportedSizes::Between {
+            widths: cooperative::WIDTHS,
+            min_height: cooperative::MIN_HEIGHT,
+        },
         max_cells: None,
     },
 ];
@@ -390,7 +418,7 @@ impl Kernel {
 
     /// Whether a function with the rule's network steps this rule, if the driver can compile it.
     pub fn has_network(&self, rule: Rule) -> bool {
-        self.network_symbol.is_some() && rule != Rule::LIFE
+        self.entries[0].network_symbol.is_some() && rule != Rule::LIFE
     }
 
     /// The launch configuration for lattices of a size and a block shape, on a device with this
@@ -399,8 +427,12 @@ impl Kernel {
         let shared_bytes = (self.shared_bytes)(size, block);
         let rows = size.height().div_ceil(self.rows_per_thread);
         let launch = match (self.iteration, self.layout) {
+            _ if self.cooperative => {
+                return cooperative::Division::of(size, lattices.on_device, sm_count)
+                    .launch(lattices.launched);
+            }
             (Iteration::InKernel, _) => Launch {
-                grid: [self.cluster * lattices.launched, 1, 1],
+                grid: [lattices.launched, 1, 1],
                 ..Launch::over(1, 1, block)
             },
             (Iteration::Steps(_), _) => Launch::column_sweep(size, lattices, sm_count),
@@ -445,23 +477,33 @@ impl Kernel {
         })
     }
 
-    /// The minimum compute capability; `None` if every supported GPU can run it.
-    pub fn needs(&self) -> Option<(u32, u32)> {
-        (self.cluster > 1).then_some((9, 0))
+    /// Maximum lattices of a launch, of `on_device` lattices of this size on a device with this many
+    /// SMs.
+    pub fn max_batch(&self, size: Size, on_device: u32, sm_count: u32) -> u32 {
+        match (self.batched, self.cooperative) {
+            (false, _) => 1,
+            (true, false) => Launch::MAX_GRID_Z,
+            (true, true) => cooperative::Division::of(size, on_device, sm_count).max_lattices,
+        }
     }
 
-    /// Errors for a device that cannot run the kernel.
-    pub fn validate_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
-        match (self.needs(), device.capability) {
-            (Some(needed), Some(has)) if has < needed => Err(EngineError::TooOldDevice {
-                kernel: self.name,
-                needed,
-                device: device.name.clone(),
-                has,
-                instead: "multistep",
-            }),
-            _ => Ok(()),
+    /// Errors for a device that cannot run the kernel with lattices of this size.
+    pub fn validate_device(&self, device: &DeviceInfo, size: Size) -> Result<(), EngineError> {
+        let needed = match (self.cooperative, device.capability) {
+            (true, Some(_)) => cooperative::min_sm_count(size),
+            _ => 1,
+        };
+        if device.sm_count >= needed {
+            return Ok(());
         }
+        Err(EngineError::TooFewSms {
+            kernel: self.name,
+            needed,
+            size,
+            device: device.name.clone(),
+            has: device.sm_count,
+            instead: "multistep",
+        })
     }
 
     /// Errors for an unsupported lattice size; the error names a kernel that supports it.
@@ -518,10 +560,7 @@ mod tests {
         for kernel in &KERNELS {
             let side = kernel.max_cells.map_or(512, |most| most.isqrt()).min(512);
             let size = Size::new(side, side).unwrap();
-            if !kernel.sides.take(size) {
-                continue; // these kernels use no shared memory
-            }
-            let launch = kernel.launch(size, kernel.block(), Batch::of(1), 132);
+            let launch = kernel.launch(size, kernel.block(), Batch::of(1, 1), 132);
             assert!(
                 launch.shared_bytes <= 48 * 1024,
                 "{}: {launch:?}",

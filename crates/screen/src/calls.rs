@@ -87,10 +87,14 @@ impl RoundFacts {
     fn of(status: &Status) -> RoundFacts {
         let (kernel, switches) = (status.kernel, status.switches);
         let sm_count = status.devices.first().map_or(1, |device| device.sm_count);
-        let lattices = match switches.streams {
-            Streams::Batch => Batch::of(status.instances as u32),
-            Streams::PerInstance | Streams::One | Streams::Default => Batch::of(1),
+        let on_device = status.instances.div_ceil(status.devices.len().max(1)) as u32;
+        let launched = match switches.streams {
+            Streams::Batch => kernel
+                .max_batch(status.size, on_device, sm_count)
+                .min(on_device),
+            Streams::PerInstance | Streams::One | Streams::Default => 1,
         };
+        let lattices = Batch::of(launched, on_device);
         RoundFacts {
             instances: status.instances,
             size: status.size,
@@ -135,6 +139,20 @@ impl RoundFacts {
                 format!("{width}, {height}, rule, {steps}")
             }
         }
+    }
+
+    /// The buffers that a launch of the kernel takes.
+    fn buffers(&self) -> &'static [&'static str] {
+        match (self.kernel.cooperative, self.kernel.in_place) {
+            (true, _) => &["cells", "mail"],
+            (false, true) => &["cells"],
+            (false, false) => &["cells", "next"],
+        }
+    }
+
+    /// The name of the kernel's function for B3/S23 and the tables of other rules.
+    fn symbol(&self) -> &'static str {
+        self.kernel.entries[self.launch.entry].symbol
     }
 
     /// Whether a launch's arguments depend on which one of a round it is.

@@ -87,7 +87,7 @@ impl LadderChart {
                     && status
                         .devices
                         .iter()
-                        .all(|of| kernel.validate_device(of).is_ok()),
+                        .all(|of| kernel.validate_device(of, status.size).is_ok()),
             })
             .collect();
         let live = status.stepping;

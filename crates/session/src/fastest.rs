@@ -19,7 +19,7 @@ mod tests;
 
 pub use table::{DevicePicks, PickTable, RecordedCandidate, RecordedRun, Workload};
 
-use engine::kernels::{Iteration, KERNELS};
+use engine::kernels::{Batch, Iteration, KERNELS};
 use engine::{DeviceInfo, Kernel, Layout};
 use life::{Rule, Size};
 use model::{KernelChoice, Streams, Switches};
@@ -249,7 +249,7 @@ impl Work<'_> {
 
     /// Whether a kernel takes these lattices on these devices.
     fn is_taken_by(&self, kernel: &Kernel) -> bool {
-        let runs = |device: &DeviceInfo| kernel.validate_device(device).is_ok();
+        let runs = |device: &DeviceInfo| kernel.validate_device(device, self.size).is_ok();
         kernel.validate_size(self.size).is_ok() && self.devices.iter().all(runs)
     }
 }
@@ -366,6 +366,7 @@ fn seconds_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         (Layout::I32, _) => (1.8e9, 2e3),
         (_, Iteration::Launches) => (8e10, 1e5),
         (_, Iteration::Steps(_)) => (3.5e11, 2e5),
+        (_, Iteration::InKernel) if kernel.cooperative => (3.5e11, 0.0),
         (_, Iteration::InKernel) => (4.5e11, 0.0),
     };
     let sms: f64 = work
@@ -379,9 +380,12 @@ fn seconds_on_gpu(work: &Work, candidate: Candidate) -> f64 {
     };
     let busy = match kernel.iteration {
         Iteration::InKernel => {
-            let (across, down) = kernel.block();
-            let warps = f64::from(across * down) / 32.0;
-            let blocks = at_once * f64::from(kernel.cluster);
+            let on_device = work.instances_per_device() as u32;
+            let sm_count = work.devices[0].sm_count;
+            let batch = Batch::of(1, on_device);
+            let launch = kernel.launch(work.size, kernel.block(), batch, sm_count);
+            let warps = f64::from(launch.block.iter().product::<u32>()) / 32.0;
+            let blocks = at_once * f64::from(launch.grid[0]);
             (blocks * (warps / WARPS).min(1.0) / sms).min(1.0)
         }
         Iteration::Launches | Iteration::Steps(_) => {

@@ -187,7 +187,7 @@ impl Instances {
     /// The kernel does not accept the size or a device, or memory is lacking.
     pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Instances> {
         setup.kernel.validate_size(setup.size)?;
-        validate_devices(&*engine, setup.kernel)?;
+        validate_devices(&*engine, setup.kernel, setup.size)?;
         ensure_host_memory(&*engine, setup, whole_slots)?;
         let devices = engine.devices().len();
         let streams = make_streams(&mut *engine, setup.instances, setup.switches.streams)?;
@@ -395,9 +395,9 @@ impl Instances {
     }
 }
 
-fn validate_devices(engine: &dyn Engine, kernel: &Kernel) -> Result<()> {
+fn validate_devices(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
     let mut devices = engine.devices().iter();
-    devices.try_for_each(|device| kernel.validate_device(device))
+    devices.try_for_each(|device| kernel.validate_device(device, size))
 }
 
 /// Checks that the host has memory for a setup before any is allocated: for every start, its copy on

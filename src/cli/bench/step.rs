@@ -22,13 +22,6 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
     let gpu = super::named(device)?.0 == "cuda";
     let devices = open_engine(device)?.devices().to_vec();
     for kernel in &KERNELS {
-        let mut refused = devices
-            .iter()
-            .filter_map(|of| kernel.validate_device(of).err());
-        if let Some(why) = refused.next() {
-            eprintln!("lifestreams: left out: {why}");
-            continue;
-        }
         let per_round = match kernel.iteration {
             Iteration::Launches => 1,
             Iteration::Steps(most) => most,
@@ -37,7 +30,11 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
         // The largest that it takes, within limits.
         let sides = [512, 256, 128];
         let takes = |side: &u64| {
-            Size::new(*side, *side).is_ok_and(|size| kernel.validate_size(size).is_ok())
+            Size::new(*side, *side).is_ok_and(|size| {
+                let mut devices = devices.iter();
+                kernel.validate_size(size).is_ok()
+                    && devices.all(|of| kernel.validate_device(of, size).is_ok())
+            })
         };
         let side = sides
             .into_iter()
@@ -101,12 +98,12 @@ fn on_a_gpu(table: &mut Table, device: DeviceChoice) -> Result<()> {
     }
     let each = Setup {
         switches: graphs,
-        ..setup("cluster", 16, 1024, device)?
+        ..setup("cooperative", 16, 1024, device)?
     };
     let mut devices = open_engine(device)?.devices().to_vec().into_iter();
-    if devices.all(|of| each.kernel.validate_device(&of).is_ok()) {
+    if devices.all(|of| each.kernel.validate_device(&of, each.size).is_ok()) {
         let what =
-            format!("`cluster`, 16 × 1024², a stream each, graphs of {LIFETIME} generations");
+            format!("`cooperative`, 16 × 1024², a stream each, graphs of {LIFETIME} generations");
         add(table, what, &each, LIFETIME, None)?;
     }
     for (instances, side) in [(1056, 128), (1584, 256)] {

@@ -63,17 +63,29 @@ impl Bench {
         })
     }
 
-    /// Refuses a kernel that a device cannot run.
+    /// Errors for a kernel that a device cannot run with any of the sizes.
     pub(super) fn validate_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
+        let mut found = Ok(());
+        let taken = |size: &&Size| kernel.validate_size(**size).is_ok();
+        for &size in self.cases.sizes.iter().filter(taken) {
+            match self.validate(kernel, size) {
+                Ok(()) => return Ok(()),
+                Err(error) => found = Err(error),
+            }
+        }
+        found
+    }
+
+    /// Errors for a kernel that does not take this size, or not on a device.
+    fn validate(&self, kernel: &Kernel, size: Size) -> Result<(), EngineError> {
+        kernel.validate_size(size)?;
         let mut devices = self.engine.devices().iter();
-        devices.try_for_each(|device| kernel.validate_device(device))
+        devices.try_for_each(|device| kernel.validate_device(device, size))
     }
 
     /// The kernels that all devices can run, and that take such a lattice.
     pub(super) fn kernels_for(&self, size: Size) -> Vec<&'static Kernel> {
-        let can = |kernel: &&Kernel| {
-            kernel.validate_size(size).is_ok() && self.validate_device(kernel).is_ok()
-        };
+        let can = |kernel: &&Kernel| self.validate(kernel, size).is_ok();
         KERNELS.iter().filter(can).collect()
     }
 
@@ -81,10 +93,7 @@ impl Bench {
     /// that it takes.
     pub(super) fn cases_for(&self, kernel: &Kernel, most_cells: u64) -> Vec<usize> {
         let cells = |&case: &usize| self.cases.sizes[case].cells();
-        let takes = |&case: &usize| {
-            kernel.validate_size(self.cases.sizes[case]).is_ok()
-                && self.validate_device(kernel).is_ok()
-        };
+        let takes = |&case: &usize| self.validate(kernel, self.cases.sizes[case]).is_ok();
         let all = || (0..self.cases.sizes.len()).filter(takes);
         let within: Vec<usize> = all().filter(|case| cells(case) <= most_cells).collect();
         match within.is_empty() {

@@ -19,7 +19,7 @@ impl Bench {
         let mut outcome = Outcome::default();
         let kernels: Vec<_> = KERNELS
             .iter()
-            .filter(|kernel| kernel.network_symbol.is_some())
+            .filter(|kernel| kernel.entries[0].network_symbol.is_some())
             .filter(|kernel| self.validate_device(kernel).is_ok())
             .collect();
         for nth in 0..self.cases.random_rules {

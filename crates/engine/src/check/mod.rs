@@ -21,16 +21,17 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::kernels::{Batch, KERNELS};
 use crate::{
     BufferLocation, DeviceId, DeviceInfo, EngineError, EventId, IssuerId, LatticeId, Layout,
     Measure, Op, Program, Result, Slot, SlotsSpec, Step, StreamId, Transfer, WordEdit,
 };
 use buffers::BufferFacts;
-use life::Size;
+use life::{Rule, Size};
 use plan::Functions;
 use prepared::Prepared;
 
-pub(crate) use plan::Plan;
+pub(crate) use plan::{LadderFunction, Plan};
 pub(crate) use state::{LatticeState, States};
 
 /// How a program will run once it is valid.
@@ -286,23 +287,12 @@ impl Validator {
     /// Validates an op on lattices, which must be on `device`, and drafts the states it leaves.
     fn validate_op(&mut self, op: &Op, device: DeviceId, plan: &mut Plan) -> Result<()> {
         let mut functions = match op {
-            Op::Advance {
-                kernel,
-                block,
-                rule,
-                ..
-            } => {
-                let Some(function) = Functions::kernel(kernel) else {
+            Op::Advance { kernel, block, .. } => {
+                if !KERNELS.iter().any(|known| std::ptr::eq(known, *kernel)) {
                     return incompatible(format!("there is no kernel {}", kernel.name));
-                };
-                kernel.validate_block(*block)?;
-                kernel.validate_device(&self.devices[usize::from(device.0)])?;
-                if kernel.has_network(*rule) {
-                    plan.launches_network((device, kernel, *rule));
-                    Functions::NONE
-                } else {
-                    function
                 }
+                kernel.validate_block(*block)?;
+                Functions::NONE
             }
             Op::Reduce { region, .. } => {
                 region.check()?;
@@ -332,6 +322,26 @@ impl Validator {
             rest.start = run.end;
             self.check_state(op, lattice, state, facts.size)?;
             match op {
+                Op::Advance {
+                    kernel,
+                    rule,
+                    block,
+                    ..
+                } => {
+                    let facts_of_device = &self.devices[usize::from(device.0)];
+                    kernel.validate_device(facts_of_device, facts.size)?;
+                    let batch = Batch::of(1, facts.count as u32);
+                    let launch = kernel.launch(facts.size, *block, batch, facts_of_device.sm_count);
+                    let step = LadderFunction {
+                        kernel,
+                        entry: launch.entry,
+                        rule: match kernel.has_network(*rule) {
+                            true => *rule,
+                            false => Rule::LIFE,
+                        },
+                    };
+                    plan.launches_step(device, step);
+                }
                 Op::Pack(_) => functions = functions.and(Functions::pack(state.layout)),
                 Op::Reduce { region, .. } if region.words() > facts.view_capacity => {
                     plan.needs_view(group, region.words());

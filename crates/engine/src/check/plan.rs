@@ -1,6 +1,6 @@
 //! The memory and functions that a program needs before its first step is issued.
 
-use crate::kernels::{KERNELS, Layout};
+use crate::kernels::Layout;
 use crate::lesson_kernels::LESSON_KERNELS;
 use crate::probe_kernels::PROBE_KERNELS;
 use crate::{BufferKernel, DeviceId, Kernel};
@@ -15,10 +15,10 @@ pub(crate) struct Plan {
     pub(crate) views: Vec<(usize, usize)>,
     /// Groups that need memory for measures.
     pub(crate) measures: Vec<usize>,
-    /// Functions launched on each device.
+    /// Functions launched on each device that are not of the ladder.
     pub(crate) functions: Vec<(DeviceId, Functions)>,
-    /// Kernels that are launched by the network of a rule.
-    pub(crate) networks: Vec<(DeviceId, &'static Kernel, Rule)>,
+    /// Functions of the ladder that are launched on each device.
+    pub(crate) steps: Vec<(DeviceId, LadderFunction)>,
     /// Whether the program changes cells. If it fails halfway, every lattice must be restored.
     pub(crate) changes_cells: bool,
     /// Whether several host threads issue the program.
@@ -39,9 +39,9 @@ impl Plan {
         }
     }
 
-    pub(super) fn launches_network(&mut self, network: (DeviceId, &'static Kernel, Rule)) {
-        if !self.networks.contains(&network) {
-            self.networks.push(network);
+    pub(super) fn launches_step(&mut self, device: DeviceId, step: LadderFunction) {
+        if !self.steps.contains(&(device, step)) {
+            self.steps.push((device, step));
         }
     }
 
@@ -57,7 +57,17 @@ impl Plan {
     }
 }
 
-/// A set of kernel functions, one bit each.
+/// A function of the ladder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LadderFunction {
+    pub(crate) kernel: &'static Kernel,
+    /// Index in [`Kernel::entries`].
+    pub(crate) entry: usize,
+    /// The rule whose network it has; B3/S23 if it has none.
+    pub(crate) rule: Rule,
+}
+
+/// A set of kernel functions that are not of the ladder, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Functions(u64);
 
@@ -72,9 +82,8 @@ const SUPPORT: [(&str, &str); 7] = [
     ("unpack_planar", "unpack_planar"),
 ];
 
-/// Bit index of the first called function; ladder and support functions come before.
-const CALLED: usize = KERNELS_LENGTH + SUPPORT.len();
-const KERNELS_LENGTH: usize = KERNELS.len();
+/// Bit index of the first called function; support functions come before.
+const CALLED: usize = SUPPORT.len();
 
 impl Functions {
     pub(super) const NONE: Functions = Functions(0);
@@ -83,7 +92,7 @@ impl Functions {
     pub(super) const MEASURE: Functions = Functions::support(2);
 
     const fn support(index: usize) -> Functions {
-        Functions(1 << (KERNELS_LENGTH + index))
+        Functions(1 << index)
     }
 
     /// The function that packs a layout into bits.
@@ -104,13 +113,6 @@ impl Functions {
         }
     }
 
-    /// The function of a ladder kernel; `None` if it is not in the table.
-    #[inline]
-    pub(super) fn kernel(kernel: &Kernel) -> Option<Functions> {
-        let at = KERNELS.iter().position(|known| std::ptr::eq(known, kernel));
-        at.map(|at| Functions(1 << at))
-    }
-
     /// The function of a called kernel; `None` if it is in neither table.
     pub(super) fn of_buffer_kernel(kernel: &BufferKernel) -> Option<Functions> {
         let at = buffer_kernels().position(|known| std::ptr::eq(known, kernel));
@@ -122,12 +124,11 @@ impl Functions {
     }
 
     /// File and symbol of each function, and whether it can be instrumented with block timestamps
-    /// (ladder and called kernels can).
+    /// (called kernels can).
     pub(crate) fn names(self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
-        let ladder = KERNELS.iter().map(|one| (one.file, one.symbol, true));
         let support = SUPPORT.map(|(file, symbol)| (file, symbol, false));
         let called = buffer_kernels().map(|one| (one.name, one.symbol, true));
-        let all = ladder.chain(support).chain(called).enumerate();
+        let all = support.into_iter().chain(called).enumerate();
         all.filter_map(move |(at, names)| (self.0 >> at & 1 == 1).then_some(names))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::kernels::{KERNELS, find};
+use crate::kernels::find;
 use crate::{LatticeId, ReduceRegion};
 use life::Rule;
 
@@ -202,12 +202,10 @@ fn a_plan_names_every_function_that_is_launched() {
     ];
     let plan = check.validate(&program(ops), ProgramMode::Submit).unwrap();
     let files: Vec<_> = plan.functions[0].1.names().map(|(file, ..)| file).collect();
-    assert_eq!(files, ["01_global", "02_shared", "pack", "unpack"]);
+    assert_eq!(files, ["pack", "unpack"]);
+    let of_ladder = plan.steps.iter().map(|(_, step)| step.kernel.name);
+    assert_eq!(of_ladder.collect::<Vec<_>>(), ["global", "shared"]);
     assert!(plan.changes_cells);
-    for kernel in &KERNELS {
-        let names: Vec<_> = Functions::kernel(kernel).unwrap().names().collect();
-        assert_eq!(names, [(kernel.file, kernel.symbol, true)]);
-    }
     for kernel in crate::lesson_kernels::LESSON_KERNELS {
         let names: Vec<_> = Functions::of_buffer_kernel(kernel)
             .unwrap()
@@ -243,18 +241,45 @@ fn a_plan_names_the_networks_of_rules_once() {
         .validate(&program(ops.collect::<Vec<_>>()), ProgramMode::Submit)
         .unwrap();
     let planar = find("planar").unwrap();
-    assert_eq!(plan.networks, [(DeviceId(0), planar, rule)], "once");
-    assert_eq!(plan.functions[0].1.names().count(), 2, "B3/S23 has none");
+    let by = |rule| LadderFunction {
+        kernel: planar,
+        entry: 0,
+        rule,
+    };
+    let steps = [rule, Rule::LIFE].map(|rule| (DeviceId(0), by(rule)));
+    assert_eq!(plan.steps, steps, "each once");
 }
 
 #[test]
 fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     let mut check = validator();
-    let of_cluster = program([advance("cluster", 1)]);
-    let error = check
-        .validate(&of_cluster, ProgramMode::Submit)
-        .unwrap_err();
-    assert!(matches!(error, EngineError::TooOldDevice { .. }), "{error}");
+    check.devices[0].capability = Some((9, 0));
+    check.devices[0].sm_count = 20;
+    let size = Size::new(4096, 4096).unwrap();
+    check.add_lattices(DeviceId(0), 1, size);
+    check.reserve(Layout::Planar, &[true, true, true]);
+    let lattices = 5..6;
+    let [mut unpack, mut step] = [unpack(Layout::Planar), advance("cooperative", 1)];
+    for op in [&mut unpack, &mut step] {
+        if let Op::Unpack { lattices: of, .. } | Op::Advance { lattices: of, .. } = op {
+            *of = lattices.clone();
+        }
+    }
+    let program = program([unpack, step]);
+    let error = check.validate(&program, ProgramMode::Submit).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            EngineError::TooFewSms {
+                needed: 32,
+                has: 20,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    check.devices[0].sm_count = 32;
+    check.validate(&program, ProgramMode::Submit).unwrap();
 }
 
 #[test]

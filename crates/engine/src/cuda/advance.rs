@@ -6,6 +6,7 @@ use cust::sys;
 
 use super::block_timestamps::TimestampTarget;
 use super::calls::Arguments;
+use super::gpu::LadderFunction;
 use super::issue::{Issuer, sides};
 use crate::check::Lattices;
 use crate::kernels::{Batch, Iteration, Kernel, Launch};
@@ -31,6 +32,7 @@ impl Issuer<'_> {
     ) -> Result<()> {
         let count = lattices.len() as u32;
         let first = LatticeId(lattices.start);
+        let on_device = self.lattices.groups[self.lattices.group_of(first)].count as u32;
         let state = self.states.get(first);
         let differs = |lattice| !self.states.get(lattice).has_buffers_of(state);
         if lattices.clone().map(LatticeId).any(differs) {
@@ -40,11 +42,12 @@ impl Issuer<'_> {
                 let one = Batch {
                     launched: 1,
                     in_all: count,
+                    on_device,
                 };
                 self.advance(advance, LatticeId(lattice), one, place)
             });
         }
-        self.advance(advance, first, Batch::of(count), place)
+        self.advance(advance, first, Batch::of(count, on_device), place)
     }
 
     /// Steps adjacent lattices from `lattice` on.
@@ -61,15 +64,20 @@ impl Issuer<'_> {
         let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
         let shape = kernel.launch(size, advance.block, lattices, self.gpu.sm_count);
-        self.launch_generations(advance, (size, shape), buffers, state.parity, place)
+        let mail = match kernel.cooperative {
+            true => Some(group.mail_at(index)?),
+            false => None,
+        };
+        self.launch_generations(advance, (size, shape), (buffers, mail), state.parity, place)
     }
 
     /// Launches a kernel until all generations are done, first reading the buffer with this parity.
+    /// A cooperative kernel also needs its mail.
     fn launch_generations(
         &mut self,
         advance: Advance,
         (size, shape): (Size, Launch),
-        buffers: [sys::CUdeviceptr; 2],
+        (buffers, mail): ([sys::CUdeviceptr; 2], Option<sys::CUdeviceptr>),
         mut parity: u8,
         place: Option<TimestampTarget>,
     ) -> Result<()> {
@@ -80,7 +88,12 @@ impl Issuer<'_> {
             ..
         } = advance;
         let (width, height) = sides(size);
-        let function = self.gpu.ladder_function(kernel, rule, false)?;
+        let step = LadderFunction {
+            kernel,
+            entry: shape.entry,
+            rule,
+        };
+        let function = self.gpu.ladder_function(step, false)?;
         let table = rule.table();
         let launches = kernel.launches(generations);
         for index in 0..launches {
@@ -92,10 +105,10 @@ impl Issuer<'_> {
                     "{stepped} generations per launch are too many"
                 ))
             })?;
-            let mut arguments = if kernel.in_place {
-                Arguments::of([&from, &width, &height, &table])
-            } else {
-                Arguments::of([&from, &to, &width, &height, &table])
+            let mut arguments = match (mail, kernel.in_place) {
+                (Some(mail), _) => Arguments::of([&from, &mail, &width, &height, &table]),
+                (None, true) => Arguments::of([&from, &width, &height, &table]),
+                (None, false) => Arguments::of([&from, &to, &width, &height, &table]),
             };
             if kernel.iteration != Iteration::Launches {
                 arguments.push(&count);
@@ -103,7 +116,7 @@ impl Issuer<'_> {
             match place.and_then(|place| place.of(index, launches)) {
                 Some(at) => {
                     arguments.push(&at);
-                    let function = self.gpu.ladder_function(kernel, rule, true)?;
+                    let function = self.gpu.ladder_function(step, true)?;
                     self.call(function, shape, arguments)?;
                 }
                 None => self.call(function, shape, arguments)?,
@@ -114,16 +127,25 @@ impl Issuer<'_> {
     }
 }
 
-/// Splits an op's lattices into the ranges that one launch can step: adjacent lattices for a
-/// batched kernel, as many as a grid has rows, else single ones.
-pub(super) fn batches(batched: bool, range: Range<u32>, lattices: &Lattices) -> Vec<Range<u32>> {
+/// Splits an op's lattices into the ranges that one launch can step on a device with this many SMs:
+/// adjacent lattices for a batched kernel, else single ones.
+pub(super) fn batches(
+    kernel: &Kernel,
+    range: Range<u32>,
+    lattices: &Lattices,
+    sm_count: u32,
+) -> Vec<Range<u32>> {
     let group = |i: u32| lattices.group_of(LatticeId(i));
     let mut batches: Vec<Range<u32>> = Vec::new();
+    let mut max = (usize::MAX, 1); // group, and lattices of it per launch
     for i in range {
-        let follows = |batch: &&mut Range<u32>| {
-            let is_full = batch.len() == Launch::MAX_GRID_Z as usize;
-            batched && !is_full && group(batch.end - 1) == group(i)
-        };
+        if max.0 != group(i) {
+            let facts = &lattices.groups[group(i)];
+            let batch = kernel.max_batch(facts.size, facts.count as u32, sm_count);
+            max = (group(i), batch as usize);
+        }
+        let follows =
+            |batch: &&mut Range<u32>| batch.len() < max.1 && group(batch.end - 1) == group(i);
         match batches.last_mut().filter(follows) {
             Some(batch) => batch.end = i + 1,
             None => batches.push(i..i + 1),
@@ -137,6 +159,7 @@ mod tests {
     use super::*;
     use crate::DeviceId;
     use crate::check::Validator;
+    use crate::kernels::find;
 
     #[test]
     fn a_batch_is_of_one_group_and_fits_a_grid() {
@@ -144,15 +167,17 @@ mod tests {
         let size = Size::new(128, 128).unwrap();
         check.add_lattices(DeviceId(0), 70_000, size);
         check.add_lattices(DeviceId(0), 3, size);
-        let split = |batched, range| {
-            let batches = batches(batched, range, &check.lattices);
+        let split = |kernel, range| {
+            let kernel = find(kernel).unwrap();
+            let batches = batches(kernel, range, &check.lattices, 132);
             let ends = batches.iter().map(|batch| (batch.start, batch.end));
             ends.collect::<Vec<_>>()
         };
-        assert_eq!(split(true, 5..9), [(5, 9)]);
-        assert_eq!(split(false, 5..7), [(5, 6), (6, 7)]);
+        assert_eq!(split("resident", 5..9), [(5, 9)]);
+        assert_eq!(split("bits", 5..7), [(5, 6), (6, 7)]);
         let groups = [(69_999, 70_000), (70_000, 70_002)];
-        assert_eq!(split(true, 69_999..70_002), groups);
-        assert_eq!(split(true, 0..70_000), [(0, 65_535), (65_535, 70_000)]);
+        assert_eq!(split("resident", 69_999..70_002), groups);
+        let halves = [(0, 65_535), (65_535, 70_000)];
+        assert_eq!(split("resident", 0..70_000), halves);
     }
 }

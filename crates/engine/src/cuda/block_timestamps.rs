@@ -250,12 +250,13 @@ fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
             block,
             ..
         } => {
-            let batches = batches(kernel.batched, lattices.clone(), all);
+            let batches = batches(kernel, lattices.clone(), all, sm_count);
             let each = (MAX_LAUNCHES / (batches.len() as u32).max(1)).max(1);
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {
                 let group = &all.groups[all.group_of(LatticeId(batch.start))];
-                kernel.launch(group.size, *block, Batch::of(batch.len() as u32), sm_count)
+                let batch = Batch::of(batch.len() as u32, group.count as u32);
+                kernel.launch(group.size, *block, batch, sm_count)
             };
             batches
                 .iter()

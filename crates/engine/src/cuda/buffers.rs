@@ -162,5 +162,7 @@ pub(super) fn shape_of(call: &BufferLaunch) -> Launch {
         grid: [call.grid, 1, 1],
         block: [call.block, 1, 1],
         shared_bytes: u64::from(call.shared_bytes),
+        entry: 0,
+        cooperative: false,
     }
 }

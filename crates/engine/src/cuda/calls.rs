@@ -122,6 +122,15 @@ impl Call {
                     shape,
                     ref arguments,
                     stream,
+                } if shape.cooperative => (
+                    "cuLaunchCooperativeKernel",
+                    launch(function, shape, arguments, stream),
+                ),
+                Call::Launch {
+                    function,
+                    shape,
+                    ref arguments,
+                    stream,
                 } => ("cuLaunchKernel", launch(function, shape, arguments, stream)),
                 Call::CopyIn {
                     to,
@@ -223,6 +232,23 @@ unsafe fn launch(
         .zip(&arguments.words[..arguments.count])
     {
         *address = std::ptr::from_ref(word).cast_mut().cast();
+    }
+    if shape.cooperative {
+        // SAFETY: the caller guarantees it.
+        return unsafe {
+            sys::cuLaunchCooperativeKernel(
+                function,
+                shape.grid[0],
+                shape.grid[1],
+                shape.grid[2],
+                shape.block[0],
+                shape.block[1],
+                shape.block[2],
+                shape.shared_bytes as u32,
+                stream,
+                addresses.as_mut_ptr(),
+            )
+        };
     }
     // SAFETY: the caller guarantees it.
     unsafe {

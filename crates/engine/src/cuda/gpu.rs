@@ -16,7 +16,9 @@ use super::event::EventPool;
 use super::stream::RawStream;
 use super::timing::{Clock, Origin};
 use super::{instrumentation, ptx};
-use crate::kernels::{Kernel, Launch};
+pub(super) use crate::check::LadderFunction;
+use crate::kernels::Launch;
+use crate::kernels::cooperative::Division;
 use crate::rule_network::{self, RuleNetwork};
 use crate::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
 use life::{Rule, Size};
@@ -59,6 +61,9 @@ pub(super) struct Group {
     cells: Option<[DeviceBuffer<i32>; 2]>,
     /// The two buffers of planar words, if reserved.
     planar: Option<[DeviceBuffer<u32>; 2]>,
+    /// Mail between the blocks that step a lattice, and its words per lattice; reserved with the
+    /// planar words if `cooperative` supports the size.
+    mail: Option<(DeviceBuffer<u32>, usize)>,
     /// Edits that `edit_cells` applies.
     edits: DeviceBuffer<u32>,
     /// The reduced views, and the words allocated for each.
@@ -137,11 +142,15 @@ impl Gpu {
     /// use, which takes up to a second.
     pub(super) fn ladder_function(
         &mut self,
-        kernel: &'static Kernel,
-        rule: Rule,
+        LadderFunction {
+            kernel,
+            entry,
+            rule,
+        }: LadderFunction,
         instrumented: bool,
     ) -> Result<sys::CUfunction> {
-        if let Some(symbol) = kernel.network_symbol.filter(|_| kernel.has_network(rule)) {
+        let entry = &kernel.entries[entry];
+        if let Some(symbol) = entry.network_symbol.filter(|_| kernel.has_network(rule)) {
             let key = (symbol, rule, instrumented);
             let known = self.networks.get(&key).copied();
             let found = known.unwrap_or_else(|| self.load_network(kernel.file, key));
@@ -150,8 +159,8 @@ impl Gpu {
             }
         }
         match instrumented {
-            true => self.instrumented_function(kernel.file, kernel.symbol),
-            false => self.function(kernel.file, kernel.symbol),
+            true => self.instrumented_function(kernel.file, entry.symbol),
+            false => self.function(kernel.file, entry.symbol),
         }
     }
 
@@ -227,6 +236,7 @@ impl Gpu {
             edits,
             cells: None,
             planar: None,
+            mail: None,
             view: None,
             measures: None,
         });
@@ -370,6 +380,13 @@ impl Group {
         }
     }
 
+    /// The address of the mail between the blocks that step a lattice.
+    pub(super) fn mail_at(&self, index: usize) -> Result<sys::CUdeviceptr> {
+        let missing = || EngineError::InvalidProgram("there is no memory for mail".into());
+        let (buffer, words) = self.mail.as_ref().ok_or_else(missing)?;
+        Ok(buffer.as_device_ptr().as_raw() + (index * words * 4) as u64)
+    }
+
     /// The address of a lattice's reduced view, and the pitch in words between views.
     pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
         let missing = || EngineError::InvalidProgram("there is no memory for views".into());
@@ -414,6 +431,7 @@ impl Group {
         }
         if layout != Layout::Planar {
             self.planar = None;
+            self.mail = None;
         }
     }
 
@@ -427,7 +445,7 @@ impl Group {
     }
 
     /// Allocates a layout, unless it already is.
-    pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
+    pub(super) fn reserve(&mut self, layout: Layout, sm_count: u32) -> Result<()> {
         match layout {
             Layout::I32 if self.cells.is_none() => {
                 let cells = self.count as u64 * self.size.cells();
@@ -438,7 +456,13 @@ impl Group {
             Layout::Planar if self.planar.is_none() && layout.supports(self.size) => {
                 let words = self.count * layout.words(self.size);
                 let what = "the lattices in planar words";
-                self.planar = Some([uninitialized(what, words)?, uninitialized(what, words)?]);
+                let planar = [uninitialized(what, words)?, uninitialized(what, words)?];
+                if let Some(division) = Division::for_mail(self.size, self.count, sm_count) {
+                    // At least a word, so that there is an address.
+                    let words = division.mail_words.max(1);
+                    self.mail = Some((zeroed("mail between blocks", words * self.count)?, words));
+                }
+                self.planar = Some(planar);
             }
             _ => {}
         }

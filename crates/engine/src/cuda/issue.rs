@@ -91,7 +91,7 @@ impl Issuer<'_> {
                     generations: *generations,
                     block: *block,
                 };
-                let launches = batches(kernel.batched, lattices.clone(), self.lattices);
+                let launches = batches(kernel, lattices.clone(), self.lattices, self.gpu.sm_count);
                 let mut parts = launches.into_iter().zip(0..);
                 parts.try_for_each(|(lattices, part)| {
                     let place = self.timestamp_target(part);

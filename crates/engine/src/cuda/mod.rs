@@ -226,12 +226,12 @@ impl CudaEngine {
                 }
             }
         }
-        for &(device, kernel, rule) in &plan.networks {
+        for &(device, step) in &plan.steps {
             let gpu = usize::from(device.0);
             self.make_current(gpu)?;
-            self.gpus[gpu].ladder_function(kernel, rule, false)?;
+            self.gpus[gpu].ladder_function(step, false)?;
             if instrumented {
-                self.gpus[gpu].ladder_function(kernel, rule, true)?;
+                self.gpus[gpu].ladder_function(step, true)?;
             }
         }
         Ok(())
@@ -246,8 +246,9 @@ impl CudaEngine {
         }
         for gpu in 0..self.gpus.len() {
             self.make_current(gpu)?;
-            let mut groups = self.gpus[gpu].groups.iter_mut();
-            groups.try_for_each(|group| group.reserve(layout))?;
+            let gpu = &mut self.gpus[gpu];
+            let mut groups = gpu.groups.iter_mut();
+            groups.try_for_each(|group| group.reserve(layout, gpu.sm_count))?;
         }
         Ok(())
     }

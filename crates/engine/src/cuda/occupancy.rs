@@ -25,17 +25,17 @@ impl CudaEngine {
                 let first = LatticeId(lattices.start);
                 let group = self.check.lattices.find(first);
                 let group = group.filter(|group| group.device == device);
-                let size = group.map(|group| group.size).ok_or_else(|| {
+                let group = group.ok_or_else(|| {
                     EngineError::InvalidProgram(format!("{first:?} is not on {device:?}"))
                 })?;
+                let (size, on_device) = (group.size, group.count as u32);
                 kernel.validate_size(size)?;
                 kernel.validate_block(*block)?;
-                let batch = match kernel.batched {
-                    true => Batch::of(lattices.len() as u32),
-                    false => Batch::of(1),
-                };
-                let shape = kernel.launch(size, *block, batch, self.gpus[gpu].sm_count);
-                (shape, kernel.file, kernel.symbol)
+                let sm_count = self.gpus[gpu].sm_count;
+                let max = kernel.max_batch(size, on_device, sm_count);
+                let batch = Batch::of((lattices.len() as u32).min(max), on_device);
+                let shape = kernel.launch(size, *block, batch, sm_count);
+                (shape, kernel.file, kernel.entries[shape.entry].symbol)
             }
             _ => return Ok(None),
         };

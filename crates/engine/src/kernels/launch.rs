@@ -14,14 +14,17 @@ pub struct Batch {
     pub launched: u32,
     /// How many there are, in this launch and in others like it.
     pub in_all: u32,
+    /// How many lattices of this size the device has; other streams may step them meanwhile.
+    pub on_device: u32,
 }
 
 impl Batch {
-    /// A launch for so many lattices.
-    pub const fn of(lattices: u32) -> Batch {
+    /// A launch for so many of the device's lattices.
+    pub const fn of(lattices: u32, on_device: u32) -> Batch {
         Batch {
             launched: lattices,
             in_all: lattices,
+            on_device,
         }
     }
 }
@@ -35,6 +38,10 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Dynamic shared memory per block, in bytes.
     pub shared_bytes: u64,
+    /// Index of the function in [`Kernel::entries`](crate::Kernel).
+    pub entry: usize,
+    /// Whether all blocks must run at the same time.
+    pub cooperative: bool,
 }
 
 impl Launch {
@@ -57,6 +64,8 @@ impl Launch {
             grid: [across.div_ceil(block.0), rows.div_ceil(layers), layers],
             block: [block.0, block.1, 1],
             shared_bytes: 0,
+            entry: 0,
+            cooperative: false,
         }
     }
 
@@ -104,6 +113,8 @@ impl Launch {
             grid: [full * strips + last, lattices.launched, 1],
             block: [32, 1, 1],
             shared_bytes: 0,
+            entry: 0,
+            cooperative: false,
         }
     }
 
@@ -139,6 +150,8 @@ impl Launch {
             grid: [blocks as u32, 1, lattices],
             block: [THREADS as u32, 1, 1],
             shared_bytes: 0,
+            entry: 0,
+            cooperative: false,
         }
     }
 
@@ -150,6 +163,8 @@ impl Launch {
             grid: [region.width.div_ceil(across), region.height, lattices],
             block: [across, down, 1],
             shared_bytes: 0,
+            entry: 0,
+            cooperative: false,
         }
     }
 }
@@ -176,7 +191,12 @@ mod tests {
     fn a_sweep_covers_the_lattice_and_a_grid_its_limits() {
         let multistep = find("multistep").unwrap();
         let launch = |size, lattices, sm_count| {
-            multistep.launch(size, multistep.block(), Batch::of(lattices), sm_count)
+            multistep.launch(
+                size,
+                multistep.block(),
+                Batch::of(lattices, lattices),
+                sm_count,
+            )
         };
         // Four windows of 243 warps and a fifth of 81: at most eight warps per SM.
         let square = launch(Size::new(16_384, 16_384).unwrap(), 1, 132);

@@ -204,7 +204,9 @@ impl SessionAction {
                 let mut devices = status.devices.iter();
                 let sized = kernel.validate_size(status.size);
                 sized
-                    .and_then(|()| devices.try_for_each(|it| kernel.validate_device(it)))
+                    .and_then(|()| {
+                        devices.try_for_each(|it| kernel.validate_device(it, status.size))
+                    })
                     .map_err(|error| error.to_string())
             }
             SessionAction::CycleSwitch(_)

@@ -31,6 +31,24 @@ fn launch(facts: &RoundFacts, name: &str, launch: Launch, arguments: &str) -> Ve
     configured(facts, name, &grid, launch, arguments)
 }
 
+/// A launch whose blocks all run at the same time.
+fn launch_cooperatively(
+    facts: &RoundFacts,
+    name: &str,
+    launch: Launch,
+    arguments: &str,
+) -> Vec<String> {
+    let ([across, down, _], [threads, ..]) = (launch.grid, launch.block);
+    let shared = launch.shared_bytes;
+    let stream = stream(facts).unwrap_or("0");
+    vec![
+        format!("// args: {arguments}"),
+        "cudaLaunchCooperativeKernel(".into(),
+        format!("    (void*){name},"),
+        format!("    dim3({across}, {down}), {threads}, args, {shared}, {stream});"),
+    ]
+}
+
 fn configured(
     facts: &RoundFacts,
     name: &str,
@@ -54,12 +72,16 @@ fn configured(
 fn advance(facts: &RoundFacts) -> Vec<String> {
     let numbers = facts.numbers();
     let i = facts.index();
-    let arguments = if facts.kernel.in_place {
-        format!("cells{i}, {numbers}")
-    } else {
-        format!("cells{i}, next{i}, {numbers}")
+    let buffers: Vec<_> = facts
+        .buffers()
+        .iter()
+        .map(|of| format!("{of}{i}"))
+        .collect();
+    let arguments = format!("{}, {numbers}", buffers.join(", "));
+    let mut calls = match facts.launch.cooperative {
+        true => launch_cooperatively(facts, facts.symbol(), facts.launch, &arguments),
+        false => launch(facts, facts.symbol(), facts.launch, &arguments),
     };
-    let mut calls = launch(facts, facts.kernel.symbol, facts.launch, &arguments);
     if facts.swaps() {
         calls.push(format!("std::swap(cells{i}, next{i});"));
     }

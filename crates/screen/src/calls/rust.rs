@@ -21,6 +21,19 @@ fn launch(
     buffers: &[&str],
 ) -> Vec<String> {
     let ([x, y, _], shared) = (launch.block, launch.shared_bytes);
+    if launch.cooperative {
+        // `cust` has no name for it.
+        let [across, down, _] = launch.grid;
+        let stream = match uses_default_stream(facts) {
+            true => "null_mut()",
+            false => "s.as_inner()",
+        };
+        return vec![
+            format!("cuLaunchCooperativeKernel({name},"),
+            format!("    {across}, {down}, 1, {x}, {y}, 1, {shared},"),
+            format!("    {stream}, {});", args_of(name)),
+        ];
+    }
     if uses_default_stream(facts) {
         let grid = grid.trim_matches(['(', ')']);
         let ones = 3 - grid.split(", ").count().min(3);
@@ -73,13 +86,8 @@ fn grid_of(launch: Launch) -> String {
 }
 
 fn advance(facts: &RoundFacts) -> Vec<String> {
-    let buffers: &[&str] = if facts.kernel.in_place {
-        &["cells"]
-    } else {
-        &["cells", "next"]
-    };
-    let grid = grid_of(facts.launch);
-    let mut calls = launch(facts, facts.kernel.symbol, &grid, facts.launch, buffers);
+    let (grid, buffers) = (grid_of(facts.launch), facts.buffers());
+    let mut calls = launch(facts, facts.symbol(), &grid, facts.launch, buffers);
     if facts.swaps() {
         let i = facts.index();
         calls.push(format!("swap(&mut cells{i}, &mut next{i});"));

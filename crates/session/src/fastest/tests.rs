@@ -45,7 +45,7 @@ fn candidate(kernel: &str, streams: Streams, graphs: bool) -> Candidate {
     }
 }
 
-/// A table with one run: `cluster` in a batch before `bits` in graphs.
+/// A table with one run: `cooperative` in a batch before `bits` in graphs.
 fn table() -> PickTable {
     let recorded = |kernel: &str, streams, graphs, cells_per_second| RecordedCandidate {
         kernel: kernel.into(),
@@ -61,7 +61,7 @@ fn table() -> PickTable {
                 cells: 1 << 20,
                 instances: 16,
                 generations: 1,
-                kernels: vec!["bits".into(), "cluster".into()],
+                kernels: vec!["bits".into(), "cooperative".into()],
             }],
             runs: vec![RecordedRun {
                 width: 1024,
@@ -69,7 +69,7 @@ fn table() -> PickTable {
                 instances: 16,
                 is_life: true,
                 fastest: vec![
-                    recorded("cluster", Streams::Batch, false, 28e12),
+                    recorded("cooperative", Streams::Batch, false, 28e12),
                     recorded("bits", Streams::PerInstance, true, 5.6e12),
                 ],
             }],
@@ -86,7 +86,10 @@ fn plan(work: &Work, requested: &Requested, timed: &[Timed]) -> FastestPlan {
 fn a_recorded_run_is_taken_with_its_submission_and_its_rate() {
     let devices = [gpu(H200)];
     let plan = plan(&work(&devices, 16, 1024, 1024), &Requested::NOTHING, &[]);
-    assert_eq!(plan.candidate, candidate("cluster", Streams::Batch, false));
+    assert_eq!(
+        plan.candidate,
+        candidate("cooperative", Streams::Batch, false)
+    );
     assert_eq!(plan.basis, Basis::Recorded);
     assert_eq!(plan.kernel_choice(), KernelChoice::Recorded);
     assert_eq!(plan.switches.streams, Streams::Batch);
@@ -102,10 +105,10 @@ fn a_recorded_run_is_taken_with_its_submission_and_its_rate() {
 fn near_work_takes_the_fastest_recorded_kernel_that_takes_it() {
     let devices = [gpu(H200)];
     for (instances, width, height, kernel) in [
-        (8, 1024, 1024, "cluster"),
-        (16, 1024, 960, "bits"), // no square
-        (16, 1000, 1000, "bits"),
-        (16, 1000, 600, "bits"),
+        (8, 1024, 1024, "cooperative"),
+        (16, 1000, 1000, "cooperative"),
+        (16, 1000, 600, "cooperative"),
+        (16, 5200, 200, "bits"), // too wide for the other
     ] {
         let work = work(&devices, instances, width, height);
         let plan = plan(&work, &Requested::NOTHING, &[]);
@@ -153,11 +156,11 @@ fn the_estimate_knows_what_suits_a_gpu() {
     let devices = [gpu("another GPU")];
     for (instances, side, kernel, streams) in [
         (1, 65_536, "multistep", Streams::PerInstance),
-        (16, 1024, "cluster", Streams::Batch),
+        (16, 1024, "cooperative", Streams::Batch),
         (1056, 128, "resident", Streams::Batch),
-        (256, 256, "resident", Streams::Batch),
-        (64, 512, "cluster", Streams::Batch),
-        (16, 128, "resident", Streams::Batch),
+        (256, 256, "cooperative", Streams::Batch),
+        (64, 512, "cooperative", Streams::Batch),
+        (16, 128, "cooperative", Streams::Batch),
     ] {
         let work = work(&devices, instances, side, side);
         let plan = FastestPlan::of(&work, &Requested::NOTHING, &PickTable::default(), &[]);
@@ -279,17 +282,17 @@ fn a_window_s_rounds_have_rows_of_their_own() {
 #[test]
 fn candidates_take_the_lattices_and_suit_the_device() {
     let gpus = [gpu(H200)];
-    let old = [DeviceInfo {
-        capability: Some((7, 0)),
-        ..gpu("old")
+    let small = [DeviceInfo {
+        sm_count: 1,
+        ..gpu("small")
     }];
     let cpus = [cpu()];
     let names = |work: &Work| {
         let all = candidates(work, &Requested::NOTHING);
         all.iter().map(|one| one.kernel.name).collect::<Vec<_>>()
     };
-    assert!(names(&work(&gpus, 16, 1024, 1024)).contains(&"cluster"));
-    assert!(!names(&work(&old, 16, 1024, 1024)).contains(&"cluster"));
+    assert!(names(&work(&gpus, 16, 1024, 1024)).contains(&"cooperative"));
+    assert!(!names(&work(&small, 16, 1024, 1024)).contains(&"cooperative"));
     // An i32 per cell is left out where it would fill the memory.
     let large = names(&work(&gpus, 1, 16_384, 16_384));
     assert!(

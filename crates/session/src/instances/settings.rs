@@ -17,7 +17,7 @@ impl Instances {
     /// The reason if not.
     pub fn validate(&self, kernel: &Kernel) -> Result<()> {
         kernel.validate_size(self.size)?;
-        validate_devices(&*self.engine, kernel)
+        validate_devices(&*self.engine, kernel, self.size)
     }
 
     /// Changes the kernel between two rounds; every lattice keeps its cells.

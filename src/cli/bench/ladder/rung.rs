@@ -10,7 +10,7 @@ use crate::cli::bench::{RUN, spread};
 use crate::cli::text::print;
 use crate::cli::verify;
 use engine::kernels::{Iteration, Kernel};
-use engine::{EngineError, Nanos};
+use engine::{DeviceInfo, EngineError, Nanos};
 use life::{Lattice, Rule, Size, reference};
 use model::KernelChoice;
 use model::ladder::{LeftOut, Rate, Workload};
@@ -75,9 +75,6 @@ pub(in crate::cli::bench) fn main(
     let engine = open_engine(device)?;
     let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
     drop(engine);
-    if let Err(error) = kernel.validate_device(&info) {
-        return left_out(None, error.to_string());
-    }
     if let Some(wrong) = verify::first_wrong(kernel, device)? {
         return left_out(None, format!("wrong: {wrong}"));
     }
@@ -86,7 +83,7 @@ pub(in crate::cli::bench) fn main(
     let other: Rule = "B36/S23".parse()?;
     for work in works(gpu, small) {
         let case = Case::new(kernel, work, device, small);
-        if let Some(why) = case.reason_to_skip(info.memory, expected)? {
+        if let Some(why) = case.reason_to_skip(Some(&info), expected)? {
             left_out(Some(work), why)?;
             continue;
         }
@@ -130,8 +127,15 @@ impl Case {
     }
 
     /// Why it is not measured, if it is not.
-    fn reason_to_skip(&self, memory: Option<u64>, expected: Option<f64>) -> Result<Option<String>> {
-        match self.kernel.validate_size(self.size()?) {
+    fn reason_to_skip(
+        &self,
+        on: Option<&DeviceInfo>,
+        expected: Option<f64>,
+    ) -> Result<Option<String>> {
+        let size = self.size()?;
+        let valid = self.kernel.validate_size(size);
+        let fits = |()| on.map_or(Ok(()), |on| self.kernel.validate_device(on, size));
+        match valid.and_then(fits) {
             Ok(()) => {}
             Err(EngineError::UnsupportedSize { limit, .. }) => {
                 return Ok(Some(format!("it takes {limit}")));
@@ -140,7 +144,7 @@ impl Case {
         }
         // The bits, twice, are always there.
         let needed = self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0;
-        if let Some(memory) = memory
+        if let Some(memory) = on.and_then(|on| on.memory)
             && needed > MAX_MEMORY * memory as f64
         {
             let gib = |bytes: f64| bytes / f64::from(1 << 30);
@@ -380,10 +384,20 @@ mod tests {
     #[test]
     fn what_is_not_sensible_is_refused_with_the_reason() {
         let global = &KERNELS[0];
-        let memory = Some(100 << 30);
+        let gpu = DeviceInfo {
+            name: "a GPU".into(),
+            driver: String::new(),
+            capability: Some((9, 0)),
+            sm_count: 20,
+            memory: Some(100 << 30),
+            cache: None,
+            copy_engines: 2,
+            kernel_time_limit: false,
+            pci_bus_id: None,
+        };
         let reason_to_skip = |side, expected| {
             case(global, 1, side)
-                .reason_to_skip(memory, expected)
+                .reason_to_skip(Some(&gpu), expected)
                 .unwrap()
         };
         assert_eq!(reason_to_skip(2048, Some(1e9)), None);
@@ -397,5 +411,11 @@ mod tests {
             .unwrap()
             .unwrap();
         assert!(odd.starts_with("it takes lattices from"), "{odd}");
+        let together = KERNELS.iter().find(|kernel| kernel.name == "cooperative");
+        let few_sms = case(together.unwrap(), 1, 4096)
+            .reason_to_skip(Some(&gpu), None)
+            .unwrap()
+            .unwrap();
+        assert!(few_sms.contains("needs 32 SMs"), "{few_sms}");
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn cpu_kernel(kernel: &Kernel) -> Option<CpuKernel> {
         "bits" => CpuKernel::Bits(bits::step),
         "planar" => CpuKernel::Planar(planar::run),
         "multistep" => CpuKernel::Planar(multistep::run),
-        "resident" | "cluster" => CpuKernel::Planar(resident::run),
+        "resident" | "cooperative" => CpuKernel::Planar(resident::run),
         _ => return None,
     })
 }

@@ -156,21 +156,17 @@ proptest! {
         width in 0u64..400, height in 1u64..80, seed: u64,
         birth in 0u16..512, survival in 0u16..512, generations in 0u32..14,
     ) {
-        // `cluster`, whose lattices are large, uses the CPU version of `resident`.
-        let planar = |kernel: &&Kernel| kernel.layout == Layout::Planar && kernel.cluster == 1;
+        // `cooperative`, whose lattices are large, uses the CPU version of `resident`.
+        let planar = |kernel: &&Kernel| kernel.layout == Layout::Planar && !kernel.cooperative;
         for kernel in KERNELS.iter().filter(planar) {
             let size = match kernel.sides {
-                SupportedSizes::Squares(sides) => {
-                    let side = sides[seed as usize % sides.len()].into();
-                    Size::new(side, side)
-                }
                 SupportedSizes::WidthsFrom(cells) => Size::new(u64::from(cells) + width, height),
                 SupportedSizes::NearSquares(most) => {
                     let step = (width % u64::from(most / 32)).max(1);
                     let [width, height] = [seed, height].map(|less| 32 * (step + 1) - less % 32);
                     Size::new(width, height)
                 }
-                SupportedSizes::Any => unreachable!("planar words are not for any width"),
+                SupportedSizes::Any | SupportedSizes::Between { .. } => unreachable!("filtered"),
             };
             let lattice = soup(size.unwrap(), seed);
             agree(kernel, &lattice, Rule::from_masks(birth, survival), generations);

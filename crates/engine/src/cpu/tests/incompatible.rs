@@ -49,8 +49,8 @@ fn planes_need_a_cell_each() {
              are rounded up, not 31x41",
         ),
         (
-            "cluster",
-            "supports lattices of 512x512, 1024x1024 or 2048x2048, not 31x41",
+            "cooperative",
+            "supports widths from 128 to 5120 cells and heights from 16 cells on, not 31x41",
         ),
     ] {
         let error = bench.refused(advance(kernel, FIRST, 1));
