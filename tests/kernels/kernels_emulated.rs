@@ -604,7 +604,10 @@ fn layouts_convert_both_ways() {
 fn planes_convert_both_ways() {
     let emulator = Emulator::load();
     let mut numbers = Numbers(37);
-    for width in [32, 33, 64, 95, 96, 128, 130, 1000, 1024, 1056] {
+    for width in [
+        32, 33, 64, 95, 96, 128, 130, 991, 1000, 1023, 1024, 1025, 1056, 1152, 2048, 5000, 8192,
+        8193, 9001,
+    ] {
         for height in [1, 2, 9, 33] {
             let size = Size::new(width, height).unwrap();
             let lattice = numbers.lattice(size);

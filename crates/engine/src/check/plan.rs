@@ -77,9 +77,9 @@ const SUPPORT: [(&str, &str); 7] = [
     ("reduce", "reduce_bits"),
     ("measure", "measure_bits"),
     ("pack", "pack_i32"),
-    ("pack_planar", "pack_planar"),
+    ("planar", "pack_planar"),
     ("unpack", "unpack_i32"),
-    ("unpack_planar", "unpack_planar"),
+    ("planar", "unpack_planar"),
 ];
 
 /// Bit index of the first called function; support functions come before.

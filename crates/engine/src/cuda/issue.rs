@@ -206,7 +206,7 @@ impl Issuer<'_> {
             return Ok(()); // the bits are the cells
         }
         let (file, symbol) = match state.layout {
-            Layout::Planar => ("pack_planar", "pack_planar"),
+            Layout::Planar => ("planar", "pack_planar"),
             Layout::I32 | Layout::Bits => ("pack", "pack_i32"),
         };
         let group = &self.gpu.groups[batch.group];
@@ -223,7 +223,7 @@ impl Issuer<'_> {
             return Ok(()); // the bits are there
         }
         let (file, symbol) = match to {
-            Layout::Planar => ("unpack_planar", "unpack_planar"),
+            Layout::Planar => ("planar", "unpack_planar"),
             Layout::I32 | Layout::Bits => ("unpack", "unpack_i32"),
         };
         let group = &self.gpu.groups[batch.group];

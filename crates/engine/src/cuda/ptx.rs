@@ -94,11 +94,10 @@ mod tests {
 
     #[test]
     fn the_support_kernels_are_there() {
+        let of = |stem| entries(find(stem).unwrap());
         for (stem, symbol) in [
             ("pack", "pack_i32"),
             ("unpack", "unpack_i32"),
-            ("pack_planar", "pack_planar"),
-            ("unpack_planar", "unpack_planar"),
             ("edit", "edit_cells"),
             ("reduce", "reduce_bits"),
             ("measure", "measure_bits"),
@@ -106,8 +105,9 @@ mod tests {
             ("lop3_rate", "lop3_rate"),
             ("copy_rate", "copy_rate"),
         ] {
-            assert_eq!(entries(find(stem).unwrap()), [symbol]);
+            assert_eq!(of(stem), [symbol]);
         }
+        assert_eq!(of("planar"), ["pack_planar", "unpack_planar"]);
     }
 
     #[test]

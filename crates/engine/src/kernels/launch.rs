@@ -45,7 +45,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The block shape of the pack, unpack and reduce kernels; they support no other.
+    /// The block shape of most support kernels; they support no other.
     pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
 
     /// Maximum grid size in y.
@@ -121,13 +121,17 @@ impl Launch {
     /// The launch of the kernels that pack a layout into bits or unpack bits to it, for `lattices`
     /// adjacent lattices. Rows are converted independently, so the lattices form one tall lattice.
     pub const fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
-        let across = match layout {
-            Layout::I32 => size.width(),
-            Layout::Bits => size.width().div_ceil(32),
-            // Both conversions fit: a row has fewer words as bits.
-            Layout::Planar => super::planar_words_per_row(size),
-        };
-        Self::over(across, size.height() * lattices, Self::SUPPORT_BLOCK)
+        /// Planar words across and rows down that a block of `planar.cu` converts, by nine warps.
+        const PLANAR_TILE: (u32, u32) = (256, 4);
+        let rows = size.height() * lattices;
+        match layout {
+            Layout::I32 => Self::over(size.width(), rows, Self::SUPPORT_BLOCK),
+            Layout::Bits => Self::over(size.width().div_ceil(32), rows, Self::SUPPORT_BLOCK),
+            Layout::Planar => Launch {
+                block: [32, 9, 1],
+                ..Self::over(super::planar_words_per_row(size), rows, PLANAR_TILE)
+            },
+        }
     }
 
     /// The launch of `edit_cells`: a row of 32 threads per edit, one per cell of its word.
