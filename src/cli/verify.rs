@@ -19,6 +19,7 @@ mod edits;
 mod lab;
 mod measures;
 mod rules;
+mod soups;
 mod views;
 
 use checks::Bench;
@@ -150,9 +151,10 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(kernel.name, began, outcome, &mut failures)?;
     }
     type Check = fn(&mut Bench) -> Result<Outcome>;
-    let others: [(&str, Check); 9] = [
+    let others: [(&str, Check); 10] = [
         ("batches", Bench::check_batches),
         ("rules at random", Bench::check_rules),
+        ("soups", Bench::check_soups),
         ("edits", Bench::check_edits),
         ("measures", Bench::check_measures),
         ("kernel switches", Bench::check_switches),

@@ -5,7 +5,7 @@ use crate::emulator::{Emulator, Guarded, Numbers, parameters};
 use engine::kernels::cooperative::Division;
 use engine::kernels::{self, Batch, Iteration, KERNELS, Launch};
 use engine::{Kernel, Layout, Measure, ReduceRegion, WordEdit};
-use life::{Lattice, Rule, Size};
+use life::{Lattice, Rule, Size, Soup};
 
 /// One generation by the definition, a neighbour counted as often as it is met.
 fn step(before: &Lattice, rule: Rule) -> Lattice {
@@ -623,6 +623,33 @@ fn planes_convert_both_ways() {
             let given = parameters!(planes_at, words_at, w, h);
             emulator.launch("pack_planar", shape, given);
             assert_eq!(words.inner(), lattice.words(), "pack {size}");
+        }
+    }
+}
+
+#[test]
+fn a_soup_is_the_hosts() {
+    let emulator = Emulator::load();
+    let densities = [0.5, 0.3, 0.25, 0.9, 1.0 / 65536.0, 0.0, 1.0];
+    let mut turn = 0;
+    for width in [1, 31, 32, 33, 63, 64, 65, 96, 1000, 1056, 5000] {
+        for height in [1, 7, 64, 65, 200] {
+            let size = Size::new(width, height).unwrap();
+            let soup = Soup {
+                density: densities[turn % densities.len()],
+                seed: (u64::MAX / 3).wrapping_mul(turn as u64),
+                instance: turn as u64 % 5,
+            };
+            turn += 1;
+            let mut words = Guarded::new(&vec![0x5555_5555; size.words()], 0xdead_beef);
+            let (mut words_at, mut w, mut h) = (words.pointer(), width as u32, height as u32);
+            let (mut chance, mut key) = (soup.chance(), soup.key());
+            let given = parameters!(words_at, w, h, chance, key);
+            emulator.launch("make_soup", Launch::soup(size), given);
+            assert!(
+                words.inner() == soup.lattice(size).words(),
+                "{size} {soup:?}"
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::{BufferKernel, Kernel, Layout, ReduceRegion, WordEdit};
 use lang::mark;
-use life::Rule;
+use life::{Rule, Soup};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
@@ -75,6 +75,14 @@ pub enum Op {
         lattice: LatticeId,
         /// [`Size::words`](life::Size::words) words.
         words: Arc<[u32]>,
+    },
+    /// Makes a lattice's bits on the device: the same that [`Soup::lattice`] makes on the host. The
+    /// working layout becomes [`Layout::Bits`].
+    Soup {
+        /// The lattice.
+        lattice: LatticeId,
+        /// What it is made from.
+        soup: Soup,
     },
     /// Sets cells of a lattice in its current working layout. Only the edited words cross the bus.
     /// In layouts other than [`Layout::Bits`], the lattice's bits are out of date until the next
@@ -150,7 +158,9 @@ impl Op {
     /// The lattices that the op works on; empty for ops without lattices.
     pub fn lattices(&self) -> Range<u32> {
         match self {
-            Op::Upload { lattice, .. } | Op::Edit { lattice, .. } => lattice.as_range(),
+            Op::Upload { lattice, .. } | Op::Soup { lattice, .. } | Op::Edit { lattice, .. } => {
+                lattice.as_range()
+            }
             Op::Pack(lattices)
             | Op::Measure(lattices)
             | Op::Unpack { lattices, .. }
@@ -169,6 +179,7 @@ impl Op {
     pub fn label(&self) -> &'static str {
         match self {
             Op::Upload { .. } => mark!("upload"),
+            Op::Soup { .. } => mark!("soup"),
             Op::Edit { .. } => mark!("edit"),
             Op::Pack(_) => mark!("pack"),
             Op::Unpack { .. } => mark!("unpack"),
@@ -286,9 +297,13 @@ impl Program {
 
     /// Whether the program changes cells. If such a program fails halfway, the cells are unknown.
     pub fn changes_cells(&self) -> bool {
-        let changes =
-            |op: &Op| matches!(op, Op::Upload { .. } | Op::Edit { .. } | Op::Advance { .. });
-        self.steps.iter().any(|step| changes(&step.op))
+        let changes = |step: &Step| {
+            matches!(
+                step.op,
+                Op::Upload { .. } | Op::Soup { .. } | Op::Edit { .. } | Op::Advance { .. }
+            )
+        };
+        self.steps.iter().any(changes)
     }
 
     /// Appends an op for a stream.

@@ -14,7 +14,7 @@ use model::KernelChoice;
 use model::PicturePlan;
 use model::trace::TimedRound;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings, TransferChoice};
-use session::instances::{Instances, read_lattice, starts};
+use session::instances::{Instances, read_lattice, start_lattice, starts};
 
 /// The soups of the lessons.
 pub(super) const SEED: u64 = 1;
@@ -175,9 +175,8 @@ impl RoundsRun {
     /// `rounds` in a row are a sample; a fifth of them on the CPU.
     fn new(setup: Setup, rounds: u32, bench: &Bench) -> Result<RoundsRun> {
         let mut instances = Instances::new(bench.open_engine()?, &setup, 1)?;
-        let starts = starts(&setup, 0..setup.instances)?;
-        let first = starts[0].1.clone();
-        instances.set_lattices(starts)?;
+        instances.set_lattices(starts(&setup, 0..setup.instances)?)?;
+        let first = start_lattice(&setup, 0)?;
         instances.set_picture(Some(PicturePlan {
             transfer: match setup.switches.transfer {
                 TransferChoice::Cells => Transfer::Cells,

@@ -34,7 +34,7 @@ pub use run::Run;
 pub use save::{SaveError, SaveTarget, check_writable, write_atomically};
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
-pub use soup::soup;
+pub use soup::{Soup, soup};
 pub use symmetry::{Symmetry, symmetric_soup};
 pub use text::{Located, Shown};
 pub use words::{counted_lattices, grouped, is_near, shown, system_reason};

@@ -23,54 +23,89 @@ const DENSITY_STEPS: u32 = 1 << 16;
 /// Minimum words per thread; smaller shares cost more than they save.
 const WORDS_WORTH_A_THREAD: usize = 1 << 15;
 
-/// A lattice of this size in which each cell is alive with chance `density`, independently.
-///
-/// `density` is clamped to 0 (empty) to 1 (full) and rounded to the nearest multiple of 2⁻¹⁶;
-/// NaN is taken for 0. Another `seed` or another `instance` is another soup.
-pub fn soup(size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
-    // Finding the number of cores reads files, which is not worth it for small lattices.
-    let threads = match size.words() / WORDS_WORTH_A_THREAD {
-        0 | 1 => 1,
-        most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
-    };
-    soup_by(threads, size, density, seed, instance)
+/// What a soup is made from: a lattice in which each cell is alive with chance `density`,
+/// independently. Another `seed` or another `instance` is another soup.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Soup {
+    /// Clamped to 0 (empty) to 1 (full) and rounded to the nearest multiple of 2⁻¹⁶; NaN is taken
+    /// for 0.
+    pub density: f64,
+    /// The seed.
+    pub seed: u64,
+    /// The number of the lattice among those of one seed.
+    pub instance: u64,
 }
 
-/// [`soup`] with this many threads (0 counts as 1).
-fn soup_by(threads: usize, size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
-    let chance = (density.clamp(0.0, 1.0) * f64::from(DENSITY_STEPS)).round() as u32;
-    let key = mix(mix(seed).wrapping_add(instance));
-    let mut lattice = Lattice::new(size);
-    let rows_each = (size.height() as usize).div_ceil(threads.max(1));
-    let chunks = lattice
-        .words_mut()
-        .chunks_mut(rows_each * size.words_per_row());
-    let fill = |chunk: &mut [u32], first_row: usize| {
-        for (row, words) in chunk.chunks_exact_mut(size.words_per_row()).enumerate() {
-            fill_row(words, chance, row_generator(key, (first_row + row) as u64));
-            words[size.words_per_row() - 1] &= size.last_word_mask();
-        }
+impl Soup {
+    /// The chance of a cell in 65536ths, 65536 at most.
+    pub fn chance(self) -> u32 {
+        (self.density.clamp(0.0, 1.0) * f64::from(DENSITY_STEPS)).round() as u32
+    }
+
+    /// What the rows' generators are seeded from, with the row's number added.
+    pub fn key(self) -> u64 {
+        mix(mix(self.seed).wrapping_add(self.instance))
+    }
+
+    /// The lattice.
+    pub fn lattice(self, size: Size) -> Lattice {
+        let mut lattice = Lattice::new(size);
+        self.fill(size, lattice.words_mut(), size.words_per_row(), 0);
+        lattice
+    }
+
+    /// Writes the rows of a lattice, by as many threads as are worth it. Rows are `stride` words
+    /// apart and start `before` words behind that; other words are unchanged.
+    pub fn fill(self, size: Size, words: &mut [u32], stride: usize, before: usize) {
+        // Finding the number of cores reads files, which is not worth it for small lattices.
+        let threads = match size.words() / WORDS_WORTH_A_THREAD {
+            0 | 1 => 1,
+            most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
+        };
+        self.fill_by(threads, size, words, stride, before);
+    }
+
+    /// [`Soup::fill`] with this many threads (0 counts as 1).
+    fn fill_by(self, threads: usize, size: Size, words: &mut [u32], stride: usize, before: usize) {
+        let (chance, key) = (self.chance(), self.key());
+        let rows_each = (size.height() as usize).div_ceil(threads.max(1));
+        let fill = |chunk: &mut [u32], first_row: usize| {
+            for (row, words) in chunk.chunks_exact_mut(stride).enumerate() {
+                let words = &mut words[before..][..size.words_per_row()];
+                fill_row(words, chance, row_generator(key, (first_row + row) as u64));
+                words[size.words_per_row() - 1] &= size.last_word_mask();
+            }
+        };
+        let chunks = Mutex::new(words.chunks_mut(rows_each * stride).enumerate());
+        let next = || {
+            chunks
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .next()
+        };
+        let work = || {
+            while let Some((i, chunk)) = next() {
+                fill(chunk, i * rows_each);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // If the system cannot start more threads, fewer do the work.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+}
+
+/// A lattice of this size in which each cell is alive with chance `density`, as [`Soup`] says.
+pub fn soup(size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
+    let soup = Soup {
+        density,
+        seed,
+        instance,
     };
-    let chunks = Mutex::new(chunks.enumerate());
-    let next = || {
-        chunks
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .next()
-    };
-    let work = || {
-        while let Some((i, chunk)) = next() {
-            fill(chunk, i * rows_each);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // If the system cannot start more threads, fewer do the work.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    lattice
+    soup.lattice(size)
 }
 
 /// Fills a row, two words from each 64 cells, the lower half first.
@@ -221,14 +256,37 @@ mod tests {
         }
     }
 
+    #[test]
+    fn rows_may_lie_apart() {
+        let size = size(70, 9);
+        let soup = Soup {
+            density: 0.4,
+            seed: 3,
+            instance: 1,
+        };
+        let mut words = vec![7; 6 * 9];
+        soup.fill(size, &mut words, 6, 2);
+        let lattice = soup.lattice(size);
+        for (row, of) in words.chunks(6).zip(lattice.words().chunks(3)) {
+            assert_eq!((&row[..2], &row[2..5], row[5]), (&[7, 7][..], of, 7));
+        }
+    }
+
     proptest! {
         #[test]
         fn any_number_of_threads_makes_the_same(
             width in 1u64..200, height in 1u64..50, threads in 0usize..70, density in 0.0..1.0, seed: u64,
         ) {
             let size = size(width, height);
-            let one = soup_by(1, size, density, seed, 5);
-            prop_assert_eq!(&one, &soup_by(threads, size, density, seed, 5));
+            let soup = Soup { density, seed, instance: 5 };
+            let by = |threads| {
+                let mut lattice = Lattice::new(size);
+                let stride = size.words_per_row();
+                soup.fill_by(threads, size, lattice.words_mut(), stride, 0);
+                lattice
+            };
+            let one = by(1);
+            prop_assert_eq!(&one, &by(threads));
             let cleared = Lattice::from_words(size, one.words().to_vec());
             prop_assert_eq!(one, cleared, "bits beyond the width");
         }

@@ -53,9 +53,11 @@ impl StepFacts {
         // Of each lattice, its cells' share and its bytes.
         let (kind, shares, bytes) = match &step.op {
             Op::Advance { generations, .. } => (StepKind::Launch, u64::from(*generations), 0),
-            Op::Pack(_) | Op::Unpack { .. } | Op::Reduce { .. } | Op::Measure(_) => {
-                (StepKind::Support, 1, 0)
-            }
+            Op::Soup { .. }
+            | Op::Pack(_)
+            | Op::Unpack { .. }
+            | Op::Reduce { .. }
+            | Op::Measure(_) => (StepKind::Support, 1, 0),
             Op::Edit { edits, .. } => (StepKind::Support, 1, size_of_val(&**edits) as u64),
             Op::Upload { .. } => (StepKind::Upload, 1, bits),
             Op::Download { what, .. } => {

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use crate::fastest::Requested;
 use crate::round::RoundPlan;
-use crate::start::start_lattice;
+use crate::start::{self, NewCells, start_cells};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
@@ -102,14 +102,22 @@ pub(crate) fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// The lattices of a setup's start, as [`Instances::set_lattices`] takes them.
+/// The cells of a setup's start, as [`Instances::set_lattices`] takes them.
 ///
 /// # Errors
 /// The host has no memory for them.
-pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, Arc<Lattice>)>> {
+pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, NewCells)>> {
     instances
-        .map(|i| Ok((i, start_lattice(&setup.start, setup.size, i)?)))
+        .map(|i| Ok((i, start_cells(&setup.start, setup.size, i)?)))
         .collect()
+}
+
+/// An instance's lattice of a setup's start, on the host.
+///
+/// # Errors
+/// The host has no memory for it.
+pub fn start_lattice(setup: &Setup, instance: usize) -> Result<Arc<Lattice>> {
+    Ok(start::start_lattice(&setup.start, setup.size, instance)?)
 }
 
 /// Which rounds measure the lattices' population and hash.

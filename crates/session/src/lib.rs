@@ -32,6 +32,7 @@ use std::time::Duration;
 pub use persistence::{Saver, SessionFile};
 pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
+pub use start::NewCells;
 
 use state::Notice;
 

@@ -19,10 +19,10 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::start::start_lattice;
+use crate::start::{NewCells, start_cells, start_lattice};
 use engine::WordEdit;
 use lang::tr;
-use life::{Lattice, MemoryError, Rule, Size, soup};
+use life::{Lattice, MemoryError, Rule, Size, Soup};
 use model::{Change, Setup, Start};
 
 /// Where a session stands. Positions are ordered as the session passes them.
@@ -151,7 +151,15 @@ impl SessionParameters {
         }
     }
 
-    /// An instance's lattice of the start in force, centred if the lattices have grown since.
+    /// An instance's cells of the start in force, centred if the lattices have grown since.
+    ///
+    /// # Errors
+    /// The host has no memory for them.
+    pub fn start_cells(&self, instance: usize) -> Result<NewCells, MemoryError> {
+        start_cells(&self.start, self.size, self.instances_of(instance)[0])
+    }
+
+    /// The same as a lattice on the host.
     ///
     /// # Errors
     /// The host has no memory for it.
@@ -855,7 +863,7 @@ fn bytes_of(lattice: &Lattice) -> u64 {
 }
 
 impl CellChange {
-    /// The instance's whole lattice after the change; `None` if it depends on the cells before.
+    /// All of the instance's cells after the change; `None` if they depend on the cells before.
     ///
     /// # Errors
     /// The host has no memory for it.
@@ -863,14 +871,15 @@ impl CellChange {
         &self,
         parameters: &SessionParameters,
         instance: usize,
-    ) -> Result<Option<Arc<Lattice>>, MemoryError> {
-        Ok(match self {
-            CellChange::Edit(change) => change.whole(parameters.size),
-            CellChange::Start => Some(parameters.start_lattice(instance)?),
-            CellChange::Soup { density, seed } => {
-                let instance = parameters.instances_of(instance)[0] as u64;
-                Some(Arc::new(soup(parameters.size, *density, *seed, instance)))
-            }
+    ) -> Result<Option<NewCells>, MemoryError> {
+        Ok(match *self {
+            CellChange::Edit(ref change) => change.whole(parameters.size).map(NewCells::Lattice),
+            CellChange::Start => Some(parameters.start_cells(instance)?),
+            CellChange::Soup { density, seed } => Some(NewCells::Soup(Soup {
+                density,
+                seed,
+                instance: parameters.instances_of(instance)[0] as u64,
+            })),
         })
     }
 
@@ -885,7 +894,7 @@ impl CellChange {
         lattice: &mut Arc<Lattice>,
     ) -> Result<(), MemoryError> {
         match (self, self.whole(parameters, instance)?) {
-            (_, Some(whole)) => *lattice = whole,
+            (_, Some(whole)) => *lattice = whole.lattice(parameters.size),
             (CellChange::Edit(change), None) => change.apply_to(Arc::make_mut(lattice)),
             (CellChange::Start | CellChange::Soup { .. }, None) => {}
         }

@@ -2,11 +2,62 @@
 
 use std::sync::Arc;
 
-use life::{Lattice, MemoryError, Size, soup};
+use life::{Lattice, MemoryError, Size, Soup};
 use model::Start;
 
-/// The lattice that a start gives to an instance, of `size` cells; a smaller lattice of the start is
+/// The cells that an instance is set to. A soup is made where they are needed: by the engine, on its
+/// device.
+#[derive(Clone, Debug)]
+pub enum NewCells {
+    /// A lattice on the host.
+    Lattice(Arc<Lattice>),
+    /// A soup.
+    Soup(Soup),
+}
+
+impl NewCells {
+    /// The cells as a lattice of `size` on the host.
+    pub fn lattice(self, size: Size) -> Arc<Lattice> {
+        match self {
+            NewCells::Lattice(lattice) => lattice,
+            NewCells::Soup(soup) => Arc::new(soup.lattice(size)),
+        }
+    }
+}
+
+impl From<Arc<Lattice>> for NewCells {
+    fn from(lattice: Arc<Lattice>) -> NewCells {
+        NewCells::Lattice(lattice)
+    }
+}
+
+/// The cells that a start gives to an instance, of `size` cells; a smaller lattice of the start is
 /// centred in it.
+///
+/// # Errors
+/// The host has no memory for them.
+pub(crate) fn start_cells(
+    start: &Start,
+    size: Size,
+    instance: usize,
+) -> Result<NewCells, MemoryError> {
+    match *start {
+        Start::Soup { density, seed } => Ok(NewCells::Soup(Soup {
+            density,
+            seed,
+            instance: instance as u64,
+        })),
+        Start::Lattices { ref lattices, .. } => {
+            let lattice = &lattices[instance % lattices.len()];
+            if lattice.size() == size {
+                return Ok(lattice.clone().into());
+            }
+            Ok(Arc::new(lattice.in_the_middle_of(size)?).into())
+        }
+    }
+}
+
+/// The same as a lattice on the host.
 ///
 /// # Errors
 /// The host has no memory for it.
@@ -15,14 +66,5 @@ pub(crate) fn start_lattice(
     size: Size,
     instance: usize,
 ) -> Result<Arc<Lattice>, MemoryError> {
-    match start {
-        Start::Soup { density, seed } => Ok(Arc::new(soup(size, *density, *seed, instance as u64))),
-        Start::Lattices { lattices, .. } => {
-            let lattice = &lattices[instance % lattices.len()];
-            if lattice.size() == size {
-                return Ok(lattice.clone());
-            }
-            Ok(Arc::new(lattice.in_the_middle_of(size)?))
-        }
-    }
+    Ok(start_cells(start, size, instance)?.lattice(size))
 }

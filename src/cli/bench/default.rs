@@ -16,7 +16,7 @@ use crate::cli::text::print;
 use life::{Lattice, Rule, Size, reference};
 use model::{DeviceChoice, Setup, Streams, Switches};
 use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, Timed};
-use session::instances::{Event, Instances, TimingBudget, open_engine, starts};
+use session::instances::{Event, Instances, TimingBudget, open_engine, start_lattice};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -240,7 +240,7 @@ fn check(instances: &mut Instances, setup: &Setup, plan: &FastestPlan) -> Result
     let mut checked = vec![0, setup.instances - 1];
     checked.dedup();
     for instance in checked {
-        let start = starts(setup, instance..instance + 1)?.swap_remove(0).1;
+        let start = start_lattice(setup, instance)?;
         if !agrees(&start, &lattices[instance], setup.rule) {
             bail!("instance {instance} is not the reference's after {CHECKED} generations");
         }

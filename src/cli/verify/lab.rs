@@ -1,6 +1,7 @@
 //! The lab's switches in every setting that can be: always the same cells, and between ops the
 //! order that the setting promises, and no more of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -15,7 +16,7 @@ use model::trace::{StepKind, TimedRound};
 use model::{
     DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
-use session::instances::{Event, Instances, open_engine, starts};
+use session::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Instances of a check.
 const INSTANCES: usize = 4;
@@ -103,9 +104,9 @@ fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Set
 /// The instances of a setup at their start, and their lattices.
 fn open_instances(setup: &Setup) -> Result<(Instances, Vec<Lattice>)> {
     let mut instances = Instances::new(open_engine(setup.device)?, setup, 1)?;
-    let starts = starts(setup, 0..setup.instances)?;
-    let lattices = starts.iter().map(|(_, start)| (**start).clone()).collect();
-    instances.set_lattices(starts)?;
+    instances.set_lattices(starts(setup, 0..setup.instances)?)?;
+    let lattice = |i| Ok(Arc::unwrap_or_clone(start_lattice(setup, i)?));
+    let lattices = (0..setup.instances).map(lattice).collect::<Result<_>>()?;
     Ok((instances, lattices))
 }
 

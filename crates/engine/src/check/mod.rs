@@ -299,6 +299,7 @@ impl Validator {
                 Functions::REDUCE
             }
             Op::Edit { .. } => Functions::EDIT,
+            Op::Soup { .. } => Functions::SOUP,
             Op::Measure(_) => Functions::MEASURE,
             Op::Unpack { to, .. } => Functions::unpack(*to),
             _ => Functions::NONE,

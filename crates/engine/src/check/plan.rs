@@ -72,7 +72,7 @@ pub(crate) struct LadderFunction {
 pub(crate) struct Functions(u64);
 
 /// Support functions: file and symbol.
-const SUPPORT: [(&str, &str); 7] = [
+const SUPPORT: [(&str, &str); 8] = [
     ("edit", "edit_cells"),
     ("reduce", "reduce_bits"),
     ("measure", "measure_bits"),
@@ -80,6 +80,7 @@ const SUPPORT: [(&str, &str); 7] = [
     ("planar", "pack_planar"),
     ("unpack", "unpack_i32"),
     ("planar", "unpack_planar"),
+    ("soup", "make_soup"),
 ];
 
 /// Bit index of the first called function; support functions come before.
@@ -90,6 +91,7 @@ impl Functions {
     pub(super) const EDIT: Functions = Functions::support(0);
     pub(super) const REDUCE: Functions = Functions::support(1);
     pub(super) const MEASURE: Functions = Functions::support(2);
+    pub(super) const SOUP: Functions = Functions::support(7);
 
     const fn support(index: usize) -> Functions {
         Functions(1 << index)

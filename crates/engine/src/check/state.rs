@@ -44,7 +44,7 @@ impl LatticeState {
     #[must_use]
     pub(crate) fn after(mut self, op: &Op) -> LatticeState {
         match op {
-            Op::Upload { .. } => {
+            Op::Upload { .. } | Op::Soup { .. } => {
                 (self.layout, self.bits_current) = (Layout::Bits, true);
                 (self.parity, self.bits_parity) = (0, 0);
             }
@@ -87,7 +87,7 @@ impl LatticeState {
     /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
     pub(crate) fn is_changed_by(self, op: &Op) -> bool {
         match op {
-            Op::Upload { .. } | Op::Edit { .. } | Op::Advance { .. } => true,
+            Op::Upload { .. } | Op::Soup { .. } | Op::Edit { .. } | Op::Advance { .. } => true,
             Op::Unpack { .. } => !self.bits_current,
             _ => false,
         }

@@ -51,6 +51,14 @@ fn every_op_leaves_the_state_that_it_should() {
         lattice: LatticeId(0),
         edits: Arc::from([]),
     };
+    let soup = || Op::Soup {
+        lattice: LatticeId(0),
+        soup: life::Soup {
+            density: 0.4,
+            seed: 1,
+            instance: 0,
+        },
+    };
     let bits = || advance("bits", 1);
     for (ops, expected) in [
         (vec![], (Bits, 0, 0, true)),
@@ -58,6 +66,7 @@ fn every_op_leaves_the_state_that_it_should() {
         (vec![advance("bits", 2)], (Bits, 0, 0, true)),
         (vec![bits(), pack(), edit()], (Bits, 1, 1, true)),
         (vec![bits(), upload(1)], (Bits, 0, 0, true)),
+        (vec![unpack(I32), bits(), soup()], (Bits, 0, 0, true)),
         (vec![bits(), unpack(I32)], (I32, 0, 1, true)),
         (vec![bits(), unpack(I32), edit()], (I32, 0, 1, false)),
         (

@@ -7,7 +7,7 @@
 
 use super::memory;
 use crate::Result;
-use life::Size;
+use life::{Size, Soup};
 
 /// A lattice's bits, row by row with halos.
 pub(super) struct BitRows {
@@ -84,6 +84,14 @@ impl BitRows {
     pub(super) fn load(&mut self, words: &[u32]) {
         let per_row = self.size.words_per_row();
         self.fill(|y, row| row.copy_from_slice(&words[y * per_row..][..per_row]));
+    }
+
+    /// Makes a soup.
+    pub(super) fn make_soup(&mut self, soup: Soup) {
+        soup.fill(self.size, &mut self.words, self.stride, 1);
+        let width = self.size.width() as usize;
+        let rows = self.words.chunks_exact_mut(self.stride);
+        rows.for_each(|row| seal(row, width));
     }
 
     /// Stores the lattice in the layout that crosses the bus, with bits beyond the width 0.

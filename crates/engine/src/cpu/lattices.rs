@@ -198,6 +198,11 @@ impl Lattices {
                 stored.layout = Layout::Bits;
                 Ok(())
             }),
+            Op::Soup { lattice, soup } => self.with(*lattice, |stored| {
+                stored.bits.now.make_soup(*soup);
+                stored.layout = Layout::Bits;
+                Ok(())
+            }),
             Op::Edit { lattice, edits } => self.with(*lattice, |stored| stored.edit(edits)),
             Op::Pack(lattices) => self.each(lattices, |_, stored| stored.pack()),
             Op::Unpack { lattices, to } => self.each(lattices, |_, stored| stored.unpack(*to)),

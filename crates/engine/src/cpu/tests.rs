@@ -196,6 +196,36 @@ fn spans(completions: &[Completion]) -> Vec<Span> {
 }
 
 #[test]
+fn a_soup_is_made_and_stepped_like_one_that_is_uploaded() {
+    for size in ["1x1", "65x37", "128x128", "1000x300"] {
+        let mut bench = Bench::new(1, size);
+        let soup = life::Soup {
+            density: 0.3,
+            seed: 7,
+            instance: 3,
+        };
+        let start = soup.lattice(bench.soups[0].size());
+        let set = Op::Soup {
+            lattice: FIRST,
+            soup,
+        };
+        let stream = bench.streams[0];
+        let to = Layout::I32;
+        let lattices = FIRST.as_range();
+        bench.run([
+            (stream, Op::Unpack { lattices, to }),
+            (stream, advance("global", FIRST, 1)),
+            (stream, set.clone()),
+        ]);
+        assert_eq!(bench.lattice(FIRST), start, "{size}");
+        bench.run([(stream, advance("bits", FIRST, 3)), (stream, set)]);
+        bench.run([(stream, advance("bits", FIRST, 2))]);
+        let want = generations_later(&start, Rule::LIFE, 2);
+        assert_eq!(bench.lattice(FIRST), want, "{size}: its edges");
+    }
+}
+
+#[test]
 fn every_kernel_steps_in_the_engine_and_parity_is_kept() {
     for size in ["65x37", "128x128"] {
         let mut bench = Bench::new(3, size);

@@ -15,7 +15,7 @@ use crate::kernels::{Launch, Layout};
 use crate::{
     EngineError, LatticeId, Measure, Op, ReduceRegion, Result, Scope, Slot, Transfer, WordEdit,
 };
-use life::Size;
+use life::{Size, Soup};
 
 /// Lattices that are adjacent in memory and in the same state.
 #[derive(Clone, Copy)]
@@ -73,6 +73,7 @@ impl Issuer<'_> {
     fn give(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
+            Op::Soup { lattice, soup } => self.soup(*lattice, *soup),
             Op::Edit { lattice, edits } => self.edit(*lattice, edits),
             Op::Pack(lattices) => self.each_batch(lattices, false, Self::pack),
             Op::Unpack { lattices, to } => {
@@ -172,6 +173,15 @@ impl Issuer<'_> {
             bytes: words.len() * 4,
             stream: self.stream,
         })
+    }
+
+    fn soup(&mut self, lattice: LatticeId, soup: Soup) -> Result<()> {
+        let (group, index, _, size) = self.place(lattice);
+        let bits = self.gpu.groups[group].bits_at(index, 0);
+        let (width, height) = sides(size);
+        let (chance, key) = (soup.chance(), soup.key());
+        let arguments = Arguments::of([&bits, &width, &height, &chance, &key]);
+        self.launch("soup", "make_soup", Launch::soup(size), arguments)
     }
 
     fn edit(&mut self, lattice: LatticeId, edits: &[WordEdit]) -> Result<()> {

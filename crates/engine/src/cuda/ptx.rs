@@ -98,6 +98,7 @@ mod tests {
         for (stem, symbol) in [
             ("pack", "pack_i32"),
             ("unpack", "unpack_i32"),
+            ("soup", "make_soup"),
             ("edit", "edit_cells"),
             ("reduce", "reduce_bits"),
             ("measure", "measure_bits"),

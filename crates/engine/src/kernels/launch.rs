@@ -134,6 +134,17 @@ impl Launch {
         }
     }
 
+    /// The launch of `make_soup`: a thread per row. The blocks are small, so that few rows spread
+    /// over many SMs.
+    pub const fn soup(size: Size) -> Launch {
+        const THREADS: u32 = 64;
+        Launch {
+            grid: [size.height().div_ceil(THREADS), 1, 1],
+            block: [THREADS, 1, 1],
+            shared_bytes: 0,
+        }
+    }
+
     /// The launch of `edit_cells`: a row of 32 threads per edit, one per cell of its word.
     pub const fn edit(edits: u32) -> Launch {
         Self::over(Self::SUPPORT_BLOCK.0, edits, Self::SUPPORT_BLOCK)

@@ -8,22 +8,29 @@ use std::sync::Arc;
 use super::Instances;
 use super::issue::Kind;
 use crate::round::RoundPlan;
+use crate::start::NewCells;
 use engine::{EngineError, LatticeId, Layout, Op, Program, Result, Slot, Slots, WordEdit};
 use life::{Lattice, Size};
 use model::Streams;
 
 impl Instances {
-    /// Sets instances, given by index, to lattices, each in its own stream. The generation is set by
-    /// [`Instances::set_generation`].
-    pub fn set_lattices(&mut self, lattices: Vec<(usize, Arc<Lattice>)>) -> Result<()> {
+    /// Sets instances, given by index, to lattices or soups, each in its own stream. The generation is
+    /// set by [`Instances::set_generation`].
+    pub fn set_lattices(&mut self, lattices: Vec<(usize, impl Into<NewCells>)>) -> Result<()> {
         let layout = self.plan().kernel.layout;
         let some = lattices.len() < self.instances();
         let mut program = Program::default();
-        for (instance, lattice) in lattices {
+        for (instance, cells) in lattices {
             let stream = self.plan().streams[instance];
             let id = LatticeId(instance as u32);
-            let words = lattice.words().into();
-            program.push(stream, Op::Upload { lattice: id, words });
+            let set = match cells.into() {
+                NewCells::Lattice(lattice) => Op::Upload {
+                    lattice: id,
+                    words: lattice.words().into(),
+                },
+                NewCells::Soup(soup) => Op::Soup { lattice: id, soup },
+            };
+            program.push(stream, set);
             if layout != Layout::Bits {
                 program.push(
                     stream,
@@ -34,7 +41,7 @@ impl Instances {
                 );
             }
         }
-        // An upload fills the first of two buffers; in a batch, all lattices must be in the same one.
+        // Both fill the first of two buffers; in a batch, all lattices must be in the same one.
         if some {
             program.steps.extend(self.alignment().steps);
         }

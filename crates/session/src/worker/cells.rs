@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::SessionWorker;
 use crate::log::{CellChange, Content, Inverse, Log, Position, Record, SessionParameters};
+use crate::start::NewCells;
 use crate::state::Notice;
 use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
@@ -24,7 +25,7 @@ pub(super) struct KnownCells {
 /// The effect of a change on one lattice.
 enum Touched {
     Words(Vec<WordEdit>),
-    Whole(Arc<Lattice>),
+    Whole(NewCells),
 }
 
 /// The effect of a change on an instance's lattice, whose cells are `before` if they are known. `None`
@@ -60,7 +61,7 @@ fn touched(
         words
             .iter()
             .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
-        return Ok(Some(Touched::Whole(Arc::new(after))));
+        return Ok(Some(Touched::Whole(Arc::new(after).into())));
     }
     Ok(Some(Touched::Words(words)))
 }
@@ -82,7 +83,7 @@ impl Touched {
 
     fn apply(self, lattice: &mut Arc<Lattice>) {
         match self {
-            Touched::Whole(whole) => *lattice = whole,
+            Touched::Whole(whole) => *lattice = whole.lattice(lattice.size()),
             Touched::Words(words) => {
                 let cells = Arc::make_mut(lattice).words_mut();
                 words
@@ -237,8 +238,8 @@ impl SessionWorker {
         };
         match touched {
             Touched::Words(words) => engine.edit(instances, &words.as_slice().into()),
-            Touched::Whole(lattice) => {
-                let all = instances.iter().map(|&i| (i, lattice.clone()));
+            Touched::Whole(cells) => {
+                let all = instances.iter().map(|&i| (i, cells.clone()));
                 engine.set_lattices(all.collect())
             }
         }
@@ -247,7 +248,7 @@ impl SessionWorker {
     /// Sets every lattice to the start of the due record.
     fn apply_start(&mut self) -> Result<()> {
         let after = self.state.log.parameters(self.state.position.records + 1);
-        let all = (0..after.instances).map(|i| Ok((i, after.start_lattice(i)?)));
+        let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
         self.forget_known();
         self.statistics.restart();
@@ -354,7 +355,7 @@ impl SessionWorker {
                 let instances = self.state.log.base_parameters().instances_of(*instance);
                 let touched = match &inverse {
                     Inverse::Words(words) => Touched::Words(words.to_vec()),
-                    Inverse::Lattice(lattice) => Touched::Whole(lattice.clone()),
+                    Inverse::Lattice(lattice) => Touched::Whole(lattice.clone().into()),
                 };
                 self.issue_touched(&instances, &touched)?;
                 for &instance in &instances {
@@ -396,16 +397,16 @@ pub(super) fn grown(
     lattices: Vec<Arc<Lattice>>,
     before: &SessionParameters,
     after: &SessionParameters,
-) -> Result<Vec<Arc<Lattice>>, EngineError> {
-    let mut all = Vec::with_capacity(after.instances);
+) -> Result<Vec<NewCells>, EngineError> {
+    let mut all: Vec<NewCells> = Vec::with_capacity(after.instances);
     for lattice in lattices.into_iter().take(after.instances) {
         all.push(match before.size == after.size {
-            true => lattice,
-            false => Arc::new(lattice.in_the_middle_of(after.size)?),
+            true => lattice.into(),
+            false => Arc::new(lattice.in_the_middle_of(after.size)?).into(),
         });
     }
     for instance in all.len()..after.instances {
-        all.push(after.start_lattice(instance)?);
+        all.push(after.start_cells(instance)?);
     }
     Ok(all)
 }

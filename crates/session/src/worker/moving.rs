@@ -3,6 +3,7 @@
 use super::SessionWorker;
 use super::cells::take_back_on_host;
 use crate::log::{Position, Source};
+use crate::start::NewCells;
 use engine::Result;
 use lang::message;
 
@@ -52,22 +53,26 @@ impl SessionWorker {
     /// Sets the lattices from a copy or a start. Returns `false` if the copy could not be read.
     fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<bool> {
         let parameters = self.state.log.parameters(from.records);
-        let mut lattices = match source {
-            Source::Snapshot(position) => match self.lattices_of_copy(position) {
-                Some(lattices) => lattices,
-                None => {
+        let records = begin.records..from.records;
+        let instances = 0..parameters.instances;
+        let all: Vec<(usize, NewCells)> = match source {
+            Source::Snapshot(position) => {
+                let Some(mut lattices) = self.lattices_of_copy(position) else {
                     // Another copy or a start is tried instead.
                     self.snapshots.retain(|at| at != position);
                     return Ok(false);
-                }
-            },
+                };
+                take_back_on_host(&self.state.log, records, &mut lattices);
+                instances
+                    .zip(lattices.into_iter().map(NewCells::from))
+                    .collect()
+            }
+            // Before a start, nothing is taken back.
             _ => {
-                let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
-                all.collect::<Result<_, _>>()?
+                let cells = |i| Ok((i, parameters.start_cells(i)?));
+                instances.map(cells).collect::<Result<_>>()?
             }
         };
-        let records = begin.records..from.records;
-        take_back_on_host(&self.state.log, records, &mut lattices);
         self.forget_known();
         self.state.cells_known = false;
         let parameters = self.state.log.parameters(begin.records);
@@ -75,7 +80,6 @@ impl SessionWorker {
         let Some(instances) = &mut self.instances else {
             return Ok(false);
         };
-        let all: Vec<_> = lattices.into_iter().enumerate().collect();
         if (instances.size(), instances.instances()) == (parameters.size, parameters.instances) {
             instances.set_rule(parameters.rule);
             instances.set_lattices(all)?;

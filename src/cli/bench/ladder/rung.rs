@@ -15,7 +15,7 @@ use life::{Lattice, Rule, Size, reference};
 use model::KernelChoice;
 use model::ladder::{LeftOut, Rate, Workload};
 use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
-use session::instances::{Event, Instances, open_engine, starts};
+use session::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -202,15 +202,14 @@ impl Case {
     fn measure(&self, rule: Rule, say: &dyn Fn(Said) -> Result<()>) -> Result<f64> {
         let setup = self.setup(rule)?;
         let mut instances = Instances::new(open_engine(self.device)?, &setup, 1)?;
-        let starts = starts(&setup, 0..setup.instances)?;
-        let first = starts[0].1.clone();
-        instances.set_lattices(starts)?;
+        instances.set_lattices(starts(&setup, 0..setup.instances)?)?;
         let generations = generations(self.work);
         instances.run(u64::from(generations), generations, None)?;
         let lattices = instances.fetch()?;
         let cost = setup.size.cells() as f64 * f64::from(generations);
         if cost <= REFERENCE_BUDGET
-            && lattices[0] != reference::run(&first, rule, u64::from(generations))
+            && lattices[0]
+                != reference::run(&*start_lattice(&setup, 0)?, rule, u64::from(generations))
         {
             bail!("after {generations} generations its cells are not the reference's");
         }
@@ -219,7 +218,7 @@ impl Case {
             let work = self.work;
             say(Said::Cells { work, digest })?;
         }
-        drop((lattices, first));
+        drop(lattices);
 
         let per_round = self.round(&mut instances, generations)?;
         let one = timed(&mut instances, per_round, 1)?;

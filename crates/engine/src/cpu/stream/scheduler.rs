@@ -368,7 +368,8 @@ impl StreamScheduler {
 /// Whether a GPU would launch a kernel for the op.
 fn is_kernel(op: &Op) -> bool {
     match op {
-        Op::Edit { .. }
+        Op::Soup { .. }
+        | Op::Edit { .. }
         | Op::Pack(_)
         | Op::Unpack { .. }
         | Op::Advance { .. }

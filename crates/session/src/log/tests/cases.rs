@@ -7,6 +7,7 @@ use super::device::{Device, Invert};
 use super::reference_log::{Cells, Joins};
 use crate::snapshots::Keep;
 use Author::{Person, Program};
+use life::soup;
 
 const SIZE: (u64, u64) = (9, 8);
 

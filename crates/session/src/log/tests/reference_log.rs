@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::*;
-use life::reference;
+use life::{reference, soup};
 
 /// All lattices at a position.
 pub(super) type Cells = Vec<Arc<Lattice>>;

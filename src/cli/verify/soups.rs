@@ -1,0 +1,55 @@
+//! Soups made on the device, held against those made on the host.
+
+use anyhow::Result;
+
+use super::Outcome;
+use super::checks::Bench;
+use engine::kernels::{KERNELS, Layout};
+use engine::{LatticeId, Op, Program};
+use life::{Rule, Soup, reference};
+
+/// Densities with one binary digit to sixteen of them, and the extremes.
+const DENSITIES: [f64; 7] = [0.5, 0.3, 0.25, 0.9, 1.0 / 65536.0, 0.0, 1.0];
+
+impl Bench {
+    /// Soups of every size, over what a kernel of each layout left; and a generation of each.
+    pub(super) fn check_soups(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        let mut layouts: Vec<Layout> = Vec::new();
+        for kernel in &KERNELS {
+            if layouts.contains(&kernel.layout) || self.validate_device(kernel).is_err() {
+                continue;
+            }
+            layouts.push(kernel.layout);
+            self.engine.reserve(kernel.layout)?;
+            for case in self.cases_for(kernel, self.cases.most_cells) {
+                let size = self.cases.sizes[case];
+                let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
+                let soup = Soup {
+                    density: DENSITIES[case % DENSITIES.len()],
+                    seed: (u64::MAX / 7).wrapping_mul(case as u64),
+                    instance: case as u64,
+                };
+                let start = soup.lattice(size);
+                for generations in [0, 1] {
+                    let advances = [(kernel, Rule::LIFE, generations)];
+                    let advances = if generations > 0 { &advances[..] } else { &[] };
+                    let mut program = Program::default();
+                    program.push(stream, Op::Soup { lattice, soup });
+                    self.push_advances(&mut program, case, advances, Layout::Bits);
+                    self.engine.submit(&program)?;
+                    self.finish()?;
+                    let want = reference::run(&start, Rule::LIFE, generations.into());
+                    let same = self.read(case)? == want;
+                    outcome.expect(same, || {
+                        format!(
+                            "{}, {size}, {soup:?}, {generations} generations",
+                            kernel.name
+                        )
+                    });
+                }
+            }
+        }
+        Ok(outcome)
+    }
+}
