@@ -1,7 +1,7 @@
 //! `lifestreams run`: steps every instance as fast as it can, reports, saves.
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::options::RunArguments;
 use super::text::{print, say, si};
 use engine::Transfer;
 use lang::tr;
-use life::{Lattice, Notes, Rule, SaveError, Sheet, grouped, rle, write_atomically};
+use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use model::PicturePlan;
 use model::Setup;
 use model::TransferChoice;
 use model::trace::write_chrome;
 use session::fastest::{Basis, FastestPlan, RUN_ROUND, RoundLength};
-use session::instances::{Event, Instances, open_engine};
+use session::instances::{Event, Instances, Results, open_engine};
 
 /// How many rounds `--trace` keeps: the last ones.
 const ROUNDS_TRACED: usize = 64;
@@ -68,7 +68,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
     let engine = open_engine(setup.device)?;
-    let mut instances = Instances::new(engine, &setup, 1)?;
+    let mut instances = Instances::new(engine, &setup, 0)?;
     let (mut rounds, chosen) = if traces {
         instances.start(&mut setup)?;
         let transfer = match setup.switches.transfer {
@@ -126,10 +126,11 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
             all = grouped(arguments.generations)
         ));
     }
-    let lattices = instances.fetch()?;
+    let mut results = instances.results()?;
+    let population = results.populations()?;
     if let Some(folder) = &arguments.save {
         let generation = setup.start.generation().saturating_add(done);
-        save_all(folder, &lattices, setup.rule, generation)?;
+        save_all(folder, &mut results, &setup, generation)?;
     }
     if let Some(path) = &arguments.trace {
         let device = instances.engine().devices()[0].name.clone();
@@ -147,7 +148,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         generations: done,
         wall_ms: seconds * 1e3,
         cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
-        population: lattices.iter().map(Lattice::population).collect(),
+        population,
         streams: setup.switches.streams.to_string(),
         graphs: setup.switches.graphs,
         generations_per_round: rounds.generations(),
@@ -315,20 +316,35 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn save_all(folder: &Path, lattices: &[Lattice], rule: Rule, generation: u64) -> Result<()> {
-    let digits = (lattices.len() - 1).to_string().len().max(3);
-    let notes = &Notes::default();
-    for (i, lattice) in lattices.iter().enumerate() {
+/// Writes every lattice to a file, some rows at a time.
+fn save_all(folder: &Path, results: &mut Results, setup: &Setup, generation: u64) -> Result<()> {
+    let digits = (setup.instances - 1).to_string().len().max(3);
+    let head = Head {
+        size: setup.size,
+        rule: setup.rule,
+        torus: true,
+        generation,
+        notes: &Notes::default(),
+    };
+    for i in 0..setup.instances {
         let path = folder.join(format!("{i:0digits$}.rle"));
-        let sheet = Sheet {
-            lattice,
-            rule,
-            torus: true,
-            generation,
-            notes,
-        };
-        write_atomically(&path, |out| rle::write_sheet(sheet, out))
-            .with_context(|| format!("instance {i} is not saved"))?;
+        let mut lost = None;
+        let saved = write_atomically(&path, |out| {
+            let mut file = rle::RowWriter::begin(head, out)?;
+            match results.rows(i, |rows| file.rows(rows)) {
+                Ok(written) => written?,
+                Err(error) => {
+                    let why = io::Error::other(error.to_string());
+                    lost = Some(error);
+                    return Err(why);
+                }
+            }
+            file.finish()
+        });
+        if let Some(lost) = lost {
+            return Err(lost.into());
+        }
+        saved.with_context(|| format!("instance {i} is not saved"))?;
     }
     Ok(())
 }

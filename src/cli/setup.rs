@@ -171,7 +171,9 @@ impl Common {
         }
         // Before any lattice is made: a line of text can ask for gigabytes.
         let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
-        ensure_room(size, self.instances.max(patterns.len()), layout, 1)?;
+        // A lattice, and its copy on the way to the device.
+        let copies = if patterns.is_empty() { 0 } else { 2 };
+        ensure_room(size, self.instances.max(patterns.len()), layout, copies)?;
         let start = if patterns.is_empty() {
             Start::Soup {
                 density: self.density,

@@ -18,6 +18,7 @@ mod checks;
 mod edits;
 mod lab;
 mod measures;
+mod rows;
 mod rules;
 mod soups;
 mod views;
@@ -151,10 +152,11 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(kernel.name, began, outcome, &mut failures)?;
     }
     type Check = fn(&mut Bench) -> Result<Outcome>;
-    let others: [(&str, Check); 10] = [
+    let others: [(&str, Check); 11] = [
         ("batches", Bench::check_batches),
         ("rules at random", Bench::check_rules),
         ("soups", Bench::check_soups),
+        ("rows", Bench::check_rows),
         ("edits", Bench::check_edits),
         ("measures", Bench::check_measures),
         ("kernel switches", Bench::check_switches),

@@ -239,6 +239,17 @@ fn upload(lattice: u32, words: usize) -> Op {
     }
 }
 
+fn set_soup(lattice: u32, seed: u64) -> Op {
+    Op::Soup {
+        lattice: LatticeId(lattice),
+        soup: life::Soup {
+            density: 0.3,
+            seed,
+            instance: lattice.into(),
+        },
+    }
+}
+
 fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
     let edits = edits.iter().map(|&(word, mask)| WordEdit {
         word,
@@ -410,6 +421,9 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a view of too large steps", stream, region(ReduceRegion { step: 1 << 42, ..view }), "ReduceRegion"),
         ("a view that overflows", stream, region(ReduceRegion { x0: i64::MAX, ..view }), "ReduceRegion"),
         ("a view never reduced", stream, download(0..1, 0, Transfer::View), "reduce it first"),
+        ("no rows", stream, download(0..1, 3, Transfer::Rows { first: 0, count: 0 }), "has no Rows"),
+        ("rows beyond the last", stream, download(0..1, 3, Transfer::Rows { first: 20, count: 4 }), "has no Rows"),
+        ("rows without end", stream, download(0..1, 3, Transfer::Rows { first: 1, count: u32::MAX }), "has no Rows"),
         ("a measure never made", stream, download(0..1, 4, Transfer::Measure), "not been measured"),
         // Slots.
         ("a slot out of range", stream, download(0..1, 5, Transfer::Bits), "no Slot(5)"),
@@ -823,7 +837,8 @@ fn any_op() -> impl Strategy<Value = Op> {
         Just(Transfer::Bits),
         Just(Transfer::View),
         Just(Transfer::Cells),
-        Just(Transfer::Measure)
+        Just(Transfer::Measure),
+        (0u32..30, 0u32..30).prop_map(|(first, count)| Transfer::Rows { first, count }),
     ];
     prop_oneof![
         2 => lattices.clone().prop_map(Op::Pack),
@@ -833,6 +848,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         1 => lattices.clone().prop_map(Op::Measure),
         2 => (lattices, 0u8..6, transfer).prop_map(|(l, slot, what)| download(l, slot, what)),
         1 => (0u32..4, 0usize..60).prop_map(|(l, words)| upload(l, words)),
+        1 => (0u32..4, any::<u64>()).prop_map(|(l, seed)| set_soup(l, seed)),
         2 => (0u32..4, 0u32..50, any::<u32>()).prop_map(|(l, word, mask)| edit(l, &[(word, mask & 0x1fff)])),
     ]
 }
@@ -851,6 +867,10 @@ impl ReferenceLattice {
         match op {
             Op::Upload { words, .. } => {
                 self.cells = Lattice::from_words(self.cells.size(), words.to_vec());
+                self.layout = Layout::Bits;
+            }
+            Op::Soup { soup, .. } => {
+                self.cells = soup.lattice(self.cells.size());
                 self.layout = Layout::Bits;
             }
             Op::Edit { edits, .. } => {

@@ -201,6 +201,13 @@ impl Op {
 pub enum Transfer {
     /// The lattice's bits: current in layout [`Layout::Bits`], else as of the last [`Op::Pack`].
     Bits,
+    /// Some rows of these bits.
+    Rows {
+        /// The first row.
+        first: u32,
+        /// At least one.
+        count: u32,
+    },
     /// The bytes of the last [`Op::Reduce`], four per word.
     View,
     /// The cells as one `i32` each; only in layout [`Layout::I32`].

@@ -23,7 +23,7 @@ mod testing;
 mod text;
 mod words;
 
-pub use formats::{Fault, Format, MAX_GENERATION, Notes, Sheet};
+pub use formats::{Fault, Format, Head, MAX_GENERATION, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
 pub use memory::MemoryError;
 pub use pattern::{Pattern, PatternError};

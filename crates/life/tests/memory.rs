@@ -103,6 +103,22 @@ fn writing_keeps_no_more_than_a_chunk() {
 }
 
 #[test]
+fn writing_by_several_threads_keeps_some_chunks_for_each() {
+    let soup = life::soup(Size::new(8192, 4096).unwrap(), 0.5, 1, 0);
+    let mut text = Vec::new();
+    rle::write(&soup, Rule::LIFE, &mut text).unwrap();
+    let length = text.len() as i64;
+    drop(text);
+    let (_, peak) = peak_of(|| rle::write(&soup, Rule::LIFE, &mut std::io::sink()).unwrap());
+    // At most eight threads, each with half a MiB of text and as much that is being written.
+    let allowed = 100_000 + 8 * 2 * (1 << 20);
+    assert!(
+        peak < allowed && allowed < length,
+        "{peak} bytes of {length}"
+    );
+}
+
+#[test]
 fn hostile_texts_of_every_format_take_their_own_memory_alone() {
     let long = 2_000_000;
     let tall = format!("O{}O", "\n".repeat(1 << 23));

@@ -63,6 +63,9 @@ impl StepFacts {
             Op::Download { what, .. } => {
                 let bytes = match what {
                     Transfer::Bits => bits,
+                    Transfer::Rows { count, .. } => {
+                        size.words_per_row() as u64 * 4 * u64::from(*count)
+                    }
                     Transfer::View => view_bytes,
                     Transfer::Cells => size.cells() * 4,
                     Transfer::Measure => 4 * Measure::WORDS as u64,

@@ -218,6 +218,9 @@ impl RoundFacts {
         match self.transfer {
             Transfer::View => None,
             Transfer::Bits => Some(self.size.words() as u64),
+            Transfer::Rows { count, .. } => {
+                Some(self.size.words_per_row() as u64 * u64::from(count))
+            }
             Transfer::Cells => Some(self.size.cells()),
             Transfer::Measure => Some(Measure::WORDS as u64),
         }

@@ -394,7 +394,7 @@ pub fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
 /// The word for a transfer.
 pub fn transfer_name(transfer: Transfer) -> &'static str {
     match transfer {
-        Transfer::Bits => "bits",
+        Transfer::Bits | Transfer::Rows { .. } => "bits",
         Transfer::View => "view",
         Transfer::Cells => "i32",
         Transfer::Measure => "measure",

@@ -27,7 +27,7 @@ use life::{Lattice, MemoryError, Size, counted_lattices};
 use model::KernelChoice;
 use model::PicturePlan;
 use model::trace::StepFacts;
-use model::{DeviceChoice, Pace, Setup};
+use model::{DeviceChoice, Pace, Setup, Start};
 
 mod alternative;
 mod calibrate;
@@ -35,6 +35,7 @@ mod cells;
 mod comparison;
 mod events;
 mod issue;
+mod results;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,7 @@ pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub(crate) use issue::limit;
 use issue::{InFlight, PreparedKey, Variant};
+pub use results::Results;
 use settings::{make_streams, one_of_each_device};
 pub use timing::TimingBudget;
 
@@ -389,6 +391,7 @@ impl Instances {
     fn picture_words(&self, picture: PicturePlan) -> usize {
         match picture.transfer {
             Transfer::Bits => self.size.words(),
+            Transfer::Rows { count, .. } => self.size.words_per_row() * count as usize,
             Transfer::View => picture.region.words(),
             Transfer::Cells => self.size.cells() as usize,
             Transfer::Measure => Measure::WORDS,
@@ -408,21 +411,26 @@ fn validate_devices(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<
     devices.try_for_each(|device| kernel.validate_device(device, size))
 }
 
-/// Checks that the host has memory for a setup before any is allocated: for every start, its copy on
-/// the way to the device, the slots and, on the CPU engine, the lattices. Without the check, the
-/// system would kill the process without a message.
+/// Checks that the host has memory for a setup before any is allocated: for every start that is not
+/// made on the device and its copy on the way there, the slots and, on the CPU engine, the lattices.
+/// Without the check, the system would kill the process without a message.
 fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, whole_slots: u8) -> Result<()> {
     let layout = (engine.name() == "cpu").then_some(setup.kernel.layout);
+    let copies = match setup.start {
+        Start::Soup { .. } => 0,
+        Start::Lattices { .. } => 2,
+    };
     Ok(ensure_room(
         setup.size,
         setup.instances,
         layout,
-        whole_slots,
+        copies + u64::from(whole_slots),
     )?)
 }
 
-/// Checks that the host has memory for so many lattices of this size, in `layout` if the CPU steps
-/// them; with `None`, the lattices are on a GPU or the engine is not known yet.
+/// Checks that the host has memory for so many lattices of this size: `copies` of the bits of each,
+/// and those that the CPU steps in `layout`; with `None`, the lattices are on a GPU or the engine is
+/// not known yet.
 ///
 /// # Errors
 /// What was needed, what is free, and what fits.
@@ -430,7 +438,7 @@ pub fn ensure_room(
     size: Size,
     instances: usize,
     layout: Option<Layout>,
-    whole_slots: u8,
+    copies: u64,
 ) -> Result<(), MemoryError> {
     let bytes = |size: Size| {
         let bits = size.words() as u64 * 4;
@@ -440,7 +448,7 @@ pub fn ensure_room(
             Some(Layout::Planar) => 2 * bits + 8 * Layout::Planar.words(size) as u64,
             None => 0,
         };
-        let one = cells + (2 + u64::from(whole_slots)) * bits;
+        let one = cells + copies * bits;
         one.saturating_mul(instances as u64)
     };
     life::memory::ensure(size, bytes, || {

@@ -101,6 +101,24 @@ impl RoundPlan {
         program
     }
 
+    /// The program that measures every lattice's bits and downloads the measures into `slot`.
+    pub fn measure_all(&self, slot: Slot) -> Program {
+        let mut program = Program::default();
+        for group in self.groups(0..self.streams.len()) {
+            let stream = self.streams[group.start];
+            program.push(stream, Op::Measure(ids(group.clone())));
+            program.push(
+                stream,
+                Op::Download {
+                    lattices: ids(group),
+                    slot,
+                    what: Transfer::Measure,
+                },
+            );
+        }
+        program
+    }
+
     /// The program that converts every lattice from its bits into layout `to`.
     pub fn relayout(&self, to: Layout) -> Program {
         let mut program = Program::default();

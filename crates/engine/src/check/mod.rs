@@ -393,6 +393,13 @@ impl Validator {
             Op::Download { slot, what, .. } => {
                 let words = match what {
                     Transfer::Bits => size.words(),
+                    Transfer::Rows { first, count } => {
+                        let end = first.checked_add(*count);
+                        if *count == 0 || end.is_none_or(|end| end > size.height()) {
+                            return incompatible(format!("{lattice:?} of {size} has no {what:?}"));
+                        }
+                        size.words_per_row() * *count as usize
+                    }
                     Transfer::View if state.view_words == 0 => {
                         return incompatible(format!("{lattice:?} has no view: reduce it first"));
                     }

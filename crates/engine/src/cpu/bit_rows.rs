@@ -94,14 +94,11 @@ impl BitRows {
         rows.for_each(|row| seal(row, width));
     }
 
-    /// Stores the lattice in the layout that crosses the bus, with bits beyond the width 0.
-    pub(super) fn store(&self, words: &mut [u32]) {
+    /// Stores as many rows as `words` has room for, from row `first` on, in the layout that crosses
+    /// the bus, with bits beyond the width 0.
+    pub(super) fn store(&self, first: usize, words: &mut [u32]) {
         let per_row = self.size.words_per_row();
-        for (y, row) in words
-            .chunks_exact_mut(per_row)
-            .take(self.size.height() as usize)
-            .enumerate()
-        {
+        for (y, row) in (first..).zip(words.chunks_exact_mut(per_row)) {
             row.copy_from_slice(self.row(y));
             row[per_row - 1] &= self.size.last_word_mask();
         }

@@ -467,7 +467,11 @@ impl Stored {
 
     fn download(&self, what: Transfer, words: &mut [u32]) -> Result<()> {
         match what {
-            Transfer::Bits => self.bits.now.store(&mut words[..self.size.words()]),
+            Transfer::Bits => self.bits.now.store(0, &mut words[..self.size.words()]),
+            Transfer::Rows { first, count } => {
+                let words = &mut words[..self.size.words_per_row() * count as usize];
+                self.bits.now.store(first as usize, words);
+            }
             Transfer::Cells => {
                 let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
                 words

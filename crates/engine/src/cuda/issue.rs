@@ -288,6 +288,15 @@ impl Issuer<'_> {
         };
         match what {
             Transfer::Bits => Ok(dense(group.bits_at(index, state.bits_parity), size.words())),
+            Transfer::Rows { first, count } => {
+                let per_row = size.words_per_row();
+                let bits = group.bits_at(index, state.bits_parity);
+                Ok(Rows {
+                    at: bits + 4 * (per_row * first as usize) as u64,
+                    words: per_row * count as usize,
+                    pitch: size.words(),
+                })
+            }
             Transfer::Cells => {
                 let cells = group.buffer_at(Layout::I32, index, state.parity)?;
                 Ok(dense(cells, size.cells() as usize))

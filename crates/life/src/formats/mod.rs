@@ -159,6 +159,21 @@ pub struct Sheet<'a> {
     pub notes: &'a Notes,
 }
 
+/// What a pattern file says of its cells before them.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The size of the lattice.
+    pub size: Size,
+    /// The rule.
+    pub rule: Rule,
+    /// Whether the lattice is a whole torus.
+    pub torus: bool,
+    /// The generation.
+    pub generation: u64,
+    /// Name, author and comments.
+    pub notes: &'a Notes,
+}
+
 impl Format {
     /// All formats.
     pub const ALL: [Format; 5] = [
@@ -267,12 +282,25 @@ impl fmt::Display for Format {
     }
 }
 
-impl Sheet<'_> {
+impl<'a> Sheet<'a> {
+    /// What is said before the cells.
+    pub(crate) fn head(&self) -> Head<'a> {
+        Head {
+            size: self.lattice.size(),
+            rule: self.rule,
+            torus: self.torus,
+            generation: self.generation,
+            notes: self.notes,
+        }
+    }
+}
+
+impl Head<'_> {
     /// The rule as RLE and macrocells write it, with the torus if the lattice is one.
     pub(crate) fn rule_and_torus(&self) -> String {
-        let size = self.lattice.size();
         if self.torus {
-            format!("{}:T{},{}", self.rule, size.width(), size.height())
+            let (width, height) = (self.size.width(), self.size.height());
+            format!("{}:T{width},{height}", self.rule)
         } else {
             self.rule.to_string()
         }

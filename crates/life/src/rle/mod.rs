@@ -14,7 +14,7 @@ mod write;
 pub use body::Runs;
 pub use error::{RleError, RleFault};
 pub use header::RuleAndTorus;
-pub use write::{write, write_sheet};
+pub use write::{RowWriter, write, write_sheet};
 
 pub(crate) use header::{FileRule, read_rule};
 

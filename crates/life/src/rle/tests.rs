@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{drawn, rule};
-use crate::{Pattern, soup};
+use crate::{Head, Notes, Pattern, soup};
 use proptest::prelude::*;
 
 fn parse(text: &str) -> Rle<'_> {
@@ -479,4 +479,81 @@ proptest! {
         }
         read_and_draw(&text);
     }
+}
+
+/// The text of a lattice by the format's words: run by run, each on the line if it fits there.
+fn by_the_format(lattice: &Lattice, rule: Rule) -> String {
+    let size = lattice.size();
+    let (width, height) = (size.width(), size.height());
+    let mut runs: Vec<(u32, char)> = Vec::new();
+    let mut more = |count, letter| match runs.last_mut() {
+        Some((of, last)) if *last == letter => *of += count,
+        _ => runs.push((count, letter)),
+    };
+    let mut row_ends = 0;
+    for y in 0..height {
+        let alive = |x: &u32| lattice.get(*x, y);
+        let end = (0..width).rev().find(alive).map_or(0, |last| last + 1);
+        if end > 0 && row_ends > 0 {
+            more(row_ends, '$');
+            row_ends = 0;
+        }
+        (0..end).for_each(|x| more(1, if lattice.get(x, y) { 'o' } else { 'b' }));
+        row_ends += 1;
+    }
+    more(1, '!');
+    let mut text = format!("x = {width}, y = {height}, rule = {rule}:T{width},{height}\n");
+    let mut line = String::new();
+    for (count, letter) in runs {
+        let run = match count {
+            1 => letter.to_string(),
+            _ => format!("{count}{letter}"),
+        };
+        if line.len() + run.len() > 70 {
+            text += &format!("{line}\n");
+            line.clear();
+        }
+        line += &run;
+    }
+    text + &line + "\n"
+}
+
+proptest! {
+    #[test]
+    fn rows_in_parts_by_any_threads_are_the_same_text(
+        width in 1u64..200,
+        height in 1u64..60,
+        density in prop_oneof![Just(0.0), Just(0.002), Just(0.3), Just(0.97), Just(1.0)],
+        seed: u64,
+        threads in 0usize..5,
+        words_a_thread in 1usize..40,
+        rows_a_part in 1usize..70,
+    ) {
+        let lattice = soup(size(width, height), density, seed, 0);
+        let notes = &Notes::default();
+        let head = Head {
+            size: lattice.size(),
+            rule: Rule::LIFE,
+            torus: true,
+            generation: 0,
+            notes,
+        };
+        let mut text = Vec::new();
+        let mut writer = RowWriter::begin(head, &mut text).unwrap();
+        let words_a_part = rows_a_part * lattice.size().words_per_row();
+        for part in lattice.words().chunks(words_a_part) {
+            writer.rows_by(threads, words_a_thread, part).unwrap();
+        }
+        writer.finish().unwrap();
+        let want = by_the_format(&lattice, Rule::LIFE);
+        prop_assert_eq!(std::str::from_utf8(&text).unwrap(), &want);
+        prop_assert_eq!(String::from_utf8(written(&lattice, Rule::LIFE)).unwrap(), want);
+    }
+}
+
+#[test]
+fn many_words_are_written_by_several_threads() {
+    let lattice = soup(size(4096, 2100), 0.1, 3, 0);
+    let text = String::from_utf8(written(&lattice, Rule::LIFE)).unwrap();
+    assert!(text == by_the_format(&lattice, Rule::LIFE));
 }

@@ -1,5 +1,6 @@
 //! Instances on the CPU engine: one clock, comparisons, and submissions that fail.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -506,5 +507,50 @@ fn kernels_that_fail_while_they_are_timed_are_passed_over() {
         assert_eq!(instances.generation(), 0);
         round(&mut instances, 3);
         assert_eq!(instances.fetch().unwrap(), later(&open, 3));
+    }
+}
+
+/// Rows come in order, each once, however many at a time, and populations without a copy; rounds go
+/// on afterwards.
+#[test]
+fn lattices_are_counted_and_streamed_without_a_slot_for_all_of_one() {
+    for name in ["global", "bits", "planar"] {
+        let setup = Setup {
+            size: Size::new(70, 20).unwrap(),
+            kernel: kernel(name),
+            ..setup(3)
+        };
+        let script = Arc::new(Script::default());
+        let engine = script.open(DeviceChoice::Cpu).unwrap();
+        let mut instances = Instances::new(engine, &setup, 0).unwrap();
+        instances.start(&mut setup.clone()).unwrap();
+        instances.set_picture(Some(PicturePlan::BITS)).unwrap();
+        let mut generations = 0;
+        for rows in [1, 7, 20] {
+            round(&mut instances, 3);
+            generations += 3;
+            let want = later(&setup, generations);
+            let populations: Vec<u64> = want.iter().map(Lattice::population).collect();
+            let mut results = instances.results_by(rows).unwrap();
+            assert_eq!(results.populations().unwrap(), populations, "{name}");
+            for (instance, lattice) in want.iter().enumerate() {
+                let mut words = Vec::new();
+                let take = |part: &[u32]| {
+                    let left = lattice.words().len() - words.len();
+                    assert_eq!(part.len(), left.min(3 * rows as usize));
+                    words.extend_from_slice(part);
+                    Ok(())
+                };
+                results.rows(instance, take).unwrap().unwrap();
+                assert!(words == lattice.words(), "{name}: {rows} rows at a time");
+            }
+            // Whoever takes them may fail; where a device has no memory the host counts.
+            let refuse = |_: &[u32]| Err(io::Error::other("full"));
+            let refused = results.rows(1, refuse).unwrap();
+            assert_eq!(refused.unwrap_err().to_string(), "full");
+            script.fail(Call::Submit, 0, Fault::OutOfMemory);
+            assert_eq!(results.populations().unwrap(), populations, "{name}");
+            assert!(!script.has_faults());
+        }
     }
 }

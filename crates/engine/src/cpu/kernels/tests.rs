@@ -56,7 +56,7 @@ fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> 
                 bits.flip();
             }
             let mut words = vec![u32::MAX; size.words()];
-            bits.now.store(&mut words);
+            bits.now.store(0, &mut words);
             let after = Lattice::from_words(size, words.clone());
             assert_eq!(after.words(), words, "bits beyond the width are 0");
             return (after, start != bits.now.words().as_ptr());

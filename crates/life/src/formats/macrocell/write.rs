@@ -18,7 +18,7 @@ pub fn write(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     writeln!(out, "[M2] (lifestreams {})", env!("CARGO_PKG_VERSION"))?;
     sheet.notes.write(Format::Macrocell, &mut out)?;
-    writeln!(out, "#R {}", sheet.rule_and_torus())?;
+    writeln!(out, "#R {}", sheet.head().rule_and_torus())?;
     if sheet.generation > 0 {
         writeln!(out, "#G {}", sheet.generation)?;
     }

@@ -1,0 +1,159 @@
+//! What the lattices came to, for a run that has ended: populations counted on the devices, and bits
+//! downloaded some rows at a time, so that the host needs no memory for a lattice.
+
+use std::io;
+use std::time::Duration;
+
+use super::Instances;
+use super::issue::Kind;
+use engine::{
+    EngineError, LatticeId, Measure, Op, Program, Result, Slot, SlotsSpec, StreamId, Transfer,
+};
+
+/// Words of a slot for rows, of all instances together: enough that a copy of them takes far longer
+/// than its call.
+const STREAMED_WORDS: usize = 8 << 20;
+
+/// The lattices of instances at the generation that they have reached.
+pub struct Results<'a> {
+    instances: &'a mut Instances,
+    /// Rows of a slot.
+    rows: u32,
+}
+
+impl Instances {
+    /// Ends rounds and pictures, whose slots are replaced by small ones for rows.
+    ///
+    /// # Errors
+    /// The engine is lost, or memory is lacking.
+    pub fn results(&mut self) -> Result<Results<'_>> {
+        let words = STREAMED_WORDS / self.instances();
+        let rows = words / self.size.words_per_row();
+        self.results_by(rows.clamp(1, self.size.height() as usize) as u32)
+    }
+
+    /// [`Instances::results`] with so many rows in a slot.
+    pub(super) fn results_by(&mut self, rows: u32) -> Result<Results<'_>> {
+        self.finish()?;
+        self.set_picture(None)?;
+        let spec = SlotsSpec {
+            pinned: 2,
+            pageable: 0,
+            picture_words: rows as usize * self.size.words_per_row(),
+            ..self.spec
+        };
+        if self.spec != spec {
+            self.forget_prepared();
+            self.slots = self.engine.allocate_slots(spec)?;
+            self.spec = spec;
+        }
+        let program = self.plan().pack_all();
+        self.submit(&program, Kind::Other, None)?;
+        let instances = self;
+        Ok(Results { instances, rows })
+    }
+}
+
+impl Results<'_> {
+    /// Counts the live cells of every lattice, on its device if that has the memory for it.
+    ///
+    /// # Errors
+    /// The engine is lost.
+    pub fn populations(&mut self) -> Result<Vec<u64>> {
+        let instances = &mut *self.instances;
+        let slot = instances.spec.measure_slot(0);
+        let program = instances.plan().measure_all(slot);
+        match instances.submit(&program, Kind::Other, None) {
+            Ok(()) => {}
+            Err(EngineError::OutOfMemory { .. } | EngineError::DriverOutOfMemory(_)) => {
+                return (0..instances.count).map(|i| self.count(i)).collect();
+            }
+            Err(error) => return Err(error),
+        }
+        instances.finish()?;
+        let count = |i: usize| {
+            let (id, mut population) = (LatticeId(i as u32), None);
+            instances.slots.read(id, slot, &mut |words| {
+                population = Some(Measure::from_words(words).population);
+            });
+            population.ok_or(EngineError::SlotBusy(id, slot))
+        };
+        (0..instances.count).map(count).collect()
+    }
+
+    /// Counts a lattice's live cells on the host.
+    fn count(&mut self, instance: usize) -> Result<u64> {
+        let mut population = 0;
+        let counted = self.rows(instance, |words| {
+            let alive = words.iter().map(|word| u64::from(word.count_ones()));
+            population += alive.sum::<u64>();
+            Ok(())
+        })?;
+        counted.expect("counting does not fail");
+        Ok(population)
+    }
+
+    /// Passes a lattice's bits to `take`, some rows at a time from the top: while it takes them, the
+    /// next ones are downloaded. The inner error is that of `take`.
+    ///
+    /// # Errors
+    /// The engine is lost.
+    pub fn rows(
+        &mut self,
+        instance: usize,
+        mut take: impl FnMut(&[u32]) -> io::Result<()>,
+    ) -> Result<io::Result<()>> {
+        let (rows, instances) = (self.rows, &mut *self.instances);
+        instances.finish()?;
+        let (id, stream) = (
+            LatticeId(instance as u32),
+            instances.plan().streams[instance],
+        );
+        let (height, words_per_row) = (instances.size.height(), instances.size.words_per_row());
+        let parts = height.div_ceil(rows);
+        let count = |part: u32| rows.min(height - part * rows);
+        let slot = |part: u32| Slot((part % 2) as u8);
+        let issue = |instances: &mut Instances, part: u32| {
+            let what = Transfer::Rows {
+                first: part * rows,
+                count: count(part),
+            };
+            let program = download(stream, id, slot(part), what);
+            instances.submit(&program, Kind::Other, None)
+        };
+        issue(instances, 0)?;
+        for part in 0..parts {
+            let next = (part + 1 < parts).then_some(part + 1);
+            if let Some(next) = next {
+                issue(instances, next)?;
+            }
+            while instances.depth() > usize::from(next.is_some()) {
+                instances.engine.wait(Duration::from_millis(1));
+                instances.poll(|_| {})?;
+            }
+            let mut taken = None;
+            let words = count(part) as usize * words_per_row;
+            let look = &mut |slot: &[u32]| taken = Some(take(&slot[..words]));
+            instances.slots.read(id, slot(part), look);
+            let taken = taken.ok_or(EngineError::SlotBusy(id, slot(part)))?;
+            if taken.is_err() {
+                return Ok(taken);
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+fn download(stream: StreamId, lattice: LatticeId, slot: Slot, what: Transfer) -> Program {
+    let mut program = Program::default();
+    let lattices = lattice.as_range();
+    program.push(
+        stream,
+        Op::Download {
+            lattices,
+            slot,
+            what,
+        },
+    );
+    program
+}

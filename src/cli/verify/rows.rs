@@ -1,0 +1,47 @@
+//! Downloads of some rows, held against the whole lattice.
+
+use anyhow::Result;
+
+use super::Outcome;
+use super::checks::{Bench, SLOT};
+use engine::{LatticeId, Op, Program, Transfer};
+use life::soup;
+
+impl Bench {
+    /// The first rows of every lattice, some in its middle, the last ones, and all.
+    pub(super) fn check_rows(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        for case in 0..self.cases.sizes.len() {
+            let size = self.cases.sizes[case];
+            let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
+            let start = soup(size, 0.4, 6, case as u64);
+            let height = size.height();
+            let half = height.div_ceil(2);
+            for (first, count) in [(0, 1), (height / 3, half), (height - 1, 1), (0, height)] {
+                let mut program = Program::default();
+                let words = start.words().into();
+                program.push(stream, Op::Upload { lattice, words });
+                let lattices = lattice.as_range();
+                let what = Transfer::Rows { first, count };
+                let slot = SLOT;
+                let download = Op::Download {
+                    lattices,
+                    slot,
+                    what,
+                };
+                program.push(stream, download);
+                self.engine.submit(&program)?;
+                self.finish()?;
+                let per_row = size.words_per_row();
+                let want = &start.words()[per_row * first as usize..][..per_row * count as usize];
+                let mut same = false;
+                let mut look = |words: &[u32]| same = words[..want.len()] == *want;
+                self.slots.read(lattice, SLOT, &mut look);
+                outcome.expect(same, || {
+                    format!("{count} rows of {size} from row {first} on")
+                });
+            }
+        }
+        Ok(outcome)
+    }
+}
