@@ -144,7 +144,7 @@ pub trait Engine: Send {
 /// use ([`EngineError::SlotBusy`]), and [`Slots::read`] rejects a slot with a pending download.
 pub trait Slots: Send + Sync {
     /// Calls `visit` with the words of a slot. Returns `false` without a call while a download into
-    /// the slot is pending.
+    /// the slot is pending, and may do so before the first one.
     fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool;
 
     /// Whether a download into this slot could be submitted now.
@@ -184,6 +184,11 @@ impl SlotsSpec {
             whole if whole < self.pictures() + self.snapshots => lattice_words,
             _ => Measure::WORDS,
         }
+    }
+
+    /// Whether a slot is for a whole lattice.
+    pub(crate) fn is_whole(self, slot: Slot) -> bool {
+        (self.pictures()..self.pictures() + self.snapshots).contains(&slot.0)
     }
 
     /// Number of picture slots per lattice.

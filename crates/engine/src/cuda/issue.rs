@@ -318,7 +318,9 @@ impl Issuer<'_> {
         let slots = self
             .slots
             .ok_or_else(|| EngineError::InvalidProgram("there are no slots".into()))?;
-        let to = slots.address(batch.first, slot);
+        let to = slots
+            .address(batch.first, slot)
+            .ok_or_else(|| EngineError::InvalidProgram(format!("{slot:?} is not allocated")))?;
         let pitch = slots.pitch(batch.first, slot);
         let stream = self.stream;
         // The program is valid, so the slot is large enough and the group's slots are adjacent like

@@ -9,7 +9,7 @@ use super::context::{self, OwnedContext};
 use super::driver::check;
 use crate::{EngineError, HostMemory, Result};
 
-/// A zeroed host allocation. Its owner is responsible for synchronising access.
+/// A host allocation. Its owner is responsible for synchronising access.
 pub(super) struct HostWords {
     at: *mut u32,
     words: usize,
@@ -22,7 +22,7 @@ impl HostWords {
     /// for page faults.
     const PAGE_WORDS: usize = 1024;
 
-    /// Allocates at least one word. The context must be current; `what` names the memory in an
+    /// Allocates at least one word, zeroed. The context must be current; `what` names the memory in an
     /// error.
     pub(super) fn new(
         context: &Arc<OwnedContext>,
@@ -31,13 +31,33 @@ impl HostWords {
         what: impl Fn() -> String,
     ) -> Result<HostWords> {
         let at: *mut u32 = match kind {
-            HostMemory::Pinned => page_locked(words, what)?.cast(),
+            HostMemory::Pinned => {
+                let at = page_locked(words, what)?;
+                // SAFETY: just allocated with this length.
+                unsafe { std::ptr::write_bytes(at, 0, words) };
+                at
+            }
             HostMemory::Pageable => pageable(words, what)?,
         };
         Ok(HostWords {
             at,
             words,
             kind,
+            context: context.clone(),
+        })
+    }
+
+    /// Allocates page-locked memory that holds whatever it held before: to zero gigabytes takes
+    /// seconds.
+    pub(super) fn unzeroed(
+        context: &Arc<OwnedContext>,
+        words: usize,
+        what: impl Fn() -> String,
+    ) -> Result<HostWords> {
+        Ok(HostWords {
+            at: page_locked(words, what)?,
+            words,
+            kind: HostMemory::Pinned,
             context: context.clone(),
         })
     }
@@ -60,8 +80,6 @@ fn page_locked(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
         return Err(out_of("page-locked host", words, what()));
     }
     check("cuMemHostAlloc", code)?;
-    // SAFETY: just allocated with this length. Zeroed because it may be read before the first copy.
-    unsafe { std::ptr::write_bytes(at.cast::<u32>(), 0, words) };
     Ok(at.cast())
 }
 

@@ -237,6 +237,12 @@ impl CudaEngine {
         Ok(())
     }
 
+    /// Allocates the host slots that a program downloads to.
+    fn allocate_slots_for(&self, program: &Program) -> Result<()> {
+        let slots = self.slots.as_ref();
+        slots.map_or(Ok(()), |slots| slots.allocate_for(program.downloads()))
+    }
+
     /// Frees other layouts on every device, then allocates this one.
     fn reserve_on_all(&mut self, layout: Layout) -> Result<()> {
         for gpu in 0..self.gpus.len() {
@@ -350,6 +356,7 @@ impl Engine for CudaEngine {
     fn submit(&mut self, program: &Program) -> Result<RunId> {
         let plan = self.check.validate(program, ProgramMode::Submit)?;
         self.allocate_for(&plan, program.block_timestamps)?;
+        self.allocate_slots_for(program)?;
         self.bind(program.downloads())?;
         let run = self.runs.begin();
         if program.steps.is_empty() {
@@ -365,6 +372,7 @@ impl Engine for CudaEngine {
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         let plan = self.check.validate(program, ProgramMode::Prepare)?;
         self.allocate_for(&plan, false)?;
+        self.allocate_slots_for(program)?;
         let prepared = self.capture_all(program)?;
         let id = self.check.add_prepared(&Arc::new(program.clone()), &plan);
         self.prepared.insert(id, prepared);

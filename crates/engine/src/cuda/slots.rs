@@ -1,7 +1,7 @@
 //! Host memory that downloads are copied to: page-locked, or pageable for comparison.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::context::OwnedContext;
 use super::memory::HostWords;
@@ -10,25 +10,29 @@ use crate::{EngineError, HostMemory, LatticeId, Result, Slot, Slots, SlotsSpec};
 /// A slot's lock holds the number of readers, or this value while a download is pending.
 const BOUND: u32 = u32::MAX;
 
-/// The slots of all lattices. Each slot of a group of lattices is one allocation.
+/// The slots of all lattices. Each slot of a group of lattices is one allocation. Slots for whole
+/// lattices are allocated when they are first needed: to lock the pages of gigabytes takes seconds.
 pub(super) struct CudaSlots {
     spec: SlotsSpec,
+    groups: Vec<Group>,
     lattices: Vec<LatticeSlots>,
     locks: Vec<AtomicU32>,
-    _regions: Vec<HostWords>,
 }
 
-/// Addresses of one lattice's slots: the base of each slot's allocation, and the lattice's index in
-/// it.
-#[derive(Clone)]
+/// The memory of a group's slots.
+struct Group {
+    shape: GroupShape,
+    regions: Vec<OnceLock<HostWords>>,
+}
+
+/// Where one lattice's slots are: its group, and its index there.
 struct LatticeSlots {
-    bases: Arc<[*mut u32]>,
+    group: usize,
     index: usize,
-    /// Words of the whole lattice.
-    words: usize,
 }
 
 /// Number and size of a group's lattices, for [`CudaSlots::allocate`].
+#[derive(Clone)]
 pub(super) struct GroupShape {
     pub(super) context: Arc<OwnedContext>,
     pub(super) count: usize,
@@ -44,53 +48,78 @@ unsafe impl Sync for CudaSlots {}
 impl CudaSlots {
     /// Allocates the slots of all groups.
     pub(super) fn allocate(spec: SlotsSpec, groups: &[GroupShape]) -> Result<CudaSlots> {
-        let mut regions = Vec::new();
         let mut lattices = Vec::new();
-        for group in groups {
-            group.context.make_current()?;
-            let mut bases = Vec::new();
-            for slot in 0..spec.count() {
-                let words = spec.words(Slot(slot), group.words);
-                let kind = if spec.is_pageable(Slot(slot)) {
-                    HostMemory::Pageable
-                } else {
-                    HostMemory::Pinned
-                };
-                let words = words.max(1) * group.count;
-                let what = || format!("a host slot for {} lattices", group.count);
-                let region = HostWords::new(&group.context, words, kind, what)?;
-                bases.push(region.at());
-                regions.push(region);
-            }
-            let bases: Arc<[*mut u32]> = bases.into();
-            let words = group.words;
-            lattices.extend((0..group.count).map(|index| LatticeSlots {
-                bases: bases.clone(),
-                index,
-                words,
-            }));
+        for (group, shape) in groups.iter().enumerate() {
+            let of_group = (0..shape.count).map(|index| LatticeSlots { group, index });
+            lattices.extend(of_group);
         }
+        let group = |shape: &GroupShape| Group {
+            shape: shape.clone(),
+            regions: (0..spec.count()).map(|_| OnceLock::new()).collect(),
+        };
         let per_lattice = usize::from(spec.count());
         let locks = (0..lattices.len() * per_lattice)
             .map(|_| AtomicU32::new(0))
             .collect();
-        Ok(CudaSlots {
+        let slots = CudaSlots {
             spec,
+            groups: groups.iter().map(group).collect(),
             lattices,
             locks,
-            _regions: regions,
-        })
+        };
+        for group in &slots.groups {
+            let at_once = (0..spec.count()).map(Slot);
+            for slot in at_once.filter(|slot| !spec.is_whole(*slot)) {
+                slots.allocate_slot(group, slot)?;
+            }
+        }
+        Ok(slots)
+    }
+
+    /// Allocates a slot of a group, unless it already is.
+    fn allocate_slot(&self, group: &Group, slot: Slot) -> Result<()> {
+        let (shape, region) = (&group.shape, &group.regions[usize::from(slot.0)]);
+        if region.get().is_some() {
+            return Ok(());
+        }
+        let words = self.spec.words(slot, shape.words).max(1) * shape.count;
+        let what = || format!("a host slot for {} lattices", shape.count);
+        shape.context.make_current()?;
+        let allocated = match self.spec.is_pageable(slot) {
+            true => HostWords::new(&shape.context, words, HostMemory::Pageable, what)?,
+            false if self.spec.is_whole(slot) => HostWords::unzeroed(&shape.context, words, what)?,
+            false => HostWords::new(&shape.context, words, HostMemory::Pinned, what)?,
+        };
+        // Only the thread that owns the engine allocates.
+        let _ = region.set(allocated);
+        Ok(())
+    }
+
+    /// Allocates the slots that downloads need and that are not yet allocated.
+    pub(super) fn allocate_for(
+        &self,
+        downloads: impl Iterator<Item = (LatticeId, Slot)>,
+    ) -> Result<()> {
+        for (lattice, slot) in downloads {
+            let group = &self.groups[self.lattices[lattice.index()].group];
+            self.allocate_slot(group, slot)?;
+        }
+        Ok(())
     }
 
     fn words(&self, slots: &LatticeSlots, slot: Slot) -> usize {
-        self.spec.words(slot, slots.words)
+        self.spec.words(slot, self.groups[slots.group].shape.words)
     }
 
-    /// The address of a slot. Panics for an unknown slot.
-    pub(super) fn address(&self, lattice: LatticeId, slot: Slot) -> *mut u32 {
+    /// The address of a slot, or `None` if it is not allocated. Panics for an unknown slot.
+    pub(super) fn address(&self, lattice: LatticeId, slot: Slot) -> Option<*mut u32> {
         let slots = &self.lattices[lattice.index()];
-        let base = slots.bases[usize::from(slot.0)];
-        base.wrapping_add(slots.index * self.words(slots, slot))
+        let region = self.groups[slots.group].regions[usize::from(slot.0)].get()?;
+        Some(
+            region
+                .at()
+                .wrapping_add(slots.index * self.words(slots, slot)),
+        )
     }
 
     /// Words from a lattice's slot to the same slot of the next lattice in its group.
@@ -136,10 +165,11 @@ impl Slots for CudaSlots {
         {
             return false;
         }
-        let slots = &self.lattices[lattice.index()];
-        let words = self.words(slots, slot);
-        let at = slots.bases[usize::from(slot.0)].wrapping_add(slots.index * words);
         let _reading = Reading(lock);
+        let words = self.words(&self.lattices[lattice.index()], slot);
+        let Some(at) = self.address(lattice, slot) else {
+            return false;
+        };
         // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
         // writes them, because `lock` counts us as a reader and `bind` needs it to be 0.
         visit(unsafe { std::slice::from_raw_parts(at, words) });
