@@ -32,9 +32,12 @@ pub(super) trait Logic: Copy {
     /// Name of the instruction set.
     const NAME: &'static str;
 
-    /// Minimum known logic instructions to step a vector of cells by B3/S23, with each row's sum
-    /// shared by three rows.
+    /// Minimum known logic instructions to step a vector of cells by B3/S23, with sums of three
+    /// cells shared by all that need them.
     const MIN_INSTRUCTIONS: f64;
+
+    /// Whether any function of three vectors is a single instruction.
+    const HAS_LOOKUP: bool;
 
     /// The vector type.
     type Vector: Pod;
@@ -51,14 +54,29 @@ pub(super) trait Logic: Copy {
     /// A single logic instruction, for measuring the issue rate.
     fn one(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 
-    /// Steps cells by B3/S23. The neighbours' sum is `below + beside + 2 * above`.
+    /// A function of three bits: bit `4 a + 2 b + c` of `TABLE` is its result for `a, b, c`.
+    #[inline(always)]
+    fn lookup<const TABLE: i32>(
+        self,
+        a: Self::Vector,
+        b: Self::Vector,
+        c: Self::Vector,
+    ) -> Self::Vector {
+        let row = |table: i32| {
+            let result = |bits: i32| self.splat(0u32.wrapping_sub((table >> bits & 1) as u32));
+            let pair = |bits: i32| self.choose(c, result(bits + 1), result(bits));
+            self.choose(b, pair(2), pair(0))
+        };
+        self.choose(a, row(TABLE >> 4), row(TABLE))
+    }
+
+    /// Steps two columns of cells, side by side, by B3/S23: from the cells with those above and
+    /// below them, and the sums of three cells of each of the four columns around.
     fn life(
         self,
-        cells: Self::Vector,
-        below: Sum<Self::Vector>,
-        beside: Sum<Self::Vector>,
-        above: Self::Vector,
-    ) -> Self::Vector;
+        columns: [[Self::Vector; 3]; 2],
+        sums: [Sum<Self::Vector>; 4],
+    ) -> [Self::Vector; 2];
 
     /// Rotates every word left by one bit.
     fn turn_left(self, a: Self::Vector) -> Self::Vector;
@@ -80,10 +98,11 @@ pub(super) trait Logic: Copy {
         [self.xor(differ, third), self.choose(differ, third, one)]
     }
 
-    /// Adds three bits per cell.
+    /// Adds the first three and the last three of four bits per cell.
     #[inline(always)]
-    fn add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Sum<Self::Vector> {
-        self.add_known(self.xor(a, b), a, c)
+    fn add_pair(self, [a, b, c, d]: [Self::Vector; 4]) -> [Sum<Self::Vector>; 2] {
+        let differ = self.xor(b, c);
+        [self.add_known(differ, b, a), self.add_known(differ, c, d)]
     }
 }
 
@@ -103,4 +122,43 @@ pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
 #[cfg(test)]
 pub(super) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
     native::on_each(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks up the results of a few tables for all combinations of three bits.
+    #[derive(Clone, Copy)]
+    struct Lookups;
+
+    impl Work for Lookups {
+        type Output = (&'static str, [u32; 4]);
+
+        fn on<L: Logic>(self, logic: L) -> Self::Output {
+            let [a, b, c] = [0xf0, 0xcc, 0xaa].map(|word| logic.splat(word));
+            let words = logic.run(
+                #[inline(always)]
+                |logic| {
+                    [
+                        logic.lookup::<0x96>(a, b, c),
+                        logic.lookup::<0xe8>(a, b, c),
+                        logic.lookup::<0x1b>(a, b, c),
+                        logic.lookup::<0x40>(a, b, c),
+                    ]
+                },
+            );
+            let first =
+                words.map(|word| bytemuck::pod_read_unaligned(&bytemuck::bytes_of(&word)[..4]));
+            (L::NAME, first)
+        }
+    }
+
+    #[test]
+    fn tables_are_looked_up_on_every_instruction_set() {
+        for (name, words) in on_each(Lookups) {
+            let tables = words.map(|word| word & 0xff);
+            assert_eq!(tables, [0x96, 0xe8, 0x1b, 0x40], "{name}");
+        }
+    }
 }

@@ -9,10 +9,11 @@
 //! one column per generation.
 
 use std::cell::RefCell;
+use std::mem;
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::column_sweep::{self, Any, Column, Group, Life, Next, ROWS};
+use super::column_sweep::{self, Any, Group, Life, Next, ROWS};
 use super::planar::{self, seen};
 use super::{Launch, Pair};
 use crate::cpu::planar_rows::PlanarRows;
@@ -100,20 +101,21 @@ impl Work for Pass<'_> {
     type Output = ();
 
     fn on<L: Logic>(mut self, logic: L) {
-        let table = column_sweep::table(logic, self.rule);
+        let masks = column_sweep::masks(logic, self.rule);
+        let any = Any::new(self.rule, &masks);
         let (across, parts) = (self.from.across(), parts::<L>());
         SCRATCH.with_borrow_mut(|scratch| {
             let width = self.width();
             let lengths = [
                 (ROWS + 2) * ROWS * across,
                 ROWS * across,
-                ROWS * width,
-                2 * width * self.generations,
+                // Pairs of rows: two for the group and one per generation.
+                2 * width * (2 + self.generations),
             ];
             scratch.resize(scratch.len().max(lengths.iter().sum()), Lanes::default());
             let mut rest = &mut scratch[..];
-            let [wrapped, beyond, group, previous] = lengths.map(|length| {
-                let all = std::mem::take(&mut rest);
+            let [wrapped, beyond, pairs] = lengths.map(|length| {
+                let all = mem::take(&mut rest);
                 let (scratch, others) = all.split_at_mut(length);
                 rest = others;
                 scratch
@@ -121,8 +123,7 @@ impl Work for Pass<'_> {
             for left in (0..across).step_by(self.tile.min(across)) {
                 for part in 0..parts {
                     let tile = Tile::<L> {
-                        group: &mut cast_slice_mut(group)[..width],
-                        previous: &mut cast_slice_mut(previous)[..width * self.generations],
+                        pairs: &mut cast_slice_mut(pairs)[..width * (2 + self.generations)],
                         part,
                         left,
                     };
@@ -135,7 +136,7 @@ impl Work for Pass<'_> {
                     } else {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.sweep_tile(logic, Any(&table), tile, buffers),
+                            |logic| self.sweep_tile(logic, any, tile, buffers),
                         );
                     }
                 }
@@ -151,10 +152,9 @@ const fn parts<L: Logic>() -> usize {
 
 /// A tile or ring during its sweep down the lattice.
 struct Tile<'a, L: Logic> {
-    /// The current four rows, by column.
-    group: &'a mut [[L::Vector; ROWS]],
-    /// The two previous rows of every generation except the last.
-    previous: &'a mut [[L::Vector; 2]],
+    /// Memory for pairs of rows, by column: for the current group's, and for the two rows above it
+    /// in each generation.
+    pairs: &'a mut [[L::Vector; 2]],
     /// Index of the vector among those that hold 16 lanes.
     part: usize,
     /// First column of the lattice to store.
@@ -184,78 +184,78 @@ impl Pass<'_> {
         (wrapped, beyond): (&mut [Lanes], &mut [Lanes]),
     ) {
         let (ring, across, last) = (self.is_ring(), self.from.across(), self.generations);
-        let Tile {
-            group,
-            previous,
-            part,
-            left,
-        } = tile;
+        let Tile { pairs, part, left } = tile;
         let halo = if ring { 0 } else { last };
         let stored = self.tile.min(across - left);
         let width = stored + 2 * halo;
-        let group = &mut group[..width];
+        let length = pairs.len() / (2 + last);
+        let mut pairs = pairs
+            .chunks_exact_mut(length)
+            .map(|pair| &mut pair[..width]);
+        let mut group = [(); 2].map(|()| pairs.next().expect("two pairs for the group"));
+        let mut above: Vec<_> = pairs.collect();
         let rows = self.out.len() / across;
         for i in 0..(rows + 2 * last).div_ceil(ROWS) {
             let top = (self.first + ROWS * i) as isize - last as isize;
             // Generations that have a complete row already.
             let known = last.min(2 * i + 1);
-            let mut previous = previous
-                .chunks_exact_mut(previous.len() / last)
-                .map(|previous| &mut previous[..width]);
+            let mut above = above.iter_mut();
             let mut generations = 1..=last;
             if ring {
                 let from = seen(self.from, top - 1, wrapped);
                 let length = (ROWS * across - (ROWS - 1)) * parts::<L>();
                 let from = from.map(|row| &cast_slice(row)[..length]);
-                let mut from_lattice = FromLattice::<L> { from, part, group };
+                let to = &mut group;
+                let mut from_lattice = FromLattice::<L> { from, part, to };
                 let ends = column_sweep::ends(logic, &from_lattice, self.from.planes());
                 column_sweep::sweep(logic, rule, &mut from_lattice, [0, across], ends);
                 generations.next();
             } else {
-                self.enter(logic, group, top, (part, left), wrapped);
+                self.enter(logic, &mut group, top, (part, left), wrapped);
             }
             for generation in generations {
-                let previous = previous.next().expect("as many as generations");
-                if generation > known {
-                    for (previous, column) in previous.iter_mut().zip(&*group) {
-                        *previous = [column[ROWS - 2], column[ROWS - 1]];
+                let above = above.next().expect("as many as generations");
+                if generation <= known {
+                    let [first, end] = if ring {
+                        [0, width]
+                    } else {
+                        [generation, width - generation]
+                    };
+                    let mut in_place = InPlace::<L> {
+                        above,
+                        group: &mut group,
+                    };
+                    let ends = if ring {
+                        column_sweep::ends(logic, &in_place, self.from.planes())
+                    } else {
+                        [first - 1, end].map(
+                            #[inline(always)]
+                            |x| column_sweep::sums(logic, &in_place, x),
+                        )
+                    };
+                    if generation < last {
+                        column_sweep::sweep(logic, rule, &mut in_place, [first, end], ends);
+                    } else {
+                        let to = match (ROWS * i).checked_sub(2 * last) {
+                            Some(row) => &mut self.out[row * across..][..ROWS * across],
+                            None => &mut *beyond,
+                        };
+                        let to = &mut to[ROWS * left..ROWS * (left + stored)];
+                        let mut to_lattice = ToLattice::<L> {
+                            in_place,
+                            to: cast_slice_mut(to),
+                            halo,
+                            part,
+                        };
+                        column_sweep::sweep(logic, rule, &mut to_lattice, [first, end], ends);
                     }
+                }
+                // The group's last two rows are kept for the next one, and the results are in the
+                // two pairs of rows above them.
+                mem::swap(above, &mut group[1]);
+                group.swap(0, 1);
+                if generation > known {
                     break;
-                }
-                let [first, end] = if ring {
-                    [0, width]
-                } else {
-                    [generation, width - generation]
-                };
-                let mut in_place = InPlace::<L> { group, previous };
-                let ends = if ring {
-                    column_sweep::ends(logic, &in_place, self.from.planes())
-                } else {
-                    [first - 1, end].map(
-                        #[inline(always)]
-                        |x| column_sweep::sums(logic, &in_place, x),
-                    )
-                };
-                if generation < last {
-                    column_sweep::sweep(logic, rule, &mut in_place, [first, end], ends);
-                } else {
-                    let to = match (ROWS * i).checked_sub(2 * last) {
-                        Some(row) => &mut self.out[row * across..][..ROWS * across],
-                        None => &mut *beyond,
-                    };
-                    let to = &mut to[ROWS * left..ROWS * (left + stored)];
-                    let mut to_lattice = ToLattice::<L> {
-                        in_place,
-                        to: cast_slice_mut(to),
-                        halo,
-                        part,
-                    };
-                    column_sweep::sweep(logic, rule, &mut to_lattice, [first, end], ends);
-                    in_place = to_lattice.in_place;
-                }
-                if !ring {
-                    in_place.save(first - 1);
-                    in_place.save(end);
                 }
             }
         }
@@ -266,7 +266,7 @@ impl Pass<'_> {
     fn enter<L: Logic>(
         &self,
         logic: L,
-        group: &mut [[L::Vector; ROWS]],
+        group: &mut [&mut [[L::Vector; 2]]; 2],
         top: isize,
         (part, left): (usize, usize),
         wrapped: &mut [Lanes],
@@ -281,98 +281,93 @@ impl Pass<'_> {
         // Columns of the row first; then those before and behind it, each from columns nearer to
         // the row.
         let first = left as isize - halo as isize;
-        let end = first + group.len() as isize;
+        let end = first + group[0].len() as isize;
         let at = |x: isize| (x - first) as usize;
-        let entered = |group: &[[L::Vector; ROWS]], x: isize| match (0..across).contains(&x) {
-            true => column(x),
-            false => group[at(x)],
+        let entered = |group: &[&mut [[L::Vector; 2]]; 2], x: isize| {
+            if (0..across).contains(&x) {
+                return column(x);
+            }
+            let ([a, b], [c, d]) = (group[0][at(x)], group[1][at(x)]);
+            [a, b, c, d]
+        };
+        let put = |group: &mut [&mut [[L::Vector; 2]]; 2], x, [a, b, c, d]: [L::Vector; ROWS]| {
+            (group[0][at(x)], group[1][at(x)]) = ([a, b], [c, d]);
         };
         for x in first.max(0)..end.min(across) {
-            group[at(x)] = column(x);
+            put(group, x, column(x));
         }
         for x in (first..0).rev() {
             let [one, other] = [narrow, across].map(|step| entered(group, x + step));
-            group[at(x)] = column_sweep::before(logic, planes, one, other);
+            put(group, x, column_sweep::before(logic, planes, one, other));
         }
         for x in across..end {
             let [one, other] = [narrow, across].map(|step| entered(group, x - step));
-            group[at(x)] = column_sweep::behind(logic, planes, one, other);
+            put(group, x, column_sweep::behind(logic, planes, one, other));
         }
     }
 }
 
 /// A group whose source is the lattice, for the first generation.
-struct FromLattice<'a, L: Logic> {
+struct FromLattice<'a, 'b, L: Logic> {
     from: [&'a [L::Vector]; ROWS + 2],
     part: usize,
-    group: &'a mut [[L::Vector; ROWS]],
+    to: &'a mut [&'b mut [[L::Vector; 2]]; 2],
 }
 
-impl<L: Logic> Group<L> for FromLattice<'_, L> {
+impl<L: Logic> Group<L> for FromLattice<'_, '_, L> {
     #[inline(always)]
-    fn column(&self, x: usize) -> Column<L::Vector> {
-        let at = ROWS * x * parts::<L>() + self.part;
-        let [a, b, c, d, e, f] = self.from;
-        [a[at], b[at], c[at], d[at], e[at], f[at]]
+    fn cells(&self, x: usize, row: usize) -> L::Vector {
+        self.from[row][ROWS * x * parts::<L>() + self.part]
     }
 
     #[inline(always)]
-    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
-        self.group[x] = next;
+    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
+        self.to[row / 2][x][row % 2] = next;
     }
 }
 
-/// A group that is stepped in place.
-struct InPlace<'a, L: Logic> {
-    group: &'a mut [[L::Vector; ROWS]],
-    previous: &'a mut [[L::Vector; 2]],
+/// A group that is stepped in place: its results are stored from the pair of rows above it on, and
+/// its last pair of rows stays as it is, for the group below.
+struct InPlace<'a, 'b, L: Logic> {
+    above: &'a mut [[L::Vector; 2]],
+    group: &'a mut [&'b mut [[L::Vector; 2]]; 2],
 }
 
-impl<L: Logic> InPlace<'_, L> {
-    /// Saves a column's last two rows for the next group.
+impl<L: Logic> Group<L> for InPlace<'_, '_, L> {
     #[inline(always)]
-    fn save(&mut self, x: usize) {
-        let [_, _, c, d] = self.group[x];
-        self.previous[x] = [c, d];
-    }
-}
-
-impl<L: Logic> Group<L> for InPlace<'_, L> {
-    #[inline(always)]
-    fn column(&self, x: usize) -> Column<L::Vector> {
-        let ([a, b], [c, d, e, f]) = (self.previous[x], self.group[x]);
-        [a, b, c, d, e, f]
+    fn cells(&self, x: usize, row: usize) -> L::Vector {
+        match row / 2 {
+            0 => self.above[x][row % 2],
+            pair => self.group[pair - 1][x][row % 2],
+        }
     }
 
     #[inline(always)]
-    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
-        self.save(x);
-        self.group[x] = next;
+    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
+        match row / 2 {
+            0 => self.above[x][row % 2] = next,
+            _ => self.group[0][x][row % 2] = next,
+        }
     }
 }
 
 /// A group whose destination is the lattice, for the last generation.
-struct ToLattice<'a, L: Logic> {
-    in_place: InPlace<'a, L>,
+struct ToLattice<'a, 'b, L: Logic> {
+    in_place: InPlace<'a, 'b, L>,
     to: &'a mut [L::Vector],
     halo: usize,
     part: usize,
 }
 
-impl<L: Logic> Group<L> for ToLattice<'_, L> {
+impl<L: Logic> Group<L> for ToLattice<'_, '_, L> {
     #[inline(always)]
-    fn column(&self, x: usize) -> Column<L::Vector> {
-        self.in_place.column(x)
+    fn cells(&self, x: usize, row: usize) -> L::Vector {
+        self.in_place.cells(x, row)
     }
 
     #[inline(always)]
-    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
-        self.in_place.save(x);
-        let at = ROWS * (x - self.halo) * parts::<L>();
-        let column = &mut self.to[at..][..ROWS * parts::<L>()];
-        for (row, next) in next.into_iter().enumerate() {
-            column[row * parts::<L>() + self.part] = next;
-        }
+    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
+        self.to[(ROWS * (x - self.halo) + row) * parts::<L>() + self.part] = next;
     }
 }
 

@@ -6,7 +6,7 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::column_sweep::{self, Any, Column, Group, Life, Next, ROWS};
+use super::column_sweep::{self, Any, Group, Life, Next, ROWS};
 use super::{Launch, Pair};
 use crate::cpu::planar_rows::{PlanarRows, Planes};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
@@ -56,10 +56,11 @@ impl Work for Generation<'_> {
                 |logic| self.all(logic, Life),
             );
         } else {
-            let table = column_sweep::table(logic, self.rule);
+            let masks = column_sweep::masks(logic, self.rule);
+            let any = Any::new(self.rule, &masks);
             logic.run(
                 #[inline(always)]
-                |logic| self.all(logic, Any(&table)),
+                |logic| self.all(logic, any),
             );
         }
     }
@@ -128,17 +129,12 @@ pub(super) struct Rows<'a, L: Logic> {
 
 impl<L: Logic> Group<L> for Rows<'_, L> {
     #[inline(always)]
-    fn column(&self, x: usize) -> Column<L::Vector> {
-        let at = ROWS * x * self.parts + self.part;
-        let [a, b, c, d, e, f] = self.from;
-        [a[at], b[at], c[at], d[at], e[at], f[at]]
+    fn cells(&self, x: usize, row: usize) -> L::Vector {
+        self.from[row][ROWS * x * self.parts + self.part]
     }
 
     #[inline(always)]
-    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
-        let column = &mut self.to[ROWS * x * self.parts..][..ROWS * self.parts];
-        for (row, next) in next.into_iter().enumerate() {
-            column[row * self.parts + self.part] = next;
-        }
+    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
+        self.to[(ROWS * x + row) * self.parts + self.part] = next;
     }
 }

@@ -9,6 +9,19 @@ pub(super) struct Portable;
 
 type Words = [u32; 4];
 
+/// Steps cells by B3/S23, from the sums of the columns before and after them.
+#[inline(always)]
+fn next([up, cells, down]: [Words; 3], before: Sum<Words>, after: Sum<Words>) -> Words {
+    let beside = Portable.add_known(Portable.xor(up, down), up, before[0]);
+    array::from_fn(|i| {
+        let ones = after[0][i] ^ beside[0][i];
+        let carry = after[0][i] & beside[0][i];
+        let odd = after[1][i] ^ beside[1][i] ^ before[1][i] ^ carry;
+        let pairs = (after[1][i] & beside[1][i]) | (before[1][i] & carry);
+        odd & !pairs & (ones | cells[i])
+    })
+}
+
 impl Logic for Portable {
     const NAME: &'static str = if cfg!(target_arch = "aarch64") {
         "NEON"
@@ -16,6 +29,7 @@ impl Logic for Portable {
         "portable"
     };
     const MIN_INSTRUCTIONS: f64 = 20.5;
+    const HAS_LOOKUP: bool = false;
     type Vector = Words;
 
     #[inline(always)]
@@ -44,15 +58,8 @@ impl Logic for Portable {
     }
 
     #[inline(always)]
-    fn life(self, cells: Words, below: Sum<Words>, beside: Sum<Words>, above: Words) -> Words {
-        array::from_fn(|i| {
-            let ones = below[0][i] ^ beside[0][i];
-            let carry = below[0][i] & beside[0][i];
-            let (a, b) = (below[1][i], beside[1][i]);
-            let odd = a ^ b ^ above[i] ^ carry;
-            let pairs = (a & b) | (above[i] & carry);
-            odd & !pairs & (ones | cells[i])
-        })
+    fn life(self, columns: [[Words; 3]; 2], [a, b, c, d]: [Sum<Words>; 4]) -> [Words; 2] {
+        [next(columns[0], a, c), next(columns[1], b, d)]
     }
 
     #[inline(always)]

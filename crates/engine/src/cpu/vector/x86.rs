@@ -1,6 +1,7 @@
 //! AVX-512 and AVX2.
 
 use std::arch::x86_64::{__m256i, __m512i};
+use std::array;
 
 use pulp::NullaryFnOnce;
 use pulp::x86::{V3, V4};
@@ -10,7 +11,8 @@ use super::{Logic, Sum, Work};
 
 impl Logic for V4 {
     const NAME: &'static str = "AVX-512";
-    const MIN_INSTRUCTIONS: f64 = 8.0;
+    const MIN_INSTRUCTIONS: f64 = 7.5;
+    const HAS_LOOKUP: bool = true;
     type Vector = __m512i;
 
     #[inline(always)]
@@ -30,8 +32,7 @@ impl Logic for V4 {
 
     #[inline(always)]
     fn choose(self, mask: __m512i, set: __m512i, clear: __m512i) -> __m512i {
-        self.avx512f
-            ._mm512_ternarylogic_epi32::<0xca>(mask, set, clear)
+        self.lookup::<0xca>(mask, set, clear)
     }
 
     #[inline(always)]
@@ -40,18 +41,33 @@ impl Logic for V4 {
     }
 
     #[inline(always)]
+    fn lookup<const TABLE: i32>(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+        self.avx512f._mm512_ternarylogic_epi32::<TABLE>(a, b, c)
+    }
+
+    /// The 15 operations for two words of `LifeRule::next` in `life.cuh`, with columns for rows. A
+    /// ternary operation overwrites one of its operands, and a copy takes as long as an operation:
+    /// two more operations that overwrite none save three copies.
+    #[inline(always)]
     fn life(
         self,
-        cells: __m512i,
-        below: Sum<__m512i>,
-        beside: Sum<__m512i>,
-        above: __m512i,
-    ) -> __m512i {
-        let any = self.avx512f;
-        let some = any._mm512_ternarylogic_epi32::<0x3e>(below[0], beside[0], cells);
-        let carry = any._mm512_ternarylogic_epi32::<0x98>(cells, below[1], some);
-        let more = any._mm512_ternarylogic_epi32::<0x16>(beside[1], above, carry);
-        any._mm512_ternarylogic_epi32::<0xa8>(some, carry, more)
+        [[_, left, _], [_, right, _]]: [[__m512i; 3]; 2],
+        [before, near, far, after]: [Sum<__m512i>; 4],
+    ) -> [__m512i; 2] {
+        let m1 = self.lookup::<0xe8>(near[1], far[1], near[0]);
+        let m0 = self.xor(m1, self.xor(near[1], far[1]));
+        let odd = self.xor(far[0], near[0]);
+        let m2 = self.lookup::<0x18>(m0, far[0], near[0]);
+        array::from_fn(
+            #[inline(always)]
+            |i| {
+                let (outer, cells) = [(before, left), (after, right)][i];
+                let a0 = self.xor(outer[0], odd);
+                let a1 = self.lookup::<0xe2>(outer[0], m2, m0);
+                let a2 = self.lookup::<0x16>(a1, outer[1], m1);
+                self.lookup::<0xe0>(a2, a0, cells)
+            },
+        )
     }
 
     #[inline(always)]
@@ -73,6 +89,7 @@ impl Logic for V4 {
 impl Logic for V3 {
     const NAME: &'static str = "AVX2";
     const MIN_INSTRUCTIONS: f64 = 20.5;
+    const HAS_LOOKUP: bool = false;
     type Vector = __m256i;
 
     #[inline(always)]
@@ -101,20 +118,22 @@ impl Logic for V3 {
     }
 
     #[inline(always)]
-    fn life(
-        self,
-        cells: __m256i,
-        below: Sum<__m256i>,
-        beside: Sum<__m256i>,
-        above: __m256i,
-    ) -> __m256i {
-        let avx2 = self.avx2;
-        let ones = self.xor(below[0], beside[0]);
-        let carry = self.and(below[0], beside[0]);
-        let odd = self.xor(self.xor(below[1], beside[1]), self.xor(above, carry));
-        let pairs = avx2._mm256_or_si256(self.and(below[1], beside[1]), self.and(above, carry));
-        let one = avx2._mm256_andnot_si256(pairs, odd);
-        self.and(one, avx2._mm256_or_si256(ones, cells))
+    fn life(self, columns: [[__m256i; 3]; 2], [a, b, c, d]: [Sum<__m256i>; 4]) -> [__m256i; 2] {
+        array::from_fn(
+            #[inline(always)]
+            |i| {
+                let (before, after) = [(a, c), (b, d)][i];
+                let [up, cells, down] = columns[i];
+                let beside = self.add_known(self.xor(up, down), up, before[0]);
+                let ones = self.xor(after[0], beside[0]);
+                let carry = self.and(after[0], beside[0]);
+                let odd = self.xor(self.xor(after[1], beside[1]), self.xor(before[1], carry));
+                let [pair, other] = [self.and(after[1], beside[1]), self.and(before[1], carry)];
+                let pairs = self.avx2._mm256_or_si256(pair, other);
+                let one = self.avx2._mm256_andnot_si256(pairs, odd);
+                self.and(one, self.avx2._mm256_or_si256(ones, cells))
+            },
+        )
     }
 
     #[inline(always)]
