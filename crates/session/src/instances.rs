@@ -133,7 +133,7 @@ pub enum Measuring {
     Always,
 }
 
-/// With [`Measuring::Sparse`], one round in so many measures. A power of two, as the period of a glider
+/// With [`Measuring::Sparse`], one round in this many measures. A power of two, as the period of a glider
 /// on a torus mostly is: then few measures show the repeat.
 pub const SPARSE_ROUNDS: u32 = 16;
 

@@ -139,7 +139,7 @@ pub struct SessionParameters {
 }
 
 impl SessionParameters {
-    /// The scene that a session begins with.
+    /// The parameters that a session begins with.
     pub fn of(setup: &Setup) -> SessionParameters {
         SessionParameters {
             size: setup.size,
@@ -180,7 +180,7 @@ impl SessionParameters {
         0..self.counterparts.map_or(self.instances, |each| 2 * each)
     }
 
-    /// Updates the scene by a record.
+    /// Updates the parameters by a record.
     fn apply(&mut self, content: &Content) {
         match content {
             Content::Start(start) => {
@@ -261,7 +261,7 @@ pub enum Source {
 /// The log; see the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// The scene before the first kept record.
+    /// The parameters before the first kept record.
     base: SessionParameters,
     base_generation: u64,
     /// Whether the base is the first position of a start, whose lattices can be generated.
@@ -279,7 +279,7 @@ impl Log {
     /// Maximum number of kept records: searching more takes too long between two rounds.
     pub const MAX_RECORDS: u64 = 1 << 16;
 
-    /// A log that begins with the scene's start.
+    /// A log that begins with the start of these parameters.
     pub fn new(parameters: SessionParameters) -> Log {
         Log {
             base_generation: parameters.start.generation(),
@@ -311,7 +311,7 @@ impl Log {
         }
     }
 
-    /// The scene before the first kept record.
+    /// The parameters before the first kept record.
     pub fn base_parameters(&self) -> &SessionParameters {
         &self.base
     }
@@ -337,7 +337,7 @@ impl Log {
         self.records.get(usize::try_from(at).ok()?)
     }
 
-    /// The scene once so many records have been applied.
+    /// The parameters once the first `records` records have been applied.
     pub fn parameters(&self, records: u64) -> SessionParameters {
         let mut parameters = self.base.clone();
         let applied = records.saturating_sub(self.first) as usize;

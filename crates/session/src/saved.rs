@@ -36,8 +36,7 @@ use model::{DeviceChoice, KernelChoice, Pace, Setup, Start, Switches, TimeSettin
 /// A session as it is saved in a file.
 #[derive(Clone, Debug)]
 pub struct SavedSession {
-    /// The settings. Instances, size, rule and start are those of the main log's scene at its
-    /// position.
+    /// The settings. Instances, size, rule and start are those of the main log at its position.
     pub setup: Setup,
     /// The session itself.
     pub main: SavedTimeline,

@@ -53,7 +53,7 @@ pub(crate) enum Gpus {
 /// What happens in every engine of a test.
 #[derive(Default)]
 pub(crate) struct Script {
-    /// After so many more calls of this kind, one fails.
+    /// After this many more calls of this kind, one fails.
     faults: Mutex<Vec<(Call, u32, Fault)>>,
     gpus: Mutex<Gpus>,
     /// Whether every submission ends at once, and its completions wait for [`Script::release`].
@@ -77,7 +77,7 @@ impl Script {
         }
     }
 
-    /// After so many more calls of this kind, one fails.
+    /// After this many more calls of this kind, one fails.
     pub(crate) fn fail(&self, call: Call, after: u32, fault: Fault) {
         self.faults.lock().unwrap().push((call, after, fault));
     }

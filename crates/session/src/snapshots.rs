@@ -31,7 +31,7 @@ use life::{Lattice, MemoryError};
 /// How a snapshot is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keep {
-    /// Thinning leaves no more than so many generations between two neighbours: stepping through
+    /// Thinning leaves no more than this many generations between two neighbours: stepping through
     /// them must not take long.
     pub max_gap: u64,
     /// Bytes that the log takes at present, which count against the budget.

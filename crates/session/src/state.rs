@@ -34,7 +34,7 @@ pub(crate) enum Mode {
     Paused,
     /// Rounds follow one another at the pace.
     Running,
-    /// One round of so many generations, stepped by hand; then it pauses.
+    /// One round of this many generations, stepped by hand; then it pauses.
     Stepping(u32),
     /// Rounds as fast as possible up to a generation; then it pauses.
     RunningTo(RunTo),
@@ -99,9 +99,9 @@ pub(crate) enum Request {
     TogglePause,
     /// `true` pauses while a lesson is open; `false` resumes if the session ran before.
     PauseForLesson(bool),
-    /// Pauses, and steps so many generations as one round.
+    /// Pauses, and steps this many generations as one round.
     Step(u32),
-    /// Pauses, and goes so many generations back.
+    /// Pauses, and goes this many generations back.
     StepBack(u64),
     /// Runs to a generation of the present start, or goes back to it.
     RunTo(u64),
@@ -136,7 +136,7 @@ pub(crate) enum Request {
     Undo,
     /// Reverts the last undo.
     Redo,
-    /// Copies an instance's cells for somebody who waits. The worker knows which instance.
+    /// Copies an instance's cells for a waiting caller. The worker stores which instance.
     ReadCells,
     /// Copies all cells in order to save the session.
     Save,
@@ -148,7 +148,7 @@ pub(crate) enum Request {
 
 /// What must hold before a request is taken. Each variant includes those above it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Requirement {
+enum Precondition {
     Nothing,
     /// No round is issued in part.
     NoPartialRound,
@@ -161,12 +161,12 @@ enum Requirement {
 }
 
 impl Request {
-    fn requirement(&self) -> Requirement {
+    fn precondition(&self) -> Precondition {
         match self {
-            Request::TogglePause | Request::PauseForLesson(_) => Requirement::Nothing,
-            Request::Save => Requirement::NoPartialRound,
+            Request::TogglePause | Request::PauseForLesson(_) => Precondition::Nothing,
+            Request::Save => Precondition::NoPartialRound,
             Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::ReadCells => {
-                Requirement::NoMove
+                Precondition::NoMove
             }
             Request::StepBack(_)
             | Request::RunTo(_)
@@ -175,10 +175,10 @@ impl Request {
             | Request::SetGrid { .. }
             | Request::Undo
             | Request::Redo
-            | Request::EngineIdle => Requirement::EngineIdle,
+            | Request::EngineIdle => Precondition::EngineIdle,
             #[cfg(test)]
-            Request::SetRule(_) => Requirement::EngineIdle,
-            Request::AllCellsOnHost => Requirement::AllCellsOnHost,
+            Request::SetRule(_) => Precondition::EngineIdle,
+            Request::AllCellsOnHost => Precondition::AllCellsOnHost,
         }
     }
 }
@@ -243,7 +243,7 @@ pub(crate) enum NextTask {
     TakeRequest,
     /// Apply the record that is due.
     Apply,
-    /// Issue a round of so many generations, or the part of it that fits one submission.
+    /// Issue a round of this many generations, or the part of it that fits one submission.
     Round(u32),
     /// Copy all lattices into a host slot.
     Snapshot(SnapshotReason),
@@ -280,7 +280,7 @@ pub(crate) struct State {
     pub(crate) next_round_at: Instant,
     /// Rounds issued since the session began.
     pub(crate) rounds: u64,
-    /// The session pauses after so many rounds.
+    /// The session pauses after this many rounds.
     pub(crate) max_rounds: Option<u64>,
     /// New pictures are wanted even if nothing steps.
     pub(crate) refresh: bool,
@@ -1043,7 +1043,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         wanted => wanted.is_some(),
     };
     if let Some((request, _)) = state.requests.front()
-        && let Requirement::Nothing | Requirement::NoPartialRound = request.requirement()
+        && let Precondition::Nothing | Precondition::NoPartialRound = request.precondition()
     {
         return NextTask::TakeRequest;
     }
@@ -1056,20 +1056,20 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     }
     let request = state.requests.front().filter(|_| !waits_for_slot);
     if let Some((request, _)) = request {
-        return match request.requirement() {
-            Requirement::Nothing | Requirement::NoPartialRound | Requirement::NoMove => {
+        return match request.precondition() {
+            Precondition::Nothing | Precondition::NoPartialRound | Precondition::NoMove => {
                 NextTask::TakeRequest
             }
-            Requirement::EngineIdle if facts.engine_idle => NextTask::TakeRequest,
-            Requirement::AllCellsOnHost
+            Precondition::EngineIdle if facts.engine_idle => NextTask::TakeRequest,
+            Precondition::AllCellsOnHost
                 if facts.engine_idle && facts.whole == Some(state.position) =>
             {
                 NextTask::TakeRequest
             }
-            Requirement::AllCellsOnHost if facts.engine_idle && facts.can_snapshot => {
+            Precondition::AllCellsOnHost if facts.engine_idle && facts.can_snapshot => {
                 NextTask::Snapshot(SnapshotReason::AllCells)
             }
-            Requirement::EngineIdle | Requirement::AllCellsOnHost => wait,
+            Precondition::EngineIdle | Precondition::AllCellsOnHost => wait,
         };
     }
     if facts.wants_calibration && state.mode == Mode::Running {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// The time over which rates are averaged.
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// Medians are taken over at most so many launches or rounds.
+/// Maximum number of launches or rounds that a median is taken over.
 const MAX_LATEST: usize = 31;
 
 /// Counts rounds and generations as they complete.

@@ -392,7 +392,8 @@ pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [
     }
 }
 
-/// The lattices of one scene, centred in those of a larger one; added instances get their start.
+/// Adapts lattices from the parameters `before` to `after`: centres them in larger lattices, and
+/// gives added instances their start.
 pub(super) fn grown(
     lattices: Vec<Arc<Lattice>>,
     before: &SessionParameters,

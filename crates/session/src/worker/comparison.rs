@@ -25,7 +25,7 @@ pub(super) struct ActiveComparison {
     pub(super) log: Log,
     /// The session's position on it.
     pub(super) position: Position,
-    /// SnapshotStore along the main log.
+    /// The snapshots along the main log.
     pub(super) snapshots: Snapshots,
     /// All lattices at that position, or at an earlier one if it was not reached yet.
     pub(super) main_snapshot: (Position, Vec<Arc<Lattice>>),

@@ -148,7 +148,7 @@ impl SessionWorker {
             return Ok(());
         };
         if instances.switches_need_slots(side, switches) {
-            // SnapshotStore live in the slots that are given back.
+            // Some snapshots are only in the slots that are about to be freed.
             self.snapshots
                 .save_from_slots(instances, self.state.log.bytes());
         }

@@ -171,7 +171,8 @@ struct SessionWorker {
     watch: Watch,
     sampling: Sampling,
     lab: Measurements,
-    /// Whether the user asked for the move under way by a generation.
+    /// Whether the move under way is one to a generation that the user entered; its end is
+    /// announced.
     announces_arrival: bool,
     notice: Option<(Message, Instant)>,
     /// The error that stopped the rounds, until they go on.

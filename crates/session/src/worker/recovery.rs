@@ -185,7 +185,7 @@ impl SessionWorker {
         Ok(instances)
     }
 
-    /// The setup for a scene, with a kernel that accepts lattices of its size.
+    /// The setup with these parameters, and with a kernel that accepts lattices of their size.
     pub(super) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
         let kernel = kernel_for(parameters.size, self.setup.kernel);
         Setup {

@@ -499,7 +499,7 @@ impl SessionWorker {
             self.lab.changed();
         }
         if instances.needs_slots(plan) {
-            // SnapshotStore live in the slots that are given back.
+            // Some snapshots are only in the slots that are about to be freed.
             self.snapshots
                 .save_from_slots(instances, self.state.log.bytes());
         }

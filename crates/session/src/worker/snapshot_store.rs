@@ -1,4 +1,4 @@
-//! SnapshotStore of all lattices on the host.
+//! Copies of all lattices on the host.
 //!
 //! A copy is made by downloading every lattice into one of three page-locked slots: once a second
 //! while something steps, before the user changes cells, and when somebody waits for one. From its

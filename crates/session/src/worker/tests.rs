@@ -159,7 +159,7 @@ fn lattices_asked_to_be_larger_twice_at_once_never_become_smaller() {
     );
 }
 
-/// Once the rounds of a move ran past it without an end.
+/// Regression test: the rounds of the move ran past the refused record without end.
 #[test]
 fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
     let setup = Setup {
@@ -179,7 +179,8 @@ fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
     Driver::run(setup, steps);
 }
 
-/// Once its round was made all the same, by generations that the clock did not count.
+/// Regression test: the round of the refused calibration was stepped anyway, and its generations were
+/// not counted.
 #[test]
 fn a_calibration_whose_first_op_is_refused_has_not_begun() {
     let steps = vec![
@@ -211,7 +212,7 @@ fn copies_of_two_instances_wait_until_a_move_has_arrived() {
     Driver::run(small(2), steps);
 }
 
-/// Once B made its round over and over.
+/// Regression test: B repeated its round without end.
 #[test]
 fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
     crate::instances::limit::set(Some(2));
@@ -577,8 +578,8 @@ fn losses_one_after_the_other_end_the_session_and_it_keeps_answering() {
     driver.step(Step::Settle);
 }
 
-/// Once the lost GPU was opened again for larger lattices, and for smaller ones when those were
-/// undone.
+/// Regression test: the lost GPU was opened again for larger lattices, and for smaller ones when
+/// growing was undone.
 #[test]
 fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
     for (device, left) in [
@@ -663,7 +664,7 @@ fn copies_of_one_position_leave_a_slot_for_the_next() {
     Driver::run(small(1), steps);
 }
 
-/// Once the session ended: the slots were those of bits.
+/// Regression test: the session ended with an error, because the slots were still those for bits.
 #[test]
 fn cells_wanted_just_before_another_kernel_find_slots_for_them() {
     let view = PicturePlan {
@@ -679,7 +680,7 @@ fn cells_wanted_just_before_another_kernel_find_slots_for_them() {
     Driver::run(small(1), steps);
 }
 
-/// Once a comparison that was ended so went on with all instances stepped as one.
+/// Regression test: after such an end of the comparison, all instances were still stepped as one.
 #[test]
 fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
     let view = PicturePlan {
@@ -701,7 +702,7 @@ fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
     assert!(driver.worker.comparison.is_none());
 }
 
-/// Once B was edited some generations too early.
+/// Regression test: B was edited some generations too early.
 #[test]
 fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
     crate::instances::limit::set(Some(2));
@@ -724,7 +725,7 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
     }
 }
 
-/// Once the cells were those of half an undo, and the label that of none.
+/// Regression test: after a failed undo, the cells were half undone but the position was not.
 #[test]
 fn an_undo_that_is_refused_in_its_middle_leaves_cells_and_label_together() {
     for after in 0..8 {
@@ -747,7 +748,7 @@ fn an_undo_that_is_refused_in_its_middle_leaves_cells_and_label_together() {
     }
 }
 
-/// Once B's cells were saved as they were a part of a round before.
+/// Regression test: B's cells were saved as they were a part of a round earlier.
 #[test]
 fn a_comparison_saved_in_the_middle_of_a_round_in_parts_has_bs_cells_of_that_generation() {
     crate::instances::limit::set(Some(2));

@@ -154,7 +154,7 @@ fn a_stroke_goes_on_at_another_instance_as_another_edit() {
     assert_eq!(last.entry, 3, "undo ends a stroke");
 }
 
-/// From a failed history: the pencil's next segment belonged to the program's edit.
+/// Regression test, from a random history: the pencil's next segment belonged to the program's edit.
 #[test]
 fn what_the_program_adds_to_its_own_record_leaves_the_stroke_alone() {
     let mut device = session(1, 0);
@@ -206,7 +206,7 @@ fn redo_leads_there_from_wherever_the_session_has_moved() {
     assert_eq!(device.stand(), second);
 }
 
-/// From a failed history.
+/// Regression test, from a random history that failed.
 #[test]
 fn redo_leads_back_into_the_middle_of_a_stroke() {
     let mut device = session(1, 0);
@@ -292,7 +292,7 @@ fn lattices_that_were_opened_begin_at_their_own_generation() {
     assert_eq!(device.here, at(0, 2));
 }
 
-/// From a failed history: the position named was never passed.
+/// Regression test, from a random history: the position named was never passed.
 #[test]
 fn no_generation_lies_behind_the_next_start() {
     let mut device = session(1, 0);
@@ -384,7 +384,7 @@ fn a_size_is_undone() {
     assert_eq!(device.stand(), last);
 }
 
-/// From a failed history: the counterpart got a soup of its own.
+/// Regression test, from a random history: the counterpart got a soup of its own.
 #[test]
 fn counterparts_stay_the_same() {
     let mut parameters = session(5, 0).log.parameters(0);

@@ -33,7 +33,7 @@ enum Event {
         max_gap: u64,
     },
     ForgetSnapshots(u64),
-    /// No snapshot is left, and there is room for so many bytes of them.
+    /// No snapshot is left, and there is room for this many bytes of them.
     SetBudget(u64),
     /// The device loses its cells and gets them back.
     Lose,

@@ -1,5 +1,6 @@
 //! What happened, written down by simpler means than the log's: every record since the beginning,
-//! the cells at every position that the session passed, and what was there before each undo.
+//! the cells at every position that the session passed, and what was there before each undo. It
+//! checks the log's own operations; that of `state::tests` checks what requests make of the log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

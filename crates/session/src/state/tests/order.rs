@@ -6,7 +6,7 @@ use super::super::*;
 use crate::log::SessionParameters;
 use life::Size;
 
-/// A paused session of two lattices, four generations a round.
+/// A paused session of two lattices, four generations per round.
 fn paused() -> State {
     let parameters = SessionParameters {
         size: Size::new(8, 8).unwrap(),

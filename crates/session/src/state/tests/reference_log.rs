@@ -1,5 +1,6 @@
 //! What was asked of a session, kept beside its log: every change in order, and by it what the
-//! cells are at any position.
+//! cells are at any position. It checks what requests make of the log; that of `log::tests` checks
+//! the log's own operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -34,7 +34,7 @@ pub(super) enum Step {
     /// Saved to a file, and taken up from it by another worker.
     Reload,
     View(PicturePlan),
-    /// So many turns of the loop.
+    /// This many turns of the loop.
     Turns(u32),
     /// The same, while somebody reads one of an instance's slots.
     Reading(usize, u8, u32),
@@ -44,7 +44,7 @@ pub(super) enum Step {
     Background,
     /// Everything that was asked for is done, and then all is checked.
     Settle,
-    /// After so many more calls one fails.
+    /// After this many more calls, one fails.
     Fail(Call, u32, Fault),
 }
 
