@@ -1,6 +1,6 @@
-// How long each cell has been alive or dead, one byte a cell, made of the bytes before and of a
+// How long each cell has been alive or dead, one byte per cell, made of the bytes before and of a
 // new picture's bits. A live cell has 128 and its age in generations, at most 127; a dead one 128
-// less the generations since it was seen alive, at least 0. A cell is looked at once a picture:
+// less the generations since it was seen alive, at least 0. A cell is looked at once per picture:
 // one that died and was born again in between counts as alive throughout.
 //
 // A texel is 16 cells of a row, four to each channel, the lowest byte leftmost; all 16 are
@@ -9,10 +9,10 @@
 //
 // A render pass and not a compute pass: weak OpenGL has none.
 
-@group(0) @binding(0) var words: texture_2d_array<u32>; // 32 cells a texel, bit 0 leftmost
+@group(0) @binding(0) var words: texture_2d_array<u32>; // 32 cells per texel, bit 0 leftmost
 @group(1) @binding(0) var before: texture_2d<u32>;      // the page as it was
 
-// What becomes of a lattice: so many generations go by, at most 127, or one of these.
+// What becomes of a lattice: this many generations go by, at most 127, or one of these.
 const KEEP = 128u;   // there is no new picture
 const AFRESH = 129u; // there is nothing to go on from
 
@@ -43,7 +43,7 @@ fn corner(@builtin(vertex_index) index: u32, lattice: Lattice) -> Corner {
 }
 
 @fragment
-fn trace(in: Corner) -> @location(0) vec4<u32> {
+fn advance(in: Corner) -> @location(0) vec4<u32> {
     let old = textureLoad(before, vec2<i32>(in.position.xy), 0);
     if (in.how.y == KEEP) {
         return old;

@@ -19,20 +19,20 @@ struct Scene {
 }
 
 @group(0) @binding(0) var<uniform> scene: Scene;
-@group(1) @binding(0) var words: texture_2d_array<u32>;     // 32 cells a texel, bit 0 leftmost
-@group(1) @binding(0) var densities: texture_2d_array<f32>; // one byte a texel
-@group(1) @binding(0) var ages: texture_2d<u32>;          // 16 cells a texel; see cell_ages.wgsl
+@group(1) @binding(0) var words: texture_2d_array<u32>;     // 32 cells per texel, bit 0 leftmost
+@group(1) @binding(0) var densities: texture_2d_array<f32>; // one byte per texel
+@group(1) @binding(0) var ages: texture_2d<u32>;          // 16 cells per texel; see cell_ages.wgsl
 
 struct Panel {
     @location(0) rect: vec4<f32>,    // left, top, width, height in pixels
     @location(1) tint: vec4<f32>,    // the panel's own live colour; used where alpha is 1
     @location(2) offset: vec2<f32>,  // densities: the texel at the panel's top left pixel
-    @location(3) step: f32,          // densities: texels a pixel
+    @location(3) step: f32,          // densities: texels per pixel
     @location(4) layer: u32,
-    @location(5) texels: vec2<u32>,  // densities: how many hold anything; traces: the first one
+    @location(5) texels: vec2<u32>,  // densities: how many hold anything; ages: the first one
     @location(6) part: vec2<f32>,    // how far into `cell` the top left pixel begins, 0 to 1
     @location(7) cell: vec2<i32>,    // the cell at the top left pixel
-    @location(8) scale: vec3<f32>,   // cells a pixel; how far the picture is a reduced one, 0 to
+    @location(8) scale: vec3<f32>,   // cells per pixel; how far the picture is a reduced one, 0 to
                                      // 1; how strongly lines between cells are drawn, 0 to 1
     @location(9) turn: vec2<f32>,    // densities: texels once around the torus
 }
@@ -178,8 +178,8 @@ fn bits(in: Corner) -> @location(0) vec4<f32> {
     return with_lines(shade(alive / area(box), in), in, pixel);
 }
 
-// What traces say of the cells under a pixel, as shares of them all.
-struct Traced {
+// What the ages of the cells under a pixel say, as shares of all of them.
+struct Ages {
     alive: f32,
     // By age: the live cells' mean age, 0 to 1.
     age: f32,
@@ -188,31 +188,31 @@ struct Traced {
     heat: f32,
 }
 
-// The byte of a cell.
-fn trace_of(in: Corner, at: vec2<i32>) -> u32 {
+// The age byte of a cell.
+fn age_byte_of(in: Corner, at: vec2<i32>) -> u32 {
     let four = textureLoad(ages, vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y), 0);
     return extractBits(four[(at.x >> 2u) & 3], u32(at.x & 3) * 8u, 8u);
 }
 
-// What a byte says.
-fn said_by(trace: u32, in: Corner) -> Traced {
-    if (trace < 128u) {
-        return Traced(0.0, 0.0, f32(trace) / 127.0);
+// Decodes an age byte (see cell_ages.wgsl).
+fn decoded(age_byte: u32, in: Corner) -> Ages {
+    if (age_byte < 128u) {
+        return Ages(0.0, 0.0, f32(age_byte) / 127.0);
     }
-    let lately = in.scale.y * f32(255u - trace) / 127.0;
-    return Traced(1.0, log2(f32(trace - 127u)) / 7.0, lately);
+    let lately = in.scale.y * f32(255u - age_byte) / 127.0;
+    return Ages(1.0, log2(f32(age_byte - 127u)) / 7.0, lately);
 }
 
 // Cell by cell, the outer ones in part.
-fn traced_cells(in: Corner, box: Box) -> Traced {
+fn ages_of_cells(in: Corner, box: Box) -> Ages {
     if (is_one_cell(box)) {
-        return said_by(trace_of(in, in.cell + vec2<i32>(floor(box.lo))), in);
+        return decoded(age_byte_of(in, in.cell + vec2<i32>(floor(box.lo))), in);
     }
-    var out = Traced(0.0, 0.0, 0.0);
+    var out = Ages(0.0, 0.0, 0.0);
     for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
         for (var x = floor(box.lo.x); x < box.hi.x; x += 1.0) {
             let part = overlap(x, box.lo.x, box.hi.x) * overlap(y, box.lo.y, box.hi.y);
-            let cell = said_by(trace_of(in, in.cell + vec2<i32>(i32(x), i32(y))), in);
+            let cell = decoded(age_byte_of(in, in.cell + vec2<i32>(i32(x), i32(y))), in);
             out.alive += part * cell.alive;
             out.age += part * cell.age;
             out.heat += part * cell.heat;
@@ -240,7 +240,7 @@ fn sum_of(bytes: vec4<u32>) -> u32 {
 }
 
 // Whole cells, 16 at a time: for pixels of several cells.
-fn traced_texels(in: Corner, box: Box) -> Traced {
+fn ages_of_texels(in: Corner, box: Box) -> Ages {
     let last = scene.lattice - 1;
     let head = min(in.cell + vec2<i32>(floor(box.lo + 0.5)), last);
     let tail = max(in.cell + vec2<i32>(floor(box.hi + 0.5)), head + 1);
@@ -260,22 +260,22 @@ fn traced_texels(in: Corner, box: Box) -> Traced {
     }
     let cells = f32((tail.x - head.x) * (tail.y - head.y));
     let age = log2(f32(sum) / max(f32(alive), 1.0) + 1.0) / 7.0;
-    return Traced(f32(alive) / cells, clamp(age, 0.0, 1.0), f32(sum) / (127.0 * cells));
+    return Ages(f32(alive) / cells, clamp(age, 0.0, 1.0), f32(sum) / (127.0 * cells));
 }
 
 // By age or by history: live cells in the colour of their mean age, over the trails of the dead.
 @fragment
-fn traced(in: Corner) -> @location(0) vec4<f32> {
+fn by_age(in: Corner) -> @location(0) vec4<f32> {
     let pixel = floor(in.position.xy - in.origin);
     let box = cells_under(in, pixel);
     if (is_empty(box)) {
         return scene.outside;
     }
-    var under: Traced;
+    var under: Ages;
     if (in.scale.x < 2.0) {
-        under = traced_cells(in, box);
+        under = ages_of_cells(in, box);
     } else {
-        under = traced_texels(in, box);
+        under = ages_of_texels(in, box);
     }
     let live = lively(under.alive, in);
     if (scene.history > 0.5) {

@@ -12,9 +12,10 @@ const RECORDING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A file that another thread is still writing, such as a recording.
 pub trait PendingFile: Send + Sync {
-    /// Whether the file is whole, or will never be.
+    /// Whether writing has ended, successfully or not.
     fn is_over(&self) -> bool;
-    /// Takes nothing more, and waits until the file is whole; whether it was over in time.
+    /// Accepts no more data and waits until the file is complete, at most `limit`. Returns whether
+    /// writing ended in time.
     fn finish(&self, limit: Duration) -> bool;
 }
 
@@ -34,19 +35,19 @@ impl EmergencySave {
         self.lock().session = saver;
     }
 
-    /// A recording that is to be whole, beside those that are not yet.
+    /// Adds a recording to complete before the process ends.
     pub fn add_recording(&self, file: Box<dyn PendingFile>) {
         let recordings = &mut self.lock().recordings;
         recordings.retain(|recording| !recording.is_over());
         recordings.push(file);
     }
 
-    /// All of it has been saved in the usual way.
+    /// Forgets the session and the recordings, once they have been saved normally.
     pub fn forget(&self) {
         *self.lock() = PendingSaves::default();
     }
 
-    /// Saves everything, from any thread, and waits for it; why something is not saved.
+    /// Saves everything and waits for it, on any thread. Returns a message for each failure.
     pub fn save(&self) -> Vec<String> {
         // Held throughout: whoever else comes here to end the process waits until all is saved.
         let mut lost = self.lock();

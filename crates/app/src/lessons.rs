@@ -18,11 +18,11 @@ pub trait LessonSource {
     fn previous(&mut self);
     /// Goes to the open lesson's last page, its result, so that it is measured at once.
     fn go_to_result(&mut self);
-    /// Ends the open lesson, if one is; what it changed is as before.
+    /// Closes the open lesson, if any; the session then goes on as before.
     fn close(&mut self);
 }
 
-/// What is open.
+/// The open list of lessons or the open lesson.
 #[derive(Debug, Default)]
 pub struct Lessons {
     /// The list or the page that is shown, if any.

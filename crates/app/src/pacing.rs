@@ -1,5 +1,5 @@
-//! When to draw: at once where something is new, never more often than is of use, and not at all
-//! where nothing has changed.
+//! When to draw: as soon as something changes, but no more often than the minimum interval, and not
+//! at all while nothing changes.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -19,12 +19,12 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Something is new.
+    /// Requests a frame as soon as the minimum interval allows.
     pub fn request_frame(&mut self, now: Instant) {
         self.request_frame_at(now);
     }
 
-    /// Something will be new.
+    /// Requests a frame at a later time. An earlier request that is still pending is kept.
     pub fn request_frame_at(&mut self, then: Instant) {
         self.due_at = Some(self.due_at.map_or(then, |due_at| due_at.min(then)));
     }
@@ -38,14 +38,15 @@ impl Pacer {
         due
     }
 
-    /// When the next frame is due: when it is wanted, but not sooner after the last one than may be.
+    /// When the next frame is due: at the requested time, but at least [`Pacer::min_interval`]
+    /// after the last frame. `None` if no frame is requested.
     pub fn next(&self) -> Option<Instant> {
         let soonest = self.last.map(|last| last + self.min_interval);
         self.due_at
             .map(|due_at| soonest.map_or(due_at, |soonest| due_at.max(soonest)))
     }
 
-    /// A frame was drawn.
+    /// Records that a frame was drawn.
     pub fn frame_drawn(&mut self, now: Instant) {
         self.last = Some(now);
     }
@@ -78,7 +79,7 @@ impl Rate {
         }
     }
 
-    /// Frames a second, if there were some lately.
+    /// Frames per second, if there were some lately.
     pub fn per_second(&self, now: Instant) -> Option<f64> {
         self.shown
             .filter(|(then, _)| now - *then < 3 * RATE_UPDATE_INTERVAL)

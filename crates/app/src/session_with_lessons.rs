@@ -1,5 +1,5 @@
-//! A session with the lessons beside it: while a lesson measures, the session rests, so that
-//! neither disturbs the other.
+//! A session and its lessons: while a lesson is open, the session is paused, so that neither
+//! disturbs the other's measurements.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -102,7 +102,7 @@ impl SessionWithLessons {
         })
     }
 
-    /// Where it is said, once this is gone, why the session was not saved, if it was to be.
+    /// A handle that survives this value: after the drop, it holds the reason if saving failed.
     pub fn unsaved(&self) -> SaveError {
         self.unsaved.clone()
     }
@@ -282,7 +282,7 @@ impl Measured {
     }
 }
 
-/// A figure with as many digits as it deserves.
+/// A number with about three significant digits.
 fn number(value: f64) -> String {
     let digits = match value.abs() {
         v if v >= 100.0 || v == v.trunc() => 0,

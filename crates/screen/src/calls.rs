@@ -13,7 +13,7 @@ use model::{Order, Status, Streams, Wait};
 use cpp::Cpp;
 use rust::Rust;
 
-/// In which the calls are shown.
+/// The language that the calls are shown in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CallLanguage {
     #[default]
@@ -36,7 +36,7 @@ impl CallLanguage {
     }
 }
 
-/// Stands over what is done again and again.
+/// The comment above the calls that every round repeats.
 pub fn each_round() -> &'static str {
     tr!("// each round")
 }
@@ -213,7 +213,7 @@ impl RoundFacts {
         }
     }
 
-    /// 32-bit words of a call's download, but of a view: that is as large as its panel.
+    /// 32-bit words that a call downloads; `None` for a view, whose size depends on its panel.
     fn words(&self) -> Option<u64> {
         match self.transfer {
             Transfer::View => None,
@@ -227,7 +227,8 @@ impl RoundFacts {
         .map(|words| words * u64::from(self.lattices()))
     }
 
-    /// What is done for each instance, in the order of the calls: a loop a list.
+    /// The parts of a round, in the order of the calls; each inner list is one loop over the
+    /// instances.
     fn loops(&self) -> Vec<Vec<RoundPart>> {
         let mut pieces = vec![RoundPart::Advance];
         if self.kernel.layout != Layout::Bits && self.transfer != Transfer::Cells {
@@ -259,7 +260,7 @@ enum RoundPart {
     WaitEach,
 }
 
-/// How a language says it.
+/// Generates the calls in one language, as lines of code.
 trait CodeGenerator {
     /// Streams and host memory.
     fn once(&self, facts: &RoundFacts) -> Vec<String>;

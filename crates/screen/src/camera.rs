@@ -2,10 +2,10 @@
 
 use life::Size;
 
-/// The most pixels a cell is drawn with, except where the whole lattice takes more.
+/// Maximum pixels per cell, unless the whole lattice fits at more.
 pub const MAX_PIXELS_A_CELL: f64 = 64.0;
 
-/// The fewest pixels a cell has in a window that opens: so many that a glider is a shape.
+/// Minimum pixels per cell in a window that opens: enough for a glider to have a shape.
 pub const MIN_OPENING_PIXELS: f64 = 2.0;
 
 /// What the person looks at; it does not know how large the panels are.
@@ -16,7 +16,8 @@ pub struct Camera {
     scale: Scale,
     /// What [`Camera::toggle_fit`] leads back to, once it has fitted the lattice.
     before_fit: Option<Part>,
-    /// The fewest pixels a cell has where [`Camera::toggle_fit`] knows of nothing better.
+    /// Minimum pixels per cell that [`Camera::toggle_fit`] returns to if no earlier part is
+    /// remembered.
     opening: Option<f64>,
     /// On its way there, if it does not jump.
     glide: Option<Glide>,
@@ -28,9 +29,9 @@ enum Scale {
     /// So that the whole lattice is seen.
     #[default]
     Fitted,
-    /// The same, but with at least so many pixels a cell: of a large lattice the middle is seen.
+    /// The same, but with at least this many pixels per cell: of a large lattice the middle is seen.
     AtLeast(f64),
-    /// So many pixels a cell.
+    /// This many pixels per cell.
     Pixels(f64),
 }
 
@@ -38,7 +39,7 @@ enum Scale {
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Part {
     centre: [f64; 2],
-    /// Pixels a cell.
+    /// Pixels per cell.
     scale: f64,
 }
 
@@ -56,7 +57,7 @@ struct Glide {
 pub struct ViewTransform {
     /// The point at the panel's top left corner, in cells.
     pub origin: [f64; 2],
-    /// Pixels a cell.
+    /// Pixels per cell.
     pub scale: f64,
 }
 
@@ -73,8 +74,8 @@ impl ViewTransform {
         [0, 1].map(|axis| is_part(f64::from(panel[axis]), self.scale, lattice[axis]))
     }
 
-    /// The parts of a panel of `panel` pixels that the lattice's edges cut it into, and how each
-    /// looks at the lattice by itself: one, two or four.
+    /// The one, two or four parts into which the lattice's edges divide a panel of `panel` pixels,
+    /// each with its own transform.
     pub fn pieces(self, size: Size, panel: [u32; 2]) -> Vec<PanelPart> {
         let lattice = sides(size);
         let around = self.goes_around(size, panel);
@@ -182,7 +183,8 @@ impl Camera {
         around(ViewTransform { origin, scale }, lattice, panel)
     }
 
-    /// As [`Camera::look`], but on its way there while it glides; that is not on whole pixels.
+    /// The transform to draw now: [`Camera::target_transform`], or one on the way to it while the
+    /// camera glides. While gliding, cells are not aligned to pixels.
     pub fn shown(&self, size: Size, panel: [u32; 2]) -> ViewTransform {
         let end = self.target_transform(size, panel);
         let Some(glide) = self.glide else { return end };
@@ -233,7 +235,8 @@ impl Camera {
         self.glide.is_some()
     }
 
-    /// Moves a point of the lattice, in cells, into the middle of the axes that not all is seen of.
+    /// Centres the view on a point of the lattice, in cells. Axes on which the whole lattice is
+    /// visible do not move.
     pub fn centre_on(&mut self, cell: [f64; 2], size: Size, panel: [u32; 2]) {
         self.show(cell, self.target_transform(size, panel).scale, size, panel);
     }
@@ -267,7 +270,7 @@ impl Camera {
         self.zoom_at(factor, panel.map(|side| f64::from(side) / 2.0), size, panel);
     }
 
-    /// Moves what is shown by so many pixels of a panel, as a hand moves paper.
+    /// Moves what is shown by `pixels` of a panel, as a hand moves paper.
     pub fn pan(&mut self, pixels: [f64; 2], size: Size, panel: [u32; 2]) {
         let transform = self.target_transform(size, panel);
         let half = panel.map(|side| f64::from(side) / 2.0);
@@ -293,8 +296,8 @@ fn fitted(lattice: [f64; 2], panel: [f64; 2]) -> f64 {
     (panel[0] / lattice[0]).min(panel[1] / lattice[1])
 }
 
-/// The centre that is meant by this one: the same place on the torus, or the middle where all is
-/// seen.
+/// Normalises a centre: wraps it onto the lattice, or centres axes on which the whole lattice is
+/// visible.
 fn placed(centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [f64; 2] {
     [0, 1].map(|axis| match is_part(panel[axis], scale, lattice[axis]) {
         true => centre[axis].rem_euclid(lattice[axis]),

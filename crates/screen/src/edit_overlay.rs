@@ -1,5 +1,5 @@
-//! What a person's hand has put over the panels: the selection, a pattern under the pointer before
-//! it is placed, and edits until a picture shows them.
+//! The overlay for editing: the selection, the pattern that is being pasted, and edits that no
+//! picture shows yet.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -36,7 +36,8 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// The tool after it was asked for: it is put down where it is held already.
+    /// The tool to use when `asked` is selected; selecting the current tool returns to
+    /// [`Tool::Hand`].
     pub fn toggled(self, asked: Tool) -> Tool {
         if self == asked { Tool::Hand } else { asked }
     }

@@ -1,4 +1,4 @@
-//! What the HUD says, in words; where it stands is no concern here.
+//! The texts of the HUD: figures, notices and warnings. Their layout is up to the painters.
 
 use crate::finding::is_said_by;
 use crate::numbers::{bytes, grouped, si, time_us};
@@ -13,7 +13,7 @@ use model::{Pace, Status, StopWhenStill, Streams};
 pub enum State {
     /// Rounds go on.
     Running,
-    /// They wait for a key.
+    /// Paused by the user or by a condition.
     Paused,
     /// The session has ended.
     Ended,
@@ -32,7 +32,7 @@ pub struct Figure {
     pub tip: &'static str,
     /// Whether the value has a line of its own.
     pub wide: bool,
-    /// Where room is short, the highest ranks go first.
+    /// Priority: if there is not enough room, figures with the highest rank are left out first.
     pub rank: u8,
 }
 
@@ -129,7 +129,7 @@ impl Figures {
         self.messages.retain(|message| !repeats(message));
     }
 
-    /// Adds a notice that only what paints them can know, after all others.
+    /// Adds a notice from the painter, after all other notices.
     pub fn notify(&mut self, sentence: Message) {
         let is_warning = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Warning;
         let end = self.messages.iter().position(is_warning);
@@ -288,7 +288,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
     ]
 }
 
-/// Generations a second, of each instance.
+/// Generations per second, of each instance.
 pub fn generations(status: &Status) -> String {
     si(status.generations_per_second).trim_end().to_owned()
 }

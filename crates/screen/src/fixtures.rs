@@ -125,7 +125,8 @@ pub fn timed_round(streams: u32) -> TimedRound {
     }
 }
 
-/// The same round, stamped on so many units: instance i runs its blocks on units i, i + 37, ….
+/// The same round with the block timestamps of `sm_count` SMs: instance i runs its blocks on SMs i,
+/// i + 37, ….
 pub fn round_with_block_timestamps(streams: u32, sm_count: u32) -> TimedRound {
     let mut round = timed_round(streams);
     let launches = round.spans.iter().filter(|span| {
@@ -439,7 +440,7 @@ impl FixturePictures {
         FixturePictures(bits.collect(), generation)
     }
 
-    /// These lattices reduced to a viewport, as an engine does it.
+    /// These lattices reduced to a region, as an engine does it.
     pub fn views(lattices: &[Lattice], region: ReduceRegion) -> FixturePictures {
         let views = lattices
             .iter()

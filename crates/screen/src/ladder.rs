@@ -58,15 +58,15 @@ impl Rung {
 pub struct LadderChart {
     /// From the slowest idea to the fastest.
     pub rungs: Vec<Rung>,
-    /// What the present kernel does, in cells a second.
+    /// What the present kernel does, in cells per second.
     pub live: Option<f64>,
-    /// What the device does at most, in cells a second.
+    /// What the device does at most, in cells per second.
     pub limit: Option<f64>,
     /// The axis that all rates are on.
     pub axis: LogAxis,
     /// What the present kernel does, in words.
     pub headline: String,
-    /// Of what the marks are.
+    /// What the marks show: the lattices and the commit they were recorded with, and the limit.
     pub caption: String,
 }
 

@@ -36,7 +36,7 @@ pub struct LessonPage {
     pub busy: bool,
     /// The speed-up curve, as far as it is measured.
     pub speedup: Option<Arc<Speedup>>,
-    /// Width, height and RGBA, four bytes a pixel, row by row.
+    /// Width, height and RGBA, four bytes per pixel, row by row.
     pub picture: Option<(u32, u32, Arc<[u8]>)>,
 }
 

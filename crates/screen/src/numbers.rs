@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formats numbers with units: SI prefixes, bytes, times.
 
 /// Three significant digits with an SI prefix: `4.71 T`, `60.0 `; the unit follows directly.
 pub fn si(value: f64) -> String {

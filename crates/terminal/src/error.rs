@@ -1,8 +1,8 @@
-//! What ends the terminal other than the person.
+//! Errors that end the terminal view.
 
 use lang::tr;
 
-/// What ends the terminal other than the person.
+/// An error that ends the terminal view.
 #[derive(Debug, thiserror::Error)]
 pub enum TerminalError {
     /// The terminal takes nothing, or has gone.

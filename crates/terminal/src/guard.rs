@@ -1,5 +1,4 @@
-//! The terminal, taken and given back: on every way out, and with what would have been said on it
-//! meanwhile.
+//! Sets up the terminal and restores it on every way out, and buffers log messages meanwhile.
 
 use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,17 +16,17 @@ use super::{Terminal, broken};
 use crate::TerminalError;
 use app::EmergencySave;
 
-/// Whether the terminal is ours just now.
+/// Whether this program has taken the terminal: raw mode, alternate screen, mouse.
 static TERMINAL_ACQUIRED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a thread has panicked while it was.
+/// Whether a thread has panicked while the terminal was taken.
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// What was to be said while it was.
+/// Log messages that were written while the terminal was taken; printed when it is restored.
 static BUFFERED_LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// How long a write to a terminal that takes nothing may hold up a signal; then what is kept is
-/// saved without the terminal being given back.
+/// How long after a signal the program may be blocked in a write to the terminal. Then session and
+/// recordings are saved and the process exits, even if the terminal could not be restored.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether this program may read the terminal: one in the background would be stopped.

@@ -43,7 +43,7 @@ type Terminal = ratatui::Terminal<CrosstermBackend<std::io::Stdout>>;
 /// How the terminal shows it.
 #[derive(Clone, Debug)]
 pub struct TerminalOptions {
-    /// End after so many written frames.
+    /// End after this many written frames.
     pub frames: Option<u64>,
     /// Whether the session ends by itself.
     pub limited: bool,

@@ -1,5 +1,5 @@
 //! How long each cell has been alive or dead, kept on the drawing GPU while colours are by age or
-//! by history: one byte a cell, made anew whenever pictures arrive (`shaders/cell_ages.wgsl`). It is
+//! by history: one byte per cell, updated whenever pictures arrive (`shaders/cell_ages.wgsl`). Ages are
 //! counted in generations, however many lie between two pictures.
 //!
 //! The lattices lie side by side in pages, each two textures, the one before and the one after.
@@ -23,7 +23,8 @@ pub const MAX_AGES_BYTES: u64 = 512 << 20;
 /// Cells of a texel.
 const CELLS: u32 = 16;
 
-/// Why colours cannot be so, for lattices whose pictures cross the bus like this, in one sentence.
+/// Why lattices cannot be coloured by `colour_by` with this transfer and these texture limits;
+/// `None` if they can.
 pub(crate) fn unavailable_reason(
     colour_by: ColourBy,
     (instances, size): (usize, Size),
@@ -45,7 +46,7 @@ pub(crate) fn unavailable_reason(
         ))
     } else if kept > MAX_AGES_BYTES {
         Some(tr!(
-            "colours by age and history keep two bytes a cell, here {}, and take {} at most",
+            "colours by age and history need 2 bytes per cell: {} here, and at most {} are available",
             bytes(kept),
             bytes(MAX_AGES_BYTES)
         ))
@@ -59,7 +60,7 @@ pub(crate) fn unavailable_reason(
 pub(crate) enum AgeUpdate {
     /// There is no new picture.
     Keep,
-    /// A picture of so many generations later, at most [`AgeUpdate::MAX_STEP`]; of none, it was edited.
+    /// A picture of this many generations later, at most [`AgeUpdate::MAX_STEP`]; of none, it was edited.
     Advance(u8),
     /// There is nothing to go on from.
     Reset,
@@ -193,8 +194,8 @@ impl CellAges {
         self.paging.place(instance)
     }
 
-    /// Goes on to pictures that have arrived in the stack of bits (all of them, if nothing is
-    /// known yet); queues the work and waits for nothing.
+    /// Updates the ages with pictures that have arrived in the texture array of bits (all pictures,
+    /// if none were seen before). Queues the work and does not wait.
     pub(crate) fn update(
         &mut self,
         (device, queue): (&wgpu::Device, &wgpu::Queue),
@@ -350,12 +351,12 @@ fn pipeline(
             include_str!("../../../shaders/quads.wgsl")
         ),
     );
-    let instances = quads::Instances {
+    let instances = quads::InstanceBuffer {
         stride: size_of::<LatticeInstance>(),
         attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2],
     };
     let groups = [Some(words), Some(ages)];
-    quads::pipeline(device, (&shader, "trace"), &groups, &instances, FORMAT)
+    quads::pipeline(device, (&shader, "advance"), &groups, &instances, FORMAT)
 }
 
 #[cfg(test)]

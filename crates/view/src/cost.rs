@@ -1,5 +1,5 @@
 //! What the panels of a frame cost where lavapipe draws them, in processor time, which a busy
-//! machine does not change: `cargo test --lib view::cost -- --ignored --nocapture`.
+//! machine does not change: `cargo test -p view cost -- --ignored --nocapture`.
 
 use crate::layout::Tiling;
 use crate::offscreen::target;

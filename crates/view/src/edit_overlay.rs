@@ -1,5 +1,5 @@
-//! What a person's hand has put over the panels: the selection, a pattern under the pointer before
-//! it is placed, and edits until a picture shows them.
+//! Paints the overlay for editing: the selection, the pattern that is being pasted, and edits that no
+//! picture shows yet.
 
 use egui::{Color32, Rect, Stroke, StrokeKind, pos2, vec2};
 

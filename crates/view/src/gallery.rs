@@ -1,9 +1,9 @@
 //! Every screen that the program has, with made-up sessions, in the windows that lectures have.
 //!
-//! `structure` looks at what each one paints, without a GPU: no text is cut or lies over another,
-//! nothing docked covers a panel. `stored` draws each one and compares it with the picture of it
-//! that is kept. For a person to look at them, set `LIFESTREAMS_GALLERY` to a directory and run
-//! `cargo test gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some.
+//! `structure` checks what each one paints, without a GPU: no text is cut or lies over another,
+//! nothing docked covers a panel. `golden` draws some of them and compares each with its stored
+//! picture. To look at all of them, set `LIFESTREAMS_GALLERY` to a directory and run
+//! `cargo test -p view gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some.
 
 mod camera;
 mod edge_cases;
@@ -28,7 +28,7 @@ use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
 use screen::{AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, ViewOptions};
 
-/// A window: its pixels, and pixels a point.
+/// A window: its pixels, and pixels per point.
 type Window = ([u32; 2], f32);
 
 const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];

@@ -33,7 +33,7 @@ fn register(painter: &Painter, region: HitRegion) {
     });
 }
 
-/// What stands in `rect` means this.
+/// Registers a tooltip for `rect`, unless `tip` is empty.
 pub(crate) fn tip(painter: &Painter, rect: Rect, tip: &str) {
     if !tip.is_empty() {
         let tip = tip.into();
@@ -42,12 +42,12 @@ pub(crate) fn tip(painter: &Painter, rect: Rect, tip: &str) {
     }
 }
 
-/// What stands in `rect` is a button for an action; whether the mouse is over it.
+/// Registers `rect` as a button for an action. Returns whether the pointer is over it.
 pub(crate) fn button(painter: &Painter, rect: Rect, tip: &str, action: impl Into<Action>) -> bool {
     request(painter, rect, tip, UiRequest::Act(action.into()))
 }
 
-/// What stands in `rect` is a button that asks for this; whether the mouse is over it.
+/// Registers `rect` as a button that makes a request. Returns whether the pointer is over it.
 pub(crate) fn request(painter: &Painter, rect: Rect, tip: &str, request: UiRequest) -> bool {
     let (tip, request) = (tip.into(), Some(request));
     register(painter, HitRegion { rect, tip, request });
@@ -60,7 +60,7 @@ pub(crate) fn clear(context: &egui::Context) {
     context.data_mut(|data| data.get_temp_mut_or_default::<HitRegions>(id()).0.clear());
 }
 
-/// Which of the last frame's places is here.
+/// The index of the topmost region of the last frame at a point.
 pub(crate) fn at(context: &egui::Context, at: Pos2) -> Option<usize> {
     context.data_mut(|data| {
         let regions = &data.get_temp_mut_or_default::<HitRegions>(id()).0;

@@ -1,6 +1,6 @@
-//! An egui and what draws it; and what it painted last, which is drawn again for as long as nothing
-//! that it was made from changes. At some hundred frames a second, most are like the one before but
-//! for the cells, and laying out and tessellating text is most of what a frame costs the host.
+//! An egui context, its renderer, and its last output, which is drawn again while nothing that it
+//! depends on has changed. At hundreds of frames per second most frames differ only in the cells,
+//! and laying out and tessellating text would be most of a frame's CPU time.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(super) struct Interface {
 
 /// An interface that was laid out and tessellated, and is in the buffers of what draws it.
 pub(super) struct CachedUi {
-    /// What it was made from; nothing where the next frame may differ all the same.
+    /// What it depends on; `None` if the next frame may differ even with an equal key.
     sources: Option<CacheKey>,
     /// Where everything stands.
     pub(super) place: Option<(Layout, ViewTransform)>,

@@ -143,9 +143,9 @@ const MIN_UNITS: [f32; 2] = [640.0, 400.0];
 /// What a window is to hold beside panels and HUD, where there is room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LayoutRequest {
-    /// A timeline of so many lanes.
+    /// A timeline with this many lanes.
     pub lanes: Option<usize>,
-    /// So many multiprocessors (or workers) beneath them.
+    /// This many SMs (or CPU workers) beneath them.
     pub sm_count: Option<usize>,
     /// What is shown beside the panels.
     pub side: Option<SidePanel>,
@@ -161,7 +161,7 @@ pub struct LayoutRequest {
     pub comparison: Option<usize>,
 }
 
-/// Lays out a window of `pixels` at `scale` pixels a point, with `panels` panels of lattices of
+/// Lays out a window of `pixels` at `scale` pixels per point, with `panels` panels of lattices of
 /// this size, and with what else is wanted as far as there is room.
 pub fn lay_out(
     pixels: [u32; 2],
@@ -298,7 +298,7 @@ fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, sm_count: Option<usi
     height.map_or(0, |height| (height * unit).round() as u32)
 }
 
-/// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels a point.
+/// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels per point.
 ///
 /// Zoomed in as far as a small window's figures still have room for, unless they had none before.
 pub(crate) fn unit(pixels: [u32; 2], scale: f32, zoom: InterfaceScale) -> f32 {

@@ -23,7 +23,7 @@ pub struct Renderer {
     in_flight: VecDeque<wgpu::SubmissionIndex>,
     spent: Duration,
     waited: Duration,
-    /// What the HUD says of the drawing side; frames a second are the caller's to fill in.
+    /// What the HUD says of the drawing side; frames per second are the caller's to fill in.
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
     pub timeline: TimelineView,
@@ -41,7 +41,7 @@ pub struct Renderer {
 
 impl Renderer {
     /// On the adapter whose name contains `adapter` (or the best one), for pictures of `pixels`
-    /// at `scale` pixels a point.
+    /// at `scale` pixels per point.
     ///
     /// # Errors
     /// No such adapter, or a size that it does not draw.
@@ -275,7 +275,7 @@ pub fn target(
     })
 }
 
-/// Reads an RGBA or BGRA texture of four bytes a pixel back; waits for it.
+/// Reads an RGBA or BGRA texture of four bytes per pixel back; waits for it.
 pub fn read(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Image, ViewError> {
     let (width, height) = (texture.width(), texture.height());
     let pitch = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);

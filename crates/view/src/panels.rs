@@ -15,7 +15,7 @@ use screen::shade::reduced;
 use screen::theme::{CELL_LINES, floats, mirrored, theme, tint};
 use screen::{ColourBy, ViewOptions, ViewTransform};
 
-/// Lines between cells are drawn from so many pixels a cell on.
+/// Minimum pixels per cell for lines between cells.
 pub const MIN_PIXELS_FOR_LINES: f64 = 6.0;
 
 /// `Scene` of the shader.
@@ -144,7 +144,7 @@ impl Panels {
                 include_str!("../../../shaders/quads.wgsl")
             ),
         );
-        let instances = quads::Instances {
+        let instances = quads::InstanceBuffer {
             stride: size_of::<PanelInstance>(),
             attributes: &wgpu::vertex_attr_array![
                 0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
@@ -157,7 +157,7 @@ impl Panels {
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
             pipeline("density", &[Some(&scene_layout), Some(&layouts[1])]),
-            pipeline("traced", &[Some(&scene_layout), Some(&ages_layout(device))]),
+            pipeline("by_age", &[Some(&scene_layout), Some(&ages_layout(device))]),
         ];
         let plain = pipeline("plain", &[Some(&scene_layout)]);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
@@ -213,11 +213,11 @@ impl Panels {
             }
         };
         let any = self.cache.insert(cache).update(source, only);
-        self.trace(colour_by);
+        self.update_cell_ages(colour_by);
         any
     }
 
-    fn trace(&mut self, colour_by: ColourBy) {
+    fn update_cell_ages(&mut self, colour_by: ColourBy) {
         let wanted = colour_by != ColourBy::State;
         let Some((cache, bits)) = self
             .cache

@@ -1,8 +1,8 @@
 //! The newest picture of every instance, in textures.
 //!
-//! Bits live in one [`TextureArray`] for good. Views change their size with the window, so there are two
-//! stacks of them: the newest size, and the one before it, which is drawn until each instance's
-//! first picture of the new size is there.
+//! Bits have one [`TextureArray`]. Views change their size with the window, so there are two arrays
+//! of them: one of the newest size, and the one before it, which is drawn until each instance's
+//! first picture of the new size has arrived.
 
 use crate::texture_array::{Texels, TextureArray};
 use engine::ReduceRegion;
@@ -15,11 +15,11 @@ use screen::TextureLimits;
 pub(crate) enum CachedPicture {
     /// Nowhere: there was none yet.
     Nothing,
-    /// In the stack of bits, in the layer of the instance's number.
+    /// In the texture array of bits, in the layer of the instance's number.
     Bits,
-    /// In a stack of views.
+    /// In a texture array of views.
     View {
-        /// Which stack, by its serial number.
+        /// Which array, by its serial number.
         array: u64,
         /// Which layer.
         layer: usize,
@@ -35,7 +35,7 @@ pub(crate) struct PictureUpdate {
     pub(crate) generation: u64,
 }
 
-/// A stack of views of one size (rounded up), for all instances or for one.
+/// A texture array of views of one size (rounded up), for all instances or for one.
 pub(crate) struct Views {
     pub(crate) serial: u64,
     only: Option<usize>,
@@ -304,7 +304,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// From so many bytes on, a copy of its own costs less than collecting.
+    /// From this many bytes on, a copy of its own costs less than collecting.
     const LARGE: usize = 64 << 10;
     const MAX_BYTES: usize = 1 << 20;
 

@@ -95,7 +95,7 @@ pub fn persist_beside(
     Ok(path)
 }
 
-/// The picture in a file of no lasting name.
+/// Writes the picture to a temporary file in this directory.
 fn partial(image: &Image, directory: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     // Readable as other files are, not for the owner alone.
@@ -123,7 +123,7 @@ pub fn encode(image: &Image, out: &mut impl Write) -> std::io::Result<()> {
     Ok(writer.finish()?)
 }
 
-/// `YYYYMMDD-HHMMSS` of so many seconds since 1970, in UTC.
+/// `YYYYMMDD-HHMMSS` of `seconds` since 1970, in UTC.
 fn timestamp(seconds: u64) -> String {
     // Days to a civil date: years are counted from March, so that the leap day comes last.
     let days = seconds / 86_400 + 719_468;

@@ -7,7 +7,7 @@ use crate::layout::{PixelRect, Tiling};
 use crate::offscreen::{read, target};
 use crate::panels::{Minimap, Panels, PanelsInput, ViewTransforms, outside};
 use crate::picture_file::Image;
-use crate::reference::{Trace, assert_as_modelled, colour, density};
+use crate::reference::{ReferenceAges, assert_as_modelled, colour, density};
 use crate::texture_array::texture_limits;
 use engine::ReduceRegion;
 use life::{Lattice, Size};
@@ -311,7 +311,7 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
     let (size, panel) = (size(600, 400), [122, 81]);
     let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.2, seed)).collect();
     let options = ViewOptions::default();
-    // Less than a pixel a cell, more, many, and fewer texels than pixels.
+    // Less than a pixel per cell, more, many, and fewer texels than pixels.
     for (zoom, side) in [(2.0, 8192), (8.0, 8192), (60.0, 8192), (2.0, 48)] {
         let limits = TextureLimits { side, layers: 256 };
         let mut camera = Camera::default();
@@ -460,8 +460,8 @@ fn lines_are_drawn_between_large_cells_alone() {
             .filter(|&x| f64::from(image.pixel(1 + x, 3)[0]) > dead[0] + 5.0)
             .count()
     };
-    assert_eq!(lit([40, 40]), 0, "5 pixels a cell");
-    assert_eq!(lit([48, 48]), 8, "6 pixels a cell: one line a cell");
+    assert_eq!(lit([40, 40]), 0, "5 pixels per cell");
+    assert_eq!(lit([48, 48]), 8, "6 pixels per cell: one line per cell");
 }
 
 #[test]
@@ -516,7 +516,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
     for [x, y] in [[3, 3], [4, 3], [3, 4], [4, 4]] {
         now[4].set(x, y, true);
     }
-    let mut ages: Vec<_> = now.iter().map(Trace::of).collect();
+    let mut ages: Vec<_> = now.iter().map(ReferenceAges::of).collect();
     // Histories: all instances, some of them, an edit, one set back.
     let mut history: Vec<(u64, Vec<(usize, Lattice)>)> = Vec::new();
     let everything = |now: &[Lattice]| now.iter().cloned().enumerate().collect::<Vec<_>>();
@@ -608,13 +608,13 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             &options,
             &sources,
         );
-        for (instance, trace) in ages.iter().enumerate() {
+        for (instance, ages) in ages.iter().enumerate() {
             let corner = [
                 1 + (panel[0] + 3) * (instance as u32 % 3),
                 2 + (panel[1] + 3) * (instance as u32 / 3),
             ];
             for (x, y) in (0..panel[0]).flat_map(|x| (0..panel[1]).map(move |y| (x, y))) {
-                let want = trace.colour(&now[instance], (transform, [x, y]), instance, &options);
+                let want = ages.colour(&now[instance], (transform, [x, y]), instance, &options);
                 let have = image.pixel(corner[0] + x, corner[1] + y).map(f64::from);
                 assert!(
                     (0..3).all(|c| (want[c] - have[c]).abs() < 1.1),

@@ -1,10 +1,11 @@
-//! Rectangles drawn one an instance: the pipelines of the panels and of their traces.
+//! Rectangles, one per instance of a draw: what the pipelines of the panels and of the cell ages
+//! share.
 //!
 //! Their shaders take what they share from `shaders/quads.wgsl`, put behind them: WGSL has no
 //! include, and the order of declarations is free.
 
 /// What the vertex stage reads of an instance.
-pub(crate) struct Instances<'a> {
+pub(crate) struct InstanceBuffer<'a> {
     /// Bytes from one to the next.
     pub(crate) stride: usize,
     pub(crate) attributes: &'a [wgpu::VertexAttribute],
@@ -23,7 +24,7 @@ pub(crate) fn pipeline(
     device: &wgpu::Device,
     (shader, fragment): (&wgpu::ShaderModule, &str),
     groups: &[Option<&wgpu::BindGroupLayout>],
-    instances: &Instances<'_>,
+    instances: &InstanceBuffer<'_>,
     format: wgpu::TextureFormat,
 ) -> wgpu::RenderPipeline {
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

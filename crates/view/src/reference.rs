@@ -58,7 +58,7 @@ fn along(ramp: &[[f32; 4]; 9], t: f64) -> [f64; 3] {
     mix(ends[0], ends[1], t * 8.0 - below as f64)
 }
 
-/// As [`brightness`](crate::panels::brightness) and the shader.
+/// As [`brightness`](screen::shade::brightness) and the shader.
 fn brightness(density: f64, scale: f64) -> f64 {
     let share = density.clamp(0.0, 1.0);
     let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
@@ -143,21 +143,21 @@ pub(crate) fn with_lines(
 }
 
 /// How long each cell of a lattice has been alive or dead, as the shader counts it.
-pub(crate) struct Trace {
+pub(crate) struct ReferenceAges {
     bytes: Vec<u8>,
     width: u32,
 }
 
-impl Trace {
+impl ReferenceAges {
     /// Of a first picture.
-    pub(crate) fn of(lattice: &Lattice) -> Trace {
+    pub(crate) fn of(lattice: &Lattice) -> ReferenceAges {
         let cells = lattice.size().cells() as usize;
-        let mut trace = Trace {
+        let mut ages = ReferenceAges {
             bytes: vec![0; cells],
             width: lattice.size().width(),
         };
-        trace.turn(lattice, AgeUpdate::Reset);
-        trace
+        ages.turn(lattice, AgeUpdate::Reset);
+        ages
     }
 
     /// Goes on to another picture.

@@ -33,7 +33,7 @@ pub struct Frame<'a> {
     pub edit_overlay: &'a EditOverlay,
     /// The target's size in pixels.
     pub pixels: [u32; 2],
-    /// Pixels a point.
+    /// Pixels per point.
     pub scale: f32,
 }
 

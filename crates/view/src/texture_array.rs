@@ -18,16 +18,16 @@ pub(crate) fn texture_limits(limits: &wgpu::Limits) -> TextureLimits {
 
 /// The most instances that can be drawn, on an adapter of these limits: 16 arrays, or 4,096 (with
 /// more, a panel is a speck).
-pub fn most_instances(limits: TextureLimits) -> usize {
+pub fn max_instances(limits: TextureLimits) -> usize {
     (limits.layers as usize * MAX_ARRAYS).min(MAX_INSTANCES)
 }
 
-/// Refuses more instances than [`most_instances`].
+/// Refuses more instances than [`max_instances`].
 pub(crate) fn validate_instance_count(
     requested: usize,
     limits: TextureLimits,
 ) -> Result<(), ViewError> {
-    let most = most_instances(limits);
+    let most = max_instances(limits);
     if requested > most {
         Err(ViewError::TooMany { requested, most })
     } else {
@@ -178,7 +178,7 @@ mod tests {
     fn at_least_1024_instances_on_every_adapter() {
         // 256 layers are what every WebGPU adapter has.
         assert!(
-            most_instances(TextureLimits {
+            max_instances(TextureLimits {
                 side: 2048,
                 layers: 256
             }) >= 1024
@@ -187,7 +187,7 @@ mod tests {
             side: 16384,
             layers: 2048,
         };
-        assert_eq!(most_instances(limits), 4096);
+        assert_eq!(max_instances(limits), 4096);
         assert!(validate_instance_count(4096, limits).is_ok());
         let refused = validate_instance_count(4097, limits).unwrap_err();
         assert_eq!(refused.exit_code(), 2);

@@ -100,7 +100,7 @@ fn buttons(status: &Status) -> [(Icon, &'static str, Action); 14] {
 /// The least width of a toolbar, in units of type.
 pub(crate) const MIN_WIDTH: f32 = 14.0 * UNLABELLED + 2.0 * PAD;
 
-/// Paints the toolbar into its rectangle, `unit` pixels a unit.
+/// Paints the toolbar into its rectangle, `unit` pixels per unit.
 pub(crate) fn paint(
     painter: &ThemedPainter,
     frame: &Frame<'_>,

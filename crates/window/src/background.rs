@@ -15,7 +15,7 @@ use lang::tr;
 use life::Lattice;
 use view::ViewError;
 
-/// What came of work in the background.
+/// The result of a background task.
 pub(crate) enum BackgroundResult {
     /// The user cancelled.
     Nothing,

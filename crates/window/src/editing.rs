@@ -1,4 +1,4 @@
-//! The hand in the window: the pencil, the selection, and patterns before they are placed.
+//! Editing with the mouse: the pencil, the selection, and pasting of patterns.
 //!
 //! An edit goes to the session at once, and is drawn over the panel until a picture shows it; so a
 //! stroke follows the pointer whatever the engine is busy with.
@@ -20,7 +20,7 @@ use screen::{EditOverlay, Ghost, Pending, Tool};
 use view::Shelf;
 use view::{Dialog, FileTask};
 
-/// What the hand does, and what it has put over the panels.
+/// The state of editing, and the overlay over the panels.
 #[derive(Default)]
 pub(super) struct Editing {
     pub(super) edit_overlay: EditOverlay,
@@ -35,7 +35,7 @@ pub(super) struct Editing {
     replaces: Option<String>,
 }
 
-/// What the left button's being down does.
+/// What a drag with the left button does.
 enum EditGesture {
     /// Draws, in an instance, from this cell on.
     Stroke {
@@ -81,8 +81,8 @@ impl CellHit {
         self.each(size, is_on) == [1, 1]
     }
 
-    /// The same cell counted from where the panel's top left is now: that starts anew at 0 where
-    /// it has come around.
+    /// The same cell relative to the panel's present origin, which jumps by a lattice's side when
+    /// the view has moved around the torus.
     fn carried(self, now: CellHit, size: Size) -> [i64; 2] {
         let sides = [size.width(), size.height()].map(i64::from);
         [0, 1].map(|axis| {

@@ -3,7 +3,7 @@
 use lang::tr;
 use view::ViewError;
 
-/// What ends a window other than the person.
+/// An error that keeps a window from opening, or ends it.
 #[derive(Debug, thiserror::Error)]
 pub enum WindowError {
     /// No display to open a window on; the session was not started.

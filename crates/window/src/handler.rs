@@ -32,7 +32,7 @@ use screen::theme::theme;
 use screen::{Drawing, EditOverlay, Screen};
 use view::{Dialogs, Frame, LabView, TimelineView, UiRequest, ViewError};
 
-/// Frames a second where more would only burden the machine or the wire.
+/// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
 /// How soon to look again where a frame could not be had.
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);

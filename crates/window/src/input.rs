@@ -8,12 +8,12 @@ use winit::window::Window;
 
 use crate::clipboard::{self, Clipboard};
 
-/// Whether egui has use for an event.
+/// How egui handled an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Offered {
-    /// It is egui's alone: nothing else is done with it.
+    /// Whether egui alone handles the event.
     pub(super) taken: bool,
-    /// A frame must show what it did.
+    /// Whether a frame must be drawn for it.
     pub(super) shows: bool,
 }
 

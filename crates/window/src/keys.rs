@@ -80,8 +80,8 @@ fn key(key: &WinitKey) -> Option<Key> {
     })
 }
 
-/// The letter printed on the key, for keyboards that type Greek or Cyrillic ones; the bracket
-/// keys, for those that have other letters there.
+/// The Latin letter of a key on keyboards that type Greek or Cyrillic letters, and the bracket keys
+/// on keyboards with other letters there.
 fn physical_letter(key: PhysicalKey) -> Option<Key> {
     let PhysicalKey::Code(code) = key else {
         return None;

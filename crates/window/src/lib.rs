@@ -47,7 +47,7 @@ pub struct WindowOptions {
     /// The monitor that fullscreen takes, by its number or name, and it starts so; else the one
     /// that the window is on.
     pub monitor: Option<String>,
-    /// End after so many presented frames.
+    /// End after this many presented frames.
     pub frames: Option<u64>,
     /// Whether the session ends by itself.
     pub limited: bool,

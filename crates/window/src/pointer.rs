@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
-/// From so many points on, a press is a drag.
+/// Minimum distance, in points, for a press to be a drag.
 const MIN_DRAG_DISTANCE: f64 = 4.0;
 
 /// What takes the mouse.
@@ -35,7 +35,7 @@ pub(super) enum Gesture {
     Click(HitTarget),
     /// Something was clicked twice.
     DoubleClick(HitTarget),
-    /// Something's content was moved by so many pixels.
+    /// Something's content was moved by this many pixels.
     Drag(HitTarget, [f64; 2]),
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
-    /// It moved to a point in pixels, at `scale` pixels a point.
+    /// It moved to a point in pixels, at `scale` pixels per point.
     pub(super) fn moved(&mut self, to: [f64; 2], scale: f64) -> Option<Gesture> {
         let from = self.at.replace(to);
         let press = self.press.as_mut()?;

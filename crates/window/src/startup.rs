@@ -1,4 +1,4 @@
-//! What must be there before a window can be, asked for in time to say it in one sentence.
+//! Checks what a window needs before it is opened, so that a failure is one sentence.
 
 use std::io::Write as _;
 use std::sync::Arc;

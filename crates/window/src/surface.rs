@@ -39,13 +39,13 @@ pub(super) enum Outcome {
     /// It was presented; what its widgets asked for, and after how long another is wanted though
     /// nothing happens.
     Presented(Vec<UiRequest>, Duration),
-    /// It was not, as nobody would see it now.
+    /// It was not presented: the window is hidden, or no surface texture was ready in time.
     Skipped,
     /// It was not, as the window has changed: draw again.
     Again,
 }
 
-/// So many frames in a row may be refused before the GPU counts as lost.
+/// Maximum number of frames in a row that may be refused before the GPU counts as lost.
 const MAX_REFUSED: u32 = 10;
 
 /// See the module.

@@ -1,5 +1,5 @@
-//! A stamped round's blocks by the unit that ran them (a multiprocessor, or a worker of the CPU),
-//! made once a round: blocks of one launch that follow one another in a unit are one bar.
+//! The blocks of a round with block timestamps, grouped by the SM (or CPU worker) that ran them.
+//! Consecutive blocks of one launch on one SM are one bar. Computed once per round.
 
 use std::collections::BTreeMap;
 

@@ -46,7 +46,7 @@ pub struct Chart {
     pub host: Vec<Bar>,
     /// In the order of the streams' numbers.
     pub lanes: Vec<Lane>,
-    /// When and where blocks ran, if the round was stamped.
+    /// When and where blocks ran, if the round recorded block timestamps.
     pub blocks: BlockMap,
     /// From the first call or op to the end of the last, in nanoseconds.
     pub wall: f64,

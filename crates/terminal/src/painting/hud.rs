@@ -87,7 +87,7 @@ pub(super) fn paint(
     buffer.set_string(bottom.x + 1, bottom.y, text, style);
 }
 
-/// A text of at most so many characters.
+/// The text, cut to at most `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if lang::columns(text) <= most {
         return text.into();

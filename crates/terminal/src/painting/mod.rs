@@ -35,7 +35,7 @@ use picture_cache::PictureCache;
 /// The fewest columns and rows of a terminal that is of use.
 pub(crate) const MIN_TERMINAL_SIZE: [u16; 2] = [32, 10];
 
-/// A terminal's "textures" are as large as one likes.
+/// The terminal has no textures, so there is no limit.
 const LIMITS: TextureLimits = TextureLimits {
     side: 1 << 20,
     layers: 1 << 16,

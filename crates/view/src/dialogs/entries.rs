@@ -139,7 +139,7 @@ impl Entry {
     }
 }
 
-/// Says, where the first line would stand, that nothing matches.
+/// Lays out the line that says that nothing matches.
 pub(super) fn nothing(ui: &mut Ui, cx: DialogContext<'_>) {
     let unit = cx.unit;
     let size = vec2(ui.available_width(), LINE * unit);

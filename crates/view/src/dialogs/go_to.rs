@@ -54,7 +54,7 @@ impl GoTo {
                     ui.label(why.color(cx.palette.accent))
                 }
                 false => ui.label(tr!(
-                    "Now {}. A smaller number goes back in time.",
+                    "Current generation: {}. A smaller number goes back in time.",
                     grouped(now)
                 )),
             };

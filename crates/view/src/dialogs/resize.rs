@@ -1,4 +1,4 @@
-//! An offer of larger lattices, to a pattern that is larger than they are.
+//! The dialog that offers to enlarge the lattices for a pattern that does not fit.
 
 use egui::{Key, Modifiers};
 
@@ -15,7 +15,7 @@ pub struct ResizeDialog {
 }
 
 impl ResizeDialog {
-    /// Lattices of this size, for the sake of what is said.
+    /// An offer of lattices of this size; `why` says what is too large.
     pub fn new(why: String, size: Size) -> ResizeDialog {
         ResizeDialog { why, size }
     }

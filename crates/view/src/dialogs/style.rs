@@ -1,5 +1,5 @@
 //! egui's style in the HUD's colours, scaled by the layout's unit of type: the scene works in
-//! pixels, one pixel a point, so egui's own scaling is never used.
+//! pixels, one pixel per point, so egui's own scaling is never used.
 
 use egui::{
     Align2, Color32, CornerRadius, Id, Margin, Modal, Stroke, TextStyle, Ui, Visuals, vec2,
@@ -31,7 +31,7 @@ pub(super) fn dialog(
     modal.backdrop_response.clicked()
 }
 
-/// Gives every dialog its style, `unit` pixels a unit of type, in these colours.
+/// Gives every dialog its style, `unit` pixels per unit of type, in these colours.
 pub(crate) fn apply_style(context: &egui::Context, unit: f32, palette: &Palette<Color32>) {
     context.set_theme(egui::Theme::Dark);
     let mut style = egui::Style {

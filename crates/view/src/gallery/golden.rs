@@ -5,7 +5,7 @@
 //!
 //! A reduced pixel is the mean of some hundreds, so that it hardly knows how an edge was smoothed,
 //! and yet notices a colour, a line of type or an edge that moved by a few pixels.
-//! `LIFESTREAMS_RENEW=1 cargo test --lib gallery` stores them anew: look at them first, with
+//! `LIFESTREAMS_RENEW=1 cargo test -p view golden` stores them anew: look at them first, with
 //! `gallery_of_screens`.
 
 use std::fs::{self, File};
@@ -160,7 +160,7 @@ fn screens_look_as_they_are_stored() {
     }
     assert!(
         stale.is_empty(),
-        "look at them (gallery_of_screens), then LIFESTREAMS_RENEW=1 cargo test --lib gallery: \
+        "look at them (gallery_of_screens), then LIFESTREAMS_RENEW=1 cargo test -p view golden: \
          {stale:#?}"
     );
 }

@@ -17,12 +17,12 @@ use crate::scene::{context, paint_over};
 use lang::with;
 use screen::theme::{Palette, Rgb};
 
-/// The windows of lectures as monitors of two pixels a point have them: beside [`WINDOWS`].
+/// The windows of lectures as monitors of two pixels per point have them: beside [`WINDOWS`].
 ///
 /// [`WINDOWS`]: super::WINDOWS
 const LARGER: [Window; 2] = [([2560, 1440], 2.0), ([3840, 2160], 2.0)];
 
-/// So many pixels are no overlap and no cut: the room around letters.
+/// Pixels that count as no overlap and no cut: the room around letters.
 const SLACK: f32 = 2.5;
 
 /// The grounds of what may lie over other things.

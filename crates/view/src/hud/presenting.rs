@@ -22,7 +22,7 @@ const PARTS: [f32; 4] = [0.27, 0.2, 0.2, 0.33];
 const STATE: f32 = 110.0;
 const SIGN: f32 = 30.0;
 
-/// Paints the strip, `unit` pixels a unit.
+/// Paints the strip, `unit` pixels per unit.
 pub(super) fn paint(
     painter: &ThemedPainter,
     rect: Rect,

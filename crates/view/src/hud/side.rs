@@ -25,7 +25,7 @@ const MESSAGE_TYPE: [f32; 4] = [14.0, 13.0, 12.0, 11.0];
 /// Room below the figures for messages, whether there are any or not: no figure goes when one comes.
 const MESSAGES: f32 = 62.0;
 
-/// Paints the figures into the rectangle, `unit` pixels a unit; those of the highest ranks stay
+/// Paints the figures into the rectangle, `unit` pixels per unit; those of the highest ranks stay
 /// away where there is no room.
 pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
     let inside = rect.shrink2(vec2(16.0, 14.0) * unit);

@@ -43,7 +43,7 @@ pub(super) struct LabLayout {
     pub(super) names: Vec<(Switch, Rect)>,
     pub(super) segments: Vec<Segment>,
     pub(super) said: Rect,
-    /// A tab a language.
+    /// One tab per language.
     pub(super) tabs: [Rect; 2],
     pub(super) code: Rect,
 }

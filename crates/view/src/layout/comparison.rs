@@ -17,8 +17,8 @@ const HEADER: f32 = 50.0;
 /// Between the halves.
 const APART: f32 = 16.0;
 
-/// Twice these panels in the area: side by side or one above the other, whichever makes them
-/// larger.
+/// Tiles an area with two groups of these panels, side by side or one above the other, whichever
+/// makes the panels larger.
 pub(super) fn tile_comparison(
     area: PixelRect,
     panels: Panels,

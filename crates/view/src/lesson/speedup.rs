@@ -23,7 +23,7 @@ const HEIGHT: f32 = 280.0;
 /// Pixels of a side, below which nothing could be read.
 const SMALLEST_ROOM: f32 = 80.0;
 
-/// Paints the caption, the legend and the curves into `room`, `unit` pixels a unit at most.
+/// Paints the caption, the legend and the curves into `room`, `unit` pixels per unit at most.
 pub(super) fn paint(painter: &ThemedPainter, room: Rect, unit: f32, speedup: &Speedup) {
     if room.height().min(room.width()) < SMALLEST_ROOM {
         return;

@@ -247,12 +247,13 @@ pub struct Finisher {
 }
 
 impl Finisher {
-    /// Whether the file is whole, or will never be.
+    /// Whether writing has ended, successfully or not.
     pub fn is_over(&self) -> bool {
         lock(&self.ended).try_recv() == Err(TryRecvError::Disconnected)
     }
 
-    /// Takes no more pictures, and waits until the file is whole; whether it was over in time.
+    /// Accepts no more pictures and waits until the file is complete, at most `limit`. Returns whether
+    /// writing ended in time.
     pub fn finish(&self, limit: Duration) -> bool {
         if let Some(shots) = self.shots.upgrade() {
             *lock(&shots) = None;
@@ -298,7 +299,7 @@ fn kind_of(path: &Path) -> Result<Kind, ViewError> {
     })
 }
 
-/// A file beside the one that is to be, of no lasting name.
+/// Creates a temporary file next to the recording's.
 fn partial(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

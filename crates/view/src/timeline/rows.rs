@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// Lanes in rows of whole pixels: a lane a row, or several where there are more lanes than rows.
+/// Lanes in rows of whole pixels: a lane per row, or several where there are more lanes than rows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Rows {
     lanes: usize,
-    /// Lanes a row.
+    /// Lanes per row.
     pub(crate) folded: usize,
     top: f32,
     /// From a row's top to the next one's.
@@ -15,7 +15,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// For so many lanes between `top` and `top + height`, in pixels; `unit` pixels a unit of type.
+    /// For so many lanes between `top` and `top + height`, in pixels; `unit` pixels per unit of type.
     pub(crate) fn new(lanes: usize, top: f32, height: f32, unit: f32) -> Rows {
         Rows::at_least(unit.round().max(1.0), lanes, top, height, unit)
     }

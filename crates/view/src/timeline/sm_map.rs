@@ -1,5 +1,5 @@
-//! The map of the multiprocessors, beneath the timeline's lanes and on their axis: a row a unit,
-//! a colour an instance.
+//! The map of the multiprocessors, beneath the timeline's lanes and on their axis: a row per unit,
+//! a colour per instance.
 
 use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, pos2, vec2};
 
@@ -78,7 +78,7 @@ pub(super) fn paint(
     }
 }
 
-/// What a stamp costs, in words.
+/// The overhead of block timestamps, in words.
 pub(super) fn overhead_text(factor: Option<f64>) -> String {
     match factor {
         Some(factor) if factor < 1.02 => tr!("Timestamp overhead: not measurable").into(),

@@ -18,7 +18,7 @@ use screen::timeline::Kind;
 use screen::timeline::lanes::Bar;
 use screen::timeline::scale::TimeScale;
 
-/// So many pixels beside a bar still count as over it.
+/// Pixels beside a bar that still count as over it.
 const NEAR: f32 = 3.0;
 
 /// The op's name.
