@@ -2,11 +2,17 @@
 //!
 //! # How to add one
 //! 1. `kernels/ladder/NN_name.cu`, and its PTX by `scripts/build-kernels`.
-//! 2. A row of [`KERNELS`]: layout, sizes, devices, launch. A kernel that iterates in a new way also
-//!    has a case in `kernels/launch.rs`.
-//! 3. The same generation on the CPU: a function in `cpu/kernels/`, by the kernel's name in
-//!    `cpu/kernels/mod.rs`. `lifestreams verify` holds both against the reference.
-//! 4. `kernels/README.md`, Chinese for its title in `assets/lang/zh.toml`, then `cargo xtask docs`.
+//! 2. A row of [`KERNELS`], and its length: layout, sizes, devices, launch. A kernel that iterates in a
+//!    new way also has a case in `kernels/launch.rs`.
+//! 3. The same generation on the CPU: a function in `cpu/kernels/`, registered by the kernel's name
+//!    in `cpu_kernel` of `cpu/kernels/mod.rs`. `lifestreams verify` compares both with the
+//!    reference.
+//! 4. A test in `tests/kernels/kernels_emulated.rs`, which runs the `.cu` file without a GPU, and the
+//!    kernel's name in the list at its end.
+//! 5. `kernels/README.md`, Chinese for its title in `assets/lang/zh.toml`, then `cargo xtask docs`.
+//!
+//! This table is for kernels that step lattices. Those of lessons and those that measure a device take
+//! buffers; they have tables of their own: see [`buffer_kernel`](crate::buffer_kernel).
 
 pub mod cooperative;
 mod launch;
@@ -109,7 +115,7 @@ pub enum SupportedSizes {
 
 impl SupportedSizes {
     /// Whether a lattice of this size is supported.
-    pub fn take(self, size: Size) -> bool {
+    pub fn contains(self, size: Size) -> bool {
         match self {
             SupportedSizes::Any => true,
             SupportedSizes::WidthsFrom(cells) => size.width() >= cells,
@@ -512,7 +518,7 @@ impl Kernel {
             Some(most) if size.cells() > most => {
                 Some(tr!("at most {most} cells", most = grouped(most)))
             }
-            _ if self.sides.take(size) => None,
+            _ if self.sides.contains(size) => None,
             _ => self.sides.limit(),
         };
         match limit {

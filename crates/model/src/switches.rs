@@ -7,14 +7,20 @@
 //! nowhere else.
 //!
 //! # How to add one
+//! (Paths of other crates are relative to `crates/`.)
+//!
 //! 1. A field of [`Switches`] (with `#[serde(default)]`, for sessions saved before), its value in
 //!    [`Switches::DEFAULT`], and what it does not go together with in [`Switches::incompatibility`].
 //! 2. A variant of [`Switch`], in `Switch::ALL` and in the matches of `name`, `choices` and
 //!    `position`; a row with its key in `actions/table.rs`. Lab, palette, menus and comparison follow.
 //! 3. What it does to a round: `session/src/round.rs`, or `session/src/instances/settings.rs` if
 //!    streams or memory must be made for it.
-//! 4. An option in `src/cli/options.rs`, the calls that are shown for it in `screen/src/calls/`,
-//!    cases in `src/cli/verify/lab.rs`, Chinese in `assets/lang/zh.toml`, then `cargo xtask docs`.
+//! 4. An option in the program's `src/cli/options.rs` and, if it does not go together with others, what
+//!    to do about it in `remedy` of `src/cli/setup.rs`; the calls that are shown for it in
+//!    `screen/src/calls.rs` and `screen/src/calls/`.
+//! 5. The field in `session/src/saved/fixtures/version2.json`: the test `the_format_stays_as_it_is`
+//!    compares that file with what is saved. Cases in `src/cli/verify/lab.rs`.
+//! 6. Chinese in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
 use std::fmt;
 
@@ -391,9 +397,9 @@ pub enum TransferChoice {
     /// lattices together [`MAX_BITS_BYTES`](crate::PicturePlan::MAX_BITS_BYTES); a terminal takes bits
     /// only if they need no more bytes than its dots.
     Auto,
-    /// A bit a cell.
+    /// A bit per cell.
     Bits,
-    /// A byte a pixel of the panel, reduced on the device.
+    /// A byte per pixel of the panel, reduced on the device.
     View,
     /// An `i32` a cell, as the device has it.
     #[value(name = "i32")]

@@ -8,7 +8,9 @@
 //!
 //! # How to add one
 //! 1. A variant of [`SessionAction`], [`ViewAction`] or [`EditAction`]; the compiler then names
-//!    every `match` that has to decide about it.
+//!    every `match` that has to decide about it: whether it is available (`availability.rs` here),
+//!    and what it does, in `crates/session/src/worker/requests.rs` for the session, and in
+//!    `crates/window/src/dispatch.rs` and `crates/terminal/src/dispatch.rs` for the front ends.
 //! 2. A row of the table, where it belongs among its topic's.
 //! 3. The Chinese of its help text in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
@@ -68,15 +70,15 @@ pub enum SessionAction {
     StepBack,
     /// Pauses, and goes one round back.
     StepRoundBack,
-    /// Runs until the clock shows this generation, or goes back to it.
+    /// Runs to this generation, or goes back to it.
     RunTo(u64),
     /// Stops by itself never, when the selected panel is still or periodic, or when all are.
     NextStopWhenStill,
     /// Fills panels that died down with new soups, or leaves them.
     ToggleReseed,
-    /// More rounds a second, up to as many as the engine makes.
+    /// More rounds per second, up to as many as the engine makes.
     Faster,
-    /// Fewer rounds a second.
+    /// Fewer rounds per second.
     Slower,
     /// Sets the selected instance back to its start.
     ResetPanel,
@@ -148,7 +150,7 @@ pub enum ViewAction {
     MeasureSpeedup,
     /// The lesson's next page.
     NextPage,
-    /// The lesson's page before.
+    /// The lesson's previous page.
     PreviousPage,
     /// Shows or hides the timeline of every stream.
     ToggleTimeline,
@@ -191,7 +193,7 @@ pub enum ViewAction {
     /// Closes the first of these that is open: dialog, lesson, pasted pattern, selection, tool,
     /// timeline, side panel, single panel, presentation, fullscreen, callouts. It never quits.
     Escape,
-    /// Leaves.
+    /// Quits the program.
     Quit,
 }
 

@@ -6,8 +6,11 @@
 //!    are units of type times [`DialogContext::unit`]; egui's own style is already scaled by it. A
 //!    text field asks for the focus only where [`DialogContext::is_top`].
 //! 2. A variant of [`Dialog`]; the compiler names the places that must know it.
-//! 3. What it asks for is a [`UiRequest`]; what is no [`Action`] gets a variant there, which the
-//!    window's `handler.rs` carries out.
+//! 3. What it asks for is a [`UiRequest`]; a request that is not an [`Action`] gets a variant
+//!    there, which `requested` in the window's `handler.rs` carries out.
+//! 4. What opens it: usually an action (see [`model::actions`]), in `dispatch.rs` of the window, or in
+//!    its `editing.rs` for an [`EditAction`](model::EditAction).
+//! 5. A screen of it in `gallery/overlays.rs`, so that its layout is checked in every window and language.
 //!
 //! While a dialog is open, the topmost one takes the keys, and no key acts on the window but those
 //! that the action table lets act [in dialogs](model::actions::Row::in_dialogs); while the mouse is
@@ -66,7 +69,7 @@ pub enum Dialog {
 pub struct Dialogs {
     /// The topmost last.
     open: Vec<Dialog>,
-    /// What was typed before it could be: see [`early`].
+    /// Keys typed before the dialog that they are meant for was laid out.
     key_buffer: key_buffer::KeyBuffer,
 }
 
