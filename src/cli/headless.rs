@@ -1,4 +1,4 @@
-//! No display: the session runs on, and says a line of figures a second.
+//! `--display none`: the session runs without a window and prints one line of figures per second.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -7,10 +7,11 @@ use anyhow::Result;
 
 use super::failure::NotSaved;
 use super::options::WindowArguments;
-use super::text::{print, print_to_reader, si};
+use super::text::{print, print_to_reader};
 use engine::{ReduceRegion, Transfer};
 use life::Size;
 use model::{PicturePlan, Setup, Status, StopWhenStill};
+use screen::numbers::si;
 use session::{Session, SessionFile};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
@@ -32,7 +33,7 @@ pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) ->
     }
 }
 
-/// Says a line a second.
+/// Prints one line of figures per second until the session is stopped or has finished.
 fn until_stopped(
     session: &Session,
     stopped: &Receiver<()>,
@@ -106,7 +107,7 @@ fn measured(per_second: f64) -> Option<f64> {
 fn line(status: &Status) -> String {
     let launch = status
         .launch_us
-        .map_or(String::new(), |us| format!(", {us:.1} µs a launch"));
+        .map_or(String::new(), |us| format!(", {us:.1} µs per launch"));
     format!(
         "generation {}: {} rounds/s, {}cells/s{launch}{}",
         status.generation,

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 
 use super::failure::BadArguments;
 use super::options::RunArguments;
-use super::text::{print, say, si};
+use super::text::{print, say};
 use engine::Transfer;
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
@@ -20,6 +20,7 @@ use model::PicturePlan;
 use model::Setup;
 use model::TransferChoice;
 use model::trace::write_chrome;
+use screen::numbers::si;
 use session::fastest::{Basis, FastestPlan, RUN_ROUND, RoundLength};
 use session::instances::{Event, Instances, Results, open_engine};
 

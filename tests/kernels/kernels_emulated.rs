@@ -772,32 +772,6 @@ fn measures_are_against_the_one_before() {
     }
 }
 
-/// [`ReduceRegion`]'s bytes by its own words.
-fn reduced(lattice: &Lattice, region: ReduceRegion) -> Vec<u8> {
-    let (width, height) = (
-        i64::from(lattice.size().width()),
-        i64::from(lattice.size().height()),
-    );
-    let mut bytes = Vec::new();
-    for j in 0..region.height {
-        let (top, bottom) = region.rows(j);
-        let rows = top..bottom.min(top + height);
-        for i in 0..region.width {
-            let (left, right) = region.columns(i);
-            let columns = left..right.min(left + width);
-            let covered = columns.clone().count() * rows.clone().count();
-            let mut alive = 0;
-            for y in rows.clone().map(|y| y.rem_euclid(height) as u32) {
-                for x in columns.clone().map(|x| x.rem_euclid(width) as u32) {
-                    alive += usize::from(lattice.get(x, y));
-                }
-            }
-            bytes.push(((255 * alive + covered / 2) / covered) as u8);
-        }
-    }
-    bytes
-}
-
 #[test]
 fn a_view_has_the_density_of_its_cells() {
     let emulator = Emulator::load();
@@ -855,7 +829,7 @@ fn a_view_has_the_density_of_its_cells() {
                     emulator.launch("reduce_bits", Launch::reduce(view, 2), given);
                     let (first, second) = pixels.inner().split_at(stride as usize);
                     for (is, of) in [(&first[..bytes], &before), (second, &lattice)] {
-                        assert_eq!(is, reduced(of, view), "{view:?} {width}x{height}");
+                        assert_eq!(is, view.by_definition(of), "{view:?} {width}x{height}");
                     }
                     assert_eq!(first[bytes..], [77; 12], "between two views");
                 }

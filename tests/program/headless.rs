@@ -146,7 +146,7 @@ fn signals_end_it_at_once_with_success() {
         assert!(last_generation(&ended) > 1, "{name}: {ended:?}");
         assert!(
             ended.stdout.lines().count() >= 2,
-            "a line a second, and a last one: {ended:?}"
+            "a line per second, and a last one: {ended:?}"
         );
     }
 }

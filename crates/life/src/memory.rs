@@ -9,7 +9,7 @@ use crate::Size;
 use lang::tr;
 
 /// Smaller allocations are not checked: a check takes a tenth of a millisecond.
-const UNASKED: u64 = 256 << 10;
+const MIN_CHECKED_BYTES: u64 = 256 << 10;
 
 /// Not enough memory for lattices.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub fn ensure(
     what: impl FnOnce() -> String,
 ) -> Result<(), MemoryError> {
     let needed = bytes(size);
-    if needed < UNASKED {
+    if needed < MIN_CHECKED_BYTES {
         return Ok(());
     }
     match usable() {
@@ -59,7 +59,7 @@ pub fn ensure(
 
 /// Whether fewer than `bytes` bytes are available.
 pub(crate) fn lacks(bytes: u64) -> bool {
-    bytes >= UNASKED && usable().is_some_and(|free| bytes > free)
+    bytes >= MIN_CHECKED_BYTES && usable().is_some_and(|free| bytes > free)
 }
 
 /// The error for an allocation that failed although memory seemed available.

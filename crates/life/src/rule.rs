@@ -1,5 +1,6 @@
 //! Life-like rules: which neighbour counts give birth, which keep a cell alive.
 
+use crate::words::{nearest, plain};
 use lang::tr;
 use std::fmt;
 use std::str::FromStr;
@@ -199,13 +200,6 @@ fn notation(upper: &str) -> Option<Rule> {
     })
 }
 
-/// The letters and digits of a name, in lower case.
-fn plain(name: &str) -> String {
-    let name = name.replace('&', "and");
-    let letters = name.chars().filter(char::is_ascii_alphanumeric);
-    letters.map(|c| c.to_ascii_lowercase()).collect()
-}
-
 fn named(text: &str) -> Option<Rule> {
     let asked = plain(text);
     let (_, rule) = NAMES.iter().find(|(name, _)| plain(name) == asked)?;
@@ -215,7 +209,7 @@ fn named(text: &str) -> Option<Rule> {
 /// The most similar known name, if it is similar enough.
 fn near_name(text: &str) -> Option<&'static str> {
     let names = NAMES.iter().map(|(name, _)| *name);
-    crate::words::nearest(&plain(text), names.map(|name| (plain(name), name)))
+    nearest(&plain(text), names.map(|name| (plain(name), name)))
 }
 
 impl RuleError {

@@ -116,8 +116,8 @@ impl SaveTarget {
         self.replaced.as_ref().map(fs::Metadata::permissions)
     }
 
-    /// An empty file of no lasting name beside the target, with the permissions of the file that
-    /// it is to replace; removed again unless it is persisted.
+    /// Creates an empty temporary file next to the target, with the permissions of the file that it
+    /// will replace. It is removed when dropped, unless it is persisted.
     ///
     /// # Errors
     /// The system's error.

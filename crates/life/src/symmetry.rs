@@ -92,8 +92,8 @@ impl fmt::Display for Symmetry {
     }
 }
 
-/// A square soup of this symmetry, `side` cells a side: of the cells that must be the same, the
-/// one that comes first is that of [`soup`], whose `density`, `seed` and `instance` these are.
+/// A square soup with this symmetry. The first cell (row by row) of each set of equivalent cells is
+/// that of [`soup`] with the same `density`, `seed` and `instance`; the others are copies of it.
 ///
 /// # Errors
 /// If there is no lattice of this side.

@@ -1,5 +1,6 @@
 //! Names and numbers formatted for messages.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -7,14 +8,32 @@ use lang::tr;
 
 /// A file's name or path with control characters escaped, so that it cannot affect a terminal.
 pub fn shown(path: impl AsRef<Path>) -> String {
-    let mut text = String::new();
-    for letter in path.as_ref().display().to_string().chars() {
-        match letter.is_control() {
-            true => text.extend(letter.escape_default()),
-            false => text.push(letter),
+    let text = path.as_ref().display().to_string();
+    escape_controls(&text, &[]).into_owned()
+}
+
+/// A text with control characters escaped, except those to keep.
+pub fn escape_controls<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
+    let is_escaped = |letter: char| letter.is_control() && !keep.contains(&letter);
+    if !text.contains(is_escaped) {
+        return text.into();
+    }
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match is_escaped(letter) {
+            true => escaped.extend(letter.escape_default()),
+            false => escaped.push(letter),
         }
     }
-    text
+    escaped.into()
+}
+
+/// The letters and digits of a name, in lower case, with `&` as "and": for comparing names however
+/// they are typed.
+pub(crate) fn plain(name: &str) -> String {
+    let name = name.replace('&', "and");
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// Minimum similarity, from 0 to 1, for a suggestion.

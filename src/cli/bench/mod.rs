@@ -23,12 +23,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::options::BenchArguments;
-use super::text::{print, si};
+use super::text::print;
 use engine::cpu::CpuEngine;
 use engine::kernels;
 use life::{Rule, Size};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use screen::numbers::si;
 use session::instances::{Instances, open_engine, starts};
 
 pub use record::{Origin, Record, Row, Table};

@@ -4,7 +4,6 @@ use anyhow::Result;
 
 use super::Outcome;
 use super::checks::{Bench, SLOT, VIEW_PIXELS, VIEW_SLOT};
-use super::views::reduced;
 use engine::{Kernel, LatticeId, Op, Program, ReduceRegion, Transfer};
 use life::{Lattice, Rule, Size, reference, soup};
 use session::instances::read_lattice;
@@ -104,7 +103,7 @@ impl Bench {
             for (i, want) in lattices.clone().zip(&wanted) {
                 let same = &read_lattice(&*self.slots, i as usize, SLOT, size)? == want;
                 outcome.expect(same, || format!("{}: lattice {i}", kernel.name));
-                let pixels = reduced(want, region);
+                let pixels = region.by_definition(want);
                 let mut same = false;
                 self.slots.read(LatticeId(i), VIEW_SLOT, &mut |words| {
                     same = bytemuck::cast_slice::<u32, u8>(words)[..pixels.len()] == pixels[..];

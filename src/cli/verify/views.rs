@@ -1,11 +1,11 @@
-//! Reduced views, held against their definition.
+//! Compares reduced views with their definition.
 
 use anyhow::Result;
 
 use super::Outcome;
 use super::checks::{Bench, VIEW_PIXELS, VIEW_SLOT};
 use engine::{LatticeId, Op, Program, ReduceRegion, Transfer};
-use life::{Lattice, soup};
+use life::soup;
 
 impl Bench {
     /// Reduced views, byte by byte against their definition.
@@ -74,7 +74,7 @@ impl Bench {
                 );
                 self.engine.submit(&program)?;
                 self.finish()?;
-                let want = reduced(&start, region);
+                let want = region.by_definition(&start);
                 let mut same = false;
                 self.slots.read(lattice, VIEW_SLOT, &mut |words| {
                     same = bytemuck::cast_slice::<u32, u8>(words)[..want.len()] == want[..];
@@ -84,28 +84,4 @@ impl Bench {
         }
         Ok(outcome)
     }
-}
-
-/// A region's bytes, as its definition has them.
-pub(super) fn reduced(lattice: &Lattice, region: ReduceRegion) -> Vec<u8> {
-    let cells = |(from, to): (i64, i64), side: u32| -> Vec<u32> {
-        let side = i64::from(side);
-        let each_once = from..to.min(from + side);
-        each_once.map(|at| at.rem_euclid(side) as u32).collect()
-    };
-    let size = lattice.size();
-    let columns: Vec<_> = (0..region.width)
-        .map(|i| cells(region.columns(i), size.width()))
-        .collect();
-    let mut bytes = Vec::new();
-    for j in 0..region.height {
-        let rows = cells(region.rows(j), size.height());
-        for columns in &columns {
-            let covered = rows.len() * columns.len();
-            let alive = |y: u32| columns.iter().filter(|&&x| lattice.get(x, y)).count();
-            let alive: usize = rows.iter().map(|&y| alive(y)).sum();
-            bytes.push(((255 * alive + covered / 2) / covered) as u8);
-        }
-    }
-    bytes
 }

@@ -72,32 +72,8 @@ fn count(row: &[u32], columns: Range<usize>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::{Lattice, Size};
+    use life::Size;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    /// The definition, cell by cell: a pixel covers the cells between its corners, wrapped around
-    /// the torus.
-    fn by_definition(lattice: &Lattice, region: ReduceRegion) -> Vec<u8> {
-        let size = lattice.size();
-        let set = |(from, to): (i64, i64), side: u32| -> BTreeSet<u32> {
-            let on = |at: i64| at.rem_euclid(side.into()) as u32;
-            (from..to).map(on).collect()
-        };
-        let pixel = |j: u32, i: u32| {
-            let columns = set(region.columns(i), size.width());
-            let rows = set(region.rows(j), size.height());
-            let cells = rows
-                .iter()
-                .flat_map(|&y| columns.iter().map(move |&x| (x, y)));
-            let alive = cells.filter(|&(x, y)| lattice.get(x, y)).count();
-            let density = 255.0 * alive as f64 / (columns.len() * rows.len()) as f64;
-            (density + 0.5).floor() as u8
-        };
-        (0..region.height)
-            .flat_map(|j| (0..region.width).map(move |i| pixel(j, i)))
-            .collect()
-    }
 
     proptest! {
         #[test]
@@ -117,7 +93,7 @@ mod tests {
             let mut view = Vec::new();
             reduce(&bits, region, &mut view);
             let bytes: Vec<u8> = view.iter().flat_map(|word| word.to_le_bytes()).collect();
-            prop_assert_eq!(bytes, by_definition(&lattice, region));
+            prop_assert_eq!(bytes, region.by_definition(&lattice));
         }
     }
 

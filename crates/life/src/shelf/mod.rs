@@ -12,7 +12,7 @@ pub use behaviour::{Behaviour, Kind};
 use behaviour::{STILL, fires, oscillates, puffs, settles, travels};
 
 use super::formats::{Format, Notes, Sheet};
-use super::words::nearest;
+use super::words::{nearest, plain};
 use super::{Pattern, Rule, Symmetry, symmetric_soup};
 
 /// A bundled pattern.
@@ -68,12 +68,6 @@ impl Shelved {
         };
         Pattern::from_text(self.name, text).expect("the shelf's patterns are tested")
     }
-}
-
-/// The letters and digits of a name, in lower case.
-fn plain(name: &str) -> String {
-    let letters = name.chars().filter(|c| c.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// A soup as RLE text with notes.
