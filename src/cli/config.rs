@@ -1,5 +1,5 @@
-//! Settings that a person wants every time: in the platform's folder for such files, written on
-//! request alone. They stand where the usual values do: what is typed goes before them.
+//! The settings file: default options, in the platform's configuration folder. Only `config save`
+//! writes it. Options on the command line take precedence over it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::options::command_line;
 use super::text::{print, printable};
 use life::{ReadError, read_regular_file, write_atomically};
 
-/// Options that are of one time, and so are not kept.
+/// Options that apply to a single run and cannot be saved.
 const NOT_KEPT: [&str; 7] = [
     "session", "record", "pattern", "frames", "rounds", "help", "version",
 ];
@@ -161,7 +161,7 @@ pub(super) fn show_path() -> Result<()> {
     print(&path()?.display().to_string())
 }
 
-/// Prints what stands in it.
+/// Prints the settings file.
 pub(super) fn show() -> Result<()> {
     let path = path()?;
     match text_of(&path)? {
@@ -173,7 +173,7 @@ pub(super) fn show() -> Result<()> {
     }
 }
 
-/// Writes the options that were typed, and nothing else.
+/// Replaces the settings file by the options that were typed.
 pub(super) fn save(matches: &ArgMatches) -> Result<()> {
     let path = path()?;
     let typed = typed(matches);
@@ -182,7 +182,10 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
         .map(|(name, _)| name)
         .find(|name| NOT_KEPT.contains(&name.as_str()))
     {
-        return Err(BadArguments(format!("--{name} is of one time and is not kept")).into());
+        return Err(BadArguments(format!(
+            "--{name} applies to a single run and cannot be saved"
+        ))
+        .into());
     }
     let text = as_toml(typed);
     make_folder(&path)?;

@@ -1,4 +1,4 @@
-//! `lifestreams devices`: what is here, and for what is not: why, and the remedy.
+//! `lifestreams devices`: lists devices, and explains what is missing and how to fix it.
 
 use anyhow::Result;
 use std::num::NonZero;

@@ -141,8 +141,7 @@ fn with_sensible_tips(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Prints the argument parser's sentence and ends; without what a terminal would obey, where
-/// something like that was typed.
+/// Prints the argument parser's error and exits. Control characters in it are escaped.
 fn refuse(error: clap::Error) -> ! {
     let obeyed = |word: std::ffi::OsString| word.to_string_lossy().contains(char::is_control);
     if !std::env::args_os().any(obeyed) {
@@ -154,7 +153,7 @@ fn refuse(error: clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// What was typed and means nothing beside the rest.
+/// Warns about options that have no effect in combination with the others.
 fn say_what_is_ignored(matches: &clap::ArgMatches) {
     let matches = match matches.subcommand() {
         None => matches,
@@ -165,7 +164,7 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
     for soup in ["seed", "density"] {
         if typed("pattern") && typed(soup) {
             text::say(&tr!(
-                "--{soup} is of soups: it says nothing here, where --pattern is the start",
+                "--{soup} has no effect with --pattern, which sets the start",
                 soup = soup
             ));
         }

@@ -36,14 +36,14 @@ pub(super) struct Cli {
     /// How it is shown.
     #[command(flatten)]
     pub window: WindowArguments,
-    /// The language of what people read [default: by locale]
+    /// Language of the interface [default: by locale]
     #[arg(long, value_name = "LANGUAGE", value_enum, global = true)]
     #[arg(help_heading = "How it is shown, and for how long")]
     pub lang: Option<Language>,
 }
 
 impl Cli {
-    /// Whether a program reads what is printed: that is English.
+    /// Whether the output is JSON, which is always in English.
     pub(super) fn prints_json(&self) -> bool {
         match &self.command {
             Some(Command::Run(arguments)) => arguments.json,
@@ -54,7 +54,7 @@ impl Cli {
         }
     }
 
-    /// The connections asked for, and those that are usual for what is to be done.
+    /// The number of hardware work queues: the one requested, and the default for this command.
     ///
     /// Streams that share a connection wait for each other where events or copies stand between
     /// their launches, so whoever looks at streams gets all 32. They cost the host: a tenth to a
@@ -77,35 +77,35 @@ impl Cli {
 /// What else there is to do.
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
-    /// No window: step every instance, report, save
+    /// Step every instance without a window as fast as possible, then report and save
     Run(RunArguments),
-    /// The window's picture, rendered off-screen
+    /// Save a picture of the window, rendered off-screen
     Snapshot(SnapshotArguments),
-    /// What streams do, measured lesson by lesson; without a name, their list
+    /// Run a lesson that measures what streams do; without a name, list the lessons
     Lesson(LessonArguments),
-    /// Measure, and print the tables
+    /// Run benchmarks and print their tables
     Bench(BenchArguments),
-    /// Hold every kernel on this device against the reference
+    /// Check every kernel on this device against the reference
     Verify(VerifyArguments),
-    /// What is here, and for what is not: why, and the remedy
+    /// List devices, and explain what is missing and how to fix it
     Devices(DevicesArguments),
-    /// Settings for every time: show them, their file, or save the options that are typed
+    /// Show or save default options
     Config {
-        /// What to do; without it, they are shown
+        /// What to do [default: show]
         #[command(subcommand)]
         what: Option<ConfigCommand>,
     },
     /// List the patterns that come with the program: name, size, rule, what each does
     Patterns,
-    /// Print what this shell needs to complete options and their values
+    /// Print the completion script of a shell
     Completions {
         /// The shell
         #[arg(value_name = "SHELL")]
         shell: clap_complete::Shell,
     },
-    /// Print the manual's page
+    /// Print the manual page
     Man {
-        /// Write it, and a page for each command, into this folder
+        /// Write the manual page, and one for each command, into this folder
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
@@ -114,11 +114,11 @@ pub(super) enum Command {
 /// What `config` does.
 #[derive(Subcommand, Debug)]
 pub(super) enum ConfigCommand {
-    /// Print what stands in the file
+    /// Print the settings file
     Show,
-    /// Print where the file is
+    /// Print the path of the settings file
     Path,
-    /// Write the options that are typed behind it into the file, and nothing else
+    /// Save the options that follow as the new defaults, in place of all earlier ones
     Save(Box<SavedArguments>),
 }
 
@@ -163,7 +163,7 @@ pub(super) struct Common {
     /// fastest [default: sync-global; for run the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel_or_auto())]
     pub kernel: Option<KernelOption>,
-    /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
+    /// Compute device: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
     #[command(flatten)]
@@ -306,16 +306,17 @@ pub(super) struct WindowArguments {
     /// Where to show it: auto takes the window where there is a display, else the terminal
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
     pub display: Display,
-    /// Continue the session in this file, if it exists (options of what is stepped and how are then
-    /// the file's), and save the session there at the end
+    /// Continue the session in this file, if it exists, and save the session there at the end. The
+    /// file then sets lattices, kernel, switches, pace and history; of the options for these, only
+    /// --device counts
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub session: Option<PathBuf>,
     /// Record from the first frame on: --frames pictures, or until the end; by the name's ending a
     /// GIF, an APNG (.png), or an MP4 through ffmpeg, where a picture that stands longer than 1/25 s
-    /// is repeated. The window takes at most 25 pictures a second; with no display each round is one
+    /// is repeated. The window takes at most 25 pictures per second; with no display each round is one
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub record: Option<PathBuf>,
-    /// What panels are made of in a terminal
+    /// Characters to draw panels with in a terminal
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Glyphs::Auto)]
     pub glyphs: Glyphs,
     /// The GPU that draws, by a part of its name [default: the window's own]
@@ -338,7 +339,7 @@ pub(super) struct RunArguments {
     /// Generations to step
     #[arg(short, long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub generations: u64,
-    /// Write one RLE file an instance into this folder: 000.rle, 001.rle, …
+    /// Write one RLE file per instance into this folder: 000.rle, 001.rle, …
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
     /// Time every round, with downloads, and write the last ones for Perfetto or chrome://tracing;
@@ -365,46 +366,46 @@ pub(super) struct SnapshotArguments {
     /// The window's size in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = pixels)]
     pub window_size: (u32, u32),
-    /// Pixels a point, as a HiDPI monitor has them
+    /// Pixels per point: 2 for a HiDPI monitor
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale)]
     pub scale: f32,
-    /// Rounds before the picture is taken, at least
+    /// Minimum rounds before the picture is taken
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole(0u64, u64::MAX))]
     pub rounds: u64,
     /// The GPU that draws, by a part of its name
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
-    /// Paused after exactly these rounds
+    /// Pause after exactly --rounds rounds
     #[arg(long)]
     pub paused: bool,
-    /// The first panel alone
+    /// Show only the first panel
     #[arg(long)]
     pub single: bool,
-    /// With the keys shown
+    /// Show the keyboard shortcuts
     #[arg(long)]
     pub help_shown: bool,
-    /// With the streams' timeline
+    /// Show the timeline of the streams
     #[arg(long)]
     pub timeline: bool,
-    /// With the timeline, and which multiprocessor ran which block when
+    /// Show the timeline, and which SM ran which block when
     #[arg(long)]
     pub blocks: bool,
-    /// With the switches and the calls that they make
+    /// Show the lab: the switches, and the CUDA calls they make
     #[arg(long)]
     pub lab: bool,
-    /// With the ladder of kernels, and where the present one is
+    /// Show the ladder of kernels and the current kernel on it
     #[arg(long, conflicts_with = "lab")]
     pub ladder: bool,
-    /// With population, births and deaths over time
+    /// Show population, births and deaths over time
     #[arg(long, conflicts_with_all = ["lab", "ladder"])]
     pub population: bool,
-    /// Two settings on two halves of the panels
+    /// Compare two settings, A and B, each on half of the panels
     #[arg(long)]
     pub halves: bool,
-    /// With the result of this lesson beside the panels
+    /// Show the result of this lesson beside the panels
     #[arg(long, value_name = "NAME", value_parser = lesson_index())]
     pub lesson: Option<usize>,
-    /// Zoomed in so many times; 1 shows the whole lattices [default: as a window opens]
+    /// Zoom factor; 1 shows whole lattices [default: that of a new window]
     #[arg(long, value_name = "X", value_parser = zoom)]
     pub zoom: Option<f64>,
 }
@@ -428,7 +429,7 @@ pub(super) struct LessonArguments {
     #[arg(value_parser = PossibleValuesParser::new(
         ["all"].into_iter().chain(LESSONS.iter().map(|lesson| lesson.name))))]
     pub name: Option<String>,
-    /// Where
+    /// Compute device: auto, cpu, cuda or cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
     /// Print one JSON object, or for `all` an array of them, and nothing else, on stdout
@@ -448,7 +449,7 @@ pub(super) struct BenchArguments {
     /// Which tables: step, default (a run with no switches), limit (of the CPU), frame, start, timeline, ui, edit, effect, lesson, ladder, auto [default: all]
     #[arg(value_name = "NAME", value_parser = ["step", "default", "limit", "frame", "start", "timeline", "ui", "edit", "effect", "lesson", "ladder", "auto"])]
     pub names: Vec<String>,
-    /// Where
+    /// Compute device: auto, cpu, cuda or cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
     /// The GPU that draws, by a part of its name
@@ -475,7 +476,7 @@ pub(super) struct VerifyArguments {
     /// Few and small cases, for compute-sanitizer
     #[arg(long)]
     pub small: bool,
-    /// Where
+    /// Compute device: auto, cpu, cuda or cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
 }
@@ -500,13 +501,13 @@ pub(super) enum OnOff {
 /// `--display`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Display {
-    /// The window; with no display the terminal, if there is one, else none
+    /// A window if there is a display, else the terminal if stdout is one, else none
     Auto,
     /// The window
     Window,
     /// This terminal, in characters, with the same keys
     Terminal,
-    /// No window: a line of figures a second
+    /// No window: one line of figures per second
     None,
 }
 
@@ -672,7 +673,7 @@ mod tests {
         }
     }
 
-    /// What is said of a line that cannot be parsed.
+    /// The error message for a command line that cannot be parsed.
     fn rejection(line: &str) -> String {
         let words = ["lifestreams"].into_iter().chain(line.split(' '));
         let error = Cli::try_parse_from(words).expect_err(line);

@@ -1,4 +1,4 @@
-//! `patterns`: the shelf, a line a pattern.
+//! `lifestreams patterns`: lists the bundled patterns, one per line.
 
 use anyhow::Result;
 

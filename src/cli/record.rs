@@ -25,7 +25,7 @@ const LASTS: Duration = Duration::from_millis(40);
 /// How long a round may take before the recording is given up.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Records so many frames, a round apart, from the start on.
+/// Records the requested number of frames, a round apart, from the start on.
 pub(super) fn main(
     mut setup: Setup,
     file: SessionFile,

@@ -17,15 +17,15 @@ use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
 use session::fastest::Requested;
 use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
-/// The side of a lattice when nothing says otherwise: so large that a block's kernel over one lasts
-/// longer than the calls of a round keep the host, or it would be those that F2 measures.
+/// The default side of a lattice, in cells. It is so large that a kernel with one block per lattice
+/// takes longer than the host's calls of a round; otherwise F2 would measure those calls.
 pub(super) const DEFAULT_SIDE: u64 = 1024;
 
 /// How fast the window's rounds follow one another at the start.
 const ROUNDS_PER_SECOND: f64 = 60.0;
 
-/// A kernel that takes these lattices with these switches, one that takes most first: what stands
-/// until another is picked.
+/// A kernel that supports this size and these switches, for use until the fastest one is picked:
+/// the kernels without size limits come first.
 fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
     let [bits, global] = ["bits", "global"].map(|name| kernels::find(name).expect("a kernel"));
     let takes = |kernel: &&Kernel| {
@@ -93,7 +93,7 @@ impl Common {
         let many = launches > MAX_GRAPH_LAUNCHES && kernel.iteration != Iteration::InKernel;
         if self.switches.graphs == Some(OnOff::On) && many {
             return Err(BadArguments(format!(
-                "--graphs on takes at most {MAX_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"
+                "--graphs on takes at most {MAX_GRAPH_LAUNCHES} launches per round, and this would be {launches}; use fewer --generations-per-round"
             )));
         }
         Ok(())

@@ -28,7 +28,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     )?;
     let mut room = SessionWithLessons::start(setup, Box::new(|| {}))?;
     if let Some(index) = arguments.lesson {
-        renderer.lesson = Some(LessonScreen::Page(learn(&mut room, index)));
+        renderer.lesson = Some(LessonScreen::Page(measure_lesson(&mut room, index)));
     }
     let session = room.session();
     let mut options = ViewOptions {
@@ -117,27 +117,29 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
 }
 
 /// The last page of a lesson, once all of it has been measured.
-fn learn(room: &mut SessionWithLessons, index: usize) -> LessonPage {
-    room.open(index);
+fn measure_lesson(session: &mut SessionWithLessons, index: usize) -> LessonPage {
+    session.open(index);
     loop {
-        room.next();
-        match room.page() {
+        session.next();
+        match session.page() {
             Some(page) if page.number < page.of || page.busy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             page => {
-                room.close();
+                session.close();
                 return page.unwrap_or_default();
             }
         }
     }
 }
 
-/// What a session that has ended by itself did not bring, and the remedy.
+/// The error if the session paused before it had what was requested.
 fn lacking(block_timestamps: bool, halved: bool) -> Option<&'static str> {
     match (block_timestamps, halved) {
-        (false, _) => Some("none of these rounds was stamped; --blocks goes without --paused"),
-        (_, false) => Some("no two settings were compared; --halves goes without --paused"),
+        (false, _) => {
+            Some("no round with block timestamps was completed; use --blocks without --paused")
+        }
+        (_, false) => Some("no settings were compared; use --halves without --paused"),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! `lifestreams verify`: every kernel on this device, held against the reference bit by bit.
+//! `lifestreams verify`: compares every kernel on this device with the reference, bit by bit.
 
 use std::time::Instant;
 
@@ -195,7 +195,7 @@ pub(super) fn first_wrong(kernel: &'static Kernel, device: DeviceChoice) -> Resu
 }
 
 impl Cases {
-    /// The most cells of a lattice that is compared after so many generations.
+    /// Maximum cells of a lattice that is compared after this many generations.
     fn most_cells(&self, generations: u32) -> u64 {
         let some = match WITH_LARGE.contains(&generations) {
             true => u64::MAX,

@@ -186,13 +186,13 @@ fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
 const WITHOUT: &str = "without a window; Ctrl+C stops it";
 const IN_TERMINAL: &str = "shown in this terminal; Ctrl+Q quits";
 
-/// Whether stdout is a terminal that can show panels, and ours to use.
+/// Whether stdout is a terminal that can show panels and this process is in its foreground.
 fn takes_panels() -> bool {
     let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
     std::io::stdout().is_terminal() && !dumb && terminal::is_foreground()
 }
 
-/// What a display's absence leaves to be done of a recording: all of it.
+/// Runs without a window: records off-screen if a recording was requested, else prints figures.
 fn without_window(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
     match &window.record {
         Some(path) => record::main(setup, file, window, path),

@@ -136,7 +136,7 @@ pub(crate) struct Area {
 }
 
 impl Picture {
-    /// Of an X window dump of 32 bits a pixel, as every Xvfb of depth 24 gives it.
+    /// Of an X window dump of 32 bits per pixel, as every Xvfb of depth 24 gives it.
     fn of_xwd(dump: &[u8]) -> Picture {
         let field = |n: usize| u32::from_be_bytes(dump[4 * n..][..4].try_into().unwrap()) as usize;
         let (header, width, height) = (field(0), field(4), field(5));

@@ -1,5 +1,5 @@
 //! What the lab asks of the CUDA engine, over the tests' own driver: kinds of streams, contexts,
-//! buffers, issuers, waiting, pageable memory, stamps; and nothing left behind.
+//! buffers, issuers, waiting, pageable memory, block timestamps; and nothing left behind.
 
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -526,7 +526,7 @@ fn an_issuer_waits_for_its_own_events_only() {
 const SIZE: (u32, u32) = (45, 23);
 
 impl Lab {
-    /// Lattices with slots: one page-locked, one pageable, one checkpoint.
+    /// Lattices with slots: one page-locked, one pageable, one for snapshots.
     fn lattices(&mut self, count: usize) -> (Size, StreamId, Program) {
         let size = Size::new(SIZE.0.into(), SIZE.1.into()).unwrap();
         self.0.create_lattices(D0, count, size).unwrap();
@@ -571,10 +571,10 @@ fn a_download_to_pageable_memory_blocks_its_call() {
         }
         let ran = lab.run(&program);
         assert_eq!(ran.downloads, 3);
-        let [pinned, pageable, checkpoint] = [1, 3, 5].map(|step| ran.host(step).length().0);
-        let at_once = pinned.max(checkpoint) < 50 * times * MS;
+        let [pinned, pageable, snapshot] = [1, 3, 5].map(|step| ran.host(step).length().0);
+        let at_once = pinned.max(snapshot) < 50 * times * MS;
         so(at_once && pageable > 50 * times * MS, || {
-            format!("{pinned}, {pageable} and {checkpoint} ns")
+            format!("{pinned}, {pageable} and {snapshot} ns")
         })
     });
     let want = soup(size, 0.4, 3, 0);
@@ -789,7 +789,7 @@ fn blocks_say_when_and_where_they_ran() {
         assert_eq!(
             Lattice::from_words(size, words.to_vec()),
             want,
-            "stamps changed the cells"
+            "block timestamps changed the cells"
         );
     };
     assert!(slots.read(lattice, Slot(0), look));

@@ -160,13 +160,13 @@ impl Stage {
                 );
             }
         }
-        let checkpoint = Slot(self.spec.pictures());
+        let snapshot = Slot(self.spec.pictures());
         let round = (0..LATTICES).flat_map(|i| {
             let stream = self.stream_of(i);
             let lattices = i..i + 1;
             let download = Op::Download {
                 lattices,
-                slot: checkpoint,
+                slot: snapshot,
                 what: Transfer::Bits,
             };
             [(stream, advance("bits", i..i + 1, 1)), (stream, download)]
@@ -176,7 +176,7 @@ impl Stage {
         for (i, cells) in self.cells.iter_mut().enumerate() {
             *cells = reference::run(cells, Rule::LIFE, 1);
             let look = &mut |words: &[u32]| assert_eq!(words, cells.words(), "{i}: {why}");
-            assert!(self.slots.read(LatticeId(i as u32), checkpoint, look));
+            assert!(self.slots.read(LatticeId(i as u32), snapshot, look));
         }
     }
 }
@@ -792,7 +792,7 @@ fn a_reserve_that_fails_leaves_the_state_that_there_is() {
     let on = |ops: Vec<Op>| program(ops.into_iter().map(|op| (ids.stream, op)));
     stage.engine.reserve(Layout::Planar).unwrap();
     stage.run(&on(vec![unpack(3..4, Layout::Planar)]));
-    // 2 GiB at 4 bytes a cell, of which the fake driver has 1.
+    // 2 GiB at 4 bytes per cell, of which the fake driver has 1.
     let large = Size::new(1 << 14, 1 << 14).unwrap();
     stage.engine.create_lattices(D0, 1, large).unwrap();
     let failed = stage.engine.reserve(Layout::I32);
@@ -950,14 +950,14 @@ proptest! {
             }
         }
         for stage in &mut stages {
-            let checkpoint = stage.spec.pictures();
-            let bits = program([(ids.stream, download(0..4, checkpoint, Transfer::Bits))]);
+            let snapshot = stage.spec.pictures();
+            let bits = program([(ids.stream, download(0..4, snapshot, Transfer::Bits))]);
             stage.run(&bits);
             for (i, model) in (0..4).zip(&models) {
                 let look = &mut |words: &[u32]| {
                     assert_eq!(words, model.bits.words(), "{}", stage.engine.name());
                 };
-                assert!(stage.slots.read(LatticeId(i), Slot(checkpoint), look));
+                assert!(stage.slots.read(LatticeId(i), Slot(snapshot), look));
             }
         }
     }

@@ -18,7 +18,7 @@ const GXX: [&str; 8] = [
     "-fPIC",
     "-Wall",
     "-Wno-unknown-pragmas",
-    "-ffp-contract=off", // lessons are held against the CPU bit by bit, floats too
+    "-ffp-contract=off", // lessons are compared with the CPU bit by bit, floats too
     "-U_FORTIFY_SOURCE",
     "-pthread",
 ];

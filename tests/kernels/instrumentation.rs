@@ -1,4 +1,4 @@
-//! The kernels with stamps instrumented in are PTX that NVIDIA's assembler takes.
+//! NVIDIA's assembler accepts the PTX of every kernel, also with block timestamps added.
 
 use std::path::Path;
 use std::process::Command;

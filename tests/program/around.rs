@@ -1,4 +1,4 @@
-//! What stands around the program: its help, its manual, completions that a shell takes.
+//! Tests of `--help`, the manual page and the shell completions.
 
 use std::fs;
 

@@ -606,7 +606,7 @@ fn lattices_beyond_the_memory_are_refused_at_once() {
 #[test]
 fn a_limit_on_memory_is_met_with_a_sentence_wherever_it_lies() {
     let folder = scratch();
-    // 32 MiB of bits a lattice: from where nothing fits to where all but the last piece does.
+    // 32 MiB of bits per lattice: from where nothing fits to where all but the last piece does.
     let mut refused = 0;
     for mib in (120..=600).step_by(24) {
         let line = format!(

@@ -1,7 +1,7 @@
 //! The patterns that come with Golly, several hundred files of many kinds and rules: those of two
 //! states and a rule of counts are read and stepped as Golly does it, and of each other one the
 //! reason why not is told. `collection/golly.tsv` says what becomes of every file;
-//! `LIFESTREAMS_RENEW=1 cargo test --test collection` writes it anew.
+//! `LIFESTREAMS_RENEW=1 cargo test --test program collection` writes it anew.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn collection() -> Vec<(String, PathBuf)> {
     named.collect()
 }
 
-/// Golly without a window: what it says, a line a generation.
+/// Golly without a window: what it says, a line per generation.
 fn golly(file: &Path, options: &[&str]) -> String {
     let program = Path::new(GOLLY).join("usr/bin/bgolly");
     // QuickLife, which it takes by itself, reads no macrocells.

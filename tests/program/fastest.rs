@@ -32,7 +32,7 @@ fn nothing_is_asked_for_and_one_launch_steps_all() {
     assert_eq!(chosen["chosen_by"], "estimate", "{chosen}");
     assert_eq!(chosen["generations"], 12);
     assert_eq!(chosen["stopped"], false);
-    // The cells are those of the first rung, a generation a round.
+    // The cells are those of the first rung, one generation per round.
     let plain = format!("{line} plain --device cpu --kernel global --generations-per-round 1");
     lifestreams(folder, &plain).done();
     for i in 0..5 {

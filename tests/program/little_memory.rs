@@ -83,7 +83,7 @@ fn a_pattern_in_a_large_lattice_takes_no_more_memory_than_there_is() {
         &limited(folder.path(), 1024, line),
         "16 lattices of 65536x65536",
     );
-    // 32 MiB of bits a lattice: from where nothing fits to where all but the last piece does.
+    // 32 MiB of bits per lattice: from where nothing fits to where all but the last piece does.
     let mut refused = 0;
     for mib in (120..=600).step_by(48) {
         let line =

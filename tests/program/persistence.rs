@@ -151,7 +151,7 @@ fn settings_are_written_on_request_alone_and_what_is_typed_wins() {
     wrong.refuses(2, &["config.toml, line 3", "no setting 'colour'"]);
     lifestreams(folder, "config path").done();
     let refused = lifestreams(folder, "config save --frames 3");
-    refused.refuses(2, &["--frames is of one time"]);
+    refused.refuses(2, &["--frames applies to a single run"]);
 }
 
 #[test]

@@ -260,7 +260,7 @@ fn rounds_graphs_and_streams_change_no_cell() {
 fn pattern_files_start_in_the_middle_of_their_torus() {
     let folder = scratch();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/patterns");
-    // Some of the shelf, a file an instance, on a torus that none of them names.
+    // Some of the shelf, a file per instance, on a torus that none of them names.
     let shelf = [
         "acorn",
         "blinker",

@@ -19,7 +19,7 @@ fn a_lane_a_stream_and_no_two_slices_overlap_in_one() {
         assert_eq!(
             lanes.len(),
             streams + 1,
-            "{arguments}: a lane a stream, one for the host"
+            "{arguments}: a lane per stream, one for the host"
         );
         for (lane, slices) in &lanes {
             assert!(

@@ -1,4 +1,4 @@
-//! Measures, held against a count of the cells on the host.
+//! Compares measures with a count of the cells on the host.
 
 use anyhow::Result;
 

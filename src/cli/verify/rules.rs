@@ -9,7 +9,7 @@ use engine::kernels::KERNELS;
 use life::{Rule, reference, soup};
 
 /// Cells of a lattice at most; a kernel that takes none so small steps its smallest.
-const MOST_CELLS: u64 = 20_000;
+const MAX_CELLS: u64 = 20_000;
 
 const GENERATIONS: u32 = 6;
 
@@ -27,7 +27,7 @@ impl Bench {
             let bits = (nth as u32 + 1).wrapping_mul(0x9e37_79b9) >> 14;
             let rule = Rule::from_masks((bits & 0x1ff) as u16, (bits >> 9) as u16);
             let kernel = kernels[nth % kernels.len()];
-            let cases = self.cases_for(kernel, MOST_CELLS);
+            let cases = self.cases_for(kernel, MAX_CELLS);
             let case = cases[nth / kernels.len() % cases.len()];
             let start = soup(self.cases.sizes[case], 0.4, nth as u64, 0);
             self.engine.reserve(kernel.layout)?;
