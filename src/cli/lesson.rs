@@ -9,7 +9,7 @@ use super::failure::CheckFailed;
 use super::options::LessonArguments;
 use super::text::{print, say};
 use lang::tr;
-use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome, Picture, Progress};
+use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome, PartOutcome, Progress};
 use model::Speedup;
 use view::picture_file::{Image, write_png};
 
@@ -193,7 +193,7 @@ fn named(path: &Path, behind: &str) -> PathBuf {
     path.with_file_name(format!("{stem}{behind}.{}", extension.to_string_lossy()))
 }
 
-fn image(picture: &Picture) -> Image {
+fn image(picture: &LessonImage) -> Image {
     Image {
         width: picture.width,
         height: picture.height,

@@ -25,7 +25,7 @@ pub struct Bench {
     places: HashMap<BufferId, BufferLocation>,
     /// Buffers that parts share, by their number and size.
     shared: HashMap<(usize, usize), Vec<BufferId>>,
-    /// What one part leaves for the next.
+    /// Numbers that one part stores for later parts, by name.
     kept: HashMap<&'static str, f64>,
     /// What the rounds of a sweep step now; `None` in lessons without a sweep.
     pub(super) sweep: Option<SweepSetup>,
@@ -155,7 +155,8 @@ impl Bench {
         Ok(open_engine(self.choice)?)
     }
 
-    /// Another bench on the same device, with an engine of its own: lattices are for ever.
+    /// Another bench on the same device, with an engine of its own, because an engine never frees
+    /// its lattices.
     pub fn another(&self) -> Result<Bench> {
         Bench::open(self.choice)
     }
@@ -341,7 +342,7 @@ pub(super) fn copy_part(from: BufferId, to: BufferId, bytes: std::ops::Range<usi
     }
 }
 
-/// A launch of so many blocks of so many threads.
+/// A launch of `grid` blocks of `block` threads.
 pub(super) fn call(
     kernel: &'static BufferKernel,
     grid: u32,

@@ -1,10 +1,10 @@
 //! Parts measured in turn, until it is known which is faster.
 //!
 //! In each block every part runs once, in random order, so what changes slowly meets all alike. Each
-//! [`Comparison`] takes the times of its two parts from the block. It needs them to have run in random
-//! order, and they did, so the order that it draws itself only decides which time it is given first. A
-//! part that is in several comparisons therefore has the same time in all of them: the median over the
-//! blocks, from which the factors are computed, too.
+//! [`Comparison`] gets the times of its two parts from each block. It assumes that they ran in
+//! random order, which holds, so the order that it draws itself only decides which time it gets
+//! first. A part in several comparisons has the same time in all of them: its median over the
+//! blocks, from which the factors are computed.
 
 use std::time::{Duration, Instant};
 

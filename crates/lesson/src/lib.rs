@@ -16,12 +16,18 @@
 //! not show.
 //!
 //! # How to add one
-//! A `const` [`Lesson`] in a module of `book`, `copies` or `concepts`; its place in [`LESSONS`], which
-//! is its place in the list; Chinese for its texts in `assets/lang/zh.toml`; then `cargo xtask docs`.
+//! 1. A `const` [`Lesson`] in a module of `book`, `copies` or `concepts`. What its parts do is a
+//!    [`PartWork`]: `Rounds` if switches or kernels of a session's rounds are compared, `Sweep` if the
+//!    number of instances varies, `InKernel` for many generations in one launch, `Program` for an
+//!    experiment of its own with ops over buffers, `Once` for what is not compared. A kernel of its own
+//!    is added as [`engine::buffer_kernel`] says.
+//! 2. Its place in [`LESSONS`], which is its place in the list.
+//! 3. Chinese for its texts in `assets/lang/zh.toml`.
+//! 4. `lifestreams bench lesson --write` on a device with a record in `assets/bench`, then
+//!    `cargo xtask docs`: the documents need the measured factors of every lesson.
 //!
-//! The check of a lesson is that results are right. How much faster one part was than another is
-//! reported whatever it is. What is not compared gets no factor: the conclusion says how CUDA
-//! defines it, and leaves the figures to the reader.
+//! The checks of a lesson concern results, never times: factors are reported as measured. Parts
+//! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
 
 mod bench;
 mod book;
@@ -36,7 +42,9 @@ mod work;
 pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
-pub use outcome::{Check, Conclusions, Factor, Figure, Measured, Outcome, PartOutcome, Picture};
+pub use outcome::{
+    Check, Conclusions, Factor, Figure, LessonImage, Measured, Outcome, PartOutcome,
+};
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use std::ops::{ControlFlow, Range};
@@ -46,16 +54,16 @@ use interleave::{Limits, interleave};
 use lang::tr;
 use model::{DeviceChoice, Speedup};
 
-/// What can go wrong in a lesson, but for its checks.
+/// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]
 pub enum LessonError {
     /// The engine could not do something.
     #[error("{0}")]
     Engine(EngineError),
-    /// The program could not start itself again, or did not understand itself.
+    /// The child process could not be started, or its answer could not be read.
     #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
     Child(String),
-    /// Nobody wanted to hear more of it.
+    /// The progress callback ended the lesson.
     #[error("{}", tr!("the lesson was ended before it was measured"))]
     Ended,
 }
@@ -66,7 +74,7 @@ impl From<EngineError> for LessonError {
     }
 }
 
-/// What a lesson's functions answer.
+/// The result of a lesson's functions.
 pub type Result<T, E = LessonError> = std::result::Result<T, E>;
 
 /// A lesson.
@@ -170,7 +178,7 @@ pub type Tell<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 pub enum Progress<'a> {
     /// This part is being measured.
     Measuring(usize),
-    /// This part has been measured, and compared with those that it is compared with.
+    /// This part has been measured, and compared with the parts in the same [`Compare`]s.
     Measured(usize, &'a PartOutcome),
     /// The parts of a sweep have been measured for another number of instances.
     Swept(&'a Speedup),
@@ -243,12 +251,14 @@ impl Lesson {
     }
 }
 
-/// Measures every part of a lesson on a device (the first one, where there are several), and says
-/// what came of it. A sweep steps `swept`, if that is given, and else the lesson's own lattices.
-/// Blocks for as long as all that takes, seconds as a rule, or until `tell` answers that it is to end.
+/// Measures every part of a lesson on a device (the first one if there are several). A sweep steps
+/// the lattices of `swept` if given, else the lesson's own. Blocks until all parts are measured,
+/// usually for seconds, or until `tell` returns `Break`.
 ///
 /// # Errors
-/// Where the device or the engine fails, or `tell` ends it; a check that fails is no error but stands in the outcome.
+/// [`LessonError::Engine`] if the device cannot be opened or fails, [`LessonError::Child`] if a
+/// child process fails, [`LessonError::Ended`] if `tell` ended the lesson. A failed check is not an
+/// error.
 pub fn run(
     lesson: &'static Lesson,
     device: DeviceChoice,

@@ -27,7 +27,7 @@ pub struct Outcome {
     /// What there is to learn.
     pub closing: String,
     /// Pictures by name.
-    pub pictures: Vec<Picture>,
+    pub pictures: Vec<LessonImage>,
     /// The speed-up curve, if the lesson has a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<Speedup>,
@@ -48,7 +48,7 @@ pub struct PartOutcome {
     pub interval_ms: Option<[f64; 2]>,
     /// What was measured.
     pub figures: Vec<Figure>,
-    /// What is to be known of them.
+    /// A remark on the figures, shown below them.
     pub note: Option<String>,
     /// How many of the figures, the first ones, are of one sample.
     #[serde(skip)]
@@ -139,13 +139,13 @@ impl Conclusions {
 pub struct Check {
     /// What was checked.
     pub what: String,
-    /// Whether it is so.
+    /// Whether the check passed.
     pub passed: bool,
 }
 
 /// A picture that a lesson made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Picture {
+pub struct LessonImage {
     /// What it shows.
     pub name: &'static str,
     /// Width in pixels.
@@ -157,19 +157,19 @@ pub struct Picture {
     pub rgba: Vec<u8>,
 }
 
-impl Picture {
+impl LessonImage {
     /// A picture whose pixels are a function of their place.
     pub fn painted(
         name: &'static str,
         (width, height): (u32, u32),
         pixel: impl Fn(u32, u32) -> [u8; 3],
-    ) -> Picture {
+    ) -> LessonImage {
         let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         let color = |(x, y)| {
             let [red, green, blue] = pixel(x, y);
             [red, green, blue, 255]
         };
-        Picture {
+        LessonImage {
             name,
             width,
             height,
@@ -190,7 +190,7 @@ pub struct Measured {
     /// What was checked.
     pub checks: Vec<Check>,
     /// Pictures made.
-    pub pictures: Vec<Picture>,
+    pub pictures: Vec<LessonImage>,
     /// A timed round, for the timeline.
     pub trace: Option<TimedRound>,
 }
@@ -241,7 +241,7 @@ impl Measured {
         self
     }
 
-    /// With something to be known.
+    /// Adds a remark.
     pub fn note(mut self, note: impl Into<String>) -> Measured {
         self.note = Some(note.into());
         self

@@ -110,7 +110,7 @@ pub struct Rounds {
     pub kernel: &'static str,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
-    /// Generations a round.
+    /// Generations per round.
     pub generations_per_round: u32,
     /// Rounds in a row; a fifth of them on the CPU.
     pub rounds: u32,
@@ -125,7 +125,7 @@ pub struct SweepSetup {
     pub size: Size,
     /// The kernel that steps them.
     pub kernel: &'static Kernel,
-    /// Generations a round.
+    /// Generations per round.
     pub generations_per_round: u32,
 }
 
@@ -195,7 +195,7 @@ impl RoundsRun {
         Ok(run)
     }
 
-    /// The time of so many rounds in milliseconds.
+    /// The time of `rounds` rounds in milliseconds.
     fn step(&mut self, rounds: u32, traced: Option<&mut dyn FnMut(TimedRound)>) -> Result<f64> {
         let each = self.setup.generations_per_round;
         let generations = u64::from(rounds) * u64::from(each);
@@ -212,8 +212,8 @@ impl Experiment for RoundsRun {
         let cells = (self.setup.size.cells() * instances) as f64
             * f64::from(self.setup.generations_per_round);
         Ok(Measured::of_time(mark!("a round"), ms)
-            .figure(mark!("rounds a second"), 1e3 / ms, "1/s")
-            .figure(mark!("cells a second"), cells / ms / 1e6, "Gcell/s"))
+            .figure(mark!("rounds per second"), 1e3 / ms, "1/s")
+            .figure(mark!("cells per second"), cells / ms / 1e6, "Gcell/s"))
     }
 
     fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
@@ -237,7 +237,7 @@ impl Experiment for RoundsRun {
     }
 }
 
-/// Lattices that each live in one block for so many generations.
+/// Lattices that each stay in one block for many generations.
 #[derive(Clone, Copy, Debug)]
 pub struct InKernel {
     /// How many lattices.
@@ -310,7 +310,7 @@ impl Experiment for Launches {
         Ok(Measured::of_time(mark!("on the device"), ms)
             .figure(mark!("a generation"), ms * 1e6 / generations, "ns")
             .figure(
-                mark!("generations a second"),
+                mark!("generations per second"),
                 all * generations / ms / 1e3,
                 "M/s",
             ))

@@ -130,7 +130,7 @@ struct Way {
     /// Which streams; `None` for one that all share.
     streams: Option<StreamKind>,
     memory: HostMemory,
-    /// A bit a cell, not four bytes.
+    /// A bit per cell, not four bytes.
     bits: bool,
     /// All launches before the first copy.
     breadth: bool,

@@ -40,8 +40,8 @@ pub(crate) const EVENT: Lesson = Lesson {
     },
 };
 
-const STARTED: &str = mark!("started, asked at once (1 is yes)");
-const ENDED: &str = mark!("ended, asked at once (1 is yes)");
+const STARTED: &str = mark!("started, queried right after the call (1 is yes)");
+const ENDED: &str = mark!("ended, queried right after the call (1 is yes)");
 
 fn run(bench: &mut Bench) -> Result<Measured> {
     let stream = bench.stream()?;
@@ -81,12 +81,12 @@ fn run(bench: &mut Bench) -> Result<Measured> {
         .figure(STARTED, number(at_once[0]), "")
         .figure(ENDED, number(at_once[1]), "")
         .figure(
-            mark!("started, asked when it was waited for"),
+            mark!("started, queried after waiting for it"),
             number(at_last[0]),
             "",
         )
         .figure(
-            mark!("ended, asked when it was waited for"),
+            mark!("ended, queried after waiting for it"),
             number(at_last[1]),
             "",
         )

@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Picture,
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonImage, Measured, Part, PartWork,
     Result,
 };
 use engine::lesson_kernels::MANDELBROT;
@@ -167,9 +167,9 @@ impl Experiment for Set {
             .count();
         let [launch, down] = self.places;
         let mut measured = Measured::default()
-            .time(mark!("the points go up"), timed.step_ms(0))
+            .time(mark!("upload of the points"), timed.step_ms(0))
             .time(mark!("the launch"), timed.step_ms(launch))
-            .time(mark!("the picture comes down"), timed.step_ms(down))
+            .time(mark!("download of the picture"), timed.step_ms(down))
             .check(
                 tr!(
                     "{POINTS} points are as the CPU has them, to the last bit",
@@ -178,7 +178,7 @@ impl Experiment for Set {
                 wrong == 0,
             );
         let side = SIDE as u32;
-        measured.pictures = vec![Picture::painted("mandelbrot", (side, side), |x, y| {
+        measured.pictures = vec![LessonImage::painted("mandelbrot", (side, side), |x, y| {
             let inside = graph[((side - 1 - y) * side + x) as usize] == 1f32.to_bits();
             if inside {
                 [20, 22, 40]

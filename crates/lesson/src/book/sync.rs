@@ -1,4 +1,4 @@
-//! All generations in one launch: a block a lattice, and a barrier between generations.
+//! All generations in one launch: one block per lattice, and a barrier between generations.
 
 use crate::work::InKernel;
 use crate::{Compare, Conclusions, Group, Lesson, Part, PartWork};

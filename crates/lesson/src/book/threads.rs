@@ -38,7 +38,7 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
         label: "one context instead of ten",
     }],
     missing_on_cpu: Some(Missing {
-        what: "contexts in which memory and time are apart",
+        what: "contexts with separate memory that take turns",
         on_gpu: "A GPU would show that contexts are to it what processes are to a processor: they take \
                  turns, so that launches of different contexts do not run side by side. The CPU \
                  engine has one pool of threads for all.",

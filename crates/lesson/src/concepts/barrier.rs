@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::work::{DENSITY, SEED, square};
-use crate::{Bench, Group, Lesson, Measured, Part, PartWork, Picture, Result};
+use crate::{Bench, Group, Lesson, LessonImage, Measured, Part, PartWork, Result};
 use engine::lesson_kernels::BARRIER;
 use engine::{Argument, HostMemory, Program};
 use lang::{mark, tr};
@@ -46,7 +46,7 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
             tr!(
                 "Without the barrier {wrong} of {CELLS} cells are wrong: warps that are ahead \
                  read cells of an older generation, and write over cells that others still need. \
-                 Nothing said so; the launch succeeded.",
+                 CUDA reported no error: the launch succeeded.",
                 wrong = format_args!("{wrong:.0}"),
                 CELLS = CELLS
             )
@@ -114,7 +114,7 @@ fn run(bench: &mut Bench, barrier: bool) -> Result<Measured> {
     } else {
         "without the barrier"
     };
-    measured.pictures = vec![Picture::painted(name, (side, side), |x, y| {
+    measured.pictures = vec![LessonImage::painted(name, (side, side), |x, y| {
         let (x, y) = (x / ZOOM, y / ZOOM);
         color(&want, x, y, is_wrong(x, y))
     })];

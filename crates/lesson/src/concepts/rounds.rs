@@ -74,17 +74,17 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     group: Group::Concepts,
     title: "a round as one launch",
     source: "CUDA graphs, and the key F6",
-    intro: "16 lattices of 128 x 128 cells, 50 launches each a round: 800 calls of the host's. \
+    intro: "16 lattices of 128 x 128 cells, 50 launches each per round: 800 calls by the host. \
             Then the same round, prepared once as a graph and replayed: one call.",
     question: "A launch costs the host 2 to 3 µs, as long as the kernel runs: what do 800 of \
                them cost as one graph?",
     parts: &[
         Part {
-            title: "every launch a call",
+            title: "one call per launch",
             work: PartWork::Rounds(graphs(false)),
         },
         Part {
-            title: "a graph a round",
+            title: "one graph per round",
             work: PartWork::Rounds(graphs(true)),
         },
     ],

@@ -3,8 +3,8 @@
 use crate::bench::{at, call, copy};
 use crate::data::Numbers;
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
-    Picture, Result,
+    Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonImage, Measured, Missing, Part,
+    PartWork, Result,
 };
 use engine::lesson_kernels::GRAY;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
@@ -159,12 +159,12 @@ impl Experiment for Pictures {
             }
         }
         let mut measured = Measured::default()
-            .time(mark!("a picture goes up"), timed.step_ms(0))
+            .time(mark!("upload of one picture"), timed.step_ms(0))
             .time(mark!("its launch"), timed.step_ms(1))
-            .time(mark!("its gray comes down"), timed.step_ms(2))
+            .time(mark!("download of its gray values"), timed.step_ms(2))
             .check(tr!("every pixel of 32 pictures has its gray"), wrong == 0);
         let shape = (WIDTH as u32, HEIGHT as u32);
-        measured.pictures = vec![Picture::painted("gray", shape, |x, y| {
+        measured.pictures = vec![LessonImage::painted("gray", shape, |x, y| {
             [first[y as usize * WIDTH + x as usize]; 3]
         })];
         measured.trace = Some(bench.timed_round(&self.program, timed));

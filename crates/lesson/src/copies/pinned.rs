@@ -95,12 +95,12 @@ impl Experiment for ThereAndBack {
         let rate = |ran: &Ran| BYTES as f64 / ran.wall_ms() / 1e6;
         let both = up.wall_ms() + down.wall_ms();
         Ok(Measured::of_time(mark!("there and back"), both)
-            .time(mark!("up: the call returns after"), call(&up))
-            .time(mark!("up: the data is there after"), up.wall_ms())
-            .time(mark!("down: the call returns after"), call(&down))
-            .time(mark!("down: the data is there after"), down.wall_ms())
-            .figure(mark!("up"), rate(&up), "GB/s")
-            .figure(mark!("down"), rate(&down), "GB/s"))
+            .time(mark!("upload: the call returns after"), call(&up))
+            .time(mark!("upload: the data is there after"), up.wall_ms())
+            .time(mark!("download: the call returns after"), call(&down))
+            .time(mark!("download: the data is there after"), down.wall_ms())
+            .figure(mark!("upload"), rate(&up), "GB/s")
+            .figure(mark!("download"), rate(&down), "GB/s"))
     }
 
     fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
