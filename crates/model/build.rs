@@ -1,4 +1,4 @@
-//! Embeds the bench's records, one file a device.
+//! Embeds the bench's records, one file per device.
 
 use std::error::Error;
 use std::fmt::Write;

@@ -295,13 +295,13 @@ fn recorded(record: &Record, table: &Recorded) -> Result<String> {
     Ok(text)
 }
 
-/// Rows such as "16 × 512², 64 a round: `bits`": a line for the lattices, a column for the
+/// Rows such as "16 × 512², 64 per round: `bits`": a line for the lattices, a column for the
 /// generations per round; taken out of the others.
 fn fastest(rest: &mut Vec<&Row>) -> Result<String> {
     let mut columns: Vec<&str> = Vec::new();
     let mut lines: Vec<(&str, Vec<(&str, String)>)> = Vec::new();
     rest.retain(|row| {
-        let parts = row.what.split_once(" a round: ");
+        let parts = row.what.split_once(" per round: ");
         let Some(((work, generations), kernel)) =
             parts.and_then(|(start, kernel)| Some((start.rsplit_once(", ")?, kernel)))
         else {

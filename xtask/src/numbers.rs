@@ -59,7 +59,7 @@ fn scaled(value: f64, unit: &str) -> (f64, String) {
     }
 }
 
-/// A measured value with its unit: `7.81 ms`. Rounds and frames a second are plain numbers; their
+/// A measured value with its unit: `7.81 ms`. Rounds and frames per second are plain numbers; their
 /// table says what they are.
 pub(crate) fn quantity(value: f64, unit: &str) -> String {
     let (scale, shown) = scaled(value, unit);

@@ -162,7 +162,7 @@ pub struct SlotsSpec {
     pub picture_words: usize,
     /// Page-locked slots for a whole lattice's bits, after the picture slots.
     pub snapshots: u8,
-    /// Page-locked slots of [`Measure::WORDS`] words each, after the checkpoint slots.
+    /// Page-locked slots of [`Measure::WORDS`] words each, after the snapshot slots.
     pub measures: u8,
 }
 

@@ -32,7 +32,7 @@ ids! {
     BufferId(u32);
     /// A host thread that issues steps; 0 is the thread that owns the engine.
     IssuerId(u8);
-    /// A host slot of a lattice: picture slots first, then checkpoint slots, then measure slots.
+    /// A host slot of a lattice: picture slots first, then snapshot slots, then measure slots.
     Slot(u8);
     /// A duration or a point in time on the device's clock, in nanoseconds.
     Nanos(i64);
@@ -125,8 +125,8 @@ pub enum Op {
     /// Measures lattices' bits on the device: see [`Measure`](crate::Measure). The device keeps a
     /// copy of the bits for the next measure; memory for it is allocated at the first one.
     Measure(Range<u32>),
-    /// `get_async`: copies to each lattice's host slot. Returns immediately; the copy is complete
-    /// once the event after it has fired.
+    /// Copies to each lattice's host slot, asynchronously if the slot is page-locked: the copy is
+    /// complete once the event after it has fired. (PyCUDA calls this `get_async`.)
     Download {
         /// The lattices.
         lattices: Range<u32>,

@@ -1,18 +1,18 @@
 //! How the kernel of a session was chosen.
 
-/// How a kernel came to be.
+/// How a session's kernel was chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum KernelChoice {
-    /// Somebody named it.
+    /// The user named it.
     #[default]
     Explicit,
-    /// It is to be picked at the start; until then it is one that takes every lattice.
+    /// Will be chosen when the session starts; until then, any kernel that supports the lattices.
     Auto,
-    /// It and how its launches are submitted are to be picked at the start, for rounds of as many
-    /// generations as fit in a frame.
+    /// Will be chosen at the start together with how its launches are submitted (streams, graphs),
+    /// for rounds of as many generations as fit in a frame.
     AutoWithSubmission,
-    /// It was the fastest in the table that the program has of such devices.
+    /// The fastest on this device model according to the built-in table of measurements.
     Recorded,
-    /// It was the fastest of so many that were timed on this device.
+    /// The fastest of this many kernels that were timed on this device.
     Benchmarked(usize),
 }

@@ -11,8 +11,8 @@ use life::Rule;
 
 include!(concat!(env!("OUT_DIR"), "/records.rs"));
 
-/// Logical operations of three words that 32 cells of B3/S23 take at least, as far as anybody here
-/// knows: what the limit is made of.
+/// The minimum known number of three-input logical operations to step 32 cells by B3/S23, from
+/// which the limit is computed.
 pub const LOP3_PER_WORD: f64 = 7.5;
 
 /// A ladder, measured: one device, one build.
@@ -29,7 +29,7 @@ pub struct Ladder {
     /// The device's last cache before memory, in bytes, where known.
     pub cache: Option<u64>,
     /// What the device does at most.
-    pub limits: Limits,
+    pub limits: DeviceLimits,
     /// What the rungs had to do, in the order of measuring.
     pub works: Vec<Workload>,
     /// What they reached, rung by rung.
@@ -43,15 +43,15 @@ pub struct Ladder {
 
 /// What a device does at most, as the program measured it.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Limits {
-    /// Logical operations of three 32-bit words a second.
+pub struct DeviceLimits {
+    /// Logical operations of three 32-bit words per second.
     pub lop3_per_second: Option<f64>,
     /// Bytes read and written a second, each counted, in memory that no cache holds.
     pub copied_per_second: Option<f64>,
 }
 
-impl Limits {
-    /// Cells a second, were the operations of B3/S23 all that there is to do.
+impl DeviceLimits {
+    /// Cells per second, were the operations of B3/S23 all that there is to do.
     pub fn cells_per_second(self) -> Option<f64> {
         Some(self.lop3_per_second? * 32.0 / LOP3_PER_WORD)
     }
@@ -77,7 +77,7 @@ pub struct Rate {
     pub rule: String,
     /// How it was launched, in words.
     pub how: String,
-    /// Cells times generations a second: the median of the runs.
+    /// Cells times generations per second: the median of the runs.
     pub median: f64,
     /// The lowest.
     pub lowest: f64,
@@ -110,7 +110,7 @@ impl Workload {
         self.instances as f64 * (self.side as f64).powi(2)
     }
 
-    /// The bytes between which a kernel goes to and fro, both buffers where it has two.
+    /// Bytes that a kernel reads and writes repeatedly: its buffer, or both if it has two.
     pub fn working_set(self, kernel: &Kernel) -> u64 {
         let cell = match kernel.layout {
             Layout::I32 => 4.0,
@@ -121,8 +121,8 @@ impl Workload {
     }
 }
 
-/// Bytes that a kernel reads and writes in global memory, a cell and generation; none where the
-/// lattice stays in the block.
+/// Bytes that a kernel reads and writes in global memory per cell and generation; 0 if the lattice
+/// stays in the block.
 pub fn bytes_per_cell(kernel: &Kernel) -> f64 {
     let cell = match kernel.layout {
         Layout::I32 => 8.0,

@@ -1,8 +1,9 @@
-//! What the session and the screens both speak of: what a person can ask for ([`Action`], with the
+//! Types shared by the session and the front ends: what a user can request ([`Action`], with the
 //! one table of them), the [`Switches`], what a session is and shows ([`Setup`], [`Status`],
 //! [`Pictures`], [`Trace`]), and what was measured ([`population`], [`Overlap`], [`ladder`]).
 //!
-//! It stands below both, so that a change of the session leaves the painters as they are.
+//! Both depend on this crate and not on each other, so that a change in the session does not affect
+//! the painters.
 
 pub mod actions;
 pub mod comparison;

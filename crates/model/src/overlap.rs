@@ -114,7 +114,7 @@ impl Overlap {
         Some((self.alone_us / slowest.us, slowest.resource))
     }
 
-    /// Whether streams bring nothing here.
+    /// Whether streams gain nothing here: the overlap factor is below 1.05.
     pub fn is_negligible(&self) -> bool {
         self.factor() < 1.05
     }

@@ -14,11 +14,12 @@ pub struct PicturePlan {
 }
 
 impl PicturePlan {
-    /// The most bytes that a round's pictures take where nobody says what is to cross the bus.
+    /// Maximum bytes of a round's reduced views, all instances together.
     pub const MAX_BYTES: u64 = 64 << 20;
 
-    /// The most of them that are bits then: beyond, the host would spend more of a frame handing
-    /// them to the GPU that draws than all else takes (of 32 MiB, 5 ms).
+    /// Maximum bytes of all lattices' bits with
+    /// [`TransferChoice::Auto`](crate::TransferChoice::Auto); more are reduced to views. Handing 32
+    /// MiB to the drawing GPU would take the host 5 ms per frame, more than everything else.
     pub const MAX_AUTO_BITS_BYTES: u64 = 8 << 20;
 
     /// Every instance's bits.

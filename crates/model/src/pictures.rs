@@ -18,7 +18,7 @@ pub struct Picture {
     pub generation: u64,
     /// The number of the last edit that was applied before it, to this or another instance.
     pub edits: u64,
-    /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
+    /// The region its bytes were reduced to, or `None` for the lattice's bits.
     pub region: Option<ReduceRegion>,
     /// Its words; a slot may have more.
     pub words: usize,

@@ -114,7 +114,7 @@ impl Series {
 
     /// Adds a measure.
     pub fn push(&mut self, generation: u64, measure: Measure) {
-        // What lies ahead is not yet: somebody went back, or began anew.
+        // The session went back, or restarted: drop the samples from this generation on.
         let gone_back = self.generation().is_some_and(|last| last >= generation);
         if gone_back {
             self.samples.retain(|sample| sample.to < generation);

@@ -11,9 +11,9 @@ pub enum Settled {
     Dead,
     /// Nothing changes.
     Still,
-    /// It is the same every so many generations and never in between.
+    /// It repeats every this many generations, and not in between.
     Period(u64),
-    /// It is the same every so many generations; what is in between was not looked at.
+    /// It repeats every this many generations; those in between were not compared.
     Repeats(u64),
 }
 

@@ -29,11 +29,11 @@ pub struct Setup {
     pub device: DeviceChoice,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
-    /// Generations a round.
+    /// Generations per round.
     pub generations_per_round: u32,
     /// How fast rounds follow one another.
     pub pace: Pace,
-    /// Stop (pause) after so many rounds.
+    /// Stop (pause) after this many rounds.
     pub rounds: Option<u64>,
     /// When it stops by itself, and how far back it remembers.
     pub time: TimeSettings,
@@ -112,7 +112,7 @@ impl fmt::Display for DeviceChoice {
 /// How fast rounds follow one another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pace {
-    /// So many rounds a second.
+    /// This many rounds per second.
     PerSecond(f64),
     /// As fast as the engine goes.
     Unthrottled,
@@ -137,12 +137,12 @@ impl std::str::FromStr for Pace {
 }
 
 impl Pace {
-    /// The steps of the keys `+` and `−`, in rounds a second.
-    const LADDER: [f64; 12] = [
+    /// The paces that the keys `+` and `−` step through, in rounds per second.
+    const STEPS: [f64; 12] = [
         1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 240.0, 500.0, 1000.0, 2000.0,
     ];
 
-    /// The slowest and the fastest that a session is started with, in rounds a second.
+    /// The slowest and the fastest that a session is started with, in rounds per second.
     pub const MIN_PER_SECOND: f64 = 0.001;
     /// See [`Pace::MIN_PER_SECOND`].
     pub const MAX_PER_SECOND: f64 = 1e9;
@@ -166,7 +166,7 @@ impl Pace {
     pub fn faster(self) -> Pace {
         match self {
             Pace::Unthrottled | Pace::Maximum => Pace::Maximum,
-            Pace::PerSecond(now) => Self::LADDER
+            Pace::PerSecond(now) => Self::STEPS
                 .into_iter()
                 .find(|&step| step > now)
                 .map_or(Pace::Unthrottled, Pace::PerSecond),
@@ -180,8 +180,8 @@ impl Pace {
             Pace::Unthrottled => f64::INFINITY,
             Pace::PerSecond(now) => now,
         };
-        let below = Self::LADDER.into_iter().rev().find(|&step| step < now);
-        Pace::PerSecond(below.unwrap_or(Self::LADDER[0]))
+        let below = Self::STEPS.into_iter().rev().find(|&step| step < now);
+        Pace::PerSecond(below.unwrap_or(Self::STEPS[0]))
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
         while paces.last() != Some(&Pace::Maximum) {
             paces.push(paces[paces.len() - 1].faster());
         }
-        assert_eq!(paces.len(), Pace::LADDER.len() + 2);
+        assert_eq!(paces.len(), Pace::STEPS.len() + 2);
         assert_eq!(Pace::Maximum.faster(), Pace::Maximum);
         for two in paces.windows(2) {
             assert_eq!(two[1].slower(), two[0]);

@@ -30,9 +30,9 @@ pub struct Status {
     pub rule: Rule,
     /// The soup's seed, if the start was a soup.
     pub seed: Option<u64>,
-    /// What steps them.
+    /// The kernel that steps the lattices.
     pub kernel: &'static Kernel,
-    /// Who says so.
+    /// How the kernel was chosen.
     pub kernel_choice: KernelChoice,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
@@ -40,24 +40,24 @@ pub struct Status {
     pub transfer: Transfer,
     /// Whether rounds go on by themselves.
     pub running: bool,
-    /// How fast they may.
+    /// How fast rounds may follow one another.
     pub pace: Pace,
-    /// Generations a round.
+    /// Generations per round.
     pub generations_per_round: u32,
     /// Rounds completed since the start.
     pub rounds: u64,
     /// What the clock shows: the generation of every instance, as of the last round issued.
     pub generation: u64,
-    /// Generations a second, of each instance, over the last half second or so.
+    /// Generations per second, of each instance, over the last half second or so.
     pub generations_per_second: f64,
-    /// Rounds a second.
+    /// Rounds per second.
     pub rounds_per_second: f64,
     /// Cells stepped a second, over all instances.
     pub cells_per_second: f64,
     /// The median time of a launch, by events around it, in microseconds.
     pub launch_us: Option<f64>,
-    /// Cells stepped a second between the first launch's start and the last one's end of a round,
-    /// by events: the median of the last timed rounds.
+    /// Cells stepped per second while a round's launches run (from the start of the first to the
+    /// end of the last, by events): the median of the latest timed rounds.
     pub stepping: Option<f64>,
     /// The same of every kernel of this session, as it was last.
     pub reached: Vec<(&'static str, f64)>,
@@ -65,7 +65,7 @@ pub struct Status {
     pub recorded: Option<&'static Ladder>,
     /// The median time of a round, from its first call to its last event, in microseconds.
     pub round_us: Option<f64>,
-    /// One round in so many is timed by events.
+    /// One round in this many is timed by events.
     pub timed_one_in: u32,
     /// Bytes that a round carries over the bus.
     pub bytes_per_round: u64,

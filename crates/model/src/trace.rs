@@ -102,7 +102,7 @@ pub struct TimedRound {
     pub spans: Vec<Span>,
     /// When the host was inside the calls.
     pub host: Vec<Span>,
-    /// When and where each block ran, if the round was stamped.
+    /// When and where each block ran, if the round recorded block timestamps.
     pub block_timestamps: Vec<BlockTimestamp>,
     /// Whether it was replayed as a graph; else the host issued its steps.
     pub replayed: bool,

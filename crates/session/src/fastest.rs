@@ -17,7 +17,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use table::{DevicePicks, PickTable, RecordedCandidate, RecordedRun, Workload};
+pub use table::{DevicePicks, PickTable, RecordedCandidate, RecordedRounds, RecordedRun};
 
 use engine::kernels::{Batch, Iteration, KERNELS};
 use engine::{DeviceInfo, Kernel, Layout};
@@ -114,7 +114,7 @@ pub struct Timed {
 pub enum Basis {
     /// The table has the fastest for such a device and such work.
     Recorded,
-    /// So many kernels were timed on this device.
+    /// This many kernels were timed on this device.
     Timed(usize),
     /// Nothing was measured.
     Estimated,

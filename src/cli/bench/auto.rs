@@ -12,7 +12,7 @@ use super::{Record, Table, fits, setup};
 use life::{Rule, Size, write_atomically};
 use model::{DeviceChoice, PicturePlan, Setup, Streams, Switches};
 use session::fastest::{
-    DevicePicks, PickTable, RecordedCandidate, RecordedRun, Requested, Timed, Workload,
+    DevicePicks, PickTable, RecordedCandidate, RecordedRounds, RecordedRun, Requested, Timed,
 };
 use session::instances::{Instances, TimingBudget, open_engine};
 
@@ -20,7 +20,7 @@ use session::instances::{Instances, TimingBudget, open_engine};
 const SIDES: [u64; 9] = [32, 64, 128, 256, 512, 1024, 2048, 4096, 16_384];
 const INSTANCES: [usize; 3] = [1, 16, 256];
 
-/// Generations a round: as the window has it at first, and many.
+/// Generations per round: as the window has it at first, and many.
 const GENERATIONS: [u32; 2] = [1, 64];
 
 /// The most cells of all lattices together.
@@ -58,7 +58,7 @@ const BUDGET: TimingBudget = TimingBudget {
 
 /// Everything that was measured.
 pub(super) struct Measured {
-    works: Vec<Workload>,
+    works: Vec<RecordedRounds>,
     runs: Vec<RecordedRun>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Measured)> {
 }
 
 /// Rounds as a window makes them.
-fn works(device: DeviceChoice, table: &mut Table) -> Result<Vec<Workload>> {
+fn works(device: DeviceChoice, table: &mut Table) -> Result<Vec<RecordedRounds>> {
     let mut works = Vec::new();
     for side in SIDES {
         for instances in INSTANCES {
@@ -86,13 +86,13 @@ fn works(device: DeviceChoice, table: &mut Table) -> Result<Vec<Workload>> {
                 let timed = instances.time(&requested, BUDGET)?;
                 let Some(best) = timed.first() else { continue };
                 let what = format!(
-                    "{instances} × {side}², {generations} a round: `{}`",
+                    "{instances} × {side}², {generations} per round: `{}`",
                     best.candidate.kernel.name,
                     instances = setup.instances,
                 );
                 let rounds_per_second = best.generations_per_second / f64::from(generations);
                 table.add(what, "rounds/s", &[rounds_per_second]);
-                works.push(Workload {
+                works.push(RecordedRounds {
                     cells: setup.size.cells(),
                     instances: setup.instances,
                     generations,

@@ -16,17 +16,18 @@ use view::offscreen::Renderer;
 /// Edits whose way is timed; each is a stroke of its own, which is copied as it begins.
 const EDITS: u32 = 40;
 
-/// From one to the next, so that the copies of one are made.
+/// Pause between two edits, so that the copies for one are finished before the next.
 const REST: Duration = Duration::from_millis(80);
 
 /// Edits that are undone, and how long the session runs on before each undo.
 const UNDOS: u32 = 10;
 const RUN_ON: Duration = Duration::from_millis(250);
 
-/// For the slots and kernels of what who draws has asked for.
+/// Time for the session to allocate slots and load kernels for the pictures that the renderer
+/// requested.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Segments of a stroke, as many as a pencil makes in a second and a half at 60 frames a second.
+/// Segments of a stroke, as many as a pencil makes in a second and a half at 60 frames per second.
 const SEGMENTS: u32 = 90;
 const SEGMENT: Duration = Duration::from_micros(16_667);
 
@@ -39,7 +40,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new(
         "edit",
-        "edits by hand at 60 rounds a second, drawn at 1920×1080",
+        "Editing at 60 rounds per second, drawn at 1920×1080",
     );
     if list_adapters().is_empty() {
         return Ok(table);

@@ -18,7 +18,7 @@ use view::list_adapters;
 use view::offscreen::Renderer;
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let mut table = Table::new("frame", "rounds and frames a second");
+    let mut table = Table::new("frame", "Rounds and frames");
     for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
         let eager = setup("bits", instances, side, device)?;
         let graphs = Setup {
@@ -178,7 +178,7 @@ fn round_times(setup: &Setup) -> Result<Vec<f64>> {
     Ok(times[20..20 + RUNS].to_vec())
 }
 
-/// By what factor a round's time changes when F2 is pressed in a session at 60 rounds a second, as
+/// By what factor a round's time changes when F2 is pressed in a session at 60 rounds per second, as
 /// the window tells it: from a stream each to one for all.
 fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
     let session = effect::open(setup)?;

@@ -68,27 +68,27 @@ pub(super) fn table() -> Result<Table> {
         let latest = |at: usize| cases[at].rates[cases[at].rates.len() - 1];
         other_rule_rate.push(latest(2) / latest(3));
     }
-    let title = "one lattice on the CPU, cells·generations a second, and the limit of a core";
+    let title = "One lattice on the CPU, and the limit of a core";
     let mut table = Table::new("limit", title);
     let set = limits[0].instruction_set;
     let instructions = limits.iter().map(|limit| limit.instructions);
-    let what = format!("{set}, instructions of logic, one thread");
+    let what = format!("{set}, logic instructions, one thread");
     table.add(what, "/s", &instructions.collect::<Vec<_>>());
     let cells: Vec<f64> = limits.iter().map(|limit| limit.cells).collect();
     let what = format!(
-        "the limit, {} of them a vector, one thread",
-        limits[0].a_vector
+        "the limit, at {} of them per vector, one thread",
+        limits[0].instructions_per_vector
     );
     table.add(what, "cells/s", &cells);
     for case in &cases {
         table.add(case.what.clone(), "cells/s", &case.rates);
         table.add(
-            format!("{}: of one thread's limit", case.what),
+            format!("{}: share of one thread's limit", case.what),
             "%",
             &case.shares,
         );
     }
-    let what = "`multistep`, 2048², what B3/S23 saves against any rule";
+    let what = "`multistep`, 2048², B3/S23 against any rule";
     table.add(what, "times", &other_rule_rate);
     Ok(table)
 }
@@ -109,7 +109,7 @@ impl Case {
         Ok(case)
     }
 
-    /// Steps; cells·generations a second.
+    /// Steps; cells·generations per second.
     fn run(&mut self) -> Result<f64> {
         let generations = self.launches * u64::from(LAUNCH);
         let began = Instant::now();

@@ -19,7 +19,7 @@ const STARTS: usize = 3;
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new(
         "start",
-        &format!("from nothing to the first frame, 16 × {DEFAULT_SIDE}², `sync-global`"),
+        &format!("From start to the first frame, 16 × {DEFAULT_SIDE}², `sync-global`"),
     );
     let setup = Setup {
         pace: Pace::PerSecond(60.0),
@@ -52,7 +52,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         ours.push(drawn.as_secs_f64() * 1e3);
     }
     table.add("first frame, off-screen", "ms", &ours);
-    table.add("of which the driver's start", "ms", &driver);
-    table.add("of which the driver compiling PTX", "ms", &modules);
+    table.add("of that, starting the driver", "ms", &driver);
+    table.add("of that, the driver compiling PTX", "ms", &modules);
     Ok(table)
 }

@@ -18,7 +18,7 @@ const LONG_ROUND: u32 = 50;
 const LIFETIME: u32 = 10_000;
 
 pub(super) fn table(device: DeviceChoice) -> Result<Table> {
-    let mut table = Table::new("step", "stepping alone, cells·generations a second");
+    let mut table = Table::new("step", "Stepping alone");
     let gpu = super::named(device)?.0 == "cuda";
     let devices = open_engine(device)?.devices().to_vec();
     for kernel in &KERNELS {
@@ -42,9 +42,9 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
             .expect("every kernel takes 128x128");
         let setup = setup(kernel.name, 16, side, device)?;
         let what = match kernel.iteration {
-            Iteration::Launches => "one generation a launch".into(),
+            Iteration::Launches => "1 generation per launch".into(),
             Iteration::Steps(_) | Iteration::InKernel => {
-                format!("{per_round} generations a launch")
+                format!("{per_round} generations per launch")
             }
         };
         add(
@@ -80,7 +80,7 @@ fn on_a_gpu(table: &mut Table, device: DeviceChoice) -> Result<()> {
         ..Switches::DEFAULT
     };
     let eager = setup("bits", 16, 1024, device)?;
-    let what = "`bits`, 16 × 1024², one generation a launch";
+    let what = "`bits`, 16 × 1024², 1 generation per launch";
     add(table, what.into(), &eager, 1, None)?;
     for kernel in ["bits", "planar", "multistep"] {
         for (instances, side) in [(16, 1024), (1, 16_384), (1, 65_536)] {

@@ -1,5 +1,5 @@
-//! What it costs to know: rounds without spans, with the spans that the timeline is drawn from,
-//! and with stamps; and an open timeline's share of the frames.
+//! The cost of measuring: rounds without spans, with the spans that the timeline shows, and with
+//! block timestamps; and the cost of an open timeline per frame.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use session::{Sampling, Session};
 use view::list_adapters;
 use view::offscreen::Renderer;
 
-/// Which rounds are timed, and whether some of them are stamped.
+/// Which rounds are timed, and whether some of them record block timestamps.
 #[derive(Clone, Copy)]
 enum Timed {
     None,
@@ -30,20 +30,20 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     let mut instances = open_instances(&setup, None)?;
     instances.set_picture(Some(PicturePlan::BITS))?;
     let ways = [
-        ("no spans", Timed::None),
+        ("no round timed", Timed::None),
         (
-            "spans of one round in M",
+            "one round in M timed",
             Timed::Some {
                 block_timestamps: false,
             },
         ),
         (
-            "and half of those stamped",
+            "half of those with block timestamps",
             Timed::Some {
                 block_timestamps: true,
             },
         ),
-        ("spans of every round", Timed::All),
+        ("every round timed", Timed::All),
     ];
     let mut one_in = 0;
     // In turns, so that whatever else happens on this machine happens to all of them.
@@ -62,10 +62,12 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
             }
         }
     }
-    let title = format!("rounds of 16 × 1024², `bits`; one in M = {one_in} timed by events");
+    let title = format!(
+        "What timing costs, 16 × 1024², `bits`; one round in M = {one_in} is timed by events"
+    );
     let mut table = Table::new("timeline", &title);
     for ((what, _), rates) in ways.iter().zip(&rates) {
-        table.add(format!("rounds, {what}"), "rounds/s", rates);
+        table.add(*what, "rounds/s", rates);
     }
     let cost = |of: usize| -> Vec<f64> {
         let pairs = rates[0].iter().zip(&rates[of]);
@@ -73,8 +75,8 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
             .map(|(without, with)| 100.0 * (1.0 - with / without))
             .collect()
     };
-    table.add("cost of spans of one round in M", "%", &cost(1));
-    table.add("cost of stamps besides", "%", &cost(2));
+    table.add("cost of timing one round in M", "%", &cost(1));
+    table.add("cost of block timestamps on top", "%", &cost(2));
     drop(instances);
     if !list_adapters().is_empty() {
         let [closed, open] = drawn(&setup, adapter)?;
@@ -84,27 +86,35 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
             .zip(&open.rounds)
             .map(|(closed, open)| 100.0 * (1.0 - open / closed))
             .collect();
-        table.add(
-            "rounds while drawn at 1920×1080",
-            "rounds/s",
-            &closed.rounds,
-        );
-        table.add("the same with the timeline open", "rounds/s", &open.rounds);
+        table.add("drawn at 1920×1080", "rounds/s", &closed.rounds);
+        table.add("drawn with the timeline open", "rounds/s", &open.rounds);
         table.add("cost of the open timeline", "%", &costs);
         // Whether the host or the GPU that draws is what frames wait for.
         for (what, drawn) in [("closed", &closed), ("open", &open)] {
             let of = |figure: &str| format!("timeline {what}, {figure}");
             table.add(of("frames"), "frames/s", &drawn.frames);
-            table.add(of("interface a frame"), "ms", &drawn.interface_ms);
-            table.add(of("drawing calls a frame"), "ms", &drawn.calls_ms);
-            table.add(of("waiting a frame"), "ms", &drawn.waiting_ms);
-            table.add(of("at 60 frames a second"), "rounds/s", &drawn.paced);
+            table.add(
+                of("CPU time of the interface per frame"),
+                "ms",
+                &drawn.interface_ms,
+            );
+            table.add(
+                of("CPU time of uploads and draw calls per frame"),
+                "ms",
+                &drawn.calls_ms,
+            );
+            table.add(
+                of("waiting for the drawing GPU per frame"),
+                "ms",
+                &drawn.waiting_ms,
+            );
+            table.add(of("rounds at 60 frames/s"), "rounds/s", &drawn.paced);
         }
     }
     Ok(table)
 }
 
-/// Rounds a second for some time, and of how many one was timed.
+/// Rounds per second for some time, and of how many one was timed.
 fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
     instances.set_block_timestamps(matches!(
         timed,
@@ -136,10 +146,10 @@ fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u3
 
 /// What an unthrottled session that is drawn comes to, one figure a run.
 #[derive(Default)]
-struct FrameOutput {
-    /// Rounds a second, with as many frames as there can be.
+struct DrawnRates {
+    /// Rounds per second, with as many frames as there can be.
     rounds: Vec<f64>,
-    /// Those frames a second.
+    /// Frames per second in that run.
     frames: Vec<f64>,
     /// Processor time of layout, egui and tessellation, a frame.
     interface_ms: Vec<f64>,
@@ -147,11 +157,11 @@ struct FrameOutput {
     calls_ms: Vec<f64>,
     /// How long a frame waited for the GPU that draws.
     waiting_ms: Vec<f64>,
-    /// Rounds a second, with 60 frames a second as in a window.
+    /// Rounds per second, with 60 frames per second as in a window.
     paced: Vec<f64>,
 }
 
-impl FrameOutput {
+impl DrawnRates {
     /// A run of as many frames as there can be.
     fn run(
         &mut self,
@@ -179,7 +189,7 @@ impl FrameOutput {
         Ok(())
     }
 
-    /// A run of 60 frames a second.
+    /// A run of 60 frames per second.
     fn paced_run(
         &mut self,
         renderer: &mut Renderer,
@@ -200,10 +210,10 @@ impl FrameOutput {
 }
 
 /// An unthrottled session that is being drawn: with the timeline closed, and open, in turns.
-fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[FrameOutput; 2]> {
+fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[DrawnRates; 2]> {
     let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
     let session = Session::start(setup.clone(), || {})?;
-    let mut all = [FrameOutput::default(), FrameOutput::default()];
+    let mut all = [DrawnRates::default(), DrawnRates::default()];
     for turn in 0..=RUNS {
         for (timeline, drawn) in [false, true].into_iter().zip(&mut all) {
             let options = ViewOptions {
@@ -218,7 +228,7 @@ fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[FrameOutput; 2]
                 renderer.frame(&session.status(), &session, &options)?;
             }
             // The first turn is the warm-up.
-            let mut warm_up = FrameOutput::default();
+            let mut warm_up = DrawnRates::default();
             let drawn = if turn == 0 { &mut warm_up } else { drawn };
             drawn.run(&mut renderer, &session, &options)?;
             drawn.paced_run(&mut renderer, &session, &options)?;

@@ -16,7 +16,7 @@ use view::offscreen::Renderer;
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new(
         "ui",
-        "the interface's processor time per frame whose figures changed",
+        "CPU time of the interface per frame whose figures changed",
     );
     if list_adapters().is_empty() {
         return Ok(table);
@@ -30,7 +30,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         let session = Session::start(setup, || {})?;
         for (what, options, palette) in [
             ("figures", ViewOptions::default(), false),
-            ("figures and palette", ViewOptions::default(), true),
+            ("figures and command palette", ViewOptions::default(), true),
             ("figures, timeline and lab", everything(), false),
         ] {
             session.watch_overlap(options.timeline);

@@ -15,7 +15,7 @@ pub struct Limit {
     /// Vector logic instructions per second.
     pub instructions: f64,
     /// Minimum known instructions to step one vector of cells by B3/S23.
-    pub a_vector: f64,
+    pub instructions_per_vector: f64,
     /// Cells × generations per second if only these instructions were needed.
     pub cells: f64,
 }
@@ -59,7 +59,7 @@ impl Work for Measure {
         Limit {
             instruction_set: L::NAME,
             instructions,
-            a_vector: L::MIN_INSTRUCTIONS,
+            instructions_per_vector: L::MIN_INSTRUCTIONS,
             cells: instructions / L::MIN_INSTRUCTIONS * bits as f64,
         }
     }
@@ -90,7 +90,7 @@ mod tests {
     fn the_limit_is_its_parts() {
         let limit = measure(Duration::from_millis(1));
         assert!(limit.instructions > 1e6, "{limit:?}");
-        let bits = limit.cells / limit.instructions * limit.a_vector;
+        let bits = limit.cells / limit.instructions * limit.instructions_per_vector;
         assert!([128.0, 256.0, 512.0].contains(&bits.round()), "{limit:?}");
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_come_first_and_checkpoints_are_whole() {
+    fn pictures_come_first_and_snapshots_are_whole() {
         let words = |slot| {
             let mut words = None;
             slots().read(LATTICE, Slot(slot), &mut |slot| words = Some(slot.len()));

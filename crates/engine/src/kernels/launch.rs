@@ -19,7 +19,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A launch for so many of the device's lattices.
+    /// A launch for this many of the device's lattices.
     pub const fn of(lattices: u32, on_device: u32) -> Batch {
         Batch {
             launched: lattices,

@@ -8,8 +8,8 @@ pub fn words(typed: &str) -> Vec<String> {
     typed.split_whitespace().map(str::to_lowercase).collect()
 }
 
-/// How far something of these texts is from what was typed, if it can be meant; `search` has other
-/// words that find it.
+/// The cost of matching the typed words with an entry that has these texts, 0 for the best match;
+/// `None` if a word does not match. `search` lists synonyms, which match at no cost.
 pub fn cost(words: &[String], texts: &[&str], search: &[&str]) -> Option<u32> {
     let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
     let least = |word: &String| {
@@ -31,8 +31,9 @@ impl Row {
     }
 }
 
-/// How far a word is from what was meant, if it can be: at the start of a word it costs nothing,
-/// within one a little, with letters left out as much as lies between them.
+/// The cost of matching a typed word with a text; `None` if it does not match. The start of a word
+/// costs nothing, its middle a little, and left-out letters as much as the gaps between the typed
+/// ones.
 fn distance(text: &str, word: &str) -> Option<u32> {
     let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
     let starts = |&at: &usize| !text[..at].ends_with(char::is_alphanumeric);

@@ -1,10 +1,9 @@
 //! Edits: what a person does to a lattice by hand, and what it comes to in cells.
 //!
-//! Drawing, clearing, filling and placing need not know what is there: they become a list of the
-//! words that they touch ([`Change::touched`]), which travels to the device between two launches; or
-//! a whole lattice, where nothing of it stays ([`Change::whole`]).
-//! Flipping and turning do; they are made on the host, of the lattice as it is between two rounds
-//! ([`Change::apply`]).
+//! Drawing, clearing, filling and placing do not depend on the present cells. They become a list of
+//! words to set ([`Change::touched`]), which is uploaded between two launches, or a whole lattice
+//! if every cell is replaced ([`Change::whole`]). Flipping and rotating depend on the present
+//! cells: they are computed on the host from the lattice between two rounds ([`Change::apply`]).
 
 mod patch;
 mod place;
@@ -58,7 +57,7 @@ pub enum Change {
         area: Area,
         /// The chance of each cell to be alive.
         density: f64,
-        /// Another one is another soup.
+        /// The soup's seed.
         seed: u64,
     },
     /// Makes an area its mirror image.
@@ -105,7 +104,7 @@ impl Area {
         }
     }
 
-    /// Whether a cell lies in it; around the torus it is not looked for.
+    /// Whether the area contains a cell, without wrapping around the torus.
     pub fn contains(self, [x, y]: [u32; 2]) -> bool {
         let within = |at: u32, from: u32, side: u32| at >= from && at - from < side;
         within(x, self.x, self.size.width()) && within(y, self.y, self.size.height())
@@ -118,8 +117,8 @@ impl Area {
 }
 
 impl Change {
-    /// What it touches of a lattice of this size, where that does not hang on what is there; `None`
-    /// where it does.
+    /// The words that the change sets in a lattice of this size; `None` if they depend on the cells
+    /// that are there (flipping and rotating).
     pub fn touched(&self, size: Size) -> Option<Vec<WordEdit>> {
         let mut patch = Patch::new(size);
         match self {
@@ -148,7 +147,8 @@ impl Change {
         Some(patch.into_edits())
     }
 
-    /// What a lattice of this size becomes, where nothing of it stays.
+    /// The new lattice, if the change sets every cell of a lattice of this size whatever the
+    /// present ones are; otherwise `None`.
     pub fn whole(&self, size: Size) -> Option<Arc<Lattice>> {
         let all = |area: &Area| area.size == size;
         match self {
@@ -167,14 +167,14 @@ impl Change {
         }
     }
 
-    /// What becomes of a lattice.
+    /// The lattice after the change.
     pub fn apply(&self, lattice: &Lattice) -> Lattice {
         let mut after = lattice.clone();
         self.apply_to(&mut after);
         after
     }
 
-    /// Makes a lattice what becomes of it.
+    /// Applies the change to a lattice.
     pub fn apply_to(&self, lattice: &mut Lattice) {
         match self {
             Change::Flip { area, horizontal } if area.fits(lattice.size()) => {

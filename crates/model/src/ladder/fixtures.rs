@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Ladder, LeftOut, Limits, Rate, Workload};
+use super::{DeviceLimits, Ladder, LeftOut, Rate, Workload};
 use engine::kernels::KERNELS;
 use life::{Rule, Size};
 
@@ -51,7 +51,7 @@ pub fn ladder() -> Ladder {
         commit: "0123456789ab".into(),
         driver: "CUDA 13.0, sm_90".into(),
         cache: Some(50 << 20),
-        limits: Limits {
+        limits: DeviceLimits {
             lop3_per_second: Some(16.7e12),
             copied_per_second: Some(4.1e12),
         },

@@ -1,5 +1,5 @@
-//! What `bench auto` measured on devices that people have: which kernel is the fastest for how
-//! many lattices of which size, and how it is submitted, so that nobody need time them again.
+//! The table of what `bench auto` measured on some devices: for numbers and sizes of lattices, the
+//! fastest kernels and how they were submitted, so that they need not be timed again.
 
 use std::sync::LazyLock;
 
@@ -25,20 +25,20 @@ pub struct DevicePicks {
     /// The commit that was measured.
     pub commit: String,
     /// Rounds as a window makes them: of few generations, with downloads.
-    pub works: Vec<Workload>,
+    pub works: Vec<RecordedRounds>,
     /// Rounds as `run` makes them: of as many generations as one likes, without downloads.
     #[serde(default)]
     pub runs: Vec<RecordedRun>,
 }
 
-/// Rounds of some lattices with their downloads, by default switches, and what steps them.
+/// Rounds of some lattices with their downloads, by default switches, and the kernels for them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Workload {
+pub struct RecordedRounds {
     /// Cells of a lattice.
     pub cells: u64,
     /// How many lattices.
     pub instances: usize,
-    /// Generations a round.
+    /// Generations per round.
     pub generations: u32,
     /// Kernels, the fastest first.
     pub kernels: Vec<String>,
@@ -193,9 +193,9 @@ impl PickTable {
         cells: u64,
         instances: usize,
         generations: u32,
-    ) -> Option<&Workload> {
+    ) -> Option<&RecordedRounds> {
         let works = &self.devices.iter().find(|of| of.device == device)?.works;
-        let distance = |work: &Workload| {
+        let distance = |work: &RecordedRounds| {
             apart(work.cells as f64, cells as f64)
                 + apart(work.instances as f64, instances as f64)
                 + apart(work.generations.into(), generations.into())
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_nearest_work_is_taken_and_none_that_is_far() {
-        let work = |cells, instances, generations, kernel: &str| Workload {
+        let work = |cells, instances, generations, kernel: &str| RecordedRounds {
             cells,
             instances,
             generations,

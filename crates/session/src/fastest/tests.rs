@@ -57,7 +57,7 @@ fn table() -> PickTable {
         devices: vec![DevicePicks {
             device: H200.into(),
             commit: String::new(),
-            works: vec![Workload {
+            works: vec![RecordedRounds {
                 cells: 1 << 20,
                 instances: 16,
                 generations: 1,
@@ -96,7 +96,7 @@ fn a_recorded_run_is_taken_with_its_submission_and_its_rate() {
     let rate = plan.generations_per_second.unwrap();
     assert!((rate - 28e12 / f64::from(16 << 20)).abs() < 1.0, "{rate}");
     assert!(!plan.is_worth_timing(u64::MAX));
-    // 28 T cells a second are 1.67 million generations a second: 75 ms of them.
+    // 28 T cells per second are 1.67 million generations per second: 75 ms of them.
     let rounds = plan.rounds(Duration::from_millis(75)).generations();
     assert_eq!(rounds, (rate * 0.075) as u32);
 }

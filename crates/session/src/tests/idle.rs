@@ -47,7 +47,7 @@ fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
     // Measured: 0.05 and 0.0005. A loop that is busy has 1.
     assert!(paused < 0.01, "paused: {paused:.4}");
     assert!(running < 0.5, "running: {running:.4}");
-    eprintln!("paused {paused:.5}, at 60 rounds a second {running:.5}");
+    eprintln!("paused {paused:.5}, at 60 rounds per second {running:.5}");
 }
 
 /// At one round a second an edit is seen at once, not with the next round.

@@ -11,7 +11,7 @@ use engine::{
 };
 use lesson::Bench;
 use model::DeviceChoice;
-use model::ladder::{LeftOut, Limits};
+use model::ladder::{DeviceLimits, LeftOut};
 
 /// Threads of a block, and blocks that fill a multiprocessor.
 const BLOCK: u32 = 256;
@@ -20,9 +20,9 @@ const BLOCKS_PER_SM: u32 = 8;
 /// Runs of each measurement.
 const RUNS: usize = 3;
 
-/// The limits of a device, as far as they could be measured, and what else happened. On the CPU
-/// there is none yet: the twins of these kernels are made to be seen to be right.
-pub(super) fn limits(device: DeviceChoice, small: bool) -> (Limits, Vec<LeftOut>) {
+/// The limits of a device, as far as they could be measured, and why the others could not. None are
+/// measured on the CPU, whose versions of these kernels are written for clarity, not for speed.
+pub(super) fn limits(device: DeviceChoice, small: bool) -> (DeviceLimits, Vec<LeftOut>) {
     let mut left_out = Vec::new();
     let mut measure = |kernel: &BufferKernel, probe: fn(&mut Probe) -> Result<f64>| {
         let rate = Probe::open(device, small).and_then(|mut opened| {
@@ -38,7 +38,7 @@ pub(super) fn limits(device: DeviceChoice, small: bool) -> (Limits, Vec<LeftOut>
             None
         })
     };
-    let limits = Limits {
+    let limits = DeviceLimits {
         lop3_per_second: measure(&LOP3_RATE, Probe::lop3),
         copied_per_second: measure(&COPY_RATE, Probe::copied),
     };
@@ -70,7 +70,7 @@ impl Probe {
         })
     }
 
-    /// Operations a second.
+    /// Operations per second.
     fn lop3(&mut self) -> Result<f64> {
         const SEED: u32 = 7;
         let threads = self.grid * BLOCK;
@@ -95,7 +95,7 @@ impl Probe {
         Ok(rates)
     }
 
-    /// Bytes a second, those read and those written.
+    /// Bytes per second, those read and those written.
     fn copied(&mut self) -> Result<f64> {
         let info = self.bench.info();
         let most = match self.small {

@@ -78,7 +78,7 @@ pub(in crate::cli::bench) fn main(
     if let Some(wrong) = verify::first_wrong(kernel, device)? {
         return left_out(None, format!("wrong: {wrong}"));
     }
-    // Cells a second, as far as is known.
+    // Cells per second, as far as is known.
     let mut expected = None;
     let other: Rule = "B36/S23".parse()?;
     for work in works(gpu, small) {

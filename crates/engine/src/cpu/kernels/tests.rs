@@ -201,7 +201,7 @@ fn a_launch_is_cut_short_when_the_engine_ends() {
     assert_eq!(launch.generations().count(), 0);
 }
 
-/// Measurements, not tests: `cargo test --release --lib throughput -- --ignored --nocapture`.
+/// Measurements, not tests: `cargo test --release -p engine throughput -- --ignored --nocapture`.
 fn cells_per_nanosecond(size: Size, mut generation: impl FnMut()) -> f64 {
     let started = std::time::Instant::now();
     let mut generations = 0;
