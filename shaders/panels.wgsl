@@ -281,9 +281,9 @@ fn by_age(in: Corner) -> @location(0) vec4<f32> {
     if (scene.history > 0.5) {
         let glow = mix(0.35, 0.65, in.scale.y);
         let own = mix(scene.trail.rgb, mix(scene.ramp[0].rgb, in.tint.rgb, glow), in.tint.a);
-        let ground = mix(scene.ramp[0].rgb, own, clamp(under.heat, 0.0, 1.0));
+        let background = mix(scene.ramp[0].rgb, own, clamp(under.heat, 0.0, 1.0));
         let top = mix(scene.ramp[8].rgb, in.tint.rgb, in.tint.a);
-        return with_lines(vec4<f32>(mix(ground, top, live), 1.0), in, pixel);
+        return with_lines(vec4<f32>(mix(background, top, live), 1.0), in, pixel);
     }
     let at = under.age * 8.0;
     let below = min(u32(at), 7u);
@@ -316,7 +316,7 @@ fn density(in: Corner) -> @location(0) vec4<f32> {
     return with_lines(shade(share, in), in, pixel);
 }
 
-// A rectangle of one colour: the HUD's ground, far cheaper than as a shape of the overlay where
+// A rectangle of one colour: the HUD's background, far cheaper than as a shape of the overlay where
 // the GPU is software.
 @fragment
 fn plain(in: Corner) -> @location(0) vec4<f32> {

@@ -18,7 +18,8 @@
 //! - [`session`] steps N instances, round by round, on a thread of its own: it owns the engine,
 //!   carries out the user's requests, and publishes the newest complete picture of each instance.
 //! - [`lesson`] asks, measures and checks what streams do: lessons as data over rounds and ops.
-//! - [`screen`] is what is on screen, as data: figures, charts, lesson pages, cameras; no painting.
+//! - [`screen`] is what is on screen, as data: sections with revisions, for painters here and
+//!   elsewhere; no painting.
 //! - [`view`] paints that data in a window: panels with wgpu, figures with egui; the same scene in
 //!   the window and off-screen.
 //! - [`app`] is what window and terminal share; [`window`] and [`terminal`] turn events into

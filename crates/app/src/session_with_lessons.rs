@@ -494,7 +494,10 @@ mod tests {
         assert!(seen.starts_with(&[0, 1]), "{seen:?}");
         let page = room.page().unwrap();
         let curve = page.speedup.expect("it is measured");
-        assert_eq!((curve.kernel, curve.width, curve.height), ("bits", 32, 32));
+        assert_eq!(
+            (&*curve.kernel, curve.width, curve.height),
+            ("bits", 32, 32)
+        );
         assert_eq!(curve.instances, [1, 2]);
         assert_eq!(curve.measured(), 2);
         assert!(curve.series[2].unavailable.is_some(), "bits takes no batch");

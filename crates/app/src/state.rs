@@ -8,7 +8,8 @@ use crate::{LessonSource, SessionHandle};
 use lang::{Message, message};
 use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
 use screen::{
-    Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, ViewOptions, theme,
+    Composer, Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, Sources, Timeline,
+    ViewOptions, theme,
 };
 
 /// What window and terminal share, whatever paints it: the session that they drive, what is to be
@@ -23,6 +24,7 @@ pub struct AppState<W> {
     /// What is known about drawing, and the present notice.
     pub drawing: Drawing,
     population: Population,
+    composer: Composer,
     /// When the notice goes.
     notice_until: Option<Instant>,
     /// The pictures that the session was asked for last.
@@ -38,6 +40,7 @@ impl<W: SessionHandle> AppState<W> {
             lessons: Lessons::default(),
             drawing: Drawing::default(),
             population: Population::default(),
+            composer: Composer::default(),
             notice_until: None,
             requested: None,
         }
@@ -54,15 +57,32 @@ impl<W: SessionHandle> AppState<W> {
         self.session.as_ref().map(SessionHandle::status)
     }
 
-    /// All that is on screen, as of this status.
-    pub fn screen<'a>(&'a self, status: Option<&'a Status>) -> Screen<'a> {
-        Screen {
+    /// What the screen is made from, as of this status and with these timed rounds.
+    pub fn sources<'a>(
+        &'a self,
+        status: Option<&'a Status>,
+        timeline: &'a Timeline,
+    ) -> Sources<'a> {
+        Sources {
             status,
             options: &self.options,
             drawing: &self.drawing,
             population: &self.population,
+            timeline,
             lesson: self.lessons.screen.as_ref(),
         }
+    }
+
+    /// Composes what is on screen, for the next frame.
+    pub fn compose(&mut self, status: Option<&Status>, timeline: &Timeline) {
+        let mut composer = std::mem::take(&mut self.composer);
+        composer.compose(self.sources(status, timeline));
+        self.composer = composer;
+    }
+
+    /// What is on screen, as it was composed last.
+    pub fn screen(&self) -> &Screen {
+        self.composer.screen()
     }
 
     /// Takes over what is newer, of what is shown; waits for nothing.

@@ -10,7 +10,7 @@ use crate::{Language, language, with};
 /// changes what is already on screen.
 ///
 /// [`message!`](crate::message) makes one from the text that [`tr!`](crate::tr) takes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Message {
     english: Arc<str>,
     /// `None` if it is the same as the English.

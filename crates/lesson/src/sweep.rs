@@ -63,12 +63,12 @@ fn add_points(speedup: &mut Speedup, instances: usize, outcome: &Outcome) {
 /// Curves without points.
 fn empty(lesson: &Lesson, sweep: &SweepSetup, instances: Vec<usize>) -> Speedup {
     let series = lesson.parts.iter().map(|part| SpeedupSeries {
-        title: part.title,
+        title: part.title.into(),
         points: Vec::new(),
         unavailable: None,
     });
     Speedup {
-        kernel: sweep.kernel.name,
+        kernel: sweep.kernel.name.into(),
         width: sweep.size.width(),
         height: sweep.size.height(),
         generations_per_round: sweep.generations_per_round,

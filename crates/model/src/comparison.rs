@@ -16,7 +16,7 @@
 use lang::tr;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The probability, at most, that a comparison's interval does not contain the ratio.
 pub const ERROR: f64 = 0.04;
@@ -41,7 +41,7 @@ const PRECISION: f64 = 0.02;
 const LARGEST_NO_DIFFERENCE: f64 = 1.10;
 
 /// One of the two settings that are compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// The first: the setting before a change.
@@ -51,6 +51,17 @@ pub enum Side {
 }
 
 impl Side {
+    /// Both, A first.
+    pub const ALL: [Side; 2] = [Side::A, Side::B];
+
+    /// Its letter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::A => "A",
+            Side::B => "B",
+        }
+    }
+
     /// The other side.
     pub fn other(self) -> Side {
         match self {
@@ -232,7 +243,9 @@ impl Comparison {
 
     /// The median times of A's and of B's rounds, in the unit of the times taken.
     pub fn medians(&self) -> [Option<f64>; 2] {
-        self.times.each_ref().map(|times| median(times))
+        self.times
+            .each_ref()
+            .map(|times| median(times.iter().copied()))
     }
 
     /// What the blocks so far say with this error probability; `None` if they are too few.
@@ -391,8 +404,8 @@ fn ranks_outside(count: usize, error: f64) -> Option<usize> {
 }
 
 /// The middle value, or `None` without values.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
     let middle = sorted.len() / 2;
     let at = sorted.get(middle).is_some();
     at.then(|| *sorted.select_nth_unstable_by(middle, f64::total_cmp).1)

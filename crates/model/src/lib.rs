@@ -23,7 +23,7 @@ mod time;
 pub mod trace;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
-pub use comparison::{Blocks, Comparison, Finding, Side};
+pub use comparison::{Blocks, Comparison, Finding, Side, median};
 pub use edits::{Area, Change, Edit, Patch};
 pub use kernel_choice::KernelChoice;
 pub use overlap::{Bound, IsolatedOp, Overlap, Resource};

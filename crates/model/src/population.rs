@@ -9,7 +9,7 @@ use engine::Measure;
 pub const MAX_SAMPLES: usize = 512;
 
 /// Some measures in a row, as one.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Sample {
     /// The first measure's generation.
     pub from: u64,

@@ -1,14 +1,16 @@
 //! The speed-up curve: rounds per second by the number of instances, for several ways of issuing a
 //! round.
 
+use std::borrow::Cow;
+
 use lang::tr;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The curves, as far as they are measured.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Speedup {
     /// The kernel that steps the lattices.
-    pub kernel: &'static str,
+    pub kernel: Cow<'static, str>,
     /// Cells across a lattice.
     pub width: u32,
     /// Cells down a lattice.
@@ -22,10 +24,10 @@ pub struct Speedup {
 }
 
 /// One of the curves.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SpeedupSeries {
     /// How rounds are issued, in English.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// In the order of [`Speedup::instances`], as far as they are measured.
     pub points: Vec<SpeedupPoint>,
     /// Why there are no points; `None` if there can be.
@@ -33,7 +35,7 @@ pub struct SpeedupSeries {
 }
 
 /// A point of a curve.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SpeedupPoint {
     /// The number of instances.
     pub instances: usize,
@@ -72,7 +74,7 @@ impl Speedup {
     pub fn row(&self, nth: usize) -> [String; 2] {
         let rates = self.series.iter().filter_map(|series| {
             let rate = series.points.get(nth)?.in_words();
-            Some(format!("{} {rate}", lang::text(series.title)))
+            Some(format!("{} {rate}", lang::shown(&series.title)))
         });
         let rates: Vec<String> = rates.collect();
         [

@@ -97,8 +97,8 @@ pub struct Status {
     pub failed: Option<Message>,
 }
 
-/// Two settings side by side: A steps the first half of the instances, B the second, from the
-/// same starts, in alternate rounds, each timed alone.
+/// Two settings side by side: A steps the first instances, B the same number of others, from the same
+/// starts, in alternate rounds, each timed alone.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AbComparison {
     /// A's and B's.
@@ -109,7 +109,7 @@ pub struct AbComparison {
     pub finding: Option<Finding>,
     /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
     pub differing: Option<(u64, u64)>,
-    /// Instances a half.
+    /// Instances of each side.
     pub each: usize,
 }
 

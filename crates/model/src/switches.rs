@@ -24,7 +24,8 @@
 
 use std::fmt;
 
-use engine::{HostMemory, Kernel, Layout};
+use crate::{Action, SessionAction};
+use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::tr;
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
@@ -116,7 +117,7 @@ impl Switches {
 }
 
 /// One of the switches.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Switch {
     /// [`Switches::streams`].
     Streams,
@@ -148,7 +149,7 @@ pub struct Choice {
 }
 
 impl Switch {
-    /// All of them, in the order of their keys, F2 to F8.
+    /// All of them, in the order of their keys.
     pub const ALL: [Switch; 7] = [
         Switch::Streams,
         Switch::HostMemory,
@@ -158,6 +159,21 @@ impl Switch {
         Switch::Transfer,
         Switch::Block,
     ];
+
+    /// The key that takes its next position, as the table of actions has it.
+    pub fn key(self) -> String {
+        Action::from(SessionAction::CycleSwitch(self)).key()
+    }
+
+    /// The first switch's key.
+    pub fn first_key() -> String {
+        Switch::ALL[0].key()
+    }
+
+    /// The last switch's key.
+    pub fn last_key() -> String {
+        Switch::ALL[Switch::ALL.len() - 1].key()
+    }
 
     /// Its name, as its option has it without the dashes.
     pub fn name(self) -> &'static str {
@@ -394,7 +410,7 @@ impl fmt::Display for Order {
 #[serde(rename_all = "lowercase")]
 pub enum TransferChoice {
     /// Bits while they are small, otherwise the reduced view. A window and a comparison allow all
-    /// lattices together [`MAX_BITS_BYTES`](crate::PicturePlan::MAX_BITS_BYTES); a terminal takes bits
+    /// lattices together [`MAX_AUTO_BITS_BYTES`](crate::PicturePlan::MAX_AUTO_BITS_BYTES); a terminal takes bits
     /// only if they need no more bytes than its dots.
     Auto,
     /// A bit per cell.
@@ -414,6 +430,17 @@ impl TransferChoice {
         TransferChoice::View,
         TransferChoice::Cells,
     ];
+
+    /// What crosses the bus where the bits of a round are so many bytes: [`TransferChoice::Auto`]
+    /// takes them up to `most_auto_bits`.
+    pub fn transfer(self, bits: u64, most_auto_bits: u64) -> Transfer {
+        match self {
+            TransferChoice::Auto if bits <= most_auto_bits => Transfer::Bits,
+            TransferChoice::Auto | TransferChoice::View => Transfer::View,
+            TransferChoice::Bits => Transfer::Bits,
+            TransferChoice::Cells => Transfer::Cells,
+        }
+    }
 
     fn effect(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use engine::{BlockTimestamp, Measure, Nanos, Op, Span, Step, StreamId, Transfer}
 use life::Size;
 
 /// What kind of work a step is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum StepKind {
     /// A kernel that steps lattices.
     Launch,

@@ -4,6 +4,8 @@
 mod cpp;
 mod rust;
 
+use serde::{Deserialize, Serialize};
+
 use engine::kernels::{Batch, Iteration, Launch};
 use engine::{HostMemory, Kernel, Layout, Measure, Transfer};
 use lang::tr;
@@ -42,7 +44,7 @@ pub fn each_round() -> &'static str {
 }
 
 /// The calls in each language, line by line.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Calls {
     cpp: Vec<String>,
     rust: Vec<String>,
@@ -50,10 +52,10 @@ pub struct Calls {
 
 impl Calls {
     /// Those in a language.
-    pub fn of(self, language: CallLanguage) -> Vec<String> {
+    pub fn of(&self, language: CallLanguage) -> &[String] {
         match language {
-            CallLanguage::Cpp => self.cpp,
-            CallLanguage::Rust => self.rust,
+            CallLanguage::Cpp => &self.cpp,
+            CallLanguage::Rust => &self.rust,
         }
     }
 }

@@ -68,7 +68,7 @@ impl ViewTransform {
     }
 
     /// Which axes the lattice is larger than a panel of `panel` pixels on: there it goes around the
-    /// torus, and nothing is ever seen twice. On the others all is seen, and ground around it.
+    /// torus, and nothing is ever seen twice. On the others all is seen, and background around it.
     pub fn goes_around(self, size: Size, panel: [u32; 2]) -> [bool; 2] {
         let lattice = sides(size);
         [0, 1].map(|axis| is_part(f64::from(panel[axis]), self.scale, lattice[axis]))

@@ -1,26 +1,77 @@
 //! What is said while two settings are compared: what differs in them, how long each takes, and that
 //! their cells are the same.
 
+use serde::{Deserialize, Serialize};
+
 use crate::numbers::{grouped, time_us};
 use engine::Kernel;
 use lang::tr;
-use model::{AbComparison, Finding, Switch};
+use model::{AbComparison, Finding, Side, Switch};
 
-/// The names of the two settings.
-pub const NAMES: [&str; 2] = ["A", "B"];
+/// What is said of one of the two settings.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SideTexts {
+    /// Which one it is.
+    pub side: Side,
+    /// The switches in which the two differ, in words, and in fewer where there is no room for those.
+    pub settings: [String; 2],
+    /// How long a round takes.
+    pub time: String,
+}
+
+/// What is said of a comparison.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ComparisonTexts {
+    /// Of A and of B.
+    pub sides: [SideTexts; 2],
+    /// How B's rounds compare with A's, in words and in fewer.
+    pub factor: [String; 2],
+    /// Whether their cells are the same, and that in words; `None` before they were compared.
+    pub cells: Option<(bool, String)>,
+}
+
+impl ComparisonTexts {
+    /// Of this comparison, whose instances this kernel steps.
+    pub fn of(comparison: &AbComparison, kernel: &Kernel) -> ComparisonTexts {
+        let settings = settings(comparison, kernel);
+        let side = |side: Side| SideTexts {
+            side,
+            settings: settings[side as usize].clone(),
+            time: match comparison.round_us[side as usize] {
+                Some(us) => tr!("{} per round", time_us(us)),
+                None => tr!("measuring …").into(),
+            },
+        };
+        ComparisonTexts {
+            sides: Side::ALL.map(side),
+            factor: factor(comparison),
+            cells: sameness(comparison.differing),
+        }
+    }
+
+    /// All of it in one line, for whoever has no more.
+    pub fn in_one_line(&self) -> String {
+        let side = |it: &SideTexts| format!("{} {}: {}", it.side.name(), it.settings[1], it.time);
+        let [a, b] = self.sides.each_ref().map(side);
+        let [_, factor] = &self.factor;
+        let cells = self.cells.as_ref().map(|(_, text)| text.clone());
+        let parts = [Some(a), Some(b), Some(factor.clone()), cells];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
 
 /// The switches in which A and B differ, in words, and in fewer where there is no room for those.
-pub fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] {
-    let position = |side: usize, switch: Switch| {
-        let now = comparison.switches[side];
+fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] {
+    let position = |side: Side, switch: Switch| {
+        let now = comparison.switches[side as usize];
         let mut choices = switch.choices(now, kernel);
         choices.swap_remove(switch.position(now, kernel)).label
     };
     let differing: Vec<Switch> = Switch::ALL
         .into_iter()
-        .filter(|&switch| position(0, switch) != position(1, switch))
+        .filter(|&switch| position(Side::A, switch) != position(Side::B, switch))
         .collect();
-    [0, 1].map(|side| {
+    Side::ALL.map(|side| {
         let labels = differing.iter().map(|&switch| position(side, switch));
         let short: Vec<String> = labels.collect();
         let names = differing.iter().map(|switch| switch.name());
@@ -36,7 +87,7 @@ pub fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] 
 }
 
 /// How B's rounds compare with A's, in words and in fewer.
-pub fn factor(comparison: &AbComparison) -> [String; 2] {
+fn factor(comparison: &AbComparison) -> [String; 2] {
     let Some(finding) = comparison.finding else {
         return [tr!("measuring …").into(), "…".into()];
     };
@@ -50,7 +101,7 @@ pub fn factor(comparison: &AbComparison) -> [String; 2] {
 }
 
 /// Whether their cells are the same, and that in words; `None` before they were compared.
-pub fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
+fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
     let (cells, generation) = differing?;
     let verb = if cells == 1 {
         tr!("cell differs")
@@ -64,20 +115,6 @@ pub fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
         verb = verb
     );
     Some((cells == 0, text))
-}
-
-/// All of it in one line, for whoever has no more.
-pub fn in_one_line(comparison: &AbComparison, kernel: &Kernel) -> String {
-    let settings = settings(comparison, kernel);
-    let time = |side: usize| match comparison.round_us[side] {
-        Some(us) => tr!("{} per round", time_us(us)),
-        None => tr!("measuring …").into(),
-    };
-    let side = |side: usize| format!("{} {}: {}", NAMES[side], settings[side][1], time(side));
-    let [factor, _] = factor(comparison);
-    let cells = sameness(comparison.differing).map(|(_, text)| text);
-    let parts = [Some(side(0)), Some(side(1)), Some(factor), cells];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 #[cfg(test)]
@@ -144,7 +181,7 @@ mod tests {
         };
         let mut compared = comparison(b, Some(Finding::of(0.25, [0.24, 0.26])));
         compared.differing = Some((0, 60));
-        let line = in_one_line(&compared, find("bits").unwrap());
+        let line = ComparisonTexts::of(&compared, find("bits").unwrap()).in_one_line();
         for part in [
             "A per-instance: 1.00 ms",
             "B one: 4.00 ms",

@@ -1,15 +1,19 @@
 //! The texts of the HUD: figures, notices and warnings. Their layout is up to the painters.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use crate::finding::is_said_by;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
 use lang::{Message, message, tr};
 use model::KernelChoice;
-use model::{Pace, Status, StopWhenStill, Streams};
+use model::{Pace, Status, StopWhenStill, Streams, Switch};
 
 /// Whether things move.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum State {
     /// Rounds go on.
     Running,
@@ -20,7 +24,7 @@ pub enum State {
 }
 
 /// A figure and its name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Figure {
     /// Its name.
     pub label: String,
@@ -28,8 +32,10 @@ pub struct Figure {
     pub value: String,
     /// What else belongs to it, smaller.
     pub note: String,
+    /// All of it in a few characters, where that is not name and value: for a line of figures.
+    pub short: String,
     /// What it means, as a tooltip.
-    pub tip: &'static str,
+    pub tip: Cow<'static, str>,
     /// Whether the value has a line of its own.
     pub wide: bool,
     /// Priority: if there is not enough room, figures with the highest rank are left out first.
@@ -37,7 +43,7 @@ pub struct Figure {
 }
 
 /// Everything the HUD says.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Figures {
     /// Whether things move.
     pub state: State,
@@ -52,7 +58,7 @@ pub struct Figures {
 }
 
 /// How a sentence is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Urgency {
     /// The session has ended.
     Failure,
@@ -62,12 +68,16 @@ pub enum Urgency {
     Warning,
 }
 
+/// Stands where there is no value.
+const UNKNOWN: &str = "–";
+
 fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
     Figure {
         label: label.into(),
         value: value.into(),
         note: String::new(),
-        tip: "",
+        short: String::new(),
+        tip: Cow::Borrowed(""),
         wide: false,
         rank,
     }
@@ -78,8 +88,29 @@ impl Figure {
         Figure { wide: true, ..self }
     }
 
-    fn tip(self, tip: &'static str) -> Figure {
+    fn tip(self, tip: impl Into<Cow<'static, str>>) -> Figure {
+        let tip = tip.into();
         Figure { tip, ..self }
+    }
+
+    fn short(self, short: impl Into<String>) -> Figure {
+        Figure {
+            short: short.into(),
+            ..self
+        }
+    }
+
+    /// Whether there is a value.
+    pub fn is_known(&self) -> bool {
+        self.value != UNKNOWN
+    }
+
+    /// All of it in as few characters as say it, for a line of figures.
+    pub fn in_short(&self) -> String {
+        match self.short.as_str() {
+            "" => tr!("{label}: {value}", label = self.label, value = self.value),
+            short => short.into(),
+        }
     }
 
     fn with_note(self, note: impl Into<String>) -> Figure {
@@ -106,6 +137,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             pace => tr!("at most {pace}", pace = pace),
         },
         headline: figure(0, tr!("generation"), grouped(status.generation))
+            .short(tr!("gen {}", grouped(status.generation)))
             .tip(tr!("the generation of every lattice since the last start")),
         groups: vec![
             speed(status, drawing),
@@ -121,12 +153,14 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
 }
 
 impl Figures {
+    /// Whether there is a notice of the last change.
+    pub fn says_finding(&self, status: &Status) -> bool {
+        self.messages.iter().any(|it| repeats_finding(it, status))
+    }
+
     /// Leaves out the notice of the last change: its finding is in sight elsewhere.
     pub fn leave_out_finding(&mut self, status: &Status) {
-        let repeats = |(urgency, sentence): &(Urgency, Message)| {
-            *urgency == Urgency::Notice && is_said_by(sentence, status)
-        };
-        self.messages.retain(|message| !repeats(message));
+        self.messages.retain(|it| !repeats_finding(it, status));
     }
 
     /// Adds a notice from the painter, after all other notices.
@@ -138,33 +172,44 @@ impl Figures {
     }
 }
 
+/// Whether a sentence is the notice of the last change, which says no more than its finding.
+pub fn repeats_finding((urgency, sentence): &(Urgency, Message), status: &Status) -> bool {
+    *urgency == Urgency::Notice && is_said_by(sentence, status)
+}
+
 fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     let frames = match drawing.frames_per_second {
         Some(rate) if status.running => si(rate).trim_end().to_owned(),
-        _ => "–".into(),
+        _ => UNKNOWN.into(),
     };
+    let speed = format!("{}cell/s", si(status.cells_per_second));
+    let generations = generations(status);
+    let rounds = si(status.rounds_per_second).trim_end().to_owned();
     vec![
-        figure(
-            0,
-            tr!("speed"),
-            format!("{}cell/s", si(status.cells_per_second)),
-        )
-        .tip(tr!("cells stepped per second, over all lattices")),
-        figure(1, tr!("generations/s"), generations(status))
+        figure(0, tr!("speed"), speed.clone())
+            .short(speed)
+            .tip(tr!("cells stepped per second, over all lattices")),
+        figure(1, tr!("generations/s"), generations.clone())
+            .short(tr!("{} gen/s", generations))
             .tip(tr!("generations per second, of each lattice")),
-        figure(3, tr!("rounds/s"), si(status.rounds_per_second).trim_end()).tip(tr!(
-            "rounds per second: in a round every lattice advances and is downloaded once"
-        )),
-        figure(2, tr!("frames/s"), frames).tip(tr!(
-            "frames presented per second; nothing is drawn while nothing changes"
-        )),
+        figure(3, tr!("rounds/s"), rounds.clone())
+            .short(tr!("{} rounds/s", rounds))
+            .tip(tr!(
+                "rounds per second: in a round every lattice advances and is downloaded once"
+            )),
+        figure(2, tr!("frames/s"), frames.clone())
+            .short(tr!("{rate} frames/s", rate = frames))
+            .tip(tr!(
+                "frames presented per second; nothing is drawn while nothing changes"
+            )),
     ]
 }
 
 fn costs(status: &Status) -> Vec<Figure> {
-    let launch = status.launch_us.map_or("–".into(), time_us);
+    let launch = status.launch_us.map_or(UNKNOWN.into(), time_us);
     vec![
-        figure(2, tr!("time per launch"), launch)
+        figure(2, tr!("time per launch"), launch.clone())
+            .short(tr!("{} per launch", launch))
             .with_note(tr!("by events; 1 round in {} timed", status.timed_one_in))
             .tip(tr!(
                 "median time of a kernel launch on the device, measured by events around it"
@@ -189,9 +234,11 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
         height = height
     );
     let mut figures = vec![
-        figure(3, tr!("lattices"), lattices).tip(tr!(
-            "how many, and their width and height in cells; opposite edges meet: a torus"
-        )),
+        figure(3, tr!("lattices"), lattices)
+            .short(format!("{} × {width}×{height}", status.instances))
+            .tip(tr!(
+                "how many, and their width and height in cells; opposite edges meet: a torus"
+            )),
         figure(6, tr!("rule"), status.rule.to_string()).tip(tr!(
             "with how many live neighbours a cell is born (B), and with how many it survives (S)"
         )),
@@ -214,9 +261,12 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     );
     let colours = match options.colour_by {
         ColourBy::State => return figures,
-        _ if status.transfer == Transfer::View => figure(8, tr!("colours"), tr!("by state")).tip(
-            tr!("ages need every cell, but only a reduced view crosses the bus; F7 changes that"),
-        ),
+        _ if status.transfer == Transfer::View => {
+            figure(8, tr!("colours"), tr!("by state")).tip(tr!(
+                "ages need every cell, but only a reduced view crosses the bus; {key} changes that",
+                key = Switch::Transfer.key()
+            ))
+        }
         ColourBy::Age => figure(8, tr!("colours"), tr!("by age")).tip(exact),
         ColourBy::History => figure(8, tr!("colours"), tr!("by history")).tip(exact),
     };
@@ -272,6 +322,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
     };
     vec![
         figure(1, &name, status.kernel.name)
+            .short(status.kernel.name)
             .with_note(lang::text(status.kernel.title))
             .tip(tr!(
                 "the device function that steps the lattices; K takes the next one"
@@ -306,7 +357,8 @@ pub fn streams(status: &Status) -> &'static str {
 fn switches(status: &Status) -> Vec<Figure> {
     vec![
         figure(5, tr!("streams"), streams(status)).tip(tr!(
-            "the CUDA streams in which the lattices are stepped and downloaded; F2 changes this"
+            "the CUDA streams in which the lattices are stepped and downloaded; {key} changes this",
+            key = Switch::Streams.key()
         )),
         figure(
             7,
@@ -318,17 +370,19 @@ fn switches(status: &Status) -> Vec<Figure> {
             },
         )
         .tip(tr!(
-            "whether a round is one launch of a prepared CUDA graph; F6 changes this"
+            "whether a round is one launch of a prepared CUDA graph; {key} changes this",
+            key = Switch::Graphs.key()
         )),
         figure(8, tr!("transfer"), transfer_name(status.transfer)).tip(tr!(
-            "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; F7 changes this"
+            "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; {key} changes this",
+            key = Switch::Transfer.key()
         )),
     ]
 }
 
 fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     let device = match status.devices.as_slice() {
-        [] => "–".into(),
+        [] => UNKNOWN.into(),
         [one] => one.name.clone(),
         [first, rest @ ..] if rest.iter().all(|device| device.name == first.name) => {
             format!("{} × {}", status.devices.len(), first.name)
@@ -344,10 +398,15 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .first()
         .map_or(String::new(), |device| device.driver.clone());
     let mut figures = vec![
-        figure(4, &tr!("compute device ({})", status.engine), device)
-            .with_note(driver)
-            .tip(tr!("the device that steps the lattices"))
-            .wide(),
+        figure(
+            4,
+            &tr!("compute device ({})", status.engine),
+            device.clone(),
+        )
+        .short(format!("{}: {device}", status.engine))
+        .with_note(driver)
+        .tip(tr!("the device that steps the lattices"))
+        .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {
         let draws = figure(
@@ -361,7 +420,7 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 }
 
 /// Sentences, the most urgent first.
-pub fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
+fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     let mut messages = Vec::new();
     if let Some(failed) = &status.failed {
         messages.push((Urgency::Failure, failed.clone()));

@@ -1,13 +1,15 @@
 //! What was found about two settings, as the class should see it: large, beside the timeline, until
 //! the next change.
 
-use crate::comparison;
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::ComparisonTexts;
 use crate::numbers::time_us;
 use lang::{Message, tr};
 use model::{Effect, Status};
 
 /// How a finding is to be seen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Tone {
     /// Rounds are still being compared.
     Measuring,
@@ -18,7 +20,7 @@ pub enum Tone {
 }
 
 /// A finding in words.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Headline {
     /// What was changed, or that B is set against A.
     pub subject: String,
@@ -35,8 +37,8 @@ pub struct Headline {
 pub fn headline(status: &Status) -> Option<Headline> {
     let (subject, round_us, finding) = match (&status.comparison, &status.last_effect) {
         (Some(ab), _) => {
-            let [_, b] = comparison::settings(ab, status.kernel);
-            let subject = tr!("B ({settings}) against A", settings = b[1]);
+            let [_, b] = ComparisonTexts::of(ab, status.kernel).sides;
+            let subject = tr!("B ({settings}) against A", settings = b.settings[1]);
             (subject, ab.round_us, ab.finding)
         }
         (None, Some(effect)) => (effect.what.to_string(), effect.round_us, effect.finding),

@@ -1,5 +1,6 @@
 //! Made-up sessions for tests of drawing.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use engine::{
@@ -290,7 +291,7 @@ pub fn lesson_page(picture: bool) -> LessonPage {
 /// The result of the speed-up lesson, measured for all of five numbers of instances or for fewer;
 /// with a kernel that takes no batch, without that curve.
 pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
-    let series = |title, rates: [f64; 5]| {
+    let series = |title: &'static str, rates: [f64; 5]| {
         let points = rates.into_iter().enumerate().take(measured);
         let points = points.map(|(nth, rounds_per_second)| SpeedupPoint {
             instances: 1 << nth,
@@ -298,7 +299,7 @@ pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
             interval: Some([0.9 * rounds_per_second, 1.06 * rounds_per_second]),
         });
         SpeedupSeries {
-            title,
+            title: Cow::Borrowed(title),
             points: points.collect(),
             unavailable: None,
         }
@@ -327,7 +328,7 @@ pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
         rows: factors.filter(|_| is_over).collect(),
         busy: !is_over,
         speedup: Some(Arc::new(Speedup {
-            kernel: if batched { "sync-global" } else { "bits" },
+            kernel: Cow::Borrowed(if batched { "sync-global" } else { "bits" }),
             width: 1024,
             height: 1024,
             generations_per_round: 8,

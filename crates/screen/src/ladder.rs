@@ -3,6 +3,10 @@
 //!
 //! Computes the chart; `view::ladder` lays it out and paints it.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use crate::numbers::si;
 use engine::kernels::{KERNELS, find};
 use lang::tr;
@@ -10,7 +14,7 @@ use model::Status;
 use model::ladder::{Ladder, Workload};
 
 /// Where a rung's rate comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum RateSource {
     /// It was recorded on this device with work like this session's.
     Recorded,
@@ -21,10 +25,10 @@ pub enum RateSource {
 }
 
 /// A rung and its rate, if there is one.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rung {
     /// The kernel's name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Cells a second.
     pub mark: Option<(f64, RateSource)>,
     /// Whether it steps the lattices now.
@@ -36,7 +40,7 @@ pub struct Rung {
 impl Rung {
     /// What it is, and what its mark says.
     pub fn tip(&self) -> String {
-        let title = find(self.name).map_or("", |kernel| lang::text(kernel.title));
+        let title = find(&self.name).map_or("", |kernel| lang::text(kernel.title));
         let caption = match self.mark {
             _ if !self.possible => tr!("does not support this lattice size or device").into(),
             None => tr!("not measured here yet").into(),
@@ -54,7 +58,7 @@ impl Rung {
 }
 
 /// Everything that the ladder shows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LadderChart {
     /// From the slowest idea to the fastest.
     pub rungs: Vec<Rung>,
@@ -80,7 +84,7 @@ impl LadderChart {
         let rungs: Vec<Rung> = KERNELS
             .iter()
             .map(|kernel| Rung {
-                name: kernel.name,
+                name: kernel.name.into(),
                 mark: mark(status, recorded, kernel.name),
                 present: kernel == status.kernel,
                 possible: kernel.validate_size(status.size).is_ok()
@@ -170,7 +174,7 @@ fn percent(part: f64) -> String {
 }
 
 /// Powers of ten between which all rates are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LogAxis {
     /// The exponent at its left end.
     pub from: i32,

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use model::Speedup;
 
 /// A row of the list.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LessonEntry {
     /// As `lifestreams lesson` has it.
     pub name: String,
@@ -14,7 +16,7 @@ pub struct LessonEntry {
 }
 
 /// A page of a lesson.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct LessonPage {
     /// The lesson's title.
     pub title: String,
@@ -41,7 +43,7 @@ pub struct LessonPage {
 }
 
 /// What stands beside the panels while lessons are open.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum LessonScreen {
     /// All lessons.
     List {

@@ -28,24 +28,18 @@ impl TextureLimits {
 }
 
 /// What the session should send for panels that look at this: of one instance `only`, or of all.
+/// Where nobody says what is to cross the bus, bits do up to so many bytes.
 pub fn request(
     (size, instances): (Size, usize),
     (transform, panel): (ViewTransform, [u32; 2]),
     only: Option<usize>,
-    choice: TransferChoice,
+    (choice, most_auto_bits): (TransferChoice, u64),
     limits: TextureLimits,
 ) -> PicturePlan {
     let bits = 4 * size.words() as u64 * instances as u64;
-    let transfer = match choice {
-        TransferChoice::Cells => Transfer::Cells,
-        _ => Transfer::Bits,
-    };
-    let most = match choice {
-        TransferChoice::Auto => PicturePlan::MAX_AUTO_BITS_BYTES,
-        TransferChoice::Bits | TransferChoice::Cells => MAX_BITS_TEXTURE_BYTES,
-        TransferChoice::View => 0,
-    };
-    if bits <= most && limits.take_bits(size) {
+    let transfer = choice.transfer(bits, most_auto_bits);
+    let fits = bits <= MAX_BITS_TEXTURE_BYTES && limits.take_bits(size);
+    if transfer != Transfer::View && fits {
         // The same for every camera, so that moving it asks for nothing.
         let region = ReduceRegion {
             x0: 0,
@@ -70,7 +64,7 @@ pub fn request(
 }
 
 /// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
-/// would be more than `most` bytes. Of an axis that is seen as a whole, none of the ground beside.
+/// would be more than `most` bytes. Of an axis that is seen as a whole, nothing of the background beside.
 fn region(
     size: Size,
     transform: ViewTransform,
@@ -139,7 +133,7 @@ mod tests {
             (size, instances),
             (transform, panel),
             None,
-            TransferChoice::Auto,
+            (TransferChoice::Auto, PicturePlan::MAX_AUTO_BITS_BYTES),
             LIMITS,
         )
     }
@@ -180,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_goes_on_beyond_an_edge_and_leaves_out_the_ground() {
+    fn a_view_goes_on_beyond_an_edge_and_leaves_out_the_background() {
         let size = Size::new(20_000, 3_000).unwrap();
         let ask = |scale: f64, origin: [f64; 2], panel: [u32; 2]| {
             let transform = ViewTransform { origin, scale };

@@ -3,8 +3,10 @@
 //!
 //! Computes the chart; `view::population` lays it out and paints it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ViewOptions;
-use crate::numbers::{grouped, si};
+use crate::numbers::{grouped, nice, si};
 use lang::tr;
 use model::PictureSource;
 use model::population::Sample;
@@ -36,6 +38,11 @@ impl Population {
         }
     }
 
+    /// Whose it is and which of them: two that are equal show the same.
+    pub(crate) fn shown(&self) -> (Option<usize>, u64) {
+        (self.of, self.sequence)
+    }
+
     /// Whether there is anything to show.
     pub fn has_samples(&self) -> bool {
         let series = self.series.as_ref();
@@ -44,7 +51,7 @@ impl Population {
 }
 
 /// Everything that the graph shows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PopulationChart {
     /// Whose it is.
     pub title: String,
@@ -113,8 +120,11 @@ impl PopulationChart {
                     grouped(status.time.settled.len() as u64)
                 ),
             },
-            y_max: nice(most(Sample::population)),
-            change_y_max: nice(most(Sample::births).max(most(Sample::deaths))),
+            y_max: nice(most(Sample::population), &[1.0, 2.0, 5.0]),
+            change_y_max: nice(
+                most(Sample::births).max(most(Sample::deaths)),
+                &[1.0, 2.0, 5.0],
+            ),
             born: change(tr!("born"), series.births(), series.step()),
             died: change(tr!("died"), series.deaths(), series.step()),
             samples,
@@ -159,13 +169,6 @@ fn change(what: &str, cells: u64, generations: u64) -> String {
             what = what
         ),
     }
-}
-
-/// The next of 1, 2 and 5 times a power of ten.
-fn nice(most: f64) -> f64 {
-    let power = 10f64.powf(most.max(1.0).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-    steps.into_iter().find(|&step| step >= most).unwrap_or(most)
 }
 
 #[cfg(test)]

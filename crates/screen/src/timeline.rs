@@ -1,23 +1,27 @@
 //! A timed round as lanes of bars, in nanoseconds from its start, and when which block ran where.
 //!
 //! A [`Timeline`] keeps the newest timed round as a [`Chart`], made once a round. `scale` turns
-//! nanoseconds into positions; `lanes` folds several lanes into one row, `blocks` does it for blocks.
+//! nanoseconds into positions; `lanes` and `blocks` fold several rows into one, `describe` says what a bar is.
 
 pub mod blocks;
 mod colours;
+mod describe;
+mod fold;
 pub mod lanes;
 pub mod overlap;
 pub mod scale;
+
+use serde::{Deserialize, Serialize};
 
 use lang::mark;
 use model::PictureSource;
 use model::trace::StepKind;
 
 pub use colours::of_instance;
-pub use lanes::Chart;
+pub use lanes::{Chart, RoundChart};
 
 /// What a bar stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Kind {
     /// An op in a stream.
     Step(StepKind),
@@ -77,7 +81,8 @@ impl Timeline {
             }
             if let (Some(chart), Some(before)) = (&mut self.chart, &mut self.before) {
                 let whole = chart.whole.max(before.whole);
-                (chart.whole, before.whole) = (whole, whole);
+                chart.set_axis(whole);
+                before.set_axis(whole);
             }
         }
     }

@@ -188,8 +188,7 @@ impl<W: SessionHandle> TerminalApp<W> {
     }
 
     fn has_card(&self) -> bool {
-        let status = self.app.status();
-        self.view.has_card(&self.app.screen(status.as_deref()))
+        self.view.has_card(&self.app.sources(None, &self.timeline))
     }
 
     fn toggle_side(&mut self, panel: SidePanel) {
@@ -234,9 +233,9 @@ impl<W: SessionHandle> TerminalApp<W> {
             MouseEventKind::Up(MouseButton::Left) => {
                 let clicked = self.drag.take().is_some_and(|drag| !drag.moved);
                 let status = self.app.status();
-                let screen = self.app.screen(status.as_deref());
-                let instance = TerminalView::instance_at(&screen, at, self.area);
-                if let (true, Some(instance)) = (clicked && !self.view.has_card(&screen), instance)
+                let sources = self.app.sources(status.as_deref(), &self.timeline);
+                let instance = TerminalView::instance_at(&sources, at, self.area);
+                if let (true, Some(instance)) = (clicked && !self.view.has_card(&sources), instance)
                 {
                     self.app.act(SessionAction::Select(instance));
                 }

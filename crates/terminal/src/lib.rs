@@ -29,7 +29,8 @@ use app::{AppState, EmergencySave, SessionHandle, Wake};
 use guard::Guard;
 use key_reader::KeyReader;
 use lang::{Message, tr};
-use screen::ViewOptions;
+use painting::Frame;
+use screen::{Timeline, ViewOptions};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -77,6 +78,7 @@ pub fn run<W: SessionHandle>(
     let mut shown = TerminalApp {
         app,
         view: TerminalView::new(options.glyphs, depth),
+        timeline: Timeline::default(),
         area: Rect::default(),
         drag: None,
         quit: false,
@@ -100,6 +102,8 @@ struct TerminalApp<W> {
     /// What the window has too.
     app: AppState<W>,
     view: TerminalView,
+    /// Rounds timed while they are shown.
+    timeline: Timeline,
     /// The screen, as of the last frame.
     area: Rect,
     /// Where a drag was last.
@@ -171,14 +175,21 @@ impl<W: SessionHandle> TerminalApp<W> {
         self.area = self.terminal.size().map_err(broken)?.into();
         self.app.drawing.frames_per_second = self.rate.per_second(began);
         self.app.update(status.as_deref());
-        let screen = self.app.screen(status.as_deref());
-        let request = self.view.request(&screen, self.area);
+        if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
+            self.timeline.update(session);
+        }
+        self.app.compose(status.as_deref(), &self.timeline);
+        let shown = Frame {
+            screen: self.app.screen(),
+            sources: self.app.sources(status.as_deref(), &self.timeline),
+        };
+        let request = self.view.request(&shown, self.area);
         if let Some(session) = &self.app.session {
-            self.view.update(&screen, session);
+            self.view.update(&shown, session);
         }
         let view = &mut self.view;
         self.terminal
-            .draw(|frame| view.paint(&screen, frame.area(), frame.buffer_mut()))
+            .draw(|frame| view.paint(&shown, frame.area(), frame.buffer_mut()))
             .map_err(broken)?;
         if let Some(request) = request {
             self.app.request_view(request);

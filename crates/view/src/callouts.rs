@@ -109,9 +109,9 @@ mod tests {
     use crate::dialogs::Dialogs;
     use crate::scene::{context, paint_over};
     use egui::{Event, PointerButton, Pos2, RawInput};
-    use screen::Screen;
     use screen::fixtures::{lesson_page, status};
     use screen::{Drawing, LessonScreen, SidePanel, ViewOptions};
+    use screen::{Screen, Sources};
 
     /// The places that have a tip in a window with these callouts, and what a click on the one that
     /// `click` chooses asks for.
@@ -127,12 +127,14 @@ mod tests {
             ..Default::default()
         };
         let frame = Frame {
-            screen: Screen {
+            screen: Screen::default(),
+            sources: Sources {
                 status: Some(&status),
                 options,
                 drawing: &drawing,
                 population: &Default::default(),
                 lesson,
+                timeline: &Default::default(),
             },
             timeline: &Default::default(),
             lab: &Default::default(),
@@ -140,6 +142,7 @@ mod tests {
             pixels: [1280, 800],
             scale: 1.0,
         };
+        let frame = frame.composed();
         let (context, mut events) = (context(), Vec::new());
         let (mut places, mut all_requests) = (0, Vec::new());
         for step in 0..4 {

@@ -38,7 +38,10 @@ pub(crate) fn unavailable_reason(
     let kept = 2 * row * u64::from(size.height()) * instances as u64;
     let side = limits.side;
     if transfer == Transfer::View {
-        Some(tr!("colours by age and history need every cell, and a view carries a byte a pixel; F7 changes that").into())
+        Some(tr!(
+            "colours by age and history need every cell, and a view carries a byte a pixel; {key} changes that",
+            key = model::Switch::Transfer.key()
+        ))
     } else if size.width().div_ceil(CELLS).max(size.height()) > side {
         Some(tr!(
             "colours by age and history take lattices of up to {side} cells a side on this GPU",

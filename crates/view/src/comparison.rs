@@ -1,4 +1,4 @@
-//! What stands over two halves of the panels: which is A and which is B, what differs in their
+//! What stands over the panels of A and of B: which is which, what differs in their
 //! settings, how long each takes, and that their cells are the same.
 
 use std::sync::Arc;
@@ -10,24 +10,19 @@ use crate::hud::style::*;
 use crate::layout::ComparisonPlaces;
 use crate::lesson::paint_sign;
 use lang::tr;
-use model::{AbComparison, Status};
-use screen::comparison::{NAMES, factor, sameness, settings};
-use screen::numbers::time_us;
+use model::Side;
+use screen::comparison::{ComparisonTexts, SideTexts};
 
 /// Paints band and headers; none of it lies over a panel.
 pub(crate) fn paint(
     painter: &ThemedPainter,
-    status: &Status,
-    comparison: &AbComparison,
+    shown: &ComparisonTexts,
     places: &ComparisonPlaces,
     unit: f32,
 ) {
-    paint_band(painter, rect_of(places.band), comparison, unit);
-    let settings = settings(comparison, status.kernel);
-    for (ab_side, settings) in settings.iter().enumerate() {
-        let rect = rect_of(places.headers[ab_side]);
-        let round_us = comparison.round_us[ab_side];
-        paint_header(painter, rect, unit, ab_side, settings, round_us);
+    paint_band(painter, rect_of(places.band), shown, unit);
+    for texts in &shown.sides {
+        paint_header(painter, rect_of(places.header(texts.side)), unit, texts);
     }
 }
 
@@ -46,12 +41,12 @@ fn either(
     fitted(painter, &texts[1], font, text_colour, room)
 }
 
-fn paint_band(painter: &ThemedPainter, rect: Rect, comparison: &AbComparison, unit: f32) {
+fn paint_band(painter: &ThemedPainter, rect: Rect, shown: &ComparisonTexts, unit: f32) {
     let inside = rect.shrink2(vec2(10.0 * unit, 0.0));
     let gap = 16.0 * unit;
-    let (holds, text) = match sameness(comparison.differing) {
-        None => (None, tr!("comparing the cells …").to_owned()),
-        Some((holds, text)) => (Some(holds), text),
+    let (holds, text) = match &shown.cells {
+        None => (None, tr!("comparing the cells …")),
+        Some((holds, text)) => (Some(*holds), text.as_str()),
     };
     let text_colour = match holds {
         Some(true) => painter.palette.running,
@@ -59,7 +54,7 @@ fn paint_band(painter: &ThemedPainter, rect: Rect, comparison: &AbComparison, un
         None => painter.palette.label,
     };
     let room = 0.46 * inside.width();
-    let text = fitted(painter, &text, medium(16.0 * unit), text_colour, room);
+    let text = fitted(painter, text, medium(16.0 * unit), text_colour, room);
     let left = inside.right() - text.size().x;
     put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
     let mut used = left;
@@ -75,44 +70,43 @@ fn paint_band(painter: &ThemedPainter, rect: Rect, comparison: &AbComparison, un
     }
     let room = (used - gap - inside.left()).max(1.0);
     let font = medium(18.0 * unit);
-    let factor = either(
-        painter,
-        &factor(comparison),
-        font,
-        painter.palette.value,
-        room,
-    );
+    let factor = either(painter, &shown.factor, font, painter.palette.value, room);
     put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
 }
 
-/// The half's letter, its settings and its time.
-fn paint_header(
-    painter: &ThemedPainter,
-    rect: Rect,
-    unit: f32,
-    ab_side: usize,
-    settings: &[String; 2],
-    round_us: Option<f64>,
-) {
+/// The letter of one of the two, its settings and its time.
+fn paint_header(painter: &ThemedPainter, rect: Rect, unit: f32, texts: &SideTexts) {
     let inside = rect.shrink2(vec2(6.0, 3.0) * unit);
     painter.rect_filled(inside, 6.0 * unit, painter.palette.comparison);
     let side = inside.height();
     let letter = Rect::from_min_size(inside.min, vec2(side, side));
     // They differ in lightness too.
-    let colours = [painter.palette.accent, painter.palette.comparison_b];
-    painter.rect_filled(letter, 6.0 * unit, colours[ab_side]);
+    let colour = match texts.side {
+        Side::A => painter.palette.accent,
+        Side::B => painter.palette.comparison_b,
+    };
+    painter.rect_filled(letter, 6.0 * unit, colour);
     let dark = painter.palette.on_bright;
-    let name = fitted(painter, NAMES[ab_side], medium(0.62 * side), dark, side);
+    let name = fitted(painter, texts.side.name(), medium(0.62 * side), dark, side);
     put(painter, letter.center(), Align2::CENTER_CENTER, name);
     let left = letter.right() + 10.0 * unit;
     let room = (inside.right() - left - 6.0 * unit).max(1.0);
     let line = side / 2.0;
-    let time = round_us.map_or(tr!("measuring …").into(), |us| {
-        tr!("{} per round", time_us(us))
-    });
     let font = |size: f32| medium((size * unit).min(0.9 * line));
-    let time = fitted(painter, &time, font(17.0), painter.palette.value, room);
-    let settings = either(painter, settings, font(14.0), painter.palette.label, room);
+    let time = fitted(
+        painter,
+        &texts.time,
+        font(17.0),
+        painter.palette.value,
+        room,
+    );
+    let settings = either(
+        painter,
+        &texts.settings,
+        font(14.0),
+        painter.palette.label,
+        room,
+    );
     for (row, text) in [time, settings].into_iter().enumerate() {
         let y = inside.top() + (row as f32 + 0.5) * line;
         put(painter, pos2(left, y), Align2::LEFT_CENTER, text);

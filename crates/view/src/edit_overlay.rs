@@ -153,7 +153,7 @@ impl Sheet {
     }
 
     fn outlined(&self, rect: Rect, colour: Color32) {
-        // One that lies on the panel's edge is seen too; and, by the ground's colour around it, one
+        // One that lies on the panel's edge is seen too; and, by the background's colour around it, one
         // among cells of its own colour.
         let around = Stroke::new(3.0 * self.line, self.painter.palette.background);
         let stroke = Stroke::new(self.line, colour);

@@ -26,7 +26,9 @@ use model::Status;
 use model::trace::TimedRound;
 use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
-use screen::{AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, ViewOptions};
+use screen::{
+    AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources, ViewOptions,
+};
 
 /// A window: its pixels, and pixels per point.
 type Window = ([u32; 2], f32);
@@ -232,20 +234,23 @@ impl Set {
     }
 
     fn frame(&self) -> Frame<'_> {
-        Frame {
-            screen: Screen {
+        let frame = Frame {
+            screen: Screen::default(),
+            sources: Sources {
                 status: self.status.as_ref(),
                 options: &self.options,
                 drawing: &self.drawing,
                 population: &self.population,
                 lesson: self.lesson.as_ref(),
+                timeline: self.timeline.timeline(),
             },
             timeline: &self.timeline,
             lab: &self.lab,
             edit_overlay: &self.edit_overlay,
             pixels: self.window.0,
             scale: self.window.1,
-        }
+        };
+        frame.composed()
     }
 
     /// Frames until it has come to rest: a dialog measures itself in its first one, and a tip comes
@@ -306,6 +311,20 @@ fn names_are_apart() {
     names.dedup();
     assert_eq!(names.len(), all);
     assert!(names.iter().all(|name| !name.is_empty()));
+}
+
+#[test]
+fn every_screen_is_the_same_after_it_was_sent() {
+    for screen in screens() {
+        for language in LANGUAGES {
+            let shown = with(language, || {
+                Set::new(screen, screen.windows[0]).frame().screen
+            });
+            let text = serde_json::to_string(&shown).unwrap();
+            let received: Screen = serde_json::from_str(&text).unwrap();
+            assert!(received == shown, "{}: {text}", screen.name);
+        }
+    }
 }
 
 #[test]

@@ -9,10 +9,8 @@ use crate::layout::Layout;
 use crate::scene::context;
 use crate::timeline::TimelineKey;
 use crate::{Frame, LabView};
-use lang::Language;
-use model::Status;
 use screen::theme::Palette;
-use screen::{Drawing, SidePanel, Tool, ViewOptions, ViewTransform};
+use screen::{SidePanel, Tool, ViewTransform};
 
 /// See the module.
 pub(super) struct Interface {
@@ -39,15 +37,13 @@ pub(super) struct CachedUi {
 /// Everything that an interface without dialogs is made from.
 #[derive(PartialEq)]
 pub(super) struct CacheKey {
-    status: Option<Status>,
-    options: ViewOptions,
-    drawing: Drawing,
+    /// Of the screen, which changes with the session's figures, the options and the language.
+    revision: u64,
     timeline: TimelineKey,
     lab: LabView,
     tool: Tool,
     pixels: [u32; 2],
     scale: f32,
-    language: Language,
     focused: bool,
 }
 
@@ -56,30 +52,24 @@ impl CacheKey {
     /// cover.
     pub(super) fn of(frame: &Frame<'_>, dialogs: &Dialogs, focused: bool) -> Option<CacheKey> {
         is_cacheable(frame, dialogs).then(|| CacheKey {
-            status: frame.status.cloned(),
-            options: frame.options.clone(),
-            drawing: frame.drawing.clone(),
+            revision: frame.screen.revision,
             timeline: frame.timeline.shown(),
             lab: *frame.lab,
             tool: frame.edit_overlay.tool,
             pixels: frame.pixels,
             scale: frame.scale,
-            language: lang::language(),
             focused,
         })
     }
 
     /// Whether it would be made from the same; nothing is copied to say so.
     fn matches(&self, frame: &Frame<'_>, input: &egui::RawInput) -> bool {
-        self.status.as_ref() == frame.status
+        self.revision == frame.screen.revision
             && self.timeline == frame.timeline.shown()
-            && self.drawing == *frame.drawing
-            && self.options == *frame.options
             && self.lab == *frame.lab
             && self.tool == frame.edit_overlay.tool
             && self.pixels == frame.pixels
             && self.scale == frame.scale
-            && self.language == lang::language()
             && self.focused == input.focused
     }
 }

@@ -71,8 +71,7 @@ pub struct Tiling {
     pub origin: [u32; 2],
     /// Pixels between panels.
     pub gap: u32,
-    /// Where two settings are compared: panels a half, and how far the second half stands from
-    /// the first.
+    /// Where A and B are compared: how many panels each has, and how far B's stand from A's.
     pub second: Option<(usize, [u32; 2])>,
 }
 
@@ -80,7 +79,7 @@ impl Tiling {
     /// Where the panel in this place stands; one of no size where it has no place.
     pub fn rect(&self, place: usize) -> PixelRect {
         if place >= self.count {
-            return PixelRect::default(); // idle, beside two halves
+            return PixelRect::default(); // idle, beside A and B
         }
         let (place, away) = match self.second {
             Some((each, away)) if place >= each => (place - each, away),
@@ -119,7 +118,7 @@ pub struct Layout {
     pub side: Option<(SidePanel, PixelRect)>,
     /// The lesson, in the HUD's place.
     pub lesson: Option<PixelRect>,
-    /// What stands over two halves of the panels.
+    /// What stands over the panels of A and of B.
     pub comparison: Option<ComparisonPlaces>,
     /// The panels.
     pub tiling: Tiling,
@@ -157,7 +156,7 @@ pub struct LayoutRequest {
     pub presentation: bool,
     /// How large type is.
     pub zoom: InterfaceScale,
-    /// Two halves of so many panels each, instead of all panels alike.
+    /// So many panels of A and of B each, instead of all panels alike.
     pub comparison: Option<usize>,
 }
 
@@ -241,8 +240,8 @@ pub fn lay_out(
         {
             None => (of(panels).tile_part(area, whole), None),
             Some(each) => {
-                let (tiling, halved) = comparison::tile_comparison(area, of(each), unit);
-                (tiling, Some(halved))
+                let (tiling, places) = comparison::tile_comparison(area, of(each), unit);
+                (tiling, Some(places))
             }
         }
     };

@@ -54,7 +54,9 @@ pub fn entry_at(screen: &LessonScreen, layout: &Layout, [x, y]: [f64; 2]) -> Opt
 
 /// Paints what is open into its rectangle.
 pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
-    let Some(screen) = frame.lesson else { return };
+    let Some(screen) = frame.screen.lesson.as_deref() else {
+        return;
+    };
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.left() + 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
@@ -70,7 +72,8 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit
 
 /// The most urgent sentence, as the HUD is away; returns what is left above it.
 fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
-    let messages = frame.messages();
+    let figures = frame.screen.figures.as_ref();
+    let messages = figures.map_or(&[][..], |figures| &figures.messages);
     let urgent = |(urgency, _): &&(Urgency, lang::Message)| *urgency != Urgency::Warning;
     let Some((urgency, sentence)) = messages.iter().find(urgent) else {
         return rect.bottom();

@@ -2,7 +2,7 @@
 //! part framed; it leads the camera.
 //!
 //! It is drawn from the same bits as the panel, by state. Where a reduced view crosses the bus there
-//! is nothing of the rest, and the frame stands on plain ground.
+//! is nothing of the rest, and the frame stands on a plain background.
 
 use egui::{Rect, Stroke, StrokeKind, pos2};
 
@@ -154,9 +154,9 @@ mod tests {
     use super::*;
     use crate::{LabView, TimelineView};
     use engine::Transfer;
-    use screen::Screen;
     use screen::fixtures::status;
     use screen::{Drawing, EditOverlay, Population, ViewOptions};
+    use screen::{Screen, Sources};
 
     fn with<T>(
         options: &ViewOptions,
@@ -166,12 +166,14 @@ mod tests {
         let mut status = status(6, Size::new(512, 256).unwrap());
         (status.selected, status.transfer) = (4, transfer);
         let frame = Frame {
-            screen: Screen {
+            screen: Screen::default(),
+            sources: Sources {
                 status: Some(&status),
                 options,
                 drawing: &Drawing::default(),
                 population: &Population::default(),
                 lesson: None,
+                timeline: &Default::default(),
             },
             timeline: &TimelineView::default(),
             lab: &LabView::default(),
@@ -179,6 +181,7 @@ mod tests {
             pixels: [1280, 800],
             scale: 1.0,
         };
+        let frame = frame.composed();
         let (layout, _) = frame.layout().unwrap();
         check(&frame, &layout)
     }

@@ -10,7 +10,8 @@ use crate::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineView, V
 use model::PictureSource;
 use model::{PicturePlan, Status};
 use screen::{
-    AdapterFacts, Camera, Drawing, EditOverlay, LessonScreen, Population, Screen, ViewOptions,
+    AdapterFacts, Camera, Composer, Drawing, EditOverlay, LessonScreen, Population, Screen,
+    Sources, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -35,6 +36,7 @@ pub struct Renderer {
     pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
+    composer: Composer,
     /// What is open over the scene.
     pub(crate) dialogs: Dialogs,
 }
@@ -76,6 +78,7 @@ impl Renderer {
             lab: LabView::default(),
             edit_overlay: EditOverlay::default(),
             lesson: None,
+            composer: Composer::default(),
             dialogs: Dialogs::default(),
             gpu,
         })
@@ -112,14 +115,20 @@ impl Renderer {
             self.population.update(pictures, status, options);
         }
         // Spelt out, so that only `scene` is borrowed for writing.
+        let sources = Sources {
+            status: Some(status),
+            options,
+            drawing: &self.drawing,
+            population: &self.population,
+            timeline: self.timeline.timeline(),
+            lesson: self.lesson.as_ref(),
+        };
+        let begun = Instant::now();
+        let screen = self.composer.compose(sources).clone();
+        let composed = begun.elapsed();
         let frame = Frame {
-            screen: Screen {
-                status: Some(status),
-                options,
-                drawing: &self.drawing,
-                population: &self.population,
-                lesson: self.lesson.as_ref(),
-            },
+            screen,
+            sources,
             timeline: &self.timeline,
             lab: &self.lab,
             edit_overlay: &self.edit_overlay,
@@ -131,7 +140,7 @@ impl Renderer {
         let drawn = self
             .scene
             .draw(&frame, &mut self.dialogs, input, &self.view);
-        self.spent = drawn.spent;
+        self.spent = composed + drawn.spent;
         self.in_flight.push_back(drawn.submission);
         self.waited = Duration::ZERO;
         if self.in_flight.len() > 2 {
@@ -179,7 +188,7 @@ impl Renderer {
         self.scene.shown_edit(instance)
     }
 
-    /// The time that layout, egui and tessellation took of the last frame.
+    /// The time that the screen's data, layout, egui and tessellation took of the last frame.
     pub fn spent(&self) -> Duration {
         self.spent
     }
@@ -235,14 +244,17 @@ impl Renderer {
         write_png(&self.read()?, path)
     }
 
+    /// A frame to lay out; what it would show is not composed.
     fn with<'a>(&'a self, status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
         Frame {
-            screen: Screen {
+            screen: Screen::default(),
+            sources: Sources {
                 status: Some(status),
                 options,
                 drawing: &self.drawing,
                 population: &self.population,
                 lesson: self.lesson.as_ref(),
+                timeline: self.timeline.timeline(),
             },
             timeline: &self.timeline,
             lab: &self.lab,

@@ -88,7 +88,7 @@ pub(crate) struct PanelsInput<'a> {
     pub(crate) options: &'a ViewOptions,
     /// The minimaps.
     pub(crate) minimaps: &'a [Minimap],
-    /// The places of the HUD, the timeline and the like, which get a ground of their own.
+    /// The places of the HUD, the timeline and the like, which get a background of their own.
     pub(crate) backgrounds: &'a [PixelRect],
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Panels {
     cell_ages: Option<CellAges>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
     draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
-    /// Which instances of the buffer are of one colour: grounds of minimaps, and the HUD's.
+    /// Which instances of the buffer are of one colour: backgrounds of minimaps, and the HUD's.
     backgrounds: std::ops::Range<u32>,
 }
 
@@ -502,7 +502,7 @@ pub(crate) fn outside(options: &ViewOptions) -> [f32; 4] {
     floats(screen::theme::palette(options.theme).surround)
 }
 
-/// The HUD's ground.
+/// The HUD's background.
 fn background(options: &ViewOptions) -> [f32; 4] {
     floats(screen::theme::palette(options.theme).background)
 }

@@ -267,7 +267,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
         camera.zoom_at(zoom, [30.0, 60.0], size, panel);
         let transform = camera.target_transform(size, panel);
         let view = TransferChoice::View;
-        let request = request((size, 5), (transform, panel), None, view, limits);
+        let request = request((size, 5), (transform, panel), None, (view, 0), limits);
         let pictures = FixturePictures::views(&lattices, request.region);
         let options = ViewOptions::default();
         let place = (panel, 3, transform);
@@ -331,7 +331,7 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
         let across: Vec<_> = lattices.iter().map(|of| moved(of, by)).collect();
         let view = |transform: ViewTransform, lattices: &[Lattice]| {
             let choice = TransferChoice::View;
-            let requested = request((size, 3), (transform, panel), None, choice, limits);
+            let requested = request((size, 3), (transform, panel), None, (choice, 0), limits);
             FixturePictures::views(lattices, requested.region)
         };
         let views = [view(plain, &lattices), view(beyond(plain), &across)];
@@ -390,7 +390,13 @@ fn a_view_stays_on_its_cells_while_the_camera_moves_on() {
         side: 8192,
         layers: 256,
     };
-    let requested = request((size, 1), (old, panel), None, TransferChoice::View, limits);
+    let requested = request(
+        (size, 1),
+        (old, panel),
+        None,
+        (TransferChoice::View, 0),
+        limits,
+    );
     let mut camera = Camera::default();
     camera.zoom_at(2.0, [0.0, 64.0], size, panel);
     let transform = camera.target_transform(size, panel);

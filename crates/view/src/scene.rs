@@ -17,14 +17,17 @@ use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
 use screen::theme::Palette;
 use screen::{
-    Camera, ColourBy, EditOverlay, Screen, SidePanel, TextureLimits, Tool, ViewTransform, request,
+    Camera, ColourBy, EditOverlay, Screen, SidePanel, Sources, TextureLimits, Tool, ViewTransform,
+    request,
 };
 
 /// Everything a frame is made from, but the pictures: what is on screen, what only this painter
 /// knows, and the target.
 pub struct Frame<'a> {
     /// What is on screen.
-    pub screen: Screen<'a>,
+    pub screen: Screen,
+    /// What that was made from.
+    pub sources: Sources<'a>,
     /// Shown where [`ViewOptions::timeline`](screen::ViewOptions) says so.
     pub timeline: &'a TimelineView,
     /// Shown where [`ViewOptions::side`](screen::ViewOptions) says so.
@@ -38,14 +41,23 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Deref for Frame<'a> {
-    type Target = Screen<'a>;
+    type Target = Sources<'a>;
 
-    fn deref(&self) -> &Screen<'a> {
-        &self.screen
+    fn deref(&self) -> &Sources<'a> {
+        &self.sources
     }
 }
 
 impl Frame<'_> {
+    /// With its screen composed from its sources, for a picture or two; whoever draws many frames
+    /// keeps a [`Composer`](screen::Composer).
+    pub fn composed(self) -> Self {
+        Frame {
+            screen: Screen::of(self.sources),
+            ..self
+        }
+    }
+
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
     /// measured, so that nothing moves from round to round.
     fn wanted(&self, status: &Status) -> LayoutRequest {
@@ -159,7 +171,7 @@ impl Frame<'_> {
             (status.size, status.instances),
             (transform, layout.tiling.panel),
             self.single_instance(),
-            requested_transfer(status),
+            (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
             limits,
         ))
     }
@@ -438,7 +450,7 @@ impl Scene {
     }
 }
 
-/// Where something stands on the HUD's ground.
+/// Where something stands on the HUD's background.
 fn backgrounds(layout: &Layout) -> Vec<PixelRect> {
     let side = layout.side.map(|(_, rect)| rect);
     let docked = [

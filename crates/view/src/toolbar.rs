@@ -190,7 +190,7 @@ pub(crate) fn place_of(action: Action, status: &Status, rect: Rect, unit: f32) -
     Some(button_place(inside, width, index))
 }
 
-/// Paints a button's ground and takes its clicks; returns the colour of what stands on it.
+/// Paints a button's background and takes its clicks; returns the colour of what stands on it.
 fn paint_background(
     painter: &ThemedPainter,
     place: Rect,

@@ -6,7 +6,7 @@ use crate::handler::Handler;
 use app::SessionHandle;
 use engine::Transfer;
 use lang::{Message, message};
-use model::Status;
+use model::{Status, Switch};
 use screen::{Camera, ColourBy};
 use view::layout::Layout;
 use view::minimap;
@@ -102,7 +102,7 @@ impl<W: SessionHandle> Handler<W> {
         self.show_notice(match (self.app.options.is_separate(), view) {
             (true, false) => message!("each panel has a camera of its own"),
             (true, true) => {
-                message!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's (F7 changes that)")
+                message!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's ({key} changes that)", key = Switch::Transfer.key())
             }
             (false, _) => message!("one camera for all panels: the selected panel's"),
         });

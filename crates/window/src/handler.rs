@@ -29,7 +29,7 @@ use lang::{Message, message};
 use life::Size;
 use model::Status;
 use screen::theme::theme;
-use screen::{Drawing, EditOverlay, Screen};
+use screen::{Composer, Drawing, EditOverlay, Screen, Sources};
 use view::{Dialogs, Frame, LabView, TimelineView, UiRequest, ViewError};
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -56,12 +56,13 @@ fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
 
 /// What a frame is made from: what is on screen, what only the window knows, and its size.
 pub(super) fn frame_of<'a>(
-    screen: Screen<'a>,
+    (screen, sources): (&Screen, Sources<'a>),
     (timeline, lab, edit_overlay): (&'a TimelineView, &'a LabView, &'a EditOverlay),
     surface: &WindowSurface,
 ) -> Frame<'a> {
     Frame {
-        screen,
+        screen: screen.clone(),
+        sources,
         timeline,
         lab,
         edit_overlay,
@@ -90,6 +91,8 @@ pub(super) struct Handler<W> {
     losses: u32,
     visible: bool,
     pub(super) recording: Option<Recording>,
+    /// Composes what pictures of the window show, which have no notices.
+    pub(super) picture_composer: Composer,
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
     pub(super) lab: LabView,
@@ -126,6 +129,7 @@ impl<W: SessionHandle> Handler<W> {
             callouts: Callouts::load(options.callouts.as_deref()),
             app: AppState::new(options.view.clone()),
             recording: options.record.clone().map(Recording::new),
+            picture_composer: Composer::default(),
             options,
             started,
             wake_pending,
@@ -217,7 +221,8 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
         let surface = self.surface.as_ref()?;
         let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
-        Some(frame_of(self.app.screen(status), shown, surface))
+        let sources = self.app.sources(status, self.timeline.timeline());
+        Some(frame_of((self.app.screen(), sources), shown, surface))
     }
 
     /// Offers an event to the dialogs first.
@@ -306,11 +311,14 @@ impl<W: SessionHandle> Handler<W> {
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
             self.timeline.update(session);
         }
+        self.app
+            .compose(status.as_deref(), self.timeline.timeline());
         let Some(screen) = &mut self.surface else {
             return;
         };
         let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
-        let frame = frame_of(self.app.screen(status.as_deref()), shown, screen);
+        let sources = (self.app).sources(status.as_deref(), self.timeline.timeline());
+        let frame = frame_of((self.app.screen(), sources), shown, screen);
         let session = self.app.session.as_ref();
         let pictures = session.map(|session| session as &dyn model::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {

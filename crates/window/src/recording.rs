@@ -11,7 +11,7 @@ use crate::handler::{Handler, frame_of};
 use app::{EmergencySave, PendingFile, SessionHandle};
 use lang::tr;
 use model::Status;
-use screen::{Drawing, Screen};
+use screen::{Drawing, Sources};
 use view::ViewError;
 use view::layout::PixelRect;
 use view::picture_file::{Image, dated_stem};
@@ -162,11 +162,12 @@ impl<W: SessionHandle> Handler<W> {
             ..self.app.drawing.clone()
         };
         let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
-        let now = Screen {
+        let sources = Sources {
             drawing: &drawing,
-            ..self.app.screen(status)
+            ..self.app.sources(status, self.timeline.timeline())
         };
-        let frame = frame_of(now, shown, screen);
+        let now = self.picture_composer.compose(sources);
+        let frame = frame_of((now, sources), shown, screen);
         let image = screen.picture(&frame)?;
         Ok(match place {
             Some(place) if panel => image.cut(place),

@@ -1,6 +1,6 @@
-//! The interface's own processor time for a frame whose figures have changed: layout, egui and
-//! tessellation; what uploads and draws is left out, so that a GPU in software does not count.
-//! (A frame with the figures of the one before is drawn from what was laid out then.)
+//! The interface's own processor time for a frame whose figures have changed: the screen's data,
+//! layout, egui and tessellation; what uploads and draws is left out, so that a GPU in software does
+//! not count. (A frame with the figures of the one before is drawn from what was laid out then.)
 
 use std::time::Instant;
 

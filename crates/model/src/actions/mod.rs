@@ -96,7 +96,7 @@ pub enum SessionAction {
     CycleSwitch(Switch),
     /// This position of a switch.
     SetSwitch(Switch, u8),
-    /// Compares two settings on two halves of the panels, or goes back to one.
+    /// Compares two settings, A and B, side by side, or goes back to one.
     ToggleComparison,
     /// Takes timestamps in every block of a timed round, or stops.
     ToggleBlockTimestamps,

@@ -53,7 +53,7 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Ground of the HUD, the toolbar and whatever is docked beside the panels.
+    /// Background of the HUD, the toolbar and whatever is docked beside the panels.
     background: 0x121418,
     /// Around the panels.
     surround: 0x1B1E24,
@@ -74,60 +74,60 @@ roles! {
 
     /// Text and signs that say that something runs or holds.
     running: 0x7BE3B4,
-    /// Ground of `running`.
+    /// Background of `running`.
     running_background: 0x17392D,
-    /// Ground of what has failed.
+    /// Background of what has failed.
     failed: 0xC63B2B,
     /// Text on `failed`.
     on_failed: 0xFFFFFF,
-    /// Text on the HUD's ground that says that something failed.
+    /// Text on the HUD's background that says that something failed.
     failed_text: 0xF28B7D,
-    /// Ground of a notice.
+    /// Background of a notice.
     notice: 0x1E3A5C,
     /// Text on `notice`.
     on_notice: 0xDCEBFF,
-    /// Ground of a warning, whose text has the accent.
+    /// Background of a warning, whose text has the accent.
     warning: 0x332A12,
 
-    /// Ground of buttons, tips and the chosen row: in front of the ground.
+    /// Background of buttons, tips and the chosen row: in front of the background.
     raised: 0x2A2F38,
-    /// A raised ground under the pointer.
+    /// A raised background under the pointer.
     raised_pointed: 0x373E4A,
-    /// Ground of lanes, hidden tabs and unavailable settings: behind the ground.
+    /// Background of lanes, hidden tabs and unavailable settings: behind the background.
     recessed: 0x1B1E24,
     /// Around a tip.
     tip_edge: 0x5A6473,
-    /// Ground of a lesson's questions and buttons.
+    /// Background of a lesson's questions and buttons.
     lesson_card: 0x1E2229,
-    /// Ground of listed code.
+    /// Background of listed code.
     code_background: 0x0C0E11,
-    /// Ground behind the word on a panel.
+    /// Background behind the word on a panel.
     tag_background: 0x0B0D0F,
     /// Laid over selected cells, mostly transparent.
     selection_veil: 0xFFFFFF,
 
-    /// Ground of a dialog.
+    /// Background of a dialog.
     dialog: 0x1A1D23,
     /// Around a dialog.
     dialog_edge: 0x3C434E,
     /// Every other row of a dialog's list.
     dialog_stripe: 0x20242B,
-    /// Ground of a text field.
+    /// Background of a text field.
     field: 0x0F1114,
     /// Underline of text that an input method is composing.
     composed: 0xC0DEFF,
-    /// Ground of selected text and of the chosen line of a list.
+    /// Background of selected text and of the chosen line of a list.
     selected: 0x5A4412,
     /// Text in a dialog that says why what was entered is refused.
     rejected: 0xFF8F00,
-    /// Ground of a pattern on the shelf.
+    /// Background of a pattern on the shelf.
     shelf: 0x202020,
     /// The same under the pointer.
     shelf_pointed: 0x373737,
-    /// Ground of a pattern's picture.
+    /// Background of a pattern's picture.
     shelf_picture: 0x0C0C0C,
 
-    /// Ground of A's and B's headers in a comparison.
+    /// Background of A's and B's headers in a comparison.
     comparison: 0x0F1115,
     /// B's letter; A's has the accent.
     comparison_b: 0x3F8CD9,
@@ -264,7 +264,7 @@ mod tests {
                 ("running", palette.running, palette.running_background),
                 ("failed", palette.on_failed, palette.failed),
                 (
-                    "failed on the ground",
+                    "failed on the background",
                     palette.failed_text,
                     palette.background,
                 ),

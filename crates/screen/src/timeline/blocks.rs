@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
+use crate::timeline::fold::{Columns, join};
 use crate::timeline::scale::TimeScale;
 use engine::BlockTimestamp;
 use model::trace::TimedRound;
 
 /// Blocks of one launch in one unit, in nanoseconds from the round's start.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BlockSpan {
     /// When it starts, in nanoseconds from the round's start.
     pub start: f64,
@@ -25,7 +28,7 @@ pub struct BlockSpan {
 }
 
 /// What one unit ran.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct SmTimeline {
     /// By their start.
     pub runs: Vec<BlockSpan>,
@@ -34,7 +37,7 @@ pub struct SmTimeline {
 }
 
 /// What every unit ran.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct BlockMap {
     sms: BTreeMap<u32, SmTimeline>,
 }
@@ -124,44 +127,30 @@ pub struct BlockSegment {
 }
 
 /// Several units (or tracks) in one row: in each pixel column the instance that ran most there.
-pub fn fold<'a>(
+pub fn fold_blocks<'a>(
     runs: impl Iterator<Item = &'a BlockSpan>,
     scale: TimeScale,
     left: f32,
-    columns: usize,
+    count: usize,
 ) -> Vec<BlockSegment> {
-    let mut shares: Vec<Vec<(u32, f32)>> = vec![Vec::new(); columns];
+    let columns = Columns { scale, left, count };
+    let mut shares: Vec<Vec<(u32, f32)>> = vec![Vec::new(); count];
     for run in runs {
-        let ends = [run.start, run.end].map(|ns| (scale.x(ns) - left).clamp(-1.0, columns as f32));
-        if ends[1] < 0.0 || ends[0] >= columns as f32 {
-            continue;
-        }
-        let first = ends[0].max(0.0) as usize;
-        let last = (ends[1].ceil() as usize).clamp(first + 1, columns);
-        for (column, shares) in shares.iter_mut().enumerate().take(last).skip(first) {
-            let at = column as f32;
-            let part = (ends[1].min(at + 1.0) - ends[0].max(at)).max(0.01);
+        for (column, part) in columns.covered(run.start, run.end) {
+            let shares = &mut shares[column];
             match shares.iter_mut().find(|share| share.0 == run.instance) {
                 Some(share) => share.1 += part,
                 None => shares.push((run.instance, part)),
             }
         }
     }
-    let mut pieces: Vec<BlockSegment> = Vec::new();
-    for (column, shares) in shares.iter().enumerate() {
+    let most = |shares: &Vec<(u32, f32)>| {
         let most = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let Some(&(instance, _)) = most else { continue };
-        match pieces.last_mut() {
-            Some(last) if (last.columns.1, last.instance) == (column, instance) => {
-                last.columns.1 += 1;
-            }
-            _ => pieces.push(BlockSegment {
-                columns: (column, column + 1),
-                instance,
-            }),
-        }
-    }
-    pieces
+        most.map(|(instance, _)| *instance)
+    };
+    let joined = join(shares.iter().map(most)).into_iter();
+    let segment = |(columns, instance)| BlockSegment { columns, instance };
+    joined.map(segment).collect()
 }
 
 #[cfg(test)]
@@ -227,7 +216,7 @@ mod tests {
             length: 100.0,
         };
         let runs = [run(5, 0.0, 26.0), run(9, 25.0, 40.0), run(2, 60.0, 60.1)];
-        let pieces = fold(runs.iter(), TimeScale::new(stretch, 3.0, 10.0), 3.0, 10);
+        let pieces = fold_blocks(runs.iter(), TimeScale::new(stretch, 3.0, 10.0), 3.0, 10);
         let piece = |columns, instance| BlockSegment { columns, instance };
         assert_eq!(
             pieces,

@@ -1,10 +1,15 @@
 //! A timed round as lanes of bars, made once a round; and several lanes folded into one row.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use crate::numbers::nice;
 use crate::timeline::blocks::BlockMap;
-use crate::timeline::scale::{TimeScale, nice};
+use crate::timeline::fold::{Columns, join};
+use crate::timeline::scale::TimeScale;
 use crate::timeline::{KINDS, Kind};
 use engine::{Span, StreamId};
 use lang::tr;
@@ -16,7 +21,7 @@ use model::trace::{StepKind, TimedRound};
 const AXIS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
 
 /// A span, in nanoseconds from the round's start.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Bar {
     /// When it starts.
     pub start: f64,
@@ -29,19 +34,19 @@ pub struct Bar {
 }
 
 /// A stream.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Lane {
     /// The stream.
     pub stream: StreamId,
+    /// The first instance that it works on, if any.
+    pub instance: Option<u32>,
     /// Its spans, in the order in which they ran.
     pub bars: Vec<Bar>,
 }
 
-/// A round, ready to be painted.
-#[derive(Clone, Debug)]
-pub struct Chart {
-    /// The round as it was timed.
-    pub round: Arc<TimedRound>,
+/// A timed round as lanes of bars.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RoundChart {
     /// The host's calls.
     pub host: Vec<Bar>,
     /// In the order of the streams' numbers.
@@ -54,6 +59,22 @@ pub struct Chart {
     pub sum: f64,
     /// The axis' length.
     pub whole: f64,
+}
+
+/// A chart and its round, which says of each bar what it is.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// The round as it was timed.
+    pub round: Arc<TimedRound>,
+    data: Arc<RoundChart>,
+}
+
+impl Deref for Chart {
+    type Target = RoundChart;
+
+    fn deref(&self) -> &RoundChart {
+        &self.data
+    }
 }
 
 impl Chart {
@@ -85,9 +106,14 @@ impl Chart {
             }
             lanes.entry(span.stream).or_default().push(bar);
         }
-        let lane = |(stream, bars)| Lane { stream, bars };
+        let instance = |bar: &Bar| round.steps.get(bar.step as usize)?.instance;
+        let lane = |(stream, bars): (StreamId, Vec<Bar>)| Lane {
+            stream,
+            instance: bars.iter().find_map(instance),
+            bars,
+        };
         let wall = (end - start) as f64;
-        Chart {
+        let data = RoundChart {
             host: round
                 .host
                 .iter()
@@ -98,8 +124,28 @@ impl Chart {
             wall,
             sum,
             whole: nice(wall.max(1e3), &AXIS),
+        };
+        Chart {
+            data: Arc::new(data),
             round,
         }
+    }
+
+    /// The chart without the round.
+    pub fn share(&self) -> Arc<RoundChart> {
+        self.data.clone()
+    }
+
+    /// Keeps the axis of the round shown before, in nanoseconds, if this one fits it.
+    pub fn keep_axis(&mut self, before: f64) {
+        if (MIN_PART_OF_AXIS * before..=before).contains(&self.wall) {
+            self.set_axis(before);
+        }
+    }
+
+    /// Makes the axis so long, in nanoseconds.
+    pub(super) fn set_axis(&mut self, whole: f64) {
+        Arc::make_mut(&mut self.data).whole = whole;
     }
 }
 
@@ -107,32 +153,24 @@ impl Chart {
 /// back and forth with rounds whose lengths vary.
 const MIN_PART_OF_AXIS: f64 = 0.4;
 
-impl Chart {
+impl RoundChart {
     /// A lane's name: its stream, and its GPU where there are several.
     pub fn lane_name(&self, lane: &Lane, status: Option<&Status>) -> String {
         let stream = lane.stream.0;
-        match status.and_then(|status| self.gpu_of(lane, status)) {
+        match status.and_then(|status| gpu_of(lane, status)) {
             Some(gpu) => tr!("GPU {gpu}: {stream}", gpu = gpu, stream = stream),
             None => tr!("stream {}", stream),
         }
     }
+}
 
-    /// The GPU that a lane's stream is on, if there are several: consecutive instances share one.
-    fn gpu_of(&self, lane: &Lane, status: &Status) -> Option<usize> {
-        let gpus = Some(status.devices.len()).filter(|gpus| *gpus > 1)?;
-        let facts = |bar: &Bar| self.round.steps.get(bar.step as usize);
-        let instance = lane.bars.iter().find_map(|bar| facts(bar)?.instance)? as usize;
-        (0..gpus)
-            .rev()
-            .find(|gpu| gpu * status.instances / gpus <= instance)
-    }
-
-    /// Keeps the axis of the round shown before, in nanoseconds, if this one fits it.
-    pub fn keep_axis(&mut self, before: f64) {
-        if (MIN_PART_OF_AXIS * before..=before).contains(&self.wall) {
-            self.whole = before;
-        }
-    }
+/// The GPU that a lane's stream is on, if there are several: consecutive instances share one.
+fn gpu_of(lane: &Lane, status: &Status) -> Option<usize> {
+    let gpus = Some(status.devices.len()).filter(|gpus| *gpus > 1)?;
+    let instance = lane.instance? as usize;
+    (0..gpus)
+        .rev()
+        .find(|gpu| gpu * status.instances / gpus <= instance)
 }
 
 /// Whether the host works or waits inside a call.
@@ -155,38 +193,27 @@ pub struct LaneSegment {
 }
 
 /// Several lanes in one row: in each pixel column, what covers most of it in any one lane.
-pub fn fold(lanes: &[Lane], scale: TimeScale, left: f32, columns: usize) -> Vec<LaneSegment> {
-    let mut most = vec![(0.0f32, usize::MAX); columns];
+pub fn fold_lanes(lanes: &[Lane], scale: TimeScale, left: f32, count: usize) -> Vec<LaneSegment> {
+    let columns = Columns { scale, left, count };
+    let mut most = vec![(0.0f32, usize::MAX); count];
     for bar in lanes.iter().flat_map(|lane| &lane.bars) {
-        let ends = [bar.start, bar.end].map(|ns| (scale.x(ns) - left).clamp(-1.0, columns as f32));
-        if ends[1] < 0.0 || ends[0] >= columns as f32 {
-            continue;
-        }
-        let first = ends[0].max(0.0) as usize;
-        let last = (ends[1].ceil() as usize).clamp(first + 1, columns);
-        for (column, most) in most.iter_mut().enumerate().take(last).skip(first) {
-            let at = column as f32;
-            let part = (ends[1].min(at + 1.0) - ends[0].max(at)).max(0.01);
-            if part > most.0 {
-                *most = (part, bar.kind.index());
+        for (column, part) in columns.covered(bar.start, bar.end) {
+            if part > most[column].0 {
+                most[column] = (part, bar.kind.index());
             }
         }
     }
-    let mut pieces: Vec<LaneSegment> = Vec::new();
-    for (column, (part, kind)) in most.into_iter().enumerate().filter(|(_, m)| m.0 > 0.0) {
-        let (kind, level) = (KINDS[kind].0, (part * 4.0).ceil().clamp(1.0, 4.0) as u8);
-        match pieces.last_mut() {
-            Some(last) if (last.columns.1, last.kind, last.level) == (column, kind, level) => {
-                last.columns.1 += 1;
-            }
-            _ => pieces.push(LaneSegment {
-                columns: (column, column + 1),
-                kind,
-                level,
-            }),
-        }
-    }
-    pieces
+    let shown = |(part, kind): (f32, usize)| {
+        let level = (part * 4.0).ceil().clamp(1.0, 4.0) as u8;
+        (part > 0.0).then(|| (KINDS[kind].0, level))
+    };
+    let joined = join(most.into_iter().map(shown)).into_iter();
+    let segment = |(columns, (kind, level))| LaneSegment {
+        columns,
+        kind,
+        level,
+    };
+    joined.map(segment).collect()
 }
 
 #[cfg(test)]
@@ -228,6 +255,7 @@ mod tests {
         };
         let lane = |bars| Lane {
             stream: StreamId(0),
+            instance: None,
             bars,
         };
         let lanes = [
@@ -241,7 +269,7 @@ mod tests {
             from: 0.0,
             length: 100.0,
         };
-        let pieces = fold(&lanes, TimeScale::new(stretch, 7.0, 10.0), 7.0, 10);
+        let pieces = fold_lanes(&lanes, TimeScale::new(stretch, 7.0, 10.0), 7.0, 10);
         let piece = |columns, kind, level| LaneSegment {
             columns,
             kind: Kind::Step(kind),

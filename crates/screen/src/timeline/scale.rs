@@ -1,5 +1,7 @@
 //! From time to pixels and back, in one place; what part of the round is shown; the ticks.
 
+use crate::numbers::nice;
+
 /// The least that is shown, in nanoseconds: what events resolve.
 const MIN_VISIBLE_NS: f64 = 500.0;
 
@@ -79,13 +81,6 @@ impl TickFormat {
     pub fn label(self, ns: f64) -> String {
         format!("{:.*} {}", self.digits, ns / self.unit, self.name)
     }
-}
-
-/// The least number not below `value` that is one of `steps` times a power of ten.
-pub fn nice(value: f64, steps: &[f64]) -> f64 {
-    let power = 10f64.powf(value.max(1.0).log10().floor());
-    let reached = |step: &&f64| **step * power >= value * (1.0 - 1e-9);
-    steps.iter().find(reached).map_or(10.0, |step| *step) * power
 }
 
 /// What is shown of rounds of any length: all, or a stretch that the person has chosen.

@@ -12,10 +12,10 @@ use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::hud::cut;
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
-use model::{Status, Switch};
-use screen::ladder::{LadderChart, Rung};
+use screen::lab::SwitchRow;
+use screen::ladder::Rung;
 use screen::numbers::si;
-use screen::{LessonEntry, LessonPage, LessonScreen, Screen, SidePanel};
+use screen::{LadderChart, LessonEntry, LessonPage, LessonScreen, Screen};
 
 /// A title and lines.
 struct Card {
@@ -42,30 +42,24 @@ impl Card {
 }
 
 /// Paints the topmost card, if there is one, into the middle of `area`.
-pub(super) fn paint(
-    view: &mut TerminalView,
-    screen: &Screen<'_>,
-    status: &Status,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
+pub(super) fn paint(view: &mut TerminalView, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     let depth = view.depth;
+    // Without the border and a blank at each side.
+    let columns = usize::from(area.width.saturating_sub(4));
     let card = if let Some(help) = &view.help {
-        keys(help, depth)
-    } else if let Some(lesson) = screen.lesson {
+        keys(help, depth, columns)
+    } else if let Some(lesson) = screen.lesson.as_deref() {
         match lesson {
-            LessonScreen::Page(page) => page_of(page, depth, area.width.into()),
-            LessonScreen::List { entries, selected } => {
-                lessons(entries, *selected, depth, area.width.into())
-            }
+            LessonScreen::Page(page) => page_of(page, depth, columns),
+            LessonScreen::List { entries, selected } => lessons(entries, *selected, depth, columns),
         }
+    } else if let Some(lab) = &screen.lab {
+        switches(&lab.switches, depth, columns)
+    } else if let Some(chart) = &screen.ladder {
+        ladder(chart, depth, columns)
     } else {
-        match screen.options.side {
-            Some(SidePanel::Lab) => switches(status, depth),
-            Some(SidePanel::Ladder) => ladder(status, depth),
-            // The terminal does not draw the population graph.
-            Some(SidePanel::Population) | None => return,
-        }
+        // The terminal does not draw the population graph.
+        return;
     };
     let widest = card.lines.iter().map(Line::width).max().unwrap_or(0);
     let [columns, rows] = card.least;
@@ -133,10 +127,7 @@ fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns
     let names = entries.iter().map(|entry| lang::columns(&entry.name)).max();
     let line = |(at, entry): (usize, &LessonEntry)| {
         let name = lang::align_left(&entry.name, names.unwrap_or(0));
-        let text = cut(
-            &format!("{name}  {}", entry.title),
-            columns.saturating_sub(4),
-        );
+        let text = cut(&format!("{name}  {}", entry.title), columns);
         let line = Line::from(text).style(depth.text(PALETTE.value));
         match at == selected {
             true => line.reversed(),
@@ -151,8 +142,8 @@ fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns
 }
 
 /// The keys that work here and have what was typed, by topic; as large as all of them.
-fn keys(help: &Help, depth: ColourDepth) -> Card {
-    let all = key_lines(&[], depth);
+fn keys(help: &Help, depth: ColourDepth, columns: usize) -> Card {
+    let all = key_lines(&[], depth, columns);
     let widest = all.iter().map(Line::width).max().unwrap_or(0);
     let least = [widest, all.len()];
     let title = tr!("Keyboard shortcuts");
@@ -163,7 +154,7 @@ fn keys(help: &Help, depth: ColourDepth) -> Card {
             ..Card::new(title, all)
         };
     }
-    let mut found = key_lines(&help.words(), depth);
+    let mut found = key_lines(&help.words(), depth, columns);
     if found.is_empty() {
         let nothing = Line::styled(tr!("No matching command"), depth.text(PALETTE.label));
         found.push(nothing);
@@ -175,24 +166,45 @@ fn keys(help: &Help, depth: ColourDepth) -> Card {
     }
 }
 
-/// The rows that have all of these words, below their topics.
-fn key_lines(words: &[String], depth: ColourDepth) -> Vec<Line<'static>> {
+/// The fewest columns for what a key does, beside the keys.
+const MIN_HELP: usize = 20;
+/// Between the keys and what they do.
+const GAP: usize = 2;
+
+/// The rows that have all of these words, below their topics. What a key does goes on in the next
+/// line where it is too long for these columns, and starts there where few are left beside the keys.
+fn key_lines(words: &[String], depth: ColourDepth, columns: usize) -> Vec<Line<'static>> {
     let here = |row: &&Row| row.front_ends.include(FrontEnd::Terminal);
     let rows = TABLE.iter().filter(here);
     let widest = rows.map(|row| lang::columns(&row.keys())).max();
     let widest = widest.unwrap_or(0);
+    let is_beside = widest + GAP + MIN_HELP <= columns;
+    let indent = if is_beside { widest + GAP } else { GAP };
+    let keys = depth.text(PALETTE.accent);
+    let help = depth.text(PALETTE.value);
     let mut lines = Vec::new();
     for topic in Topic::ALL {
-        let line = |row: &Row| {
-            let keys = lang::align_right(&row.keys(), widest) + "  ";
-            Line::from(vec![
-                Span::styled(keys, depth.text(PALETTE.accent)),
-                Span::styled(row.help(), depth.text(PALETTE.value)),
-            ])
+        let row_lines = |row: &Row| -> Vec<Line<'static>> {
+            let texts = wrap(row.help(), columns.saturating_sub(indent));
+            let mut texts = texts.into_iter();
+            let mut lines = Vec::new();
+            if is_beside {
+                let of_row = lang::align_right(&row.keys(), widest) + &" ".repeat(GAP);
+                lines.push(Line::from(vec![
+                    Span::styled(of_row, keys),
+                    Span::styled(texts.next().unwrap_or_default(), help),
+                ]));
+            } else {
+                let of_row = wrap(&row.keys(), columns).into_iter();
+                lines.extend(of_row.map(|line| Line::styled(line, keys)));
+            }
+            let rest = texts.map(|text| format!("{:indent$}{text}", ""));
+            lines.extend(rest.map(|line| Line::styled(line, help)));
+            lines
         };
         let found = topic.rows().filter(here);
         let found = found.filter(|row| row.is_found_by(words));
-        let rows: Vec<Line<'static>> = found.map(line).collect();
+        let rows: Vec<Line<'static>> = found.flat_map(row_lines).collect();
         if rows.is_empty() {
             continue;
         }
@@ -208,49 +220,71 @@ fn key_lines(words: &[String], depth: ColourDepth) -> Vec<Line<'static>> {
     lines
 }
 
+/// Columns of a switch's key and name.
+const SWITCH: usize = 17;
+
 /// Every switch and its positions, the present one marked, the others refused where they cannot
 /// be.
-fn switches(status: &Status, depth: ColourDepth) -> Card {
+fn switches(switches: &[SwitchRow], depth: ColourDepth, columns: usize) -> Card {
     let mut lines = Vec::new();
-    for (at, switch) in Switch::ALL.into_iter().enumerate() {
-        let name = lang::align_left(switch.name(), 12);
-        let head = format!("F{}  {name} ", at + 2);
+    for row in switches {
+        let name = lang::align_left(&row.name, 12);
+        let head = format!("{}  {name} ", row.key);
         let mut spans = vec![Span::styled(head, depth.text(PALETTE.accent))];
-        let choices = switch.choices(status.switches, status.kernel);
-        let present = switch.position(status.switches, status.kernel);
-        for (at, choice) in choices.iter().enumerate() {
-            let style = match (at == present, &choice.unavailable) {
+        let mut used = SWITCH;
+        for (at, position) in row.positions.iter().enumerate() {
+            let style = match (at == row.present, &position.unavailable) {
                 (true, _) => depth.text(PALETTE.value).reversed(),
                 (false, None) => depth.text(PALETTE.value),
                 (false, Some(_)) => depth.text(PALETTE.label).dim().crossed_out(),
             };
-            spans.push(Span::styled(format!(" {} ", choice.label), style));
+            let label = format!(" {} ", position.label);
+            if used + lang::columns(&label) > columns && used > SWITCH {
+                let indent = Span::raw(" ".repeat(SWITCH));
+                lines.push(Line::from(std::mem::replace(&mut spans, vec![indent])));
+                used = SWITCH;
+            }
+            used += lang::columns(&label);
+            spans.push(Span::styled(label, style));
         }
         lines.push(Line::from(spans));
-        if let Some(choice) = choices.get(present) {
-            // Below the first letter of the choices, each of which has a blank before it.
-            let text = format!("{:18}{}", "", choice.effect);
-            lines.push(Line::styled(text, depth.text(PALETTE.label)));
+        if let Some(position) = row.positions.get(row.present) {
+            // Below the first letter of the positions, each of which has a blank before it.
+            let indent = SWITCH + 1;
+            let texts = wrap(&position.effect, columns.saturating_sub(indent));
+            let texts = texts
+                .into_iter()
+                .map(|text| format!("{:indent$}{text}", ""));
+            let style = depth.text(PALETTE.label);
+            lines.extend(texts.map(|text| Line::styled(text, style)));
         }
     }
     Card::new(tr!("Switches"), lines)
 }
 
-fn ladder(status: &Status, depth: ColourDepth) -> Card {
-    let chart = LadderChart::of(status);
+/// Columns of a kernel's name and its rate.
+const RUNG: usize = 29;
+/// Columns of the longest bar.
+const MAX_BAR: usize = 40;
+
+fn ladder(chart: &LadderChart, depth: ColourDepth, columns: usize) -> Card {
     let rate = |rung: &Rung| rung.mark.map(|(rate, _)| rate);
     let most = chart.rungs.iter().filter_map(rate).fold(0.0, f64::max);
-    let mut lines = vec![
-        Line::styled(chart.headline, depth.text(PALETTE.accent)),
-        Line::default(),
-    ];
+    let columns = columns.min(RUNG + MAX_BAR);
+    let bars = columns.saturating_sub(RUNG) as f64;
+    let say = |text: &str, style: Style| -> Vec<Line<'static>> {
+        let lines = wrap(text, columns).into_iter();
+        lines.map(|line| Line::styled(line, style)).collect()
+    };
+    let mut lines = say(&chart.headline, depth.text(PALETTE.accent));
+    lines.push(Line::default());
     for rung in &chart.rungs {
         let rate = rate(rung);
         let bar = match rate {
-            // Seven decades on forty columns.
+            // Seven decades on all columns.
             Some(rate) if rate > 0.0 => {
                 let part = 1.0 + (rate / most).log10() / 7.0;
-                "█".repeat((40.0 * part.clamp(0.0, 1.0)).round() as usize)
+                "█".repeat((bars * part.clamp(0.0, 1.0)).round() as usize)
             }
             _ => String::new(),
         };
@@ -266,15 +300,13 @@ fn ladder(status: &Status, depth: ColourDepth) -> Card {
             Span::styled(bar, depth.text(PALETTE.accent)),
         ]));
     }
-    lines.extend([
-        Line::default(),
-        Line::styled(chart.caption, depth.text(PALETTE.label)),
-    ]);
+    lines.push(Line::default());
+    lines.extend(say(&chart.caption, depth.text(PALETTE.label)));
     Card::new(tr!("The ladder"), lines)
 }
 
 fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
-    let columns = columns.saturating_sub(6).clamp(20, 76);
+    let columns = columns.clamp(20, 76);
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut say = |text: &str, style: Style| {
         let wrapped = text.lines().flat_map(|line| wrap(line, columns));
@@ -297,7 +329,7 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         }
         for series in &speedup.series {
             if let Some(why) = &series.unavailable {
-                let title = lang::text(series.title);
+                let title = lang::shown(&series.title);
                 say(&format!("{title}: {why}"), depth.text(PALETTE.label));
             }
         }

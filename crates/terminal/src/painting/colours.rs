@@ -57,7 +57,7 @@ impl ColourDepth {
         }
     }
 
-    /// Type of a colour on a ground of another; reversed where there are no colours.
+    /// Type of a colour on a background of another; reversed where there are no colours.
     pub(super) fn on(self, text_colour: Rgb, background: Rgb) -> Style {
         match self {
             ColourDepth::None => Style::new().reversed(),

@@ -4,16 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::painting::MIN_TERMINAL_SIZE;
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::layout::{Panel, TerminalLayout};
+use crate::painting::{Frame, MIN_TERMINAL_SIZE};
 use lang::{Message, tr};
-use model::{Action, Pace, SessionAction, Status, ViewAction};
-use screen::Screen;
-use screen::comparison::in_one_line;
-use screen::figures::streams;
-use screen::finding::is_said_by;
-use screen::numbers::{grouped, si, time_us};
+use model::{Action, SessionAction, Status, ViewAction};
+use screen::figures::{State, Urgency, repeats_finding};
+use screen::{Figures, PanelFacts};
 
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
@@ -32,14 +29,16 @@ pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
 }
 
 /// Names a panel, and says whether it is the selected one.
-pub(super) fn paint_label(status: &Status, panel: &Panel, depth: ColourDepth, buffer: &mut Buffer) {
+pub(super) fn paint_label(
+    facts: &PanelFacts,
+    panel: &Panel,
+    depth: ColourDepth,
+    buffer: &mut Buffer,
+) {
     let Some(place) = panel.label else { return };
-    let side = match &status.comparison {
-        Some(comparison) if panel.instance < comparison.each => "A ",
-        Some(comparison) if panel.instance < 2 * comparison.each => "B ",
-        _ => "",
-    };
-    let selected = panel.instance == status.selected;
+    let side = facts.side_of(panel.instance);
+    let side = side.map_or(String::new(), |side| format!("{} ", side.name()));
+    let selected = panel.instance == facts.selected;
     let sign = if selected { "▸" } else { " " };
     let name = format!("{sign}{side}{}", panel.instance);
     let style = if selected {
@@ -56,32 +55,34 @@ pub(super) fn paint_label(status: &Status, panel: &Panel, depth: ColourDepth, bu
 /// Paints both lines.
 pub(super) fn paint(
     depth: ColourDepth,
-    screen: &Screen<'_>,
+    frame: &Frame<'_>,
     status: &Status,
     places: &TerminalLayout,
     buffer: &mut Buffer,
 ) {
+    let Some(figures) = &frame.screen.figures else {
+        return;
+    };
     let [top, bottom] = [0, 1].map(|row| Rect {
         y: places.hud.y + row,
         height: 1,
         ..places.hud
     });
-    let state = match (&status.failed, status.running) {
-        (Some(_), _) => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
-        (None, true) => (
+    let (state, style) = match figures.state {
+        State::Ended => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
+        State::Running => (
             tr!("▶ running"),
             depth.on(PALETTE.running, PALETTE.running_background),
         ),
-        (None, false) => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
+        State::Paused => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
     };
-    buffer.set_string(top.x, top.y, format!(" {} ", state.0), state.1);
-    let used = lang::columns(state.0) as u16 + 3;
-    let figures = figures(screen, status, places);
+    buffer.set_string(top.x, top.y, format!(" {state} "), style);
+    let used = lang::columns(state) as u16 + 3;
     let room = usize::from(top.width.saturating_sub(used));
-    let line = fitted(&figures, room);
+    let line = fitted(&in_line(figures, frame, status, places), room);
     let style = depth.text(PALETTE.value);
     buffer.set_stringn(top.x + used, top.y, line, room, style);
-    let (text, style) = second(depth, screen, status, places);
+    let (text, style) = second(depth, figures, frame, status, places);
     buffer.set_style(bottom, style);
     let text = cut(&text, usize::from(bottom.width).saturating_sub(1));
     buffer.set_string(bottom.x + 1, bottom.y, text, style);
@@ -104,98 +105,89 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     cut
 }
 
-/// Figures, each with its rank: where room is short, the highest go first.
-fn figures(screen: &Screen<'_>, status: &Status, places: &TerminalLayout) -> Vec<(u8, String)> {
-    let streams = tr!("streams: {}", streams(status));
-    let mut figures = vec![
-        (1, tr!("gen {}", grouped(status.generation))),
-        (0, status.kernel.name.into()),
-        (3, streams),
-        (
-            2,
-            tr!("{} gen/s", si(status.generations_per_second).trim_end()),
-        ),
-        (4, format!("{}cell/s", si(status.cells_per_second))),
-    ];
-    if let Some(us) = status.launch_us {
-        figures.push((6, tr!("{} per launch", time_us(us))));
+/// The rank of how fast rounds may follow one another.
+const PACE: u8 = 8;
+/// The rank of which panels are on this page, where there are several pages.
+const PAGE: u8 = 2;
+
+/// The figures in short, each with its rank, and which panels are seen.
+fn in_line(
+    figures: &Figures,
+    frame: &Frame<'_>,
+    status: &Status,
+    places: &TerminalLayout,
+) -> Vec<(u8, String)> {
+    let all = std::iter::once(&figures.headline).chain(figures.groups.iter().flatten());
+    let known = all.filter(|it| it.is_known());
+    let mut line: Vec<(u8, String)> = known.map(|it| (it.rank, it.in_short())).collect();
+    if !figures.pace.is_empty() {
+        line.push((PACE, figures.pace.clone()));
     }
-    if let Some(rate) = screen.drawing.frames_per_second.filter(|_| status.running) {
-        figures.push((5, tr!("{rate} frames/s", rate = format_args!("{rate:.0}"))));
-    }
-    let pace = match status.pace {
-        Pace::Unthrottled => tr!("unthrottled").into(),
-        Pace::Maximum => tr!("maximum").into(),
-        pace => tr!("at most {pace}", pace = pace),
-    };
-    figures.push((8, pace));
-    if let Some((first, last)) = places.shown().filter(|_| !screen.options.single)
+    let single = frame.single_instance().filter(|_| status.instances > 1);
+    if let Some(instance) = single {
+        let text = tr!("instance {}, {} in all", instance, status.instances);
+        line.push((PAGE, text));
+    } else if let Some((first, last)) = places.shown()
         && last - first + 1 < status.instances
     {
-        figures.push((
-            2,
-            tr!(
-                "instances {first}–{last} of {}",
-                status.instances,
-                first = first,
-                last = last
-            ),
-        ));
-    } else if screen.options.single && status.instances > 1 {
-        figures.push((
-            2,
-            tr!("instance {}, {} in all", status.selected, status.instances),
-        ));
+        let text = tr!(
+            "instances {first}–{last} of {}",
+            status.instances,
+            first = first,
+            last = last
+        );
+        line.push((PAGE, text));
     }
-    let (width, height) = (status.size.width(), status.size.height());
-    figures.push((7, format!("{} × {width}×{height}", status.instances)));
-    figures.push((9, status.engine.to_owned()));
-    figures
+    line
 }
 
-/// As many figures of the lowest ranks as there is room for, in their order.
+/// What there is room for, in its order: by rank, up to the first that has none.
 fn fitted(figures: &[(u8, String)], room: usize) -> String {
-    let line = |most: u8| {
-        let kept = figures.iter().filter(|(rank, _)| *rank <= most);
-        kept.map(|(_, text)| text.as_str())
-            .collect::<Vec<_>>()
-            .join(" · ")
+    const APART: &str = " · ";
+    let mut by_rank: Vec<usize> = (0..figures.len()).collect();
+    by_rank.sort_by_key(|&at| figures[at].0);
+    let mut used = 0;
+    let fits = |at: &usize| {
+        used += lang::columns(&figures[*at].1) + lang::columns(APART);
+        used <= room + lang::columns(APART)
     };
-    let fits = |line: &String| lang::columns(line) <= room;
-    (0..=9)
-        .rev()
-        .map(line)
-        .find(fits)
-        .unwrap_or_else(|| cut(&line(0), room))
+    let mut kept: Vec<usize> = by_rank.into_iter().take_while(fits).collect();
+    kept.sort_unstable();
+    let kept = kept.into_iter().map(|at| figures[at].1.as_str());
+    kept.collect::<Vec<_>>().join(APART)
 }
 
 /// The most urgent sentence, or the keys that matter most.
 fn second(
     depth: ColourDepth,
-    screen: &Screen<'_>,
+    figures: &Figures,
+    frame: &Frame<'_>,
     status: &Status,
     places: &TerminalLayout,
 ) -> (String, Style) {
-    if let Some(why) = &status.failed {
-        return (why.to_string(), depth.on(PALETTE.on_failed, PALETTE.failed));
-    }
     // The timeline's head has the finding of the last change.
     let has_head = places.timeline.is_some();
-    let is_new = |notice: &&Message| !(has_head && is_said_by(notice, status));
-    let of_session = status.notice.as_ref().filter(is_new);
-    if let Some(notice) = screen.drawing.notice.as_ref().or(of_session) {
-        return (
-            notice.to_string(),
-            depth.on(PALETTE.on_notice, PALETTE.notice),
-        );
+    let is_new = |it: &&(Urgency, Message)| !(has_head && repeats_finding(it, status));
+    match figures.messages.iter().find(is_new) {
+        Some((Urgency::Failure, why)) => {
+            return (why.to_string(), depth.on(PALETTE.on_failed, PALETTE.failed));
+        }
+        Some((Urgency::Notice, notice)) => {
+            let style = depth.on(PALETTE.on_notice, PALETTE.notice);
+            return (notice.to_string(), style);
+        }
+        Some((Urgency::Warning, _)) | None => {}
     }
-    if screen.options.timeline && places.timeline.is_none() {
+    if frame.options.timeline && places.timeline.is_none() {
         let sentence = tr!("the terminal is too small for the timeline");
         return (sentence.into(), depth.on(PALETTE.on_notice, PALETTE.notice));
     }
-    if let Some(comparison) = &status.comparison {
-        let line = in_one_line(comparison, status.kernel);
-        return (line, depth.text(PALETTE.accent));
+    if let Some(comparison) = &frame.screen.comparison {
+        return (comparison.in_one_line(), depth.text(PALETTE.accent));
+    }
+    let is_warning = |(urgency, _): &&(Urgency, Message)| *urgency == Urgency::Warning;
+    if let Some((_, warning)) = figures.messages.iter().find(is_warning) {
+        return (warning.to_string(), depth.text(PALETTE.accent));
     }
     let hints: [(Action, &str); 8] = [
         (ViewAction::ToggleHelp.into(), tr!("keys")),
@@ -207,10 +199,13 @@ fn second(
         (ViewAction::ToggleLab.into(), tr!("switches")),
         (ViewAction::ToggleLessons.into(), tr!("lessons")),
     ];
-    let hints = hints.map(|(action, word)| format!("{} {word}", action.key()));
+    let hints = (0..).zip(hints);
+    let hints = hints.map(|(rank, (action, word))| (rank, format!("{} {word}", action.key())));
+    let hints: Vec<(u8, String)> = hints.collect();
+    let room = usize::from(places.hud.width).saturating_sub(1);
     let style = match depth {
         ColourDepth::None => Style::new().dim(),
         _ => depth.text(PALETTE.label),
     };
-    (hints.join(" · "), style)
+    (fitted(&hints, room), style)
 }

@@ -17,14 +17,16 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Deref;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::help::Help;
 use life::Size;
 use model::PictureSource;
-use model::{PicturePlan, Status, Streams, TransferChoice};
-use screen::{Screen, TextureLimits, Timeline, ViewOptions, ViewTransform, request};
+use model::{PicturePlan, Status, Streams};
+use screen::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
 
 pub use colours::ColourDepth;
 pub use glyphs::Glyphs;
@@ -41,6 +43,23 @@ const LIMITS: TextureLimits = TextureLimits {
     layers: 1 << 16,
 };
 
+/// What a frame is made from, but the pictures: what is on screen, and what that was made from.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// What is on screen.
+    pub screen: &'a Screen,
+    /// What that was made from.
+    pub sources: Sources<'a>,
+}
+
+impl<'a> Deref for Frame<'a> {
+    type Target = Sources<'a>;
+
+    fn deref(&self) -> &Sources<'a> {
+        &self.sources
+    }
+}
+
 /// What only the terminal's painter knows; it outlives every frame.
 #[derive(Debug)]
 pub struct TerminalView {
@@ -49,7 +68,6 @@ pub struct TerminalView {
     glyphs: Glyphs,
     depth: ColourDepth,
     picture_cache: PictureCache,
-    timeline: Timeline,
     /// The first line of a card that is shown, where a card is longer than the screen.
     scroll: usize,
 }
@@ -62,25 +80,21 @@ impl TerminalView {
             glyphs,
             depth,
             picture_cache: PictureCache::default(),
-            timeline: Timeline::default(),
             scroll: 0,
         }
     }
 
     /// Takes over what is newer; waits for nothing.
-    pub fn update(&mut self, screen: &Screen<'_>, source: &dyn PictureSource) {
-        if let Some(status) = screen.status {
+    pub fn update(&mut self, frame: &Frame<'_>, source: &dyn PictureSource) {
+        if let Some(status) = frame.status {
             self.picture_cache
                 .update(status.instances, status.size, source);
-        }
-        if screen.options.timeline {
-            self.timeline.update(source);
         }
     }
 
     /// How many of the panels on this screen have no picture yet.
-    pub fn missing(&self, screen: &Screen<'_>, area: Rect) -> usize {
-        let panels = places(screen, area).map(|places| places.panels);
+    pub fn missing(&self, frame: &Frame<'_>, area: Rect) -> usize {
+        let panels = places(frame, area).map(|places| places.panels);
         let shown = panels.iter().flatten();
         shown
             .filter(|panel| !self.picture_cache.has(panel.instance))
@@ -88,43 +102,37 @@ impl TerminalView {
     }
 
     /// What the session should send for a terminal of this size; nothing where it is too small.
-    pub fn request(&self, screen: &Screen<'_>, area: Rect) -> Option<PicturePlan> {
-        let (status, places) = (screen.status?, places(screen, area)?);
-        let (transform, dots) = self.target_transform(screen.options, status.size, &places);
+    pub fn request(&self, frame: &Frame<'_>, area: Rect) -> Option<PicturePlan> {
+        let (status, places) = (frame.status?, places(frame, area)?);
+        let (transform, dots) = self.target_transform(frame.options, status.size, &places);
         let panel = dots.of(places.panel);
         // Bits only where they are fewer bytes than the dots would be, or where they are asked for.
-        let choice = match status.switches.transfer {
-            TransferChoice::Auto if 4 * status.size.words() <= (panel[0] * panel[1]) as usize => {
-                TransferChoice::Bits
-            }
-            TransferChoice::Auto => TransferChoice::View,
-            requested => requested,
-        };
+        let dots = status.instances as u64 * u64::from(panel[0]) * u64::from(panel[1]);
         let size = (status.size, status.instances);
         Some(request(
             size,
             (transform, panel),
-            screen.single_instance(),
-            choice,
+            frame.single_instance(),
+            (status.switches.transfer, dots),
             LIMITS,
         ))
     }
 
     /// Paints a frame; a session that has not started yet has no status.
-    pub fn paint(&mut self, screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
+    pub fn paint(&mut self, frame: &Frame<'_>, area: Rect, buffer: &mut Buffer) {
         if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
             hud::too_small(area, buffer);
-        } else if let (Some(status), Some(places)) = (screen.status, places(screen, area)) {
-            self.paint_panels(screen, status, &places, buffer);
+        } else if let (Some(status), Some(places)) = (frame.status, places(frame, area)) {
+            self.paint_panels(frame, status, &places, buffer);
             if let Some(place) = places.timeline {
-                timeline::paint(status, &self.timeline, self.depth, place, buffer);
+                timeline::paint(frame.screen, status, self.depth, place, buffer);
             }
-            hud::paint(self.depth, screen, status, &places, buffer);
+            hud::paint(self.depth, frame, status, &places, buffer);
             let body = Rect {
                 height: area.height - places.hud.height,
                 ..area
             };
-            cards::paint(self, screen, status, body, buffer);
+            cards::paint(self, frame.screen, body, buffer);
         }
         if self.glyphs == Glyphs::Ascii {
             glyphs::to_ascii(area, buffer);
@@ -182,13 +190,13 @@ impl TerminalView {
     }
 
     /// The instance whose panel stands at a character.
-    pub fn instance_at(screen: &Screen<'_>, at: Position, area: Rect) -> Option<usize> {
-        Some(places(screen, area)?.panel_at(at)?.instance)
+    pub fn instance_at(sources: &Sources<'_>, at: Position, area: Rect) -> Option<usize> {
+        Some(places(sources, area)?.panel_at(at)?.instance)
     }
 
     /// Whether a card covers the panels.
-    pub fn has_card(&self, screen: &Screen<'_>) -> bool {
-        self.help.is_some() || screen.options.side.is_some() || screen.lesson.is_some()
+    pub fn has_card(&self, sources: &Sources<'_>) -> bool {
+        self.help.is_some() || sources.options.side.is_some() || sources.lesson.is_some()
     }
 
     /// Moves a card's lines up by so many.
@@ -217,12 +225,12 @@ impl TerminalView {
 
     fn paint_panels(
         &self,
-        screen: &Screen<'_>,
+        frame: &Frame<'_>,
         status: &Status,
         places: &TerminalLayout,
         buffer: &mut Buffer,
     ) {
-        let (transform, dots) = self.target_transform(screen.options, status.size, places);
+        let (transform, dots) = self.target_transform(frame.options, status.size, places);
         let mut densities = Vec::new();
         for panel in &places.panels {
             let pixels = dots.of([panel.rect.width, panel.rect.height]);
@@ -231,12 +239,14 @@ impl TerminalView {
             let paint = Paint {
                 dots,
                 depth: self.depth,
-                options: screen.options,
+                options: frame.options,
                 instance: panel.instance,
                 scale: transform.scale,
             };
             paint.panel(&densities, panel.rect, buffer);
-            hud::paint_label(status, panel, self.depth, buffer);
+            if let Some(facts) = &frame.screen.panels {
+                hud::paint_label(facts, panel, self.depth, buffer);
+            }
         }
     }
 }
@@ -254,8 +264,8 @@ fn pan(
 }
 
 /// Where everything stands, if the terminal is large enough.
-fn places(screen: &Screen<'_>, area: Rect) -> Option<TerminalLayout> {
-    places_of(screen.options, screen.status?, area)
+fn places(sources: &Sources<'_>, area: Rect) -> Option<TerminalLayout> {
+    places_of(sources.options, sources.status?, area)
 }
 
 fn places_of(options: &ViewOptions, status: &Status, area: Rect) -> Option<TerminalLayout> {

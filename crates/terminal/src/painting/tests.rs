@@ -10,9 +10,9 @@ use ratatui::{Terminal, layout::Position};
 use super::*;
 use engine::Transfer;
 use life::Lattice;
-use model::{Picture, Trace};
+use model::{Picture, Trace, TransferChoice};
 use screen::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
-use screen::{Drawing, LessonScreen, Population};
+use screen::{Drawing, LessonScreen, Population, Timeline};
 
 /// Lattices, and a timed round of sixteen streams.
 struct Source(FixturePictures);
@@ -70,6 +70,7 @@ struct View {
     options: ViewOptions,
     drawing: Drawing,
     population: Population,
+    timeline: Timeline,
     lesson: Option<LessonScreen>,
 }
 
@@ -80,34 +81,42 @@ impl View {
             options: ViewOptions::default(),
             drawing: Drawing::default(),
             population: Population::default(),
+            timeline: Timeline::default(),
             lesson: None,
         }
     }
 
-    fn parts<'a>(&'a mut self, status: Option<&'a Status>) -> (&'a mut TerminalView, Screen<'a>) {
-        let shown = Screen {
+    /// Does something with the painter and a frame.
+    fn with<T>(
+        &mut self,
+        status: Option<&Status>,
+        does: impl FnOnce(&mut TerminalView, &Frame<'_>) -> T,
+    ) -> T {
+        let sources = Sources {
             status,
             options: &self.options,
             drawing: &self.drawing,
             population: &self.population,
+            timeline: &self.timeline,
             lesson: self.lesson.as_ref(),
         };
-        (&mut self.painter, shown)
+        let screen = &Screen::of(sources);
+        does(&mut self.painter, &Frame { screen, sources })
     }
 
     fn update(&mut self, status: &Status, source: &dyn PictureSource) {
-        let (painter, shown) = self.parts(Some(status));
-        painter.update(&shown, source);
+        if self.options.timeline {
+            self.timeline.update(source);
+        }
+        self.with(Some(status), |painter, frame| painter.update(frame, source));
     }
 
     fn paint(&mut self, status: Option<&Status>, area: Rect, buffer: &mut Buffer) {
-        let (painter, shown) = self.parts(status);
-        painter.paint(&shown, area, buffer);
+        self.with(status, |painter, frame| painter.paint(frame, area, buffer));
     }
 
     fn request(&mut self, status: &Status, area: Rect) -> Option<PicturePlan> {
-        let (painter, shown) = self.parts(Some(status));
-        painter.request(&shown, area)
+        self.with(Some(status), |painter, frame| painter.request(frame, area))
     }
 
     fn places(&self, status: &Status, area: Rect) -> Option<TerminalLayout> {
@@ -425,6 +434,51 @@ fn cards_show_every_line_by_scrolling() {
     let lines = text(&screen(&mut view, &status, [100, 24])).concat();
     for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
         assert!(lines.contains(name), "{name}: {lines}");
+    }
+}
+
+#[test]
+fn the_keys_are_whole_however_narrow_the_terminal_is() {
+    use model::actions::{FrontEnd, TABLE};
+    let status = status(4, size(32, 32));
+    for columns in [32, 50, 80, 160] {
+        let mut view = view();
+        view.painter.help = Some(Help::default());
+        let lines = text(&screen(&mut view, &status, [columns, 200]));
+        let card = lines.iter().filter(|line| line.contains('│'));
+        let inside = card.map(|line| line.split('│').nth(1).unwrap().trim());
+        let said = inside.collect::<Vec<_>>().join(" ");
+        let said: Vec<&str> = said.split_whitespace().collect();
+        // A line may end behind a hyphen.
+        let said = said.join(" ").replace("- ", "-");
+        for row in TABLE {
+            if row.front_ends.include(FrontEnd::Terminal) {
+                assert!(said.contains(row.help), "{} at {columns}: {said}", row.help);
+                for chord in row.chords {
+                    assert!(said.contains(&chord.to_string()), "{chord} at {columns}");
+                }
+            }
+        }
+        assert!(!said.contains('…'), "{columns}: {said}");
+    }
+}
+
+#[test]
+fn the_line_has_the_figures_of_the_lowest_ranks_that_fit() {
+    let status = status(16, size(64, 64));
+    let line = |columns: u16| text(&screen(&mut view(), &status, [columns, 24]))[22].clone();
+    let [narrow, usual, wide] = [50, 80, 160].map(line);
+    assert!(narrow.contains("gen 123,456 · 4.71 Tcell/s"), "{narrow}");
+    assert!(!narrow.contains("sync-global"), "{narrow}");
+    for figure in ["1.12 M gen/s", "sync-global"] {
+        assert!(usual.contains(figure), "{figure}: {usual}");
+    }
+    for figure in ["12.3 µs per launch", "16 × 64×64", "cuda: NVIDIA H200"] {
+        assert!(wide.contains(figure), "{figure}: {wide}");
+        assert!(!usual.contains(figure), "{figure}: {usual}");
+    }
+    for line in [narrow, usual, wide] {
+        assert!(!line.contains('…'), "{line}");
     }
 }
 

@@ -11,11 +11,10 @@ use engine::StreamId;
 use lang::tr;
 use model::Status;
 use model::trace::StepKind;
-use screen::Timeline;
-use screen::finding::headline;
+use screen::Screen;
 use screen::numbers::time_us;
-use screen::timeline::lanes::{Bar, Chart, Lane, fold};
-use screen::timeline::overlap::in_words;
+use screen::timeline::RoundChart;
+use screen::timeline::lanes::{Bar, Lane, fold_lanes};
 use screen::timeline::scale::{TimeRange, TimeScale};
 pub(super) use screen::timeline::{KINDS, Kind};
 
@@ -37,37 +36,32 @@ fn symbol(kind: Kind) -> char {
 
 /// Paints it into its place.
 pub(crate) fn paint(
+    screen: &Screen,
     status: &Status,
-    timeline: &Timeline,
     depth: ColourDepth,
     place: Rect,
     buffer: &mut Buffer,
 ) {
     let width = usize::from(place.width);
-    let overlap = in_words(status.overlap.as_ref(), status.engine);
-    let Some(chart) = timeline.chart() else {
-        let text = cut(
-            &format!(" {overlap} · {}", tr!("No round has been timed yet")),
-            width,
-        );
+    // While A and B are compared, overlap is not measured.
+    let overlap = screen.overlap.as_ref().map(|overlap| (**overlap).clone());
+    let Some(chart) = &screen.round else {
+        let none = tr!("No round has been timed yet").to_owned();
+        let head: Vec<String> = overlap.into_iter().chain([none]).collect();
+        let text = cut(&format!(" {}", head.join(" · ")), width);
         buffer.set_string(place.x, place.y, text, depth.text(PALETTE.accent));
         return;
     };
-    let round = tr!("{} per round", time_us(chart.wall / 1e3));
     // The finding has the times of the rounds compared: that of one round would only confuse.
-    let head = match headline(status) {
-        // Overlap is not measured while A and B are compared. Of their rounds, which the window
-        // shows both, there is room for one.
-        Some(found) if status.comparison.is_some() => {
-            let found = format!("{}: {}", found.subject, found.factor);
-            match timeline.before() {
-                Some(_) => format!(" {} · {found}", tr!("Round of B")),
-                None => format!(" {found}"),
-            }
-        }
-        Some(found) => format!(" {}: {} · {overlap}", found.subject, found.factor),
-        None => format!(" {overlap} · {round}"),
-    };
+    let round = || tr!("{} per round", time_us(chart.wall / 1e3));
+    let found = screen.finding.as_ref();
+    let found = found.map(|found| format!("{}: {}", found.subject, found.factor));
+    // Of the rounds of A and B, which the window shows both, there is room for one.
+    let is_of_b = screen.comparison.is_some() && screen.round_before.is_some();
+    let of_b = is_of_b.then(|| tr!("Round of B").to_owned());
+    let round = found.is_none().then(round);
+    let head = of_b.into_iter().chain(found).chain(overlap).chain(round);
+    let head = format!(" {}", head.collect::<Vec<_>>().join(" · "));
     let style = depth.text(PALETTE.accent).bold();
     buffer.set_string(place.x, place.y, cut(&head, width), style);
     legend(chart, depth, place, lang::columns(&head) as u16, buffer);
@@ -99,7 +93,7 @@ pub(crate) fn paint(
         let room = usize::from(NAMES) - 1;
         let name = lang::align_right(&cut(&name, room), room) + " ";
         buffer.set_string(place.x, y, name, depth.text(PALETTE.label));
-        for piece in fold(lanes, scale, bars.x.into(), bars.width.into()) {
+        for piece in fold_lanes(lanes, scale, bars.x.into(), bars.width.into()) {
             let style = colour(piece.kind, depth);
             for column in piece.columns.0..piece.columns.1 {
                 if let Some(cell) = buffer.cell_mut((bars.x + column as u16, y)) {
@@ -115,11 +109,12 @@ pub(crate) fn paint(
 fn host_lane(bars: &[Bar]) -> Lane {
     Lane {
         stream: StreamId(0),
+        instance: None,
         bars: bars.to_vec(),
     }
 }
 
-fn name(lanes: &[Lane], chart: &Chart, status: &Status) -> String {
+fn name(lanes: &[Lane], chart: &RoundChart, status: &Status) -> String {
     match (lanes.first(), lanes.last()) {
         (Some(first), Some(last)) if first.stream != last.stream => {
             tr!("streams {}–{}", first.stream.0, last.stream.0)
@@ -134,7 +129,7 @@ fn colour(kind: Kind, depth: ColourDepth) -> Style {
 }
 
 /// What the bars stand for: of the kinds that this round has, at the right of the head.
-fn legend(chart: &Chart, depth: ColourDepth, place: Rect, used: u16, buffer: &mut Buffer) {
+fn legend(chart: &RoundChart, depth: ColourDepth, place: Rect, used: u16, buffer: &mut Buffer) {
     let all = || {
         chart
             .lanes

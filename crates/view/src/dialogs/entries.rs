@@ -191,7 +191,7 @@ pub(super) fn line(ui: &mut Ui, cx: DialogContext<'_>, entry: &Entry, chosen: bo
     let (text_colour, dimmed) = if possible {
         (palette.value, palette.accent)
     } else {
-        // On the ground of what is chosen, grey must be lighter to be read.
+        // On the background of what is chosen, grey must be lighter to be read.
         let grey = palette.label.gamma_multiply(if chosen { 1.0 } else { 0.7 });
         (grey, grey)
     };

@@ -73,9 +73,9 @@ mod tests {
     };
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;
-    use screen::Screen;
     use screen::ViewOptions;
     use screen::fixtures::status;
+    use screen::{Screen, Sources};
 
     fn open(dialog: Dialog) -> Dialogs {
         let mut dialogs = Dialogs::default();
@@ -111,12 +111,14 @@ mod tests {
             };
             let mut output = context.run_ui(input, |ui| {
                 let frame = Frame {
-                    screen: Screen {
+                    screen: Screen::default(),
+                    sources: Sources {
                         status: Some(&status),
                         options: &options,
                         drawing: &Default::default(),
                         population: &Default::default(),
                         lesson: None,
+                        timeline: &Default::default(),
                     },
                     timeline: &Default::default(),
                     lab: &Default::default(),
@@ -124,6 +126,7 @@ mod tests {
                     pixels: [1280, 800],
                     scale: 1.0,
                 };
+                let frame = frame.composed();
                 let cx = DialogContext {
                     frame: &frame,
                     unit: 1.0,

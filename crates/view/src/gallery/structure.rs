@@ -25,7 +25,7 @@ const LARGER: [Window; 2] = [([2560, 1440], 2.0), ([3840, 2160], 2.0)];
 /// Pixels that count as no overlap and no cut: the room around letters.
 const SLACK: f32 = 2.5;
 
-/// The grounds of what may lie over other things.
+/// The backgrounds of what may lie over other things.
 const CARDS: [Rgb; 2] = [Palette::DARK.dialog, Palette::DARK.raised];
 
 /// A text that can be seen.
@@ -141,7 +141,7 @@ impl Looking {
 /// Where texts may stand that are on no card.
 fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
     let comparison = layout.comparison.into_iter().flat_map(|comparison| {
-        let [a, b] = comparison.headers;
+        let [a, b] = model::Side::ALL.map(|side| comparison.header(side));
         [comparison.band, a, b]
     });
     let docked = [

@@ -53,7 +53,7 @@ pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Fi
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
         let width = place.width();
-        hit_regions::tip(painter, place, figure.tip);
+        hit_regions::tip(painter, place, &figure.tip);
         let label = fitted(
             painter,
             &figure.label,

@@ -17,7 +17,7 @@ use model::actions::Topic;
 use model::{AbComparison, Bound, Overlap, Resource, Settled, Status, StopWhenStill};
 use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, round_with_block_timestamps, status};
-use screen::{ColourBy, Drawing, Population, Screen, ViewOptions};
+use screen::{ColourBy, Drawing, Population, Screen, Sources, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
 const SAME: &str = "
@@ -155,12 +155,14 @@ fn no_english_is_left_in_the_window() {
                 let mut population = Population::default();
                 population.update(&Timed(0), &status, &options);
                 let frame = Frame {
-                    screen: Screen {
+                    screen: Screen::default(),
+                    sources: Sources {
                         status: Some(&status),
                         options: &options,
                         drawing: &Drawing::default(),
                         population: &population,
                         lesson: None,
+                        timeline: timeline.timeline(),
                     },
                     timeline: &timeline,
                     lab: &LabView::default(),
@@ -168,6 +170,7 @@ fn no_english_is_left_in_the_window() {
                     pixels: [1920, 1080],
                     scale: 1.0,
                 };
+                let frame = frame.composed();
                 note(&painted(&context, &frame), &mut left);
             }
         }
@@ -196,12 +199,14 @@ fn no_english_is_left_in_dialogs() {
     let status = status(16, Size::new(64, 64).unwrap());
     let options = ViewOptions::default();
     let frame = Frame {
-        screen: Screen {
+        screen: Screen::default(),
+        sources: Sources {
             status: Some(&status),
             options: &options,
             drawing: &Default::default(),
             population: &Default::default(),
             lesson: None,
+            timeline: &Default::default(),
         },
         timeline: &TimelineView::default(),
         lab: &Default::default(),
@@ -209,6 +214,7 @@ fn no_english_is_left_in_dialogs() {
         pixels: [1280, 8000],
         scale: 1.0,
     };
+    let frame = frame.composed();
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
     let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
     let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));

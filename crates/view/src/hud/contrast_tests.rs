@@ -1,5 +1,5 @@
 //! Every text keeps the contrast that WCAG 2 asks for (4.5, or 3 where type is large), in every
-//! theme: what is painted is looked at, text by text, with the ground that lies under it.
+//! theme: what is painted is looked at, text by text, with the background that lies under it.
 //! Painters take all colours from the palette.
 
 use std::collections::{BTreeSet, HashSet};
@@ -16,10 +16,10 @@ use screen::fixtures::{lesson_list, lesson_page, status};
 use screen::theme::{COUNT, contrast, floats, theme};
 use screen::{LessonScreen, ViewOptions};
 
-/// The filled shapes so far, the topmost last; the HUD's ground is the first.
+/// The filled shapes so far, the topmost last; the HUD's background is the first.
 type Backgrounds = Vec<(Rect, Color32)>;
 
-/// Walks what is painted in its order; tells of each letter's colour, height and ground.
+/// Walks what is painted in its order; tells of each letter's colour, height and background.
 fn letters(
     shapes: &[Shape],
     backgrounds: &mut Backgrounds,
@@ -54,7 +54,7 @@ fn letters(
     }
 }
 
-/// What has been looked at: ink, ground, and whether type is large.
+/// What has been looked at: ink, background, and whether type is large.
 type Seen = HashSet<(Color32, Color32, bool)>;
 
 /// Notes the texts that do not stand out.

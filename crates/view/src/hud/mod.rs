@@ -13,6 +13,8 @@ pub(crate) mod style;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::sync::Arc;
+
 use egui::{Align2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
@@ -37,8 +39,8 @@ pub(crate) fn paint(
         egui::Pos2::ZERO,
         vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
     );
-    let (Some(status), Some((layout, _)), Some(mut figures)) =
-        (frame.status, place, frame.figures())
+    let (Some(status), Some((layout, _)), Some(figures)) =
+        (frame.status, place, &frame.screen.figures)
     else {
         return starting(
             painter,
@@ -53,18 +55,25 @@ pub(crate) fn paint(
     }
     minimap::paint(painter, frame, layout);
     edit_overlay::paint(painter, frame, layout);
+    let mut figures = figures.share();
     if let Some(sentence) = no_room(frame, layout) {
-        figures.notify(sentence);
+        Arc::make_mut(&mut figures).notify(sentence);
     }
-    if layout.timeline.is_some() {
-        figures.leave_out_finding(status);
+    if layout.timeline.is_some() && figures.says_finding(status) {
+        Arc::make_mut(&mut figures).leave_out_finding(status);
     }
     match layout.dock {
         Dock::Hidden => {}
         Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),
         Dock::Bar(rect) => bar::paint(painter, rect_of(rect), layout.unit, &figures),
         Dock::Strip(rect) => {
-            presenting::paint(painter, rect_of(rect), layout.unit, status, &figures);
+            presenting::paint(
+                painter,
+                rect_of(rect),
+                layout.unit,
+                (frame, status),
+                &figures,
+            );
         }
     }
     if let Some(rect) = layout.toolbar {
@@ -77,19 +86,30 @@ pub(crate) fn paint(
     population::paint_tags(painter, status, frame.single_instance(), layout);
     if let Some((panel, rect)) = layout.side {
         let (rect, unit) = (rect_of(rect), layout.unit);
+        let screen = &frame.screen;
         match panel {
-            SidePanel::Lab => lab::paint(painter, frame, status, rect, unit),
-            SidePanel::Population => {
-                population::paint(painter, status, frame.population, rect, unit);
+            SidePanel::Lab => {
+                if let Some(shown) = &screen.lab {
+                    lab::paint(painter, frame.lab, shown, rect, unit);
+                }
             }
-            SidePanel::Ladder => ladder::paint(painter, status, rect, unit),
+            SidePanel::Population => {
+                if let Some(shown) = &screen.population {
+                    population::paint(painter, shown, rect, unit);
+                }
+            }
+            SidePanel::Ladder => {
+                if let Some(shown) = &screen.ladder {
+                    ladder::paint(painter, shown, rect, unit);
+                }
+            }
         }
     }
     if let Some(rect) = layout.lesson {
         lesson::paint(painter, frame, rect_of(rect), layout.unit);
     }
-    if let (Some(comparison), Some(places)) = (&status.comparison, &layout.comparison) {
-        comparison::paint(painter, status, comparison, places, layout.unit);
+    if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
+        comparison::paint(painter, shown, places, layout.unit);
     }
 }
 
@@ -122,7 +142,7 @@ fn highlight(painter: &ThemedPainter, layout: &Layout, place: usize, options: &V
         .clamp(1.0, layout.tiling.gap.max(1) as f32);
     let rect = rect_of(layout.tiling.rect(place));
     if !rect.is_positive() {
-        return; // it has no panel beside two halves
+        return; // it belongs to neither A nor B, and has no panel
     }
     // White stands out beside dark cells (where the theme is light: black beside light ones), the
     // accent beside inverted ones.

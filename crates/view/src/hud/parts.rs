@@ -118,7 +118,7 @@ pub(super) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, text_colour
     }
 }
 
-/// The ground and the type of a sentence.
+/// The background and the type of a sentence.
 pub(crate) fn message_colours(urgency: Urgency, palette: &Palette<Color32>) -> (Color32, Color32) {
     match urgency {
         Urgency::Failure => (palette.failed, palette.on_failed),

@@ -3,6 +3,7 @@
 
 use egui::{Align2, Color32, Rect, pos2, vec2};
 
+use crate::Frame;
 use crate::hit_regions;
 use crate::hud::parts;
 use crate::hud::style::*;
@@ -10,7 +11,7 @@ use crate::timeline::tone_colour;
 use lang::tr;
 use model::{SessionAction, Status};
 use screen::figures::{self, Figures, State, Urgency};
-use screen::finding::{Tone, headline};
+use screen::finding::{Headline, Tone};
 
 /// The strip's height, in units of type.
 pub(crate) const HEIGHT: f32 = 128.0;
@@ -27,7 +28,7 @@ pub(super) fn paint(
     painter: &ThemedPainter,
     rect: Rect,
     unit: f32,
-    status: &Status,
+    (frame, status): (&Frame<'_>, &Status),
     figures: &Figures,
 ) {
     let unit = unit.min(rect.height() / HEIGHT);
@@ -37,7 +38,7 @@ pub(super) fn paint(
         State::Paused | State::Ended => "–".into(),
     };
     paint_state(painter, inside, unit, figures.state);
-    let (switch, factor, tone) = told(status);
+    let (switch, factor, tone) = told(frame.screen.finding.as_deref());
     let columns: [(&str, &str, Color32); 4] = [
         (tr!("kernel"), status.kernel.name, painter.palette.value),
         (
@@ -46,7 +47,7 @@ pub(super) fn paint(
             painter.palette.value,
         ),
         (tr!("generations/s"), &generations, painter.palette.value),
-        (&switch, &factor, tone_colour(tone, &painter.palette)),
+        (switch, factor, tone_colour(tone, &painter.palette)),
     ];
     let mut left = inside.left() + STATE * unit;
     let width = inside.right() - left;
@@ -102,9 +103,9 @@ fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: State) {
 
 /// What the last change did, or how A and B compare: what was changed, the factor, and how it is to
 /// be seen.
-fn told(status: &Status) -> (String, String, Tone) {
-    match headline(status) {
-        None => (tr!("last change").into(), "–".into(), Tone::Plain),
-        Some(found) => (found.subject, found.factor, found.tone),
+fn told(found: Option<&Headline>) -> (&str, &str, Tone) {
+    match found {
+        None => (tr!("last change"), "–", Tone::Plain),
+        Some(found) => (&found.subject, &found.factor, found.tone),
     }
 }

@@ -63,7 +63,7 @@ fn paint_figures(
         return y;
     }
     let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
-    hit_regions::tip(painter, place, figures.headline.tip);
+    hit_regions::tip(painter, place, &figures.headline.tip);
     headline(painter, inside, y, unit, &figures.headline);
     y += LEAD * unit;
 
@@ -86,7 +86,7 @@ fn paint_figures(
             let noted = noted(figure, most);
             let size = vec2(inside.width(), height(figure, noted) * unit);
             let place = Rect::from_min_size(pos2(inside.left(), y), size);
-            hit_regions::tip(painter, place, figure.tip);
+            hit_regions::tip(painter, place, &figure.tip);
             row(painter, inside, y, unit, figure, noted);
             y += height(figure, noted) * unit;
         }

@@ -12,7 +12,7 @@ use model::{AbComparison, Effect, Finding, Status, Switch, Switches};
 use screen::SidePanel;
 use screen::fixtures::{Timed, status};
 use screen::{
-    AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Screen, ViewOptions,
+    AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Screen, Sources, ViewOptions,
 };
 
 const WINDOWS: [[u32; 2]; 10] = [
@@ -125,12 +125,14 @@ fn each_frame(
         let timeline = timeline(pixels);
         for scale in [1.0, 1.25, 2.0] {
             let frame = Frame {
-                screen: Screen {
+                screen: Screen::default(),
+                sources: Sources {
                     status: Some(status),
                     options,
                     drawing: &drawing,
                     population: &population,
                     lesson,
+                    timeline: timeline.timeline(),
                 },
                 timeline: &timeline,
                 lab: &lab,
@@ -138,6 +140,7 @@ fn each_frame(
                 pixels,
                 scale,
             };
+            let frame = frame.composed();
             let size = vec2(pixels[0] as f32, pixels[1] as f32);
             let input = egui::RawInput {
                 screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
@@ -394,12 +397,14 @@ fn the_keys_named_at_a_side_panel_s_title_are_buttons() {
             ..ViewOptions::default()
         };
         let frame = Frame {
-            screen: Screen {
+            screen: Screen::default(),
+            sources: Sources {
                 status: Some(&status),
                 options: &options,
                 drawing: &Drawing::default(),
                 population: &Population::default(),
                 lesson: None,
+                timeline: &Default::default(),
             },
             timeline: &TimelineView::default(),
             lab: &LabView::default(),
@@ -407,6 +412,7 @@ fn the_keys_named_at_a_side_panel_s_title_are_buttons() {
             pixels: [1280, 800],
             scale: 1.0,
         };
+        let frame = frame.composed();
         let (context, place) = (context(), frame.layout());
         let shown = (&frame, &frame.palette());
         let mut none = Dialogs::default();

@@ -2,7 +2,8 @@
 
 use egui::{Rect, pos2, vec2};
 
-use model::{Choice, Status, Switch};
+use model::Switch;
+use screen::lab::{Position, SwitchRow};
 
 const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;
@@ -28,7 +29,7 @@ pub(super) struct Segment {
     pub(super) switch: Switch,
     /// Its place among the positions.
     pub(super) index: usize,
-    pub(super) choice: Choice,
+    pub(super) position: Position,
     /// Whether it is the present one.
     pub(super) present: bool,
     pub(super) rect: Rect,
@@ -39,8 +40,8 @@ pub(super) struct Segment {
 pub(super) struct LabLayout {
     pub(super) unit: f32,
     pub(super) title: Rect,
-    /// The keys' and names' places, a switch each.
-    pub(super) names: Vec<(Switch, Rect)>,
+    /// The places of the keys and names, a switch each.
+    pub(super) names: Vec<Rect>,
     pub(super) segments: Vec<Segment>,
     pub(super) said: Rect,
     /// One tab per language.
@@ -49,7 +50,7 @@ pub(super) struct LabLayout {
 }
 
 impl LabLayout {
-    pub(super) fn new(all: Rect, unit: f32, status: &Status) -> LabLayout {
+    pub(super) fn new(all: Rect, unit: f32, switches: &[SwitchRow]) -> LabLayout {
         let inside = all.shrink2(vec2(PAD, 6.0) * unit);
         let row = |y: f32, height: f32| {
             let corner = pos2(inside.left(), y);
@@ -58,25 +59,24 @@ impl LabLayout {
         let title = row(inside.top(), TITLE);
         let mut y = title.bottom();
         let (mut names, mut segments) = (Vec::new(), Vec::new());
-        for switch in Switch::ALL {
-            let choices = switch.choices(status.switches, status.kernel);
-            let lines = choices.len().div_ceil(MAX_ACROSS).max(1);
-            let across = choices.len().div_ceil(lines).max(1);
-            let position = switch.position(status.switches, status.kernel);
-            names.push((switch, row(y, ROW)));
+        for shown in switches {
+            let positions = &shown.positions;
+            let lines = positions.len().div_ceil(MAX_ACROSS).max(1);
+            let across = positions.len().div_ceil(lines).max(1);
+            names.push(row(y, ROW));
             let left = inside.left() + NAMES * unit;
             let width = (inside.right() - left) / across as f32;
-            for (index, choice) in choices.into_iter().enumerate() {
+            for (index, position) in positions.iter().enumerate() {
                 let corner = vec2(
                     (index % across) as f32 * width,
                     (index / across) as f32 * ROW * unit,
                 );
                 let size = vec2(width, ROW * unit) - vec2(3.0, 3.0) * unit;
                 segments.push(Segment {
-                    switch,
+                    switch: shown.switch,
                     index,
-                    present: index == position,
-                    choice,
+                    present: index == shown.present,
+                    position: position.clone(),
                     rect: Rect::from_min_size(pos2(left, y) + corner, size),
                 });
             }

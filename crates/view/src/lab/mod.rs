@@ -1,7 +1,7 @@
 //! The lab: the switches with their positions, and the calls that the present ones make, in C++
 //! and in Rust.
 //!
-//! `screen::calls` generates the code, `layout` computes rectangles, `paint` paints them; mouse
+//! `screen::lab` has the switches and the code, `layout` computes rectangles, `paint` paints them; mouse
 //! handling is here.
 
 mod layout;
@@ -20,6 +20,7 @@ use layout::LabLayout;
 use model::{SessionAction, Status};
 use screen::SidePanel;
 use screen::calls::{CallLanguage, calls, each_round};
+use screen::lab::switches;
 
 /// What the lab shows; it lives as long as the window, closed or not.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -39,7 +40,7 @@ fn places(layout: &Layout, status: &Status) -> Option<LabLayout> {
     Some(LabLayout::new(
         rect_of(layout.side_rect(SidePanel::Lab)?),
         layout.unit,
-        status,
+        &switches(status),
     ))
 }
 
@@ -68,7 +69,7 @@ impl LabView {
             .iter()
             .find(|segment| segment.rect.contains(at))?;
         let at = u8::try_from(segment.index).ok()?;
-        let possible = segment.choice.unavailable.is_none();
+        let possible = segment.position.unavailable.is_none();
         possible.then_some(SessionAction::SetSwitch(segment.switch, at))
     }
 
@@ -77,9 +78,10 @@ impl LabView {
         let Some(places) = places(layout, status) else {
             return;
         };
-        let code = calls(status).of(self.language);
-        let first = self.first_line(&places, &code) as i64;
-        let most = code.len().saturating_sub(places.code_lines(&code)) as i64;
+        let calls = calls(status);
+        let code = calls.of(self.language);
+        let first = self.first_line(&places, code) as i64;
+        let most = code.len().saturating_sub(places.code_lines(code)) as i64;
         self.scrolled = Some((first + lines).clamp(0, most) as usize);
     }
 

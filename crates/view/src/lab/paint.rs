@@ -2,38 +2,32 @@
 
 use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 
-use crate::Frame;
 use crate::hud::key_hint;
 use crate::hud::style::*;
 use crate::lab::LabView;
 use crate::lab::layout::{LabLayout, Segment};
 use lang::tr;
-use model::{Action, SessionAction, Status, ViewAction};
-use screen::calls::{CallLanguage, calls};
+use model::{Action, ViewAction};
+use screen::calls::CallLanguage;
+use screen::lab::Lab;
 use screen::theme::Palette;
 
 /// Paints the lab into its rectangle.
-pub(crate) fn paint(
-    painter: &ThemedPainter,
-    frame: &Frame<'_>,
-    status: &Status,
-    rect: Rect,
-    unit: f32,
-) {
-    let places = LabLayout::new(rect, unit, status);
+pub(crate) fn paint(painter: &ThemedPainter, view: &LabView, lab: &Lab, rect: Rect, unit: f32) {
+    let places = LabLayout::new(rect, unit, &lab.switches);
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_title(painter, &places);
-    paint_names(painter, &places);
-    let pointed = frame.lab.pointer;
+    paint_names(painter, &places, lab);
+    let pointed = view.pointer;
     let over = pointed.and_then(|at| places.segments.iter().find(|s| s.rect.contains(at)));
     for segment in &places.segments {
         paint_segment(painter, unit, segment, over == Some(segment));
     }
     paint_said(painter, &places, over);
-    paint_tabs(painter, &places, frame.lab);
-    paint_code(painter, &places, frame.lab, status);
+    paint_tabs(painter, &places, view);
+    paint_code(painter, &places, view, lab);
 }
 
 fn paint_title(painter: &ThemedPainter, places: &LabLayout) {
@@ -49,15 +43,18 @@ fn paint_title(painter: &ThemedPainter, places: &LabLayout) {
     key_hint(painter, title.right_center(), unit, close, action);
 }
 
-fn paint_names(painter: &ThemedPainter, places: &LabLayout) {
+fn paint_names(painter: &ThemedPainter, places: &LabLayout, lab: &Lab) {
     let unit = places.unit;
-    for (switch, rect) in &places.names {
-        let key = Action::from(SessionAction::CycleSwitch(*switch)).key();
-        let key = painter.layout_no_wrap(key, medium(14.5 * unit), painter.palette.accent);
+    for (shown, rect) in lab.switches.iter().zip(&places.names) {
+        let key = painter.layout_no_wrap(
+            shown.key.clone(),
+            medium(14.5 * unit),
+            painter.palette.accent,
+        );
         let middle = rect.left_center() - vec2(0.0, 1.5 * unit);
         put(painter, middle, Align2::LEFT_CENTER, key);
         let name = painter.layout_no_wrap(
-            switch.name().into(),
+            shown.name.clone(),
             regular(14.5 * unit),
             painter.palette.value,
         );
@@ -67,7 +64,7 @@ fn paint_names(painter: &ThemedPainter, places: &LabLayout) {
 }
 
 fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bool) {
-    let possible = segment.choice.unavailable.is_none();
+    let possible = segment.position.unavailable.is_none();
     let (background, text_colour) = match (segment.present, possible) {
         (true, _) => (painter.palette.accent, painter.palette.on_accent),
         (false, true) => (painter.palette.raised, painter.palette.value),
@@ -85,7 +82,7 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
         regular(13.5 * unit)
     };
     let room = rect.width() - 6.0 * unit;
-    let text = fitted(painter, &segment.choice.label, font, text_colour, room);
+    let text = fitted(painter, &segment.position.label, font, text_colour, room);
     let width = text.size().x;
     put(painter, rect.center(), Align2::CENTER_CENTER, text);
     if !possible {
@@ -103,7 +100,7 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
 /// What the position under the pointer does or why it cannot be; else why others cannot.
 fn paint_said(painter: &ThemedPainter, places: &LabLayout, over: Option<&Segment>) {
     let refused = || {
-        let cannot = |segment: &&Segment| segment.choice.unavailable.is_some();
+        let cannot = |segment: &&Segment| segment.position.unavailable.is_some();
         places.segments.iter().find(cannot)
     };
     let (text, colour) = match over.or_else(refused) {
@@ -124,9 +121,12 @@ fn paint_said(painter: &ThemedPainter, places: &LabLayout, over: Option<&Segment
 }
 
 fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) {
-    let name = format!("{} {}", segment.switch.name(), segment.choice.label);
-    match &segment.choice.unavailable {
-        None => (format!("{name}: {}", segment.choice.effect), palette.value),
+    let name = format!("{} {}", segment.switch.name(), segment.position.label);
+    match &segment.position.unavailable {
+        None => (
+            format!("{name}: {}", segment.position.effect),
+            palette.value,
+        ),
         Some(why) => (
             tr!("{name} is unavailable: {why}", name = name, why = why),
             palette.accent,
@@ -150,13 +150,13 @@ fn paint_tabs(painter: &ThemedPainter, places: &LabLayout, lab: &LabView) {
 }
 
 /// The calls, remarks dimmed, from the line on to which they are scrolled.
-fn paint_code(painter: &ThemedPainter, places: &LabLayout, lab: &LabView, status: &Status) {
+fn paint_code(painter: &ThemedPainter, places: &LabLayout, view: &LabView, lab: &Lab) {
     let (rect, unit) = (places.code, places.unit);
     painter.rect_filled(rect, 4.0 * unit, painter.palette.code_background);
-    let code = calls(status).of(lab.language);
-    let (size, line) = places.code_type(&code);
-    let seen = places.code_lines(&code);
-    let first = lab.first_line(places, &code);
+    let code = lab.calls.of(view.language);
+    let (size, line) = places.code_type(code);
+    let seen = places.code_lines(code);
+    let first = view.first_line(places, code);
     let corner = rect.min + vec2(8.0, 6.0) * unit;
     for (row, text) in code.iter().skip(first).take(seen).enumerate() {
         let remark = text.trim_start().starts_with("//");

@@ -79,7 +79,7 @@ fn a_click_chooses_what_can_be_and_shows_a_language() {
     for segment in &places.segments {
         let index = segment.index as u8;
         let wanted = SessionAction::SetSwitch(segment.switch, index);
-        let possible = segment.choice.unavailable.is_none().then_some(wanted);
+        let possible = segment.position.unavailable.is_none().then_some(wanted);
         assert_eq!(click(&mut lab, segment.rect), possible);
     }
     assert_eq!(click(&mut lab, places.tabs[1]), None);
@@ -118,16 +118,17 @@ fn the_wheel_scrolls_as_far_as_there_is_code() {
     };
     let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
     let places = places(&layout, &status).unwrap();
-    let code = calls(&status).of(CallLanguage::Cpp);
-    let hidden = code.len() - places.code_lines(&code);
+    let calls = calls(&status);
+    let code = calls.of(CallLanguage::Cpp);
+    let hidden = code.len() - places.code_lines(code);
     assert!(hidden > 0);
     let mut lab = LabView::default();
-    let first = code[lab.first_line(&places, &code)].as_str();
+    let first = code[lab.first_line(&places, code)].as_str();
     assert_eq!(first, "// each round", "where not all has room");
     lab.scroll(-99, &layout, &status);
-    assert_eq!(lab.first_line(&places, &code), 0);
+    assert_eq!(lab.first_line(&places, code), 0);
     lab.scroll(99, &layout, &status);
-    assert_eq!(lab.first_line(&places, &code), hidden);
+    assert_eq!(lab.first_line(&places, code), hidden);
     assert!(lab.hover(Some([3.0, 4.0])) && !lab.hover(Some([3.0, 4.0])));
     assert!(places.code.expand2(vec2(1.0, 1.0)).is_positive());
 }

@@ -7,7 +7,6 @@ use crate::hud::key_hint;
 use crate::hud::style::*;
 use crate::ladder::layout::LadderLayout;
 use lang::tr;
-use model::Status;
 use model::{Action, ViewAction};
 use screen::ladder::{LadderChart, RateSource, Rung};
 use screen::numbers::si;
@@ -16,14 +15,13 @@ use screen::numbers::si;
 const MARK: f32 = 5.5;
 
 /// Paints the ladder into its rectangle.
-pub(crate) fn paint(painter: &ThemedPainter, status: &Status, rect: Rect, unit: f32) {
-    let shown = LadderChart::of(status);
+pub(crate) fn paint(painter: &ThemedPainter, shown: &LadderChart, rect: Rect, unit: f32) {
     let places = LadderLayout::new(rect, unit, shown.rungs.len());
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_title(painter, &places);
-    paint_lead(painter, &places, &shown);
+    paint_lead(painter, &places, shown);
     for (rung, row) in shown.rungs.iter().zip(&places.rows) {
         if rung.present {
             painter.rect_filled(
@@ -33,12 +31,12 @@ pub(crate) fn paint(painter: &ThemedPainter, status: &Status, rect: Rect, unit: 
             );
         }
     }
-    paint_axis(painter, &places, &shown);
+    paint_axis(painter, &places, shown);
     for (rung, row) in shown.rungs.iter().zip(&places.rows) {
-        paint_rung(painter, &places, &shown, rung, *row);
+        paint_rung(painter, &places, shown, rung, *row);
         hit_regions::tip(painter, *row, &rung.tip());
     }
-    paint_legend(painter, &places, &shown);
+    paint_legend(painter, &places, shown);
 }
 
 fn paint_title(painter: &ThemedPainter, places: &LadderLayout) {
@@ -134,7 +132,7 @@ fn paint_rung(
     } else {
         regular(14.5 * unit)
     };
-    let name = fitted(painter, rung.name, font, text_colour, room);
+    let name = fitted(painter, &rung.name, font, text_colour, room);
     put(painter, row.left_center(), Align2::LEFT_CENTER, name);
 
     let y = row.center().y.round();

@@ -1,20 +1,33 @@
-//! Two halves of the panels, for two settings: what stands over each, and over both.
+//! The panels of A and of B: where they stand, what stands over each, and over both.
 
 use crate::layout::{Panels, PixelRect, Tiling};
+use model::Side;
 
-/// Where two halves of the panels are named; none of it lies over a panel.
+/// Where the panels of A and of B are named; none of it lies over a panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ComparisonPlaces {
     /// Over both: how they compare.
     pub band: PixelRect,
-    /// Over A's panels and over B's.
-    pub headers: [PixelRect; 2],
+    /// Over A's panels.
+    pub header_a: PixelRect,
+    /// Over B's panels.
+    pub header_b: PixelRect,
+}
+
+impl ComparisonPlaces {
+    /// Over the panels of one of the two.
+    pub fn header(&self, side: Side) -> PixelRect {
+        match side {
+            Side::A => self.header_a,
+            Side::B => self.header_b,
+        }
+    }
 }
 
 /// Heights in units of type.
 const BAND: f32 = 38.0;
 const HEADER: f32 = 50.0;
-/// Between the halves.
+/// Between the panels of A and those of B.
 const APART: f32 = 16.0;
 
 /// Tiles an area with two groups of these panels, side by side or one above the other, whichever
@@ -31,7 +44,7 @@ pub(super) fn tile_comparison(
         height: area.height - band,
         ..area
     };
-    let halved = |wide: bool| {
+    let tiled = |wide: bool| {
         let (width, height) = if wide {
             (below.width.saturating_sub(apart) / 2, below.height)
         } else {
@@ -66,7 +79,7 @@ pub(super) fn tile_comparison(
         (tiling, [header, second])
     };
     let area_of = |tiling: &Tiling| u64::from(tiling.panel[0]) * u64::from(tiling.panel[1]);
-    let (beside, above) = (halved(true), halved(false));
+    let (beside, above) = (tiled(true), tiled(false));
     let (tiling, headers) = if area_of(&beside.0) >= area_of(&above.0) {
         beside
     } else {
@@ -76,5 +89,11 @@ pub(super) fn tile_comparison(
         height: band,
         ..area
     };
-    (tiling, ComparisonPlaces { band, headers })
+    let [header_a, header_b] = headers;
+    let places = ComparisonPlaces {
+        band,
+        header_a,
+        header_b,
+    };
+    (tiling, places)
 }

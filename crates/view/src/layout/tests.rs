@@ -70,7 +70,7 @@ fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, Layout)) {
 fn others(layout: &Layout) -> Vec<PixelRect> {
     let comparison = layout.comparison;
     let headers = comparison.into_iter().flat_map(|comparison| {
-        let [a, b] = comparison.headers;
+        let [a, b] = model::Side::ALL.map(|side| comparison.header(side));
         [comparison.band, a, b]
     });
     let docked = [
@@ -156,7 +156,7 @@ fn panels_keep_their_rows_when_the_timeline_opens() {
 }
 
 #[test]
-fn halves_are_alike_and_one_left_over_has_no_place() {
+fn panels_of_a_and_b_are_alike_and_one_left_over_has_no_place() {
     let size = Size::new(128, 128).unwrap();
     let wanted = LayoutRequest {
         comparison: Some(8),
@@ -168,7 +168,7 @@ fn halves_are_alike_and_one_left_over_has_no_place() {
         for place in 0..8 {
             let (a, b) = (tiling.rect(place), tiling.rect(place + 8));
             assert_eq!([a.width, a.height], [b.width, b.height]);
-            let [first, second] = comparison.headers;
+            let [first, second] = model::Side::ALL.map(|side| comparison.header(side));
             assert_eq!(
                 [b.x - a.x, b.y - a.y],
                 [second.x - first.x, second.y - first.y]

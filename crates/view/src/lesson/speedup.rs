@@ -42,7 +42,7 @@ pub(super) fn paint(painter: &ThemedPainter, room: Rect, unit: f32, speedup: &Sp
     };
     line(&speedup.caption(), palette.label, 0.0, 0);
     for (nth, series) in speedup.series.iter().enumerate() {
-        let title = lang::text(series.title);
+        let title = &lang::shown(&series.title);
         let y = room.top() + (nth as f32 + 1.5) * LINE * unit;
         let sign = pos2(room.left() + SIGN * unit, y);
         match &series.unavailable {
@@ -207,13 +207,13 @@ mod tests {
             interval,
         });
         Speedup {
-            kernel: "bits",
+            kernel: "bits".into(),
             width: 64,
             height: 64,
             generations_per_round: 1,
             instances: vec![1, 2, 4, 8, 12],
             series: vec![SpeedupSeries {
-                title: "one stream for all",
+                title: "one stream for all".into(),
                 points: points.collect(),
                 unavailable: None,
             }],

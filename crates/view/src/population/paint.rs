@@ -10,31 +10,23 @@ use crate::hud::key_hint;
 use crate::hud::style::*;
 use crate::population::layout::PopulationLayout;
 use lang::tr;
-use model::Status;
 use model::population::Sample;
 use model::{Action, ViewAction};
+use screen::PopulationChart;
 use screen::numbers::{grouped, si};
-use screen::{Population, PopulationChart};
 
 /// Paints the graph into its rectangle.
-pub(crate) fn paint(
-    painter: &ThemedPainter,
-    status: &Status,
-    population: &Population,
-    rect: Rect,
-    unit: f32,
-) {
-    let shown = PopulationChart::of(population, status);
+pub(crate) fn paint(painter: &ThemedPainter, shown: &PopulationChart, rect: Rect, unit: f32) {
     let places = PopulationLayout::new(rect, unit);
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
-    paint_words(painter, &places, &shown);
-    paint_axes(painter, &places, &shown);
+    paint_words(painter, &places, shown);
+    paint_axes(painter, &places, shown);
     if let Some(ends) = shown.ends() {
         let x = across(ends, places.population);
-        paint_population(painter, &places, &shown, &x);
-        paint_changes(painter, &places, &shown, &x);
+        paint_population(painter, &places, shown, &x);
+        paint_changes(painter, &places, shown, &x);
         paint_ticks(painter, &places, ends);
     }
 }

@@ -19,12 +19,14 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     let view = texture.create_view(&Default::default());
     let status = status(4, Size::new(64, 64).unwrap());
     let frame = Frame {
-        screen: Screen {
+        screen: Screen::default(),
+        sources: Sources {
             status: Some(&status),
             options: &ViewOptions::default(),
             drawing: &Default::default(),
             population: &Default::default(),
             lesson: None,
+            timeline: &Default::default(),
         },
         timeline: &Default::default(),
         lab: &Default::default(),
@@ -32,6 +34,7 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
         pixels,
         scale: 1.0,
     };
+    let frame = frame.composed();
     let mut dialogs = Dialogs::default();
     dialogs.open(Dialog::Commands(Commands::new(Vec::new())));
     for _ in 0..3 {
@@ -63,16 +66,21 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
     timed.update(&Timed(4));
     let first = status(4, Size::new(64, 64).unwrap());
     let mut dialogs = Dialogs::default();
+    let mut composer = screen::Composer::default();
     // How often it was laid out for these.
     let mut draw = |status: &Status, options: &ViewOptions, events: Vec<egui::Event>| {
+        let (drawing, population) = Default::default();
+        let sources = Sources {
+            status: Some(status),
+            options,
+            drawing: &drawing,
+            population: &population,
+            timeline: timed.timeline(),
+            lesson: None,
+        };
         let frame = Frame {
-            screen: Screen {
-                status: Some(status),
-                options,
-                drawing: &Default::default(),
-                population: &Default::default(),
-                lesson: None,
-            },
+            screen: composer.compose(sources).clone(),
+            sources,
             timeline: &timed,
             lab: &Default::default(),
             edit_overlay: &Default::default(),

@@ -5,51 +5,39 @@ use egui::{Align2, pos2};
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use lang::tr;
-use model::Status;
-use screen::Chart;
-use screen::finding::{Headline, Tone, headline};
+use model::{Action, SessionAction, Switch};
+use screen::Screen;
+use screen::finding::{Headline, Tone};
 use screen::numbers::time_us;
 use screen::theme::Palette;
-use screen::timeline::overlap::in_words;
 
 /// The size of the factor's type, and of what is beside it.
 const LARGE: f32 = 26.0;
 const BESIDE: f32 = 15.0;
 
 /// Paints both lines.
-pub(super) fn paint(
-    painter: &ThemedPainter,
-    places: &TimelineLayout,
-    status: &Status,
-    chart: Option<&Chart>,
-) {
-    paint_summary(painter, places, status, chart);
-    match headline(status) {
-        Some(found) => paint_finding(painter, places, &found),
+pub(super) fn paint(painter: &ThemedPainter, places: &TimelineLayout, screen: &Screen) {
+    paint_summary(painter, places, screen);
+    match &screen.finding {
+        Some(found) => paint_finding(painter, places, found),
         None => paint_hint(painter, places),
     }
 }
 
 /// The overlap, and the time of the round if there is room.
-fn paint_summary(
-    painter: &ThemedPainter,
-    places: &TimelineLayout,
-    status: &Status,
-    chart: Option<&Chart>,
-) {
-    if status.comparison.is_some() {
-        return; // it is not measured then
-    }
-    let overlap = in_words(status.overlap.as_ref(), status.engine);
+fn paint_summary(painter: &ThemedPainter, places: &TimelineLayout, screen: &Screen) {
+    let Some(overlap) = &screen.overlap else {
+        return; // it is not measured while A and B are compared
+    };
     let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
     let colour = painter.palette.accent;
-    let with_time = chart.map(|chart| {
+    let with_time = screen.round.as_ref().map(|chart| {
         let time = tr!("{} per round", time_us(chart.wall / 1e3));
-        painter.layout_no_wrap(format!("{overlap} · {time}"), font.clone(), colour)
+        painter.layout_no_wrap(format!("{} · {time}", **overlap), font.clone(), colour)
     });
     let text = match with_time {
         Some(text) if text.size().x <= room => text,
-        _ => fitted(painter, &overlap, font, colour, room),
+        _ => fitted(painter, overlap, font, colour, room),
     };
     let at = places.summary.left_center();
     put(painter, at, Align2::LEFT_CENTER, text);
@@ -87,7 +75,13 @@ fn paint_finding(painter: &ThemedPainter, places: &TimelineLayout, found: &Headl
 
 /// Where the finding will stand.
 fn paint_hint(painter: &ThemedPainter, places: &TimelineLayout) {
-    let text = tr!("F2 to F8 and K change a setting: its effect on a round is shown here");
+    let kernel = Action::from(SessionAction::NextKernel).key();
+    let text = &tr!(
+        "{first} to {last} and {kernel} change a setting: its effect on a round is shown here",
+        first = Switch::first_key(),
+        last = Switch::last_key(),
+        kernel = kernel
+    );
     let font = regular(BESIDE * places.unit);
     let (colour, room) = (painter.palette.label, places.finding.width());
     let text = fitted(painter, text, font, colour, room);

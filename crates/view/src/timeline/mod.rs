@@ -56,6 +56,11 @@ impl TimelineView {
         }
     }
 
+    /// The rounds that it shows.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
     /// Takes over the newest timed round, if there is a newer one and it is not frozen. Waits for
     /// nothing; not to be called while the timeline is closed.
     pub fn update(&mut self, source: &dyn PictureSource) {

@@ -11,7 +11,7 @@ use lang::tr;
 use model::Status;
 use screen::Chart;
 use screen::theme::Palette;
-use screen::timeline::lanes::{Bar, Lane, fold};
+use screen::timeline::lanes::{Bar, Lane, fold_lanes};
 use screen::timeline::scale::TimeScale;
 use screen::timeline::{KINDS, Kind};
 
@@ -45,7 +45,7 @@ pub(crate) fn paint(
         folded.max().unwrap_or(1)
     };
     if let Some(status) = frame.status {
-        finding::paint(painter, &places, status, timeline.chart());
+        finding::paint(painter, &places, &frame.screen);
         let chart = timeline.chart();
         sm_map::paint(
             painter,
@@ -367,7 +367,7 @@ fn add_folded(
     lanes: &[Lane],
 ) {
     let left = places.lanes.left();
-    for piece in fold(lanes, scale, left, places.lanes.width() as usize) {
+    for piece in fold_lanes(lanes, scale, left, places.lanes.width() as usize) {
         let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
         let colour = shade(palette, piece.kind, 0.4 + 0.15 * f32::from(piece.level));
         mesh.add_colored_rect(Rect::from_x_y_ranges(across, top..=bottom), colour);
@@ -397,7 +397,7 @@ fn paint_bar_labels(
             let Some(rect) = rect.filter(|rect| rect.width() >= 24.0 * unit) else {
                 continue;
             };
-            let name = tip::name(chart, bar).to_owned();
+            let name = chart.name(bar).to_owned();
             let name = painter.layout_no_wrap(name, font.clone(), painter.palette.on_bright);
             if name.size().x + 8.0 * unit <= rect.width() {
                 put(painter, rect.center(), Align2::CENTER_CENTER, name);
@@ -504,7 +504,7 @@ pub(super) fn paint_outline(painter: &ThemedPainter, bar: Rect, unit: f32) {
     painter.rect_stroke(bar, 0.0, edge, egui::StrokeKind::Outside);
 }
 
-/// The ground of a card.
+/// The background of a card.
 pub(super) fn paint_card(painter: &ThemedPainter, card: Rect, unit: f32) {
     let corner = CornerRadius::same((4.0 * unit) as u8);
     painter.rect_filled(card, corner, painter.palette.raised);

@@ -11,7 +11,7 @@ use model::Status;
 use screen::Chart;
 use screen::numbers::{grouped, time_us};
 use screen::theme::{INSTANCE_COLOURS, Palette};
-use screen::timeline::blocks::{BlockMap, BlockSpan, SmTimeline, fold};
+use screen::timeline::blocks::{BlockMap, BlockSpan, SmTimeline, fold_blocks};
 use screen::timeline::of_instance;
 use screen::timeline::scale::TimeScale;
 
@@ -228,7 +228,7 @@ fn add_row(
     }
     let runs = std::iter::once(first).chain(sm_count);
     let runs = runs.flat_map(|unit| &unit.runs);
-    for piece in fold(runs, scale, left, places.lanes.width() as usize) {
+    for piece in fold_blocks(runs, scale, left, places.lanes.width() as usize) {
         let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
         let rect = Rect::from_x_y_ranges(across, edges.0..=edges.1);
         mesh.add_colored_rect(rect, of_instance(piece.instance as usize, palette));

@@ -9,27 +9,13 @@ use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::paint::{ShownRound, bar_rect, paint_card, paint_outline, shown_rounds};
 use crate::timeline::sm_map;
-use engine::Span;
 use lang::tr;
-use model::trace::StepKind;
 use screen::Chart;
-use screen::numbers::{bytes, grouped, time_us};
-use screen::timeline::Kind;
 use screen::timeline::lanes::Bar;
 use screen::timeline::scale::TimeScale;
 
 /// Pixels beside a bar that still count as over it.
 const NEAR: f32 = 3.0;
-
-/// The op's name.
-pub(super) fn name(chart: &Chart, bar: &Bar) -> &'static str {
-    let facts = chart.round.steps.get(bar.step as usize);
-    match facts {
-        Some(facts) => lang::text(facts.label),
-        None if chart.round.replayed => tr!("graph launch"),
-        None => tr!("submit"),
-    }
-}
 
 /// Paints the card for what is under the pointer, if there is anything.
 pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &TimelineLayout) {
@@ -60,7 +46,7 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
             let hit = |round: &ShownRound<'_>| {
                 let (bar, edges) = hit(at, &round.places, scale, round.chart)?;
                 Some((
-                    describe(round.chart, bar),
+                    round.chart.describe(bar),
                     bar_rect(places, scale, edges, bar),
                 ))
             };
@@ -168,69 +154,9 @@ fn hit<'a>(
     Some((bars.filter(over).min_by(closest)?, rows.edges(row)))
 }
 
-/// A bar in words.
-fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
-    let when = tr!(
-        "from {} · for {}",
-        time_us(bar.start / 1e3),
-        time_us((bar.end - bar.start) / 1e3)
-    );
-    let facts = chart.round.steps.get(bar.step as usize);
-    let Some(facts) = facts else {
-        let title = match bar.step {
-            Span::WHOLE if chart.round.replayed => tr!("host: launches the round's graph"),
-            Span::WHOLE => tr!("host: submits the round"),
-            _ => tr!("host call"),
-        };
-        return vec![title.into(), when];
-    };
-    let instance = facts.instance.map(|id| match facts.instances {
-        0 | 1 => tr!(" · instance {id}", id = id),
-        n => tr!(" · instances {id} to {}", id + n - 1, id = id),
-    });
-    let place = tr!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
-    if matches!(bar.kind, Kind::Host | Kind::Wait) {
-        let what = match bar.kind {
-            Kind::Wait => tr!("host: waiting").into(),
-            _ => tr!("host: inside the call for {}", lang::text(facts.label)),
-        };
-        return vec![what, place, when];
-    }
-    let amount = match facts.kind {
-        StepKind::Upload | StepKind::Download => bytes(facts.bytes),
-        StepKind::Launch => grouped(facts.cells) + tr!(" cells stepped"),
-        StepKind::Support => grouped(facts.cells) + tr!(" cells"),
-        StepKind::Event | StepKind::Wait => String::new(),
-    };
-    let lines = [lang::text(facts.label).into(), place, when, amount];
-    lines.into_iter().filter(|line| !line.is_empty()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::{Nanos, StreamId};
-    use screen::fixtures::timed_round;
-
-    #[test]
-    fn a_call_for_the_whole_round_is_a_graph_launch_only_where_there_is_a_graph() {
-        let mut round = timed_round(2);
-        round.host = vec![Span {
-            step: Span::WHOLE,
-            stream: StreamId(0),
-            start: Nanos(1_000_000),
-            end: Nanos(1_003_000),
-        }];
-        for (replayed, short, long) in [
-            (false, "submit", "host: submits the round"),
-            (true, "graph launch", "host: launches the round's graph"),
-        ] {
-            round.replayed = replayed;
-            let chart = Chart::new(Arc::new(round.clone()));
-            assert_eq!(name(&chart, &chart.host[0]), short);
-            assert_eq!(describe(&chart, &chart.host[0])[0], long);
-        }
-    }
 
     #[test]
     fn the_card_stays_in_the_window_and_off_the_pointer() {

@@ -1,0 +1,200 @@
+//! Makes the screen from what it is made from, and only those of its sections whose sources have
+//! changed: in most frames of a session that runs, none has.
+
+use std::sync::Arc;
+
+use crate::comparison::ComparisonTexts;
+use crate::figures::figures;
+use crate::finding::headline;
+use crate::lab::Lab;
+use crate::section::{Section, new_revision};
+use crate::timeline::overlap::in_words;
+use crate::{
+    Chart, Drawing, LadderChart, LessonScreen, PanelFacts, PopulationChart, Screen, SidePanel,
+    Sources, ViewOptions,
+};
+use lang::Language;
+use model::Status;
+
+/// The present screen, and what it was made from.
+#[derive(Debug, Default)]
+pub struct Composer {
+    screen: Screen,
+    made_from: Option<MadeFrom>,
+}
+
+/// What a screen was made from. Populations and timed rounds are numbered.
+#[derive(Debug)]
+struct MadeFrom {
+    status: Option<Status>,
+    options: ViewOptions,
+    drawing: Drawing,
+    population: (Option<usize>, u64),
+    timeline: u64,
+    language: Language,
+}
+
+/// Which of a screen's sources are others than those that it was made from.
+struct Changes {
+    status: bool,
+    options: bool,
+    drawing: bool,
+    population: bool,
+    timeline: bool,
+    lesson: bool,
+    /// All texts are others then.
+    language: bool,
+}
+
+impl Composer {
+    /// The screen of these sources.
+    pub fn compose(&mut self, sources: Sources<'_>) -> &Screen {
+        let changes = self.changes(sources);
+        if changes.any() {
+            self.screen.update(sources, &changes);
+            self.remember(sources, &changes);
+        }
+        &self.screen
+    }
+
+    /// The screen as it was composed last.
+    pub fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    fn changes(&self, sources: Sources<'_>) -> Changes {
+        let lesson = self.screen.lesson.as_deref() != sources.lesson;
+        let Some(before) = &self.made_from else {
+            return Changes {
+                status: true,
+                options: true,
+                drawing: true,
+                population: true,
+                timeline: true,
+                lesson,
+                language: true,
+            };
+        };
+        Changes {
+            status: before.status.as_ref() != sources.status,
+            options: before.options != *sources.options,
+            drawing: before.drawing != *sources.drawing,
+            population: before.population != sources.population.shown(),
+            timeline: before.timeline != sources.timeline.sequence(),
+            lesson,
+            language: before.language != lang::language(),
+        }
+    }
+
+    /// Copies what has changed and nothing else.
+    fn remember(&mut self, sources: Sources<'_>, changes: &Changes) {
+        let before = self.made_from.take();
+        let (status, options, drawing) = match before {
+            None => (
+                sources.status.cloned(),
+                sources.options.clone(),
+                sources.drawing.clone(),
+            ),
+            Some(before) => (
+                match changes.status {
+                    true => sources.status.cloned(),
+                    false => before.status,
+                },
+                match changes.options {
+                    true => sources.options.clone(),
+                    false => before.options,
+                },
+                match changes.drawing {
+                    true => sources.drawing.clone(),
+                    false => before.drawing,
+                },
+            ),
+        };
+        self.made_from = Some(MadeFrom {
+            status,
+            options,
+            drawing,
+            population: sources.population.shown(),
+            timeline: sources.timeline.sequence(),
+            language: lang::language(),
+        });
+    }
+}
+
+impl Changes {
+    fn any(&self) -> bool {
+        self.status
+            || self.options
+            || self.drawing
+            || self.population
+            || self.timeline
+            || self.lesson
+            || self.language
+    }
+}
+
+impl Screen {
+    /// The screen of these sources, with every section made anew.
+    pub fn of(sources: Sources<'_>) -> Screen {
+        Composer::default().compose(sources).clone()
+    }
+
+    /// Makes the sections anew whose sources have changed.
+    fn update(&mut self, sources: Sources<'_>, changes: &Changes) {
+        let Sources {
+            status,
+            options,
+            drawing,
+            ..
+        } = sources;
+        self.revision = new_revision();
+        let words = changes.status || changes.language;
+        if changes.status || changes.options {
+            let panels = status.map(|status| PanelFacts::of(status, options));
+            Section::update(&mut self.panels, panels);
+        }
+        if words || changes.options || changes.drawing {
+            let made = status.map(|status| figures(status, options, drawing));
+            Section::update(&mut self.figures, made);
+        }
+        if words {
+            Section::update(&mut self.finding, status.and_then(headline));
+            let both = status.and_then(|status| {
+                let both = status.comparison.as_ref()?;
+                Some(ComparisonTexts::of(both, status.kernel))
+            });
+            Section::update(&mut self.comparison, both);
+        }
+        if words || changes.options {
+            // While A and B are compared it is not measured.
+            let status = status.filter(|status| options.timeline && status.comparison.is_none());
+            let overlap = status.map(|status| in_words(status.overlap.as_ref(), status.engine));
+            Section::update(&mut self.overlap, overlap);
+        }
+        if changes.timeline || changes.options {
+            let timeline = Some(sources.timeline).filter(|_| options.timeline);
+            let lanes = |chart: &Chart| chart.share();
+            let chart = timeline.and_then(|timeline| timeline.chart());
+            Section::update(&mut self.round, chart.map(lanes));
+            let before = timeline.and_then(|timeline| timeline.before());
+            Section::update(&mut self.round_before, before.map(lanes));
+        }
+        if words || changes.options || changes.population {
+            let of = |panel| status.filter(|_| options.side == Some(panel));
+            let lab = of(SidePanel::Lab).map(Lab::of);
+            Section::update(&mut self.lab, lab);
+            let ladder = of(SidePanel::Ladder).map(LadderChart::of);
+            Section::update(&mut self.ladder, ladder);
+            let graph = of(SidePanel::Population)
+                .map(|status| PopulationChart::of(sources.population, status));
+            Section::update(&mut self.population, graph);
+        }
+        if changes.lesson {
+            let lesson: Option<LessonScreen> = sources.lesson.cloned();
+            Section::update(&mut self.lesson, lesson.map(Arc::new));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! A section keeps its revision while its source stays as it is, and only then.
+
+use super::*;
+use crate::fixtures::{Timed, TimedBefore, lesson_list, lesson_page, status};
+use crate::{Population, Timeline, ViewOptions};
+use life::Size;
+use model::{AbComparison, Effect, Finding, Streams, Switches};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A session and what a person sees of it; everything that a screen is made from.
+struct Session {
+    status: Option<Status>,
+    options: ViewOptions,
+    drawing: Drawing,
+    population: Population,
+    timeline: Timeline,
+    lesson: Option<LessonScreen>,
+}
+
+impl Session {
+    /// With all of its sections on screen that can be there at once.
+    fn new() -> Session {
+        let mut status = status(4, Size::new(64, 64).unwrap());
+        status.last_effect = Some(Effect {
+            what: "graphs on".into(),
+            round_us: [Some(170.0), Some(2180.0)],
+            finding: Some(Finding::of(0.078, [0.077, 0.079])),
+        });
+        let mut timeline = Timeline::default();
+        timeline.update(&TimedBefore(4));
+        Session {
+            status: Some(status),
+            options: ViewOptions {
+                timeline: true,
+                ..ViewOptions::default()
+            },
+            drawing: Drawing::default(),
+            population: Population::default(),
+            timeline,
+            lesson: Some(LessonScreen::Page(lesson_page(true))),
+        }
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources {
+            status: self.status.as_ref(),
+            options: &self.options,
+            drawing: &self.drawing,
+            population: &self.population,
+            timeline: &self.timeline,
+            lesson: self.lesson.as_ref(),
+        }
+    }
+
+    fn status(&mut self) -> &mut Status {
+        self.status.as_mut().unwrap()
+    }
+}
+
+/// The names of the sections that are there, and their revisions.
+fn revisions(screen: &Screen) -> Vec<(&'static str, u64)> {
+    fn of<T>(section: &Option<Section<T>>) -> Option<u64> {
+        section.as_ref().map(Section::revision)
+    }
+    let all = [
+        ("panels", of(&screen.panels)),
+        ("figures", of(&screen.figures)),
+        ("finding", of(&screen.finding)),
+        ("comparison", of(&screen.comparison)),
+        ("overlap", of(&screen.overlap)),
+        ("round", of(&screen.round)),
+        ("round before", of(&screen.round_before)),
+        ("lab", of(&screen.lab)),
+        ("ladder", of(&screen.ladder)),
+        ("population", of(&screen.population)),
+        ("lesson", of(&screen.lesson)),
+    ];
+    let there = all.into_iter();
+    there.filter_map(|(name, at)| Some((name, at?))).collect()
+}
+
+/// The sections that a change of the session makes anew, takes away or adds.
+fn changed(session: &mut Session, change: impl FnOnce(&mut Session)) -> Vec<&'static str> {
+    let mut composer = Composer::default();
+    let before = revisions(composer.compose(session.sources()));
+    change(session);
+    let after = revisions(composer.compose(session.sources()));
+    let apart = |one: &[(&'static str, u64)], other: &[(&'static str, u64)]| -> Vec<&'static str> {
+        let gone = one.iter().filter(|it| !other.contains(it));
+        gone.map(|(name, _)| *name).collect()
+    };
+    let mut names = apart(&before, &after);
+    let added = apart(&after, &before);
+    names.extend(
+        added
+            .into_iter()
+            .filter(|name| !names.contains(name))
+            .collect::<Vec<_>>(),
+    );
+    names
+}
+
+#[test]
+fn nothing_is_made_anew_while_nothing_changes() {
+    let session = Session::new();
+    let mut composer = Composer::default();
+    let first = composer.compose(session.sources()).clone();
+    assert_eq!(revisions(&first).len(), 7, "{:?}", revisions(&first));
+    let again = composer.compose(session.sources()).clone();
+    assert_eq!(again, first);
+    let figures = |screen: &Screen| screen.figures.as_ref().unwrap().share();
+    assert!(
+        Arc::ptr_eq(&figures(&again), &figures(&first)),
+        "not a copy"
+    );
+}
+
+#[test]
+fn what_changed_gets_a_new_revision_and_nothing_else_does() {
+    let session = &mut Session::new();
+    let rounds = |session: &mut Session| session.status().rounds_per_second *= 3.0;
+    assert_eq!(changed(session, rounds), ["figures"]);
+    // Shown nowhere: the screen was looked at again, and each section is as it was.
+    let unseen = |session: &mut Session| session.status().rounds += 1;
+    assert_eq!(changed(session, unseen), [""; 0]);
+    let notice = |session: &mut Session| session.drawing.notice = Some("saved".into());
+    assert_eq!(changed(session, notice), ["figures"]);
+    let select = |session: &mut Session| session.status().selected = 2;
+    assert_eq!(changed(session, select), ["panels", "figures"]);
+    let measured = |session: &mut Session| {
+        let effect = session.status().last_effect.as_mut().unwrap();
+        effect.finding = Some(Finding::TooNoisy);
+    };
+    assert_eq!(changed(session, measured), ["finding"]);
+    let turned = |session: &mut Session| session.lesson = Some(lesson_list(3));
+    assert_eq!(changed(session, turned), ["lesson"]);
+    let timed = |session: &mut Session| {
+        session.timeline = Timeline::default();
+    };
+    assert_eq!(changed(session, timed), ["round", "round before"]);
+    let closed = |session: &mut Session| session.options.timeline = false;
+    assert_eq!(changed(session, closed), ["overlap"]);
+    for (side, section) in [
+        (SidePanel::Lab, "lab"),
+        (SidePanel::Ladder, "ladder"),
+        (SidePanel::Population, "population"),
+    ] {
+        session.options.side = None;
+        let opened = |session: &mut Session| session.options.side = Some(side);
+        assert_eq!(changed(session, opened), [section]);
+    }
+    let counted = |session: &mut Session| {
+        let status = session.status.as_ref().unwrap();
+        session
+            .population
+            .update(&Timed(0), status, &session.options);
+    };
+    assert_eq!(changed(session, counted), ["population"]);
+    let compared = |session: &mut Session| {
+        session.status().comparison = Some(AbComparison {
+            switches: [Switches::DEFAULT; 2],
+            round_us: [None; 2],
+            finding: None,
+            differing: None,
+            each: 2,
+        });
+    };
+    let all = changed(session, compared);
+    assert!(
+        all.contains(&"comparison") && all.contains(&"panels"),
+        "{all:?}"
+    );
+}
+
+#[test]
+fn another_language_changes_the_words_and_not_the_lanes() {
+    let session = Session::new();
+    let mut composer = Composer::default();
+    let english = composer.compose(session.sources()).clone();
+    let chinese = lang::with(Language::Chinese, || {
+        composer.compose(session.sources()).clone()
+    });
+    let same = |name: &str| {
+        let of = |screen: &Screen| revisions(screen).into_iter().find(|it| it.0 == name);
+        of(&english) == of(&chinese)
+    };
+    for words in ["figures", "finding", "overlap"] {
+        assert!(!same(words), "{words}");
+    }
+    for plain in ["panels", "round", "round before"] {
+        assert!(same(plain), "{plain}");
+    }
+}
+
+#[test]
+fn two_screens_never_share_a_revision() {
+    let [one, other] = [0, 1].map(|_| Screen::of(Session::new().sources()));
+    for (name, revision) in revisions(&one) {
+        let shares = revisions(&other)
+            .iter()
+            .any(|(_, other)| *other == revision);
+        assert!(!shares, "{name}");
+    }
+    assert_ne!(one.revision, other.revision);
+}
+
+/// What a section says after a way through JSON.
+fn sent<T: Serialize + DeserializeOwned>(section: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(section).unwrap()).unwrap()
+}
+
+#[test]
+fn every_section_is_the_same_after_it_was_sent() {
+    let mut session = Session::new();
+    let mut names = std::collections::BTreeSet::new();
+    let sides = [SidePanel::Lab, SidePanel::Ladder, SidePanel::Population];
+    for (side, is_compared) in sides
+        .into_iter()
+        .flat_map(|side| [(side, false), (side, true)])
+    {
+        session.options.side = Some(side);
+        let b = Switches {
+            streams: Streams::One,
+            ..Switches::DEFAULT
+        };
+        session.status().comparison = is_compared.then_some(AbComparison {
+            switches: [Switches::DEFAULT, b],
+            round_us: [Some(100.0), None],
+            finding: None,
+            differing: Some((0, 60)),
+            each: 2,
+        });
+        let status = session.status.as_ref().unwrap();
+        session
+            .population
+            .update(&Timed(4), status, &session.options);
+        let screen = Screen::of(session.sources());
+        assert_eq!(sent(&screen), screen, "{side:?}");
+        names.extend(revisions(&screen).into_iter().map(|(name, _)| name));
+    }
+    assert_eq!(names.len(), 11, "{names:?}");
+}

@@ -1,0 +1,72 @@
+//! The lab: every switch with its key and its positions, and the calls that the present ones make.
+
+use serde::{Deserialize, Serialize};
+
+use crate::calls::{Calls, calls};
+use model::{Status, Switch};
+
+/// What the lab shows.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Lab {
+    /// In the order of their keys.
+    pub switches: Vec<SwitchRow>,
+    /// The calls of a round, in every language.
+    pub calls: Calls,
+}
+
+/// A switch and its positions.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SwitchRow {
+    /// Which one.
+    pub switch: Switch,
+    /// The key that takes the next position.
+    pub key: String,
+    /// Its name.
+    pub name: String,
+    /// Its positions.
+    pub positions: Vec<Position>,
+    /// The place of the present one among them.
+    pub present: usize,
+}
+
+/// A position of a switch.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Position {
+    /// What it is called, as its option is.
+    pub label: String,
+    /// What it does, in one line.
+    pub effect: String,
+    /// Why it cannot be now.
+    pub unavailable: Option<String>,
+}
+
+impl Lab {
+    /// The switches and the calls of this status.
+    pub fn of(status: &Status) -> Lab {
+        Lab {
+            switches: switches(status),
+            calls: calls(status),
+        }
+    }
+}
+
+/// Every switch, as of this status.
+pub fn switches(status: &Status) -> Vec<SwitchRow> {
+    let row = |switch: Switch| {
+        let choices = switch.choices(status.switches, status.kernel);
+        let present = choices.iter().position(|it| it.switches == status.switches);
+        let positions = choices.into_iter().map(|choice| Position {
+            label: choice.label,
+            effect: choice.effect,
+            unavailable: choice.unavailable,
+        });
+        SwitchRow {
+            switch,
+            key: switch.key(),
+            name: switch.name().into(),
+            positions: positions.collect(),
+            present: present.unwrap_or(0),
+        }
+    };
+    Switch::ALL.into_iter().map(row).collect()
+}
