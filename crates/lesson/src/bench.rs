@@ -315,15 +315,6 @@ impl Bench {
     }
 }
 
-/// The one in the middle.
-///
-/// # Panics
-/// If there is none.
-pub(super) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// A copy from the start of one buffer to the start of another.
 pub(super) fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
     copy_part(from, to, 0..bytes)

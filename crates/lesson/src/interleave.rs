@@ -123,7 +123,7 @@ fn record(comparisons: &mut [Comparison], pairs: &[[usize; 2]], ms: impl Fn(usiz
     }
 }
 
-/// The sample with the median time, as [`model::comparison::median`] takes it.
+/// The sample with the median time, as [`model::median`] takes it.
 fn middle(mut samples: Vec<Measured>) -> Option<Measured> {
     let at = samples.len() / 2;
     samples.sort_by(|a, b| a.compared_ms().total_cmp(&b.compared_ms()));

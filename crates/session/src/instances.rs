@@ -25,9 +25,8 @@ use engine::{
 use lang::tr;
 use life::{Lattice, MemoryError, Size, counted_lattices};
 use model::KernelChoice;
-use model::PicturePlan;
 use model::trace::StepFacts;
-use model::{DeviceChoice, Pace, Setup, Start};
+use model::{DeviceChoice, Pace, PicturePlan, Setup, Side, Start};
 
 mod alternative;
 mod calibrate;
@@ -144,10 +143,10 @@ pub struct Instances {
     plans: Vec<RoundPlan>,
     /// Another setting for all instances, while its rounds are compared with the plan's.
     alternative: Option<Alternative>,
-    /// Index of the plan of the next round.
-    next_plan: usize,
-    /// Index of the plan that goes first in the present pair of rounds of a comparison.
-    first: usize,
+    /// Whose plan the next round has; A's where nothing is compared.
+    next_plan: Side,
+    /// Whose plan goes first in the present pair of rounds of a comparison.
+    first: Side,
     /// Generations of the first round of a pair, which the second has too.
     last_a_generations: u32,
     /// Generations issued so far of a round that is issued in parts.
@@ -229,8 +228,8 @@ impl Instances {
                 switches: setup.switches,
             }],
             alternative: None,
-            next_plan: 0,
-            first: 0,
+            next_plan: Side::A,
+            first: Side::A,
             last_a_generations: 0,
             issued_in_parts: 0,
             request: None,
@@ -302,7 +301,7 @@ impl Instances {
 
     /// The plan of the next round.
     pub(crate) fn next_plan(&self) -> &RoundPlan {
-        &self.plans[self.next_plan]
+        &self.plans[self.next_plan as usize]
     }
 
     /// Number of instances.
@@ -319,7 +318,7 @@ impl Instances {
     /// A or B, whichever went first and may be a round ahead. While a round is issued in parts,
     /// those are counted; one that is calibrated is counted once all its launches are issued.
     pub fn generation(&self) -> u64 {
-        self.generations[self.first]
+        self.generations[self.first as usize]
     }
 
     /// Sets the generation of all lattices. A round that was issued in part, or by A or B alone, is
@@ -381,8 +380,8 @@ impl Instances {
     /// Forgets a round issued in part, or by A or B alone: the next round is A's, and both are at
     /// the same generation.
     fn forget_round(&mut self) {
-        self.generations = [self.generations[self.first]; 2];
-        (self.next_plan, self.first) = (0, 0);
+        self.generations = [self.generations[self.first as usize]; 2];
+        (self.next_plan, self.first) = (Side::A, Side::A);
         self.issued_in_parts = 0;
         self.part_began = None;
     }

@@ -1,4 +1,4 @@
-//! Copies of all lattices at positions of the log, within a budget of memory.
+//! Snapshots of the log, within a budget of memory.
 //!
 //! A snapshot is a cache: positions between two of them are reached by stepping. So when the budget
 //! is used up, snapshots are thinned: the older they are, the further apart they may lie. The newest
@@ -203,7 +203,7 @@ impl Snapshots {
         Some(lattices.map(|stored| stored.cells().lattice()).collect())
     }
 
-    /// Whether a copy of all lattices fits into the budget beside the log. One that does not fit
+    /// Whether a snapshot fits into the budget beside the log. One that does not fit
     /// would displace all others and be kept only while it is the newest.
     pub fn would_keep(&self, bytes_of_all: u64, log_bytes: u64) -> bool {
         bytes_of_all.saturating_add(log_bytes) <= self.budget

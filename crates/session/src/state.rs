@@ -19,7 +19,7 @@ use model::{Change, Edit, Pace, Start};
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_QUEUED_STEPS: usize = 4;
 
-/// Generations from the copy made during a move back to the move's target: a user who steps back
+/// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
 const WAYPOINT_DISTANCE: u64 = 64;
 
@@ -38,7 +38,7 @@ pub(crate) enum Mode {
     Stepping(u32),
     /// Rounds as fast as possible up to a generation; then it pauses.
     RunningTo(RunTo),
-    /// Restores a copy and steps from there to a position.
+    /// Restores a snapshot and steps from there to a position.
     Moving(Box<Move>),
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Move {
     pub(crate) chunk: u32,
     /// Generations to step in all.
     pub(crate) total: u64,
-    /// The generation at which a copy is made on the way.
+    /// The generation at which a snapshot is made on the way.
     pub(crate) waypoint: Option<u64>,
 }
 
@@ -142,7 +142,7 @@ pub(crate) enum Request {
     Save,
     /// Something that changes no cells, done while nothing is under way on the engine.
     EngineIdle,
-    /// Something that changes no cells, done once a copy of all of them is on the host.
+    /// Something that changes no cells, done once a snapshot is on the host.
     AllCellsOnHost,
 }
 
@@ -156,7 +156,7 @@ enum Precondition {
     NoMove,
     /// Nothing is under way on the engine.
     EngineIdle,
-    /// The host has a copy of all lattices at the present position.
+    /// The host has a snapshot at the present position.
     AllCellsOnHost,
 }
 
@@ -194,7 +194,7 @@ pub(crate) enum Notice {
     Warning(Message),
 }
 
-/// Facts about the engine and the copies that [`next_task`] decides by.
+/// Facts about the engine and the snapshots that [`next_task`] decides by.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineFacts {
     /// Nothing is in flight on the engine, and nothing is being read from its slots.
@@ -209,22 +209,22 @@ pub(crate) struct EngineFacts {
     pub(crate) pending_second_round: Option<u32>,
     /// A slot is free for a snapshot, and all lattices are at one generation.
     pub(crate) can_snapshot: bool,
-    /// Positions of copies of all lattices, finished or under way.
+    /// Positions of snapshots, finished or under way.
     pub(crate) snapshots: Arc<[Position]>,
-    /// The position of the last [`SnapshotReason::AllCells`] copy, once it is on the host.
+    /// The position of the last [`SnapshotReason::AllCells`] snapshot, once it is on the host.
     pub(crate) whole: Option<Position>,
     /// The instance whose present cells are known to the host.
     pub(crate) known: Option<usize>,
-    /// A periodic copy is due.
+    /// A periodic snapshot is due.
     pub(crate) snapshot_due: bool,
-    /// A copy of the present position that somebody waits for.
+    /// A snapshot of the present position that somebody waits for.
     pub(crate) snapshot_wanted: Option<SnapshotReason>,
 }
 
 /// Why all lattices are copied into a host slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SnapshotReason {
-    /// The last copy is old.
+    /// The last snapshot is old.
     Periodic,
     /// The user is about to change cells, or a move passes its waypoint.
     Landmark,
@@ -290,7 +290,7 @@ pub(crate) struct State {
     edit_number: Option<(u64, u64)>,
     /// The log before a redo, until the cells are set for the log after it.
     before_redo: Option<Box<Log>>,
-    /// The log has changed after this position: copies of later positions are void.
+    /// The log has changed after this position: snapshots of later positions are void.
     pub(crate) stale_after: Option<Position>,
 }
 
@@ -391,7 +391,7 @@ impl State {
         }
     }
 
-    /// Carries out a request's effect on the log and the mode. `snapshots` are the positions of copies
+    /// Carries out a request's effect on the log and the mode. `snapshots` are the positions of snapshots
     /// of all lattices. Requests that change neither are left to the worker. Returns a notice for
     /// the user, if any.
     pub(crate) fn take(
@@ -604,7 +604,7 @@ impl State {
         }));
     }
 
-    /// The shortest route to a position, from the present cells, a copy or a start.
+    /// The shortest route to a position, from the present cells, a snapshot or a start.
     pub(crate) fn route(&self, snapshots: &[Position], target: Position) -> Option<Route> {
         let here = self.cells_known.then_some(self.position);
         self.log.route(here, snapshots.iter().copied(), target)
@@ -910,7 +910,7 @@ impl State {
         moving.waypoint = Some(waypoint).filter(|_| far);
     }
 
-    /// Notes that the copy at the move's waypoint was issued.
+    /// Notes that the snapshot at the move's waypoint was issued.
     pub(crate) fn passed_waypoint(&mut self) {
         if let Mode::Moving(moving) = &mut self.mode {
             moving.waypoint = None;
@@ -996,7 +996,7 @@ impl State {
         left.min(u32::MAX.into()) as u32
     }
 
-    /// Whether the cells of a position can be restored from a copy without stepping.
+    /// Whether the cells of a position can be restored from a snapshot without stepping.
     fn is_at_hand(&self, snapshots: &[Position], position: Position) -> bool {
         let route = self.log.route(None, snapshots.iter().copied(), position);
         route.is_some_and(|route| route.generations == 0)
@@ -1036,7 +1036,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     let waits = |why: &SnapshotReason| {
         matches!(why, SnapshotReason::Instance(_)) && state.moving().is_some()
     };
-    // While no slot is free for the copy, rounds go on, but later requests wait.
+    // While no slot is free for the snapshot, rounds go on, but later requests wait.
     let wanted = facts.snapshot_wanted.filter(|why| !waits(why));
     let waits_for_slot = match wanted {
         Some(why) if facts.can_snapshot => return NextTask::Snapshot(why),
@@ -1120,7 +1120,7 @@ fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -
 /// The work that a due record needs before it is applied, or its application.
 fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
     let (here, wait) = (state.position, NextTask::Wait(None));
-    // An edit can be undone: a copy of all lattices is made before it.
+    // An edit can be undone: a snapshot is made before it.
     let previous = here
         .records
         .checked_sub(1)

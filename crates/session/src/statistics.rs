@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use model::median;
+
 /// The time over which rates are averaged.
 const WINDOW: Duration = Duration::from_millis(500);
 
@@ -61,7 +63,7 @@ impl Statistics {
             self.stepping = (kernel, VecDeque::new());
         }
         push(&mut self.stepping.1, cells_per_second);
-        let now = median(&self.stepping.1).unwrap_or(cells_per_second);
+        let now = median(self.stepping.1.iter().copied()).unwrap_or(cells_per_second);
         match self.reached.iter_mut().find(|(name, _)| *name == kernel) {
             Some((_, rate)) => *rate = now,
             None => self.reached.push((kernel, now)),
@@ -107,17 +109,17 @@ impl Statistics {
 
     /// The median of the latest timed launches, in microseconds.
     pub(super) fn launch_us(&self) -> Option<f64> {
-        median(&self.launches)
+        median(self.launches.iter().copied())
     }
 
     /// Cells per second of launch time, the median of the latest timed rounds.
     pub(super) fn stepping_rate(&self) -> Option<f64> {
-        median(&self.stepping.1)
+        median(self.stepping.1.iter().copied())
     }
 
     /// The median time of the latest rounds, in microseconds.
     pub(super) fn round_us(&self) -> Option<f64> {
-        median(&self.round_us)
+        median(self.round_us.iter().copied())
     }
 }
 
@@ -127,13 +129,6 @@ pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
     if latest.len() > MAX_LATEST {
         latest.pop_front();
     }
-}
-
-/// The median, or `None` without values.
-pub(super) fn median(latest: &VecDeque<f64>) -> Option<f64> {
-    let mut lengths: Vec<f64> = latest.iter().copied().collect();
-    lengths.sort_unstable_by(f64::total_cmp);
-    lengths.get(lengths.len() / 2).copied()
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ pub(super) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
         let (mut instances, mut lattices) = open_instances(&setup)?;
         for switches in settings(kernel) {
             instances.finish()?;
-            instances.set_switches(0, switches)?;
+            instances.set_switches(model::Side::A, switches)?;
             instances.set_picture(Some(picture(switches)))?;
             let (_, slots) = rounds(&mut instances, 1, false)?;
             for (instance, lattice) in lattices.iter_mut().enumerate() {
@@ -229,7 +229,7 @@ pub(super) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> 
     };
     for switches in settings(kernel).into_iter().filter(simple) {
         instances.finish()?;
-        instances.set_switches(0, switches)?;
+        instances.set_switches(model::Side::A, switches)?;
         instances.set_picture(Some(PicturePlan::BITS))?;
         let one_by_one = (switches.wait, switches.order) == (Wait::Each, Order::Depth);
         let free = switches.streams == Streams::PerInstance && !one_by_one;

@@ -1,12 +1,13 @@
 //! Life a frame at a time: kernel, get, copy back; then the same in four streams.
 
-use crate::bench::{copy, median};
+use crate::bench::copy;
 use crate::work::{BenchLattices, kernel, square};
 use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
 };
 use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
 use lang::{mark, tr};
+use model::median;
 
 const SIDE: u64 = 128;
 const BYTES: usize = 4 * (SIDE * SIDE) as usize;
@@ -276,7 +277,7 @@ impl Experiment for Frames {
         for _ in 0..self.bench.pick(20, 5) {
             walls.push(self.run()?.wall_ms());
         }
-        let ms = median(walls);
+        let ms = median(walls).expect("several frames");
         let measured = Measured::of_time(mark!("a frame"), ms);
         Ok(measured.figure(mark!("frames a second"), 1e3 / ms, "1/s"))
     }

@@ -1,6 +1,6 @@
 //! Two hundred arrays, a small launch each: one after the other, and in two hundred streams.
 
-use crate::bench::{at, call, copy, median};
+use crate::bench::{at, call, copy};
 use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
     data,
@@ -9,6 +9,7 @@ use engine::Op;
 use engine::lesson_kernels::SCALE;
 use engine::{Argument, BufferId, BufferLocation, HostMemory, Program, StreamId, StreamKind};
 use lang::{mark, tr};
+use model::median;
 
 /// Arrays.
 const ARRAYS: usize = 200;
@@ -324,7 +325,7 @@ impl Experiment for Arrays {
         };
         if self.program.timed {
             if !self.way.launches {
-                let launches = median(self.launches(&ran));
+                let launches = median(self.launches(&ran)).expect("a program with launches");
                 measured = measured.figure(mark!("a launch, the median"), launches, "ms");
             }
             self.timed = Some(ran);
@@ -337,7 +338,7 @@ impl Experiment for Arrays {
         if !self.program.timed && !bench.is_cpu() {
             self.program.timed = true;
             let timed = self.run(bench)?;
-            let launches = median(self.launches(&timed));
+            let launches = median(self.launches(&timed)).expect("a program with launches");
             measured = measured.figure(mark!("a launch, the median"), launches, "ms");
             self.timed = Some(timed);
             self.program.timed = false;
@@ -398,7 +399,7 @@ impl Experiment for Lone {
         }
         Ok(Measured::of_time(
             mark!("a launch, the median of five"),
-            median(times),
+            median(times).expect("five launches"),
         ))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::bench::{DEVICE, median};
+use crate::bench::DEVICE;
 use crate::work::{DENSITY, SEED, kernel, square};
 use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
@@ -12,6 +12,7 @@ use engine::{Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, Str
 use engine::{StreamSpec, Transfer};
 use lang::{mark, tr};
 use life::{Lattice, Rule, reference, soup};
+use model::median;
 use session::instances::read_lattice;
 
 const SIDE: u64 = 1024;
@@ -203,7 +204,7 @@ fn survey(bench: &mut Bench) -> Result<Measured> {
     let mut measured = Measured::default();
     let mut order = Vec::new();
     for (place, (&block, times)) in blocks.iter().zip(times).enumerate() {
-        let (shape, ms) = (named(block), median(times));
+        let (shape, ms) = (named(block), median(times).expect("five turns"));
         order.push((ms, place));
         measured = measured.figure(shape.clone(), ms * 1e3, "µs");
         let op = stepper.advance(block, 1);

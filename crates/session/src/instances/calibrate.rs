@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::issue::{InFlight, Kind};
 use super::{Instances, Measuring, shares};
 use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, Slot, Step};
-use model::PicturePlan;
+use model::{PicturePlan, Side};
 
 /// A calibration under way.
 pub(super) struct Calibration {
@@ -125,7 +125,7 @@ impl Instances {
             slot: None,
             kind: Kind::IsolatedStep,
             steps: [].into(),
-            side: 0,
+            side: Side::A,
             launches: 1,
             stepped: 0,
             issued,

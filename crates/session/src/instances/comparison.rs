@@ -1,4 +1,4 @@
-//! Comparing two settings: A and B have half of the instances each and alternate.
+//! Comparing two settings: A and B have the same number of instances each and alternate.
 
 use super::Instances;
 use crate::round::RoundPlan;
@@ -6,11 +6,11 @@ use engine::Result;
 use model::{Side, Switches};
 
 impl Instances {
-    /// Begins a comparison: the first half of the instances (A) keeps its switches, the second (B)
-    /// gets `second`; if their number is odd, the last instance is not stepped. There must be at
-    /// least two. `None` ends a comparison: all instances get A's switches, and B's keep their
-    /// cells. The next round is A's, until [`Instances::begin_pair`] says otherwise. Waits until nothing runs. Returns whether the slots were
-    /// allocated again.
+    /// Begins a comparison: A's instances, the first ones, keep their switches, and B's, as many
+    /// others, get `second`; if their number is odd, the last instance is not stepped. There must be
+    /// at least two. `None` ends a comparison: all instances get A's switches, and B's keep their
+    /// cells. The next round is A's, until [`Instances::begin_pair`] says otherwise. Waits until
+    /// nothing runs. Returns whether the slots were allocated again.
     pub fn compare(&mut self, second: Option<Switches>) -> Result<bool> {
         self.set_alternative(None)?;
         self.engine.synchronize()?;
@@ -29,7 +29,7 @@ impl Instances {
                 ..self.plans[0].clone()
             };
             self.plans.push(other);
-            let answer = self.set_switches(1, switches);
+            let answer = self.set_switches(Side::B, switches);
             if answer.is_err() {
                 self.plans.truncate(1);
                 self.plans[0].instances = 0..all;
@@ -52,7 +52,7 @@ impl Instances {
     /// pair or of a round, or without a comparison.
     pub(crate) fn begin_pair(&mut self, first: Side) {
         if self.is_comparing() && !self.is_one_ahead() {
-            (self.first, self.next_plan) = (first as usize, first as usize);
+            (self.first, self.next_plan) = (first, first);
         }
     }
 
@@ -78,10 +78,7 @@ impl Instances {
 
     /// Whose round is the next one, during a comparison.
     pub(crate) fn next_side(&self) -> Side {
-        match self.next_plan {
-            0 => Side::A,
-            _ => Side::B,
-        }
+        self.next_plan
     }
 
     /// Whether a part of a round was issued, and the rest was not.
@@ -91,6 +88,8 @@ impl Instances {
 
     /// Goes on to the other plan, during a comparison.
     pub(super) fn next_turn(&mut self) {
-        self.next_plan = (self.next_plan + 1) % self.plans.len();
+        if self.is_comparing() {
+            self.next_plan = self.next_plan.other();
+        }
     }
 }

@@ -8,8 +8,8 @@ use super::{Instances, MAX_IN_FLIGHT};
 use crate::fastest::RoundLength;
 use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
 use model::IsolatedOp;
-use model::PicturePlan;
 use model::trace::TimedRound;
+use model::{PicturePlan, Side};
 
 /// A completion.
 pub enum Event {
@@ -39,8 +39,8 @@ pub enum Event {
     Round {
         /// Its spans and their ops, if it was timed.
         timed: Option<TimedRound>,
-        /// In a comparison, 0 for A and 1 for B; otherwise 0.
-        side: usize,
+        /// Whose round in a comparison; otherwise A.
+        side: Side,
         /// Generations stepped.
         generations: u32,
         /// Launches per instance.

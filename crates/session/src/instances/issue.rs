@@ -8,9 +8,9 @@ use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
 use crate::round::RoundPlan;
 use engine::kernels::Iteration;
 use engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
-use model::PicturePlan;
 use model::Wait;
 use model::trace::StepFacts;
+use model::{PicturePlan, Side};
 
 /// A program that the engine has accepted and not completed.
 pub(super) struct InFlight {
@@ -26,8 +26,8 @@ pub(super) struct InFlight {
     pub(super) slot: Option<Slot>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
-    /// Whose round in a comparison: 0 for A's, 1 for B's.
-    pub(super) side: usize,
+    /// Whose round in a comparison; otherwise A.
+    pub(super) side: Side,
     pub(super) launches: u32,
     /// Generations stepped.
     pub(super) stepped: u32,
@@ -74,7 +74,7 @@ pub(super) struct PreparedKey {
 /// Which plan a round was made from: the index of one of the plans, or the alternative.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Variant {
-    Plan(usize),
+    Plan(Side),
     Alternative,
 }
 
@@ -186,7 +186,7 @@ impl Instances {
     fn refresh(&mut self, newest: impl Fn(Slot) -> bool) -> Result<bool> {
         let next_plan = self.next_plan;
         let mut issued = Ok(true);
-        for side in 0..self.plans.len() {
+        for side in Side::ALL.into_iter().take(self.plans.len()) {
             self.next_plan = side;
             issued = match self.next_slot(&newest) {
                 Some(slot) => {
@@ -384,7 +384,7 @@ impl Instances {
         stepped: u32,
     ) {
         let side = self.next_plan;
-        self.generations[side] += u64::from(stepped);
+        self.generations[side as usize] += u64::from(stepped);
         let launches = self.launches(stepped.max(1));
         let (issued, stepped) = match kind {
             Kind::Round { .. } => (
@@ -395,7 +395,7 @@ impl Instances {
         };
         self.in_flight.push_back(InFlight {
             run,
-            generation: self.generations[side],
+            generation: self.generations[side as usize],
             measured: self.measuring != Measuring::Never,
             edits: self.edit_number,
             picture,

@@ -8,7 +8,7 @@ use engine::{
 };
 use life::Rule;
 use model::PicturePlan;
-use model::{Streams, Switches, TransferChoice};
+use model::{Side, Streams, Switches};
 
 impl Instances {
     /// Checks that a kernel accepts these lattices and that every device can run it.
@@ -67,28 +67,28 @@ impl Instances {
         }
     }
 
-    /// Changes how rounds are issued, copied and waited for: A's (`side` 0), or B's (1) during a
-    /// comparison. Waits until nothing runs if streams or slots change. Returns whether the slots
+    /// Changes how rounds are issued, copied and waited for: A's, or during a
+    /// comparison B's. Waits until nothing runs if streams or slots change. Returns whether the slots
     /// were allocated again.
-    pub fn set_switches(&mut self, side: usize, switches: Switches) -> Result<bool> {
+    pub fn set_switches(&mut self, side: Side, switches: Switches) -> Result<bool> {
         self.set_alternative(None)?;
         self.forget_prepared();
-        let before = self.plans[side].switches;
-        if self.plans[side].switches.streams != switches.streams {
+        let before = self.plans[side as usize].switches;
+        if self.plans[side as usize].switches.streams != switches.streams {
             // Work in the old and the new streams is not ordered.
             self.engine.synchronize()?;
             let made = self.streams_for(switches.streams)?;
-            let range = self.plans[side].instances.clone();
+            let range = self.plans[side as usize].instances.clone();
             for plan in &mut self.plans {
                 plan.streams[range.clone()].copy_from_slice(&made[range.clone()]);
             }
             self.update_device_streams();
         }
-        self.plans[side].switches = switches;
+        self.plans[side as usize].switches = switches;
         let settled = self.update_slots();
         if settled.is_err() {
             let streams = switches.streams; // those are in place
-            self.plans[side].switches = Switches { streams, ..before };
+            self.plans[side as usize].switches = Switches { streams, ..before };
         }
         if before.streams != switches.streams {
             self.align_buffers()?;
@@ -132,12 +132,12 @@ impl Instances {
     }
 
     /// Whether switches need other slots than the present ones.
-    pub(crate) fn switches_need_slots(&self, side: usize, switches: Switches) -> bool {
+    pub(crate) fn switches_need_slots(&self, side: Side, switches: Switches) -> bool {
         let changed = RoundPlan {
             switches,
-            ..self.plans[side].clone()
+            ..self.plans[side as usize].clone()
         };
-        self.request.is_some() && changed.pinned() != self.plans[side].pinned()
+        self.request.is_some() && changed.pinned() != self.plans[side as usize].pinned()
     }
 
     /// Sets what each plan downloads.
@@ -173,15 +173,8 @@ impl Instances {
         request: Option<PicturePlan>,
     ) -> Option<PicturePlan> {
         let mut picture = request?;
-        let chosen = match plan.switches.transfer {
-            TransferChoice::Bits => Transfer::Bits,
-            TransferChoice::Cells => Transfer::Cells,
-            TransferChoice::View => Transfer::View,
-            TransferChoice::Auto if self.all_bits() <= PicturePlan::MAX_AUTO_BITS_BYTES => {
-                Transfer::Bits
-            }
-            TransferChoice::Auto => Transfer::View,
-        };
+        let choice = plan.switches.transfer;
+        let chosen = choice.transfer(self.all_bits(), PicturePlan::MAX_AUTO_BITS_BYTES);
         let same = plan.switches.transfer == self.own_plan().switches.transfer;
         if self.is_comparing() {
             picture.transfer = chosen;

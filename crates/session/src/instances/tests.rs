@@ -8,7 +8,7 @@ use super::*;
 use crate::scripted_engine::{Call, Fault, Script};
 use engine::{WordEdit, kernels};
 use life::{Lattice, Rule, Size, reference, soup};
-use model::{KernelChoice, Pace, Start, Streams, Switches, TimeSettings};
+use model::{KernelChoice, Pace, Side, Start, Streams, Switches, TimeSettings};
 
 const SEED: u64 = 3;
 const DENSITY: f64 = 0.4;
@@ -83,11 +83,11 @@ fn round(instances: &mut Instances, generations: u32) -> Vec<Event> {
 
 /// Ends a round that was issued in part, or by A alone.
 fn end_round(instances: &mut Instances) {
-    if instances.next_plan == 0 && instances.issued_in_parts > 0 {
+    if instances.next_plan == Side::A && instances.issued_in_parts > 0 {
         round(instances, 1);
     }
     let [a, b] = instances.generations;
-    if instances.next_plan == 1 {
+    if instances.next_plan == Side::B {
         round(instances, (a - b) as u32);
     }
 }
@@ -177,14 +177,15 @@ fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
         (5, None)
     );
     // Rounds in parts.
-    for side in 0..2 {
-        assert_eq!(instances.pending_second_round(), (side == 1).then_some(6));
+    for side in Side::ALL {
+        let is_second = side == Side::B;
+        assert_eq!(instances.pending_second_round(), is_second.then_some(6));
         for _ in 0..2 {
             assert!(instances.issue_part(2).unwrap());
             events(&mut instances);
         }
         let events = round(&mut instances, 2);
-        assert_eq!(pictures(&events)[0], (2 * side, 11));
+        assert_eq!(pictures(&events)[0], (2 * side as usize, 11));
     }
     assert_eq!(instances.pending_second_round(), None);
     let before = instances.fetch().unwrap();
@@ -345,7 +346,7 @@ fn a_lattice_that_is_set_stays_in_its_batch() {
             .set_lattices(starts(&setup, 1..2).unwrap())
             .unwrap();
         instances
-            .set_switches(0, batch(Streams::Batch).switches)
+            .set_switches(Side::A, batch(Streams::Batch).switches)
             .unwrap();
         let parities = [0, 1, 2].map(|i| instances.engine().parity(engine::LatticeId(i)));
         assert_eq!(parities, [parities[0]; 3], "{streams}");

@@ -11,7 +11,7 @@ use crate::round::RoundPlan;
 use engine::kernels::Iteration;
 use engine::{EngineError, Result};
 use lang::tr;
-use model::Setup;
+use model::{Setup, Side};
 
 /// How long candidates may be timed.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +175,7 @@ impl Instances {
         // A batch in two buffers wants its lattices aligned, by the kernel that is to step them.
         self.set_kernel(candidate.kernel)?;
         if self.plan().switches != switches {
-            self.set_switches(0, switches)?;
+            self.set_switches(Side::A, switches)?;
         }
         Ok(())
     }

@@ -240,7 +240,7 @@ fn two_halves_are_edited_alike() {
     assert!(one.population() > 0);
 }
 
-/// Of two halves, what was drawn on one panel is undone on either.
+/// While A and B are compared, what was drawn on one panel is undone on either.
 #[test]
 fn an_edit_of_either_half_is_undone_on_either() {
     let size = Size::new(64, 33).unwrap();

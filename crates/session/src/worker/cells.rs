@@ -2,7 +2,7 @@
 //!
 //! A change of few cells is uploaded as the words that it touches, in the lattice's stream, so rounds
 //! do not wait for it. If nothing was stepped since a lattice was copied, the host knows its present
-//! cells: then each change gets an [`Inverse`], with which undo needs neither a copy nor a step.
+//! cells: then each change gets an [`Inverse`], with which undo needs neither a snapshot nor a step.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -379,7 +379,7 @@ impl SessionWorker {
     }
 }
 
-/// Reverts records of a log on copies of all lattices, the last record first. Records without an
+/// Reverts records of a log on the lattices of a snapshot, the last record first. Records without an
 /// inverse are skipped: they change no cells.
 pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [Arc<Lattice>]) {
     for record in records.rev().filter_map(|at| log.record(at)) {

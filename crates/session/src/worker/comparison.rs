@@ -1,4 +1,4 @@
-//! Comparing two settings, A and B: each runs on half of the instances, from the same starts.
+//! Comparing two settings, A and B: each runs on the same number of instances, from the same starts.
 //!
 //! Meanwhile the main log and its position are pinned. Changes are recorded on a scratch log, which
 //! is dropped when the comparison ends.
@@ -15,7 +15,7 @@ use crate::state::{Mode, MoveReason, Notice, Request};
 use engine::Result;
 use lang::message;
 use life::{Lattice, grouped};
-use model::{AbComparison, Streams, Switches};
+use model::{AbComparison, Streams, Switch, Switches};
 
 /// The main session, pinned during a comparison, and B's settings.
 pub(super) struct ActiveComparison {
@@ -29,7 +29,7 @@ pub(super) struct ActiveComparison {
     pub(super) snapshots: Snapshots,
     /// All lattices at that position, or at an earlier one if it was not reached yet.
     pub(super) main_snapshot: (Position, Vec<Arc<Lattice>>),
-    /// Instances per half.
+    /// Instances of each side.
     each: usize,
     /// Number of cells that differ between A and B, and the generation of that count.
     differing: Option<(u64, u64)>,
@@ -53,7 +53,7 @@ impl SessionWorker {
         } else if self.snapshots.whole() == Some(self.state.position) {
             self.begin_comparison()
         } else {
-            // When this was requested, a comparison was still to be ended: no copy was made.
+            // When this was requested, a comparison was still to be ended: no snapshot was made.
             self.enqueue_first(Request::AllCellsOnHost, Task::Comparison);
             Ok(())
         }
@@ -71,8 +71,10 @@ impl SessionWorker {
         self.move_without_asking(begin);
         let from = position.generation;
         self.notify(Notice::Done(message!(
-            "Key B returns to generation {from}; A and B alternate; F2 to F8 change B",
-            from = grouped(from)
+            "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
+            from = grouped(from),
+            first = Switch::first_key(),
+            last = Switch::last_key()
         )));
         Ok(())
     }
@@ -155,7 +157,7 @@ impl SessionWorker {
         previous.filter(fits).unwrap_or(Switches { streams, ..now })
     }
 
-    /// Counts the cells that differ between A and B in a copy of all lattices.
+    /// Counts the cells that differ between A and B in a snapshot.
     pub(super) fn compare_lattices(&mut self, lattices: &[Arc<Lattice>], generation: u64) {
         let Some(comparison) = &mut self.comparison else {
             return;

@@ -6,12 +6,12 @@ use super::effect::Measurement;
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::instances::Instances;
 use crate::state::{Mode, Notice};
-use crate::statistics::{median, push};
+use crate::statistics::push;
 use engine::{Kernel, Result};
 use lang::{Message, message};
 use model::overlap::IsolatedOp;
 use model::trace::TimedRound;
-use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
+use model::{Choice, Effect, Overlap, PicturePlan, Side, Switch, Switches, median};
 
 /// Timed rounds needed before their overlap is shown.
 const MIN_ROUNDS: usize = 3;
@@ -90,7 +90,9 @@ impl Measurements {
 
     /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
     pub(super) fn timestamp_overhead(&self) -> Option<f64> {
-        let enough = |launches: &VecDeque<f64>| median(launches).filter(|_| launches.len() >= 5);
+        let enough = |launches: &VecDeque<f64>| {
+            median(launches.iter().copied()).filter(|_| launches.len() >= 5)
+        };
         let [plain, block_timestamps] = self.launches.each_ref().map(enough);
         Some(block_timestamps? / plain?)
     }
@@ -117,7 +119,10 @@ impl SessionWorker {
     pub(super) fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<()> {
         let before = self.current_switches();
         let kernel = self.setup.kernel;
-        let side = usize::from(self.comparison.is_some());
+        let side = match self.comparison {
+            Some(_) => Side::B,
+            None => Side::A,
+        };
         self.drop_measurement()?;
         self.set_switches(side, choice.switches)?;
         let effect = move || {
@@ -133,7 +138,7 @@ impl SessionWorker {
         };
         self.notice = Some((what.clone(), self.now()));
         self.lab.previous = Some(before);
-        if side == 0 && before != choice.switches {
+        if side == Side::A && before != choice.switches {
             self.measure_change(what, kernel, before)?;
         }
         self.statistics.restart();
@@ -143,7 +148,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    fn set_switches(&mut self, side: usize, switches: Switches) -> Result<()> {
+    fn set_switches(&mut self, side: Side, switches: Switches) -> Result<()> {
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
@@ -154,7 +159,7 @@ impl SessionWorker {
         }
         self.change_slots(|instances| instances.set_switches(side, switches))?;
         match &mut self.comparison {
-            Some(comparison) if side == 1 => comparison.b_switches = switches,
+            Some(comparison) if side == Side::B => comparison.b_switches = switches,
             _ => self.setup.switches = switches,
         }
         self.lab.changed();
@@ -165,7 +170,8 @@ impl SessionWorker {
     pub(super) fn toggle_block_timestamps(&mut self) {
         if self.current_switches().graphs && !self.lab.block_timestamps {
             self.notify(Notice::Refused(message!(
-                "Block timestamps are unavailable with graphs; F6 turns graphs off"
+                "Block timestamps are unavailable with graphs; {key} turns graphs off",
+                key = Switch::Graphs.key()
             )));
             return;
         }
@@ -236,8 +242,8 @@ impl SessionWorker {
         if rounds.len() < MIN_ROUNDS {
             return;
         }
-        let together = median(&rounds.iter().map(|round| round.0).collect());
-        let host = median(&rounds.iter().map(|round| round.1).collect());
+        let together = median(rounds.iter().map(|round| round.0));
+        let host = median(rounds.iter().map(|round| round.1));
         if let (Some(together), Some(host)) = (together, host) {
             let overlap = Overlap::of(alone, together, host);
             self.changed |= self.lab.overlap.as_ref() != Some(&overlap);

@@ -9,9 +9,9 @@
 //! | `requests` | dispatches commands: performs them at once or queues requests |
 //! | `cells` | applies records of the log to the lattices and reverts them |
 //! | `snapshot_store` | snapshots on the host, and who waits for them |
-//! | `moving` | begins a move from a copy or a start |
+//! | `moving` | begins a move from a snapshot or a start |
 //! | `recovery` | handles errors and replaces a lost engine |
-//! | `comparison` | compares two settings, A and B, each on half of the instances |
+//! | `comparison` | compares two settings, A and B, each on the same number of instances |
 //! | `effect` | compares rounds before and after a change, and A's and B's |
 //! | `lab` | switches, overlap, block timestamps |
 //! | `watching` | detects dead and periodic panels, records populations |
@@ -498,7 +498,7 @@ impl SessionWorker {
         self.waiting = Some(waiting);
     }
 
-    /// Follows a change of the log or the position: drops void copies and updates the setup.
+    /// Follows a change of the log or the position: drops void snapshots and updates the setup.
     fn log_changed(&mut self) {
         if let Some(position) = self.state.stale_after.take() {
             self.snapshots.forget_after(position);

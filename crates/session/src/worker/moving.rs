@@ -50,7 +50,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Sets the lattices from a copy or a start. Returns `false` if the copy could not be read.
+    /// Sets the lattices from a snapshot or a start. Returns `false` if the snapshot could not be read.
     fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<bool> {
         let parameters = self.state.log.parameters(from.records);
         let records = begin.records..from.records;
@@ -58,7 +58,7 @@ impl SessionWorker {
         let all: Vec<(usize, NewCells)> = match source {
             Source::Snapshot(position) => {
                 let Some(mut lattices) = self.lattices_of_copy(position) else {
-                    // Another copy or a start is tried instead.
+                    // Another snapshot or a start is tried instead.
                     self.snapshots.retain(|at| at != position);
                     return Ok(false);
                 };

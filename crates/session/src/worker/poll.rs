@@ -1,9 +1,10 @@
-//! Takes the engine's events: pictures, rounds, measures, copies.
+//! Takes the engine's events: pictures, rounds, measures, snapshots.
 
 use super::SessionWorker;
 use super::watching::RoundMeasures;
 use crate::instances::Event;
 use engine::Result;
+use model::Side;
 
 impl SessionWorker {
     /// Takes all completed events and handles them.
@@ -51,14 +52,14 @@ impl SessionWorker {
                     state.fit_chunk(took, max);
                     let measurement = lab.measurement.as_mut();
                     let is_before = measurement.is_some_and(|it| it.round(took, now));
-                    if !comparing || side == 1 {
+                    if !comparing || side == Side::B {
                         statistics.round(now, generations, (!is_before).then_some(took));
                     }
                     let Some(timed) = timed else {
                         return;
                     };
                     // A's stands above B's, as the one before a change above the one after it.
-                    if is_before || (comparing && side == 0) {
+                    if is_before || (comparing && side == Side::A) {
                         let trace = trace.lock();
                         trace
                             .unwrap_or_else(|poisoned| poisoned.into_inner())

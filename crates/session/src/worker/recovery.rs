@@ -1,4 +1,4 @@
-//! Handles errors. A lost engine is replaced, and its lattices are restored from the newest copy and
+//! Handles errors. A lost engine is replaced, and its lattices are restored from the newest snapshot and
 //! the log; any other error is shown, and ends the session if it keeps coming.
 
 use std::sync::Arc;

@@ -20,7 +20,7 @@ impl SavedSession {
             None => &mut self.main,
         };
         if timeline.base.is_none() && !timeline.log.base_is_start() {
-            // Nothing leads to positions before the copy.
+            // Nothing leads to positions before the snapshot.
             timeline.log.discard_before(position);
             timeline.base = (!timeline.log.base_is_start()).then(|| lattices.clone());
         }
@@ -29,7 +29,7 @@ impl SavedSession {
 }
 
 impl SessionWorker {
-    /// The session as it is saved, without the newest copy of its cells.
+    /// The session as it is saved, without the newest snapshot of its cells.
     pub(super) fn session_without_copy(&self) -> SavedSession {
         let position = match self.state.moving() {
             // The end of the move: the way there follows from the log.
@@ -79,7 +79,7 @@ impl SessionWorker {
         }
     }
 
-    /// The lattices of a log's base, if it is no start and a copy leads there without stepping.
+    /// The lattices of a log's base, if it is no start and a snapshot leads there without stepping.
     fn base_lattices(&self, log: &Log) -> Option<Vec<Arc<Lattice>>> {
         if log.base_is_start() {
             return None;
@@ -94,7 +94,7 @@ impl SessionWorker {
         Some(lattices)
     }
 
-    /// The same for the main log during a comparison. If no copy leads to its base, the base is moved
+    /// The same for the main log during a comparison. If no snapshot leads to its base, the base is moved
     /// to the pinned position.
     fn pinned_base(&self, log: &mut Log) -> Option<Vec<Arc<Lattice>>> {
         let comparison = self.comparison.as_ref()?;
@@ -157,7 +157,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Replaces the log and adds its copies. Its cells are not on the device yet.
+    /// Replaces the log and adds its snapshots. Its cells are not on the device yet.
     fn take_timeline(&mut self, timeline: SavedTimeline) {
         let log_bytes = timeline.log.bytes();
         self.state.log = timeline.log;

@@ -197,7 +197,7 @@ fn a_calibration_whose_first_op_is_refused_has_not_begun() {
     Driver::run(small(1), steps);
 }
 
-/// Once copies were made without an end, and the move never arrived.
+/// Once snapshots were made without an end, and the move never arrived.
 #[test]
 fn copies_of_two_instances_wait_until_a_move_has_arrived() {
     let steps = vec![
@@ -649,7 +649,7 @@ fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
     assert!(driver.worker.comparison.is_some());
 }
 
-/// Once every slot held the newest copy, and no other could ever be made.
+/// Once every slot held the newest snapshot, and no other could ever be made.
 #[test]
 fn copies_of_one_position_leave_a_slot_for_the_next() {
     let steps = vec![
