@@ -85,7 +85,7 @@ fn a_broken_file_is_named_with_its_place_and_left_alone() {
     let good = fs::read_to_string(&file).unwrap();
     for (from, to, words) in [
         ("\"bits\"", "\"nothing\"", "no kernel 'nothing'"),
-        ("{", "[", "expected"),
+        ("{", "[", "not a session that lifestreams saved"),
         ("70x40", "70x", "'70x' is not a size"),
         ("x = 70", "x = 7y", "line 2, column"),
     ] {

@@ -6,9 +6,11 @@
 //! the log does. What could be redone is not saved.
 //!
 //! Loading checks everything: a file that this program cannot have written is refused with a
-//! sentence, and with line and column if known. It takes no more memory than the machine has. Files of version 1, which had the lattices but no log, are read too.
+//! sentence that names the field and the line. It takes no more memory than the machine has. Files
+//! of version 1, which had the lattices but no log, are read too.
 
 mod cells;
+mod reason;
 mod version1;
 mod version2;
 
@@ -23,9 +25,9 @@ use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
-use serde_json::error::Category;
 
 use cells::Cells;
+use reason::plain_reason;
 
 use crate::log::{Log, Position};
 use engine::kernels;
@@ -137,7 +139,7 @@ impl SavedSession {
                     ..SavedError::new(path, place, error.to_string())
                 };
             }
-            SavedError::new(path, place, plain_reason(&error))
+            SavedError::new(path, place, plain_reason(&error, &text))
         })?;
         drop(text); // before anything else is made
         let session = match file {
@@ -155,21 +157,6 @@ impl SavedError {
             place,
             reason,
             lacks_memory: false,
-        }
-    }
-}
-
-/// What is wrong with a file, in words about sessions where the parser's are about JSON.
-fn plain_reason(error: &serde_json::Error) -> String {
-    match error.classify() {
-        Category::Eof => tr!("the file ends too early: it was cut off").into(),
-        Category::Syntax => {
-            tr!("this is not a session that lifestreams saved, or it is damaged here").into()
-        }
-        Category::Data | Category::Io => {
-            let located = format!(" at line {} column {}", error.line(), error.column());
-            let reason = error.to_string();
-            reason.strip_suffix(&located).unwrap_or(&reason).to_owned()
         }
     }
 }

@@ -727,15 +727,23 @@ fn errors_name_the_line_and_the_column() {
     let text = text_of(&sample());
     let line_of = |part: &str| 1 + text[..text.find(part).unwrap()].matches('\n').count();
     for (from, to, words) in [
-        ("\"bits\"", "\"nope\"", "there is no kernel 'nope'"),
+        (
+            "\"bits\"",
+            "\"nope\"",
+            "'settings.kernel' is wrong: there is no kernel 'nope'",
+        ),
         ("\"20x12\"", "\"0x12\"", "0x12"),
-        ("\"running\"", "\"runing\"", "unknown field `runing`"),
+        ("\"running\"", "\"runing\"", "there is no field 'runing'"),
         (
             "_session\": 2",
             "_session\": 9",
             "format 9, and this program reads formats 1 and 2",
         ),
-        ("\"person\"", "\"nobody\"", "unknown variant `nobody`"),
+        (
+            "\"person\"",
+            "\"nobody\"",
+            "'main.records.author' is 'nobody'; write one of person, program",
+        ),
         (
             "3,4 19,11",
             "3,4 19",
@@ -962,7 +970,7 @@ fn a_hostile_file_is_refused() {
         "[".repeat(1 << 20)
     );
     let said = parse(deep).unwrap_err().to_string();
-    assert!(said.contains("invalid type: sequence"), "{said}");
+    assert!(said.contains("'main' is a list; write"), "{said}");
     let deep = "{\"lifestreams_session\": 2, \"main\": {\"records\": ".to_owned();
     let said = parse(deep + &"[".repeat(1 << 20)).unwrap_err().to_string();
     assert!(said.contains("line 1"), "{said}");
@@ -1112,7 +1120,7 @@ fn what_is_wrong_with_version_1_is_named() {
             "instance 0 has size 40x40 and rule B3/S23, not 24x16 and B3/S23",
         ),
         ("\"generation\": 6", &beyond, "take at most"),
-        ("\"halves\"", "\"thirds\"", "unknown field `thirds`"),
+        ("\"halves\"", "\"thirds\"", "there is no field 'thirds'"),
         ("_session\": 1", "_session\": 0", "it has format 0"),
     ] {
         let said = parse(replaced(text, from, to)).unwrap_err().to_string();
