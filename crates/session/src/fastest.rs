@@ -402,16 +402,16 @@ fn seconds_on_gpu(work: &Work, candidate: Candidate) -> f64 {
     computing + launches_per_generation(work, candidate) * call
 }
 
-/// Seconds per generation on a CPU.
+/// Seconds per generation on a CPU of recent years. Only their ratios matter.
 fn seconds_on_cpu(work: &Work, candidate: Candidate) -> f64 {
-    /// Seconds that a row takes at least where its cells are packed.
-    const ROW: f64 = 5e-9;
     let kernel = candidate.kernel;
-    // Cells per second of a thread.
-    let full_rate = match (kernel.layout, kernel.iteration) {
-        (Layout::I32, _) => 7e8,
-        (_, Iteration::Launches) => 3e10,
-        (_, Iteration::Steps(_) | Iteration::InKernel) => 6e10,
+    // Of a thread: cells per second, the least seconds of a row, and the seconds that a generation
+    // takes besides. Planar words of several rows are stepped at once.
+    let (full_rate, row, generation) = match (kernel.layout, kernel.iteration) {
+        (Layout::I32, _) => (7e8, 5e-8, 0.0),
+        (Layout::Bits, _) => (3e10, 2.5e-8, 0.0),
+        (Layout::Planar, Iteration::Launches) => (9e10, 0.0, 4e-7),
+        (Layout::Planar, Iteration::Steps(_) | Iteration::InKernel) => (1.2e11, 0.0, 4e-7),
     };
     let threads: f64 = work
         .devices
@@ -424,12 +424,9 @@ fn seconds_on_cpu(work: &Work, candidate: Candidate) -> f64 {
     };
     // Several threads share a lattice only where it is large.
     let shared = (work.size.cells() as f64 / 1e6).max(1.0);
-    let per_row = match kernel.layout {
-        Layout::I32 => 0.0,
-        Layout::Bits | Layout::Planar => ROW,
-    };
-    let rows = work.instances as f64 * f64::from(work.size.height());
-    (work.cells() / full_rate).max(rows * per_row) / threads.min(streams * shared)
+    let computing = work.size.cells() as f64 / full_rate;
+    let lattice = computing.max(f64::from(work.size.height()) * row) + generation;
+    work.instances as f64 * lattice / threads.min(streams * shared)
 }
 
 impl Candidate {

@@ -170,6 +170,27 @@ fn the_estimate_knows_what_suits_a_gpu() {
     }
 }
 
+/// On a CPU, too: planar words wherever a row is wide enough for them, and every thread.
+#[test]
+fn the_estimate_knows_what_suits_a_cpu() {
+    let devices = [cpu()];
+    for (instances, width, height, layout) in [
+        (1, 4096, 4096, Layout::Planar),
+        (16, 1000, 600, Layout::Planar),
+        (100, 100, 100, Layout::Planar),
+        (16, 63, 57, Layout::Planar),
+        (16, 31, 57, Layout::Bits),
+        (4, 5, 1000, Layout::Bits),
+    ] {
+        let work = work(&devices, instances, width, height);
+        let plan = FastestPlan::of(&work, &Requested::NOTHING, &PickTable::default(), &[]);
+        let candidate = plan.expect("a plan").candidate;
+        let what = format!("{instances} × {width}x{height}: {candidate:?}");
+        assert_eq!(candidate.kernel.layout, layout, "{what}");
+        assert_eq!(candidate.streams, Streams::PerInstance, "{what}");
+    }
+}
+
 #[test]
 fn what_is_requested_is_respected_and_the_rest_is_chosen() {
     let devices = [gpu(H200)];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
+use crate::fastest::Basis;
 use crate::scripted_engine::{Call, Fault, Script};
 use engine::{WordEdit, kernels};
 use life::{Lattice, Rule, Size, reference, soup};
@@ -54,6 +55,24 @@ fn later(setup: &Setup, generations: u64) -> Vec<Lattice> {
         reference::run(&start, setup.rule, generations)
     };
     (0..setup.instances).map(later).collect()
+}
+
+/// Lattices are bits before they have a start, whatever the layout of the kernel that is timed.
+#[test]
+fn submissions_of_a_requested_kernel_are_timed_before_there_is_a_start() {
+    for name in ["global", "bits", "planar"] {
+        let mut setup = setup(2);
+        setup.kernel = kernel(name);
+        let requested = Requested {
+            kernel: Some(setup.kernel),
+            ..Requested::NOTHING
+        };
+        let mut instances = Instances::new(engine(), &setup, 2).unwrap();
+        let plan = instances.start_fastest(&mut setup, &requested, None);
+        assert_eq!(plan.unwrap().basis, Basis::Timed(1), "{name}");
+        instances.run(3, 3, None).unwrap();
+        assert_eq!(instances.fetch().unwrap(), later(&setup, 3), "{name}");
+    }
 }
 
 /// Everything that happens until nothing is in flight.

@@ -94,6 +94,8 @@ impl Instances {
         let plan = FastestPlan::of(&self.work(), requested, table, &[]);
         let mut plan = plan.ok_or_else(no_kernel)?;
         if plan.is_worth_timing(generations.unwrap_or(u64::MAX)) {
+            // Without a start, lattices are bits, but the plan's kernel may want another layout.
+            self.enter_layout(self.plan().kernel.layout)?;
             let timed = self.time(requested, TimingBudget::AT_START)?;
             for Timed { candidate, .. } in &timed {
                 tracing::debug!("timed: {candidate:?}");
