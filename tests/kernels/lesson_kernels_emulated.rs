@@ -16,6 +16,8 @@ fn shape(grid: u32, block: u32) -> Launch {
         grid: [grid, 1, 1],
         block: [block, 1, 1],
         shared_bytes: 0,
+        entry: 0,
+        cooperative: false,
     }
 }
 

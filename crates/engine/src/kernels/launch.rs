@@ -142,6 +142,8 @@ impl Launch {
             grid: [size.height().div_ceil(THREADS), 1, 1],
             block: [THREADS, 1, 1],
             shared_bytes: 0,
+            entry: 0,
+            cooperative: false,
         }
     }
 
