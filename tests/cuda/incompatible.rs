@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::{self, Iteration, Kernel, SupportedSizes};
+use engine::kernels::{self, Entry, Iteration, Kernel, SupportedSizes};
 use engine::lesson_kernels::{BARRIER, GRAY, MANDELBROT, MEET, SCALE, SPIN};
 use engine::probe_kernels::{COPY_RATE, LOP3_RATE};
 use engine::{
@@ -285,8 +285,10 @@ fn call(kernel: &'static BufferKernel, grid: u32, block: u32, arguments: &[Argum
 static STRANGE: Kernel = Kernel {
     name: "strange",
     file: "strange",
-    symbol: "strange",
-    network_symbol: None,
+    entries: &[Entry {
+        symbol: "strange",
+        network_symbol: None,
+    }],
     title: "",
     layout: Layout::Bits,
     iteration: Iteration::Launches,
