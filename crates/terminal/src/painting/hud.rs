@@ -10,7 +10,7 @@ use crate::painting::{Frame, MIN_TERMINAL_SIZE};
 use lang::{Message, tr};
 use model::{Action, SessionAction, Status, ViewAction};
 use screen::figures::{State, Urgency, repeats_finding};
-use screen::{Figures, PanelFacts};
+use screen::{Figure, Figures, PanelFacts};
 
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
@@ -105,6 +105,8 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     cut
 }
 
+/// The rank of how instances share streams: a terminal has no toolbar that shows it.
+const STREAMS: u8 = 1;
 /// The rank of how fast rounds may follow one another.
 const PACE: u8 = 8;
 /// The rank of which panels are on this page, where there are several pages.
@@ -119,7 +121,12 @@ fn in_line(
 ) -> Vec<(u8, String)> {
     let all = std::iter::once(&figures.headline).chain(figures.groups.iter().flatten());
     let known = all.filter(|it| it.is_known());
-    let mut line: Vec<(u8, String)> = known.map(|it| (it.rank, it.in_short())).collect();
+    let streams = tr!("streams");
+    let rank = |it: &Figure| match it.label == streams {
+        true => STREAMS,
+        false => it.rank,
+    };
+    let mut line: Vec<(u8, String)> = known.map(|it| (rank(it), it.in_short())).collect();
     if !figures.pace.is_empty() {
         line.push((PACE, figures.pace.clone()));
     }

@@ -473,7 +473,7 @@ fn the_line_has_the_figures_of_the_lowest_ranks_that_fit() {
     for figure in ["1.12 M gen/s", "sync-global"] {
         assert!(usual.contains(figure), "{figure}: {usual}");
     }
-    for figure in ["12.3 µs per launch", "16 × 64×64", "cuda: NVIDIA H200"] {
+    for figure in ["streams: per instance", "12.3 µs per launch", "16 × 64×64"] {
         assert!(wide.contains(figure), "{figure}: {wide}");
         assert!(!usual.contains(figure), "{figure}: {usual}");
     }
