@@ -57,8 +57,8 @@ DEVICE u32 next_states(u32 rule, u32 cells, Count count)
 // Planar words: a row is divided into 32 planes, and bit b of word x is cell first(b) + x, where
 // plane b starts at cell first(b) = b * width / 32, rounded down. A cell's neighbours are at the
 // same bit of the adjacent words. Only at a row's ends the neighbour is in the adjacent plane:
-// there a word is rotated by one bit. A row has a multiple of four words, at least width / 32. What
-// it has more is in two planes, which step it alike.
+// there a word is rotated by one bit. A row has a multiple of four words, at least width / 32. The
+// cells of its last words may be in two planes, which step them alike.
 DEVICE int planar_words(int width) { return (width + 127) / 128 * 4; }
 DEVICE int first_of_plane(int plane, int width) { return (u32)plane * width / 32; }
 DEVICE u32 turned(u32 word, int left) { return word << (left & 31) | word >> (-left & 31); }
@@ -100,9 +100,9 @@ struct Two { u32 upper, lower; };
 struct LifeRule {
     static constexpr bool TABLE = false;
     // The next states of two words, from the sums of their rows and of those above and below. With
-    // two rows' sums, 15 operations: 7.5 a word. (11 a word had been published, then 8 were thought
-    // the least. Two words share what the sums of their rows have in common: found by exact
-    // synthesis with a SAT solver, and checked over all cells that matter.)
+    // two rows' sums, 15 operations: 7.5 per word. (The published count is 11 per word. Two words
+    // share common parts of their rows' sums: found by exact synthesis with a SAT solver, and checked
+    // over all combinations that can occur.)
     METHOD Two next(Two cells, Sum above, Sum upper, Sum lower, Sum below) const
     {
         const u32 m0 = lop3<0xd4>(lower.twos, upper.twos, upper.ones);

@@ -59,9 +59,10 @@ struct Lane {
 // A lane's words of a row as loaded.
 template <Place PLACE> struct Loaded { u32 words[WORDS + (PLACE == ENDS)]; };
 
-// A warp's sweep of so many generations. If ALL of STEPS, its code has no branches between them, and
-// its lead-in skips stages that have no valid input yet; there are fewer generations once in a run,
-// and a table makes skipping too long.
+// A warp's sweep. If ALL, it steps STEPS generations: the code has no branches between them, and while
+// the sweep begins it skips stages that have no valid input yet. Otherwise it steps `generations` of
+// them, for the last launch of a run and for rules by their table, with which the code would be too
+// long.
 template <bool ALL, Place PLACE, class Rule>
 struct Sweep {
     // Rows per iteration, which is also how far ahead rows are loaded: unrolling avoids moves

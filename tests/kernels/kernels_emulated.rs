@@ -570,7 +570,9 @@ fn rows_beyond_a_grids_y_go_on_in_z() {
     for name in ["global", "shared"] {
         let kernel = kernels::find(name).unwrap();
         assert_eq!(
-            kernel.launch(start.size(), (2, 1), Batch::of(1, 1), 132).grid[2],
+            kernel
+                .launch(start.size(), (2, 1), Batch::of(1, 1), 132)
+                .grid[2],
             2
         );
         let got = advance(&emulator, kernel, (2, 1), &start, Rule::LIFE, 1);
