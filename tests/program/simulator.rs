@@ -408,6 +408,7 @@ fn density_is_the_part_of_cells_alive() {
 #[test]
 fn json_is_one_object_with_the_documented_fields() {
     let folder = scratch();
+    let side = 128;
     for kernel in &KERNELS {
         let line = format!(
             "run --json -g 5 --size 128x128 --instances 3 --kernel {} --device cpu --save out",
