@@ -497,7 +497,7 @@ impl Kernel {
     pub fn validate_device(&self, device: &DeviceInfo, size: Size) -> Result<(), EngineError> {
         let needed = match (self.cooperative, device.capability) {
             (true, Some(_)) => cooperative::min_sm_count(size),
-            _ => 1,
+            (false, _) | (true, None) => 0,
         };
         if device.sm_count >= needed {
             return Ok(());
