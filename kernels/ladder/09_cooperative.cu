@@ -3,7 +3,7 @@
 //
 // Bound: like 08_resident 7.5 operations per word for B3/S23; the HALO rows above and below a block's
 //        own rows are computed twice. Each generation costs a barrier of the block, and every HALO
-//        generations the mail between blocks takes about 0.7 us.
+//        generations the blocks wait for mail.
 // SASS, sm_90: at 256x256 of a word and generation 7.7 LOP3, 1.1 SHFL, 1.1 SHF, 0.09
 //        IMAD, 0.1 IADD3, 0.06 LDS, 0.06 STS, 0.03 BAR; 11 in all. A rule's table: 26
 //        LOP3, 1.1 SHFL, 1.1 SHF, 0.09 IMAD, 0.1 IADD3, 0.06 LDS, 0.06 STS, 0.03 BAR; 29

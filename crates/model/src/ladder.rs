@@ -51,7 +51,7 @@ pub struct DeviceLimits {
 }
 
 impl DeviceLimits {
-    /// Cells per second, were the operations of B3/S23 all that there is to do.
+    /// Cells per second if the operations of B3/S23 were the only work.
     pub fn cells_per_second(self) -> Option<f64> {
         Some(self.lop3_per_second? * 32.0 / LOP3_PER_WORD)
     }

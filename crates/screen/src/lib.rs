@@ -3,8 +3,8 @@
 //!
 //! The window (`view`, `window`) and the terminal paint the same [`Screen`]: [sections](Section) with
 //! revisions, which a [`Composer`] makes anew when what they are made from has changed, and which can
-//! be sent elsewhere. Nothing here depends on a font, a graphics API or a terminal. A camera is told
-//! the size of its panel in pixels.
+//! be sent elsewhere. Nothing here depends on a font, a graphics API or a terminal; a camera needs
+//! only the size of its panel in pixels.
 
 mod callouts;
 pub mod calls;

@@ -458,7 +458,7 @@ impl Group {
                 let what = "the lattices in planar words";
                 let planar = [uninitialized(what, words)?, uninitialized(what, words)?];
                 if let Some(division) = Division::for_mail(self.size, self.count, sm_count) {
-                    // At least a word, so that there is an address.
+                    // The kernel takes an address even if there is no mail, so allocate a word.
                     let words = division.mail_words.max(1);
                     self.mail = Some((zeroed("mail between blocks", words * self.count)?, words));
                 }

@@ -144,7 +144,7 @@ impl Division {
         const EXACT_WORD: u64 = 17;
         const WORD: u64 = 21;
         /// Cycles of a generation for shuffles, shared memory and the barrier, and of an exchange of
-        /// mail. All of them measured on an H200.
+        /// mail. All four are fitted to rates measured on an H200.
         const GENERATION: u64 = 110;
         const EXCHANGE: u64 = 1300;
         const SCHEDULERS: u32 = 4; // of an SM
@@ -152,7 +152,7 @@ impl Division {
         let groups = groups(size, variant, blocks);
         let across = lanes_across(size, variant);
         let warps = groups.div_ceil(32 / across);
-        // The kernel takes all groups of its warps for halos, and only those it needs otherwise.
+        // With halos, the kernel uses all groups of its warps; otherwise only those it needs.
         let groups = match variant.halo {
             0 => groups,
             _ => warps * (32 / across),
@@ -193,7 +193,7 @@ impl Division {
         fits.then(|| Division::of(size, lattices as u32, sm_count))
     }
 
-    /// The launch for so many adjacent lattices.
+    /// The launch for this many adjacent lattices.
     pub(super) fn launch(&self, lattices: u32) -> Launch {
         Launch {
             grid: [self.blocks, lattices, 1],
