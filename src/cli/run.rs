@@ -90,6 +90,8 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         let plan = instances.start_fastest(&mut setup, &requested, generations)?;
         (plan.rounds(RUN_ROUND), Some(plan))
     };
+    // Compiling a rule's kernel is not stepping.
+    instances.load()?;
     instances.finish()?;
     let device = devices(&instances);
     // Before, there is nothing to lose.

@@ -7,3 +7,4 @@ mod driver;
 mod cuda_lab;
 mod fake_driver;
 mod incompatible;
+mod several_gpus;

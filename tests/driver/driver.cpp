@@ -17,6 +17,7 @@
 //                               fake_cuda_arm does the same later
 //   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
 //                               behind the kernel's name
+//   FAKE_CUDA_CALL_US=n         every launch keeps the thread that calls it that much longer
 //   FAKE_CUDA_DELAY_US=n        every copy, set and launch takes that much longer
 //   FAKE_CUDA_LOG=file          a line for the connections, then one for every task done
 //
@@ -1138,6 +1139,7 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
                    unsigned by, unsigned bz, unsigned shared, void* handle, void** parameters,
                    void** extra)
 {
+    std::this_thread::sleep_for(std::chrono::microseconds(setting("FAKE_CUDA_CALL_US", 0)));
     ENTER
     REFUSE(extra, NOT_SUPPORTED);
     return enqueue_launch(lock, context, false, function, gx, gy, gz, bx, by, bz, shared, handle, parameters);

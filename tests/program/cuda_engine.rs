@@ -95,6 +95,56 @@ fn both_engines_save_the_same_cells_however_rounds_are_issued() {
     }
 }
 
+/// So many launches that each GPU has a thread that issues them.
+#[test]
+fn several_gpus_step_as_the_cpu_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |how: &str, gpus: &str| {
+        let to = folder.path().join(gpus);
+        let line = format!(
+            "run --kernel bits --instances 5 --size 75x41 --rule B36/S23 -g 150 \
+             --generations-per-round 60 {how} --save {}",
+            to.display()
+        );
+        succeeds(lifestreams(&line).env("FAKE_CUDA_DEVICES", gpus));
+        saved(&to)
+    };
+    let want = save("--device cpu", "1");
+    for (how, gpus) in [("", "2"), ("--streams one", "3"), ("--wait each", "4")] {
+        let got = save(&format!("--device cuda {how}"), gpus);
+        assert!(got == want, "{gpus} GPUs {how} differ from the CPU");
+    }
+}
+
+#[test]
+fn lattices_that_a_device_cannot_hold_are_refused_with_the_size_that_fits() {
+    for (line, what) in [
+        (
+            "--size 65536x1024 --kernel bits --instances 3",
+            "lattices' bits",
+        ),
+        ("--size 4096 --kernel planar --instances 3", "planar words"),
+        (
+            "--size 2048 --kernel global --instances 3",
+            "4 bytes per cell",
+        ),
+    ] {
+        let with_memory = |line: &str| {
+            let mut command = lifestreams(&format!("run -g 0 --device cuda {line}"));
+            command.env("FAKE_CUDA_MEMORY", (16 << 20).to_string());
+            command
+        };
+        let (code, said) = fails(&mut with_memory(line));
+        assert_eq!(code, 3, "{said}");
+        assert!(said.contains("out of device memory: "), "{said}");
+        assert!(said.contains(what), "{said}");
+        let size = said.split("smaller --size (").nth(1).expect(&said);
+        let size = size.split(' ').next().unwrap();
+        let given = line.split(' ').nth(1).unwrap();
+        succeeds(&mut with_memory(&line.replace(given, size)));
+    }
+}
+
 #[test]
 fn a_batch_is_one_launch_and_one_copy() {
     let folder = tempfile::tempdir().unwrap();

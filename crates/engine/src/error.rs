@@ -3,6 +3,7 @@
 use crate::{LatticeId, Slot};
 use lang::tr;
 use life::Size;
+use life::memory::remedy;
 
 impl EngineError {
     /// Whether the lattices are lost and must be restored.
@@ -29,7 +30,7 @@ pub enum EngineError {
         present: u32,
     },
     /// Memory ran out.
-    #[error("{}", tr!("out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits", place = .place, what = .what, needed_mib = .needed_mib))]
+    #[error("{}", tr!("out of {place} memory: {needed_mib} MiB for {what}; {}", remedy(*.fits), place = .place, what = .what, needed_mib = .needed_mib))]
     OutOfMemory {
         /// `device` or `page-locked host`.
         place: &'static str,
@@ -37,6 +38,8 @@ pub enum EngineError {
         what: String,
         /// Its size in MiB.
         needed_mib: u64,
+        /// The largest square of which so many lattices fit, if that is known.
+        fits: Option<Size>,
     },
     /// The host has too little memory for the lattices.
     #[error(transparent)]

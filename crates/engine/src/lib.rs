@@ -111,6 +111,10 @@ pub trait Engine: Send {
     /// for it runs out; nothing has been issued then.
     fn submit(&mut self, program: &Program) -> Result<RunId>;
 
+    /// Loads the functions and allocates the memory that a program needs, without starting it: what
+    /// takes long only the first time. [`Engine::submit`] does so too.
+    fn load(&mut self, program: &Program) -> Result<()>;
+
     /// Prepares a program for replay from the lattices' current state (layout and buffer parity)
     /// and allocates the memory it needs. The lattices change only on replay.
     fn prepare(&mut self, program: &Program) -> Result<PreparedId>;

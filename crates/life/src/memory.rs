@@ -13,7 +13,7 @@ const MIN_CHECKED_BYTES: u64 = 256 << 10;
 
 /// Not enough memory for lattices.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}", tr!("out of host memory: {what} would take {needed_mib} MiB, and {free_mib} MiB are free; {}", self.remedy(), what = .what, needed_mib = .needed_mib, free_mib = .free_mib))]
+#[error("{}", tr!("out of host memory: {what} would take {needed_mib} MiB, and {free_mib} MiB are free; {}", remedy(*.fits), what = .what, needed_mib = .needed_mib, free_mib = .free_mib))]
 pub struct MemoryError {
     /// What the memory was for.
     pub what: String,
@@ -25,15 +25,14 @@ pub struct MemoryError {
     pub fits: Option<Size>,
 }
 
-impl MemoryError {
-    fn remedy(&self) -> String {
-        match self.fits {
-            Some(size) => tr!(
-                "use fewer --instances, a smaller --size ({size} fits) or --kernel bits",
-                size = size
-            ),
-            None => tr!("use fewer --instances, a smaller --size or --kernel bits").into(),
-        }
+/// What to do about too little memory, where lattices of this size fit.
+pub fn remedy(fits: Option<Size>) -> String {
+    match fits {
+        Some(size) => tr!(
+            "use fewer --instances, a smaller --size ({size} fits) or --kernel bits",
+            size = size
+        ),
+        None => tr!("use fewer --instances, a smaller --size or --kernel bits").into(),
     }
 }
 
@@ -96,7 +95,7 @@ fn memory_error(
 
 /// The largest square that satisfies `fits` and is smaller than `size`, which does not. Its side is
 /// a multiple of 128, which every kernel supports.
-fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
+pub fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
     const STEP: u64 = 128;
     let square = |steps: u64| Size::new(steps * STEP, steps * STEP).ok();
     let (mut below, mut above) = (0, u64::from(size.width().max(size.height())).div_ceil(STEP));

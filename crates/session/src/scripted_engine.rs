@@ -240,6 +240,10 @@ impl Engine for ScriptedEngine {
         Ok(run)
     }
 
+    fn load(&mut self, program: &Program) -> Result<()> {
+        self.engine.load(program)
+    }
+
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         self.check(Call::Prepare)?;
         self.engine.prepare(program)

@@ -231,6 +231,12 @@ impl Engine for CpuEngine {
         Ok(run)
     }
 
+    fn load(&mut self, program: &Program) -> Result<()> {
+        self.pool.check_fault()?;
+        let plan = self.check.validate(program, ProgramMode::Submit)?;
+        self.allocate_for(&plan)
+    }
+
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         self.pool.check_fault()?;
         let plan = self.check.validate(program, ProgramMode::Prepare)?;

@@ -225,21 +225,20 @@ impl Gpu {
     }
 
     pub(super) fn add_group(&mut self, count: usize, size: Size) -> Result<()> {
-        let words = count * size.words();
-        let what = "the lattices' bits";
-        let bits = [zeroed(what, words)?, uninitialized(what, words)?];
-        let edits = uninitialized("the edits", count * max_edits(size) * WORDS_AN_EDIT)?;
-        self.groups.push(Group {
-            size,
-            count,
-            bits,
-            edits,
-            cells: None,
-            planar: None,
-            mail: None,
-            view: None,
-            measures: None,
-        });
+        let group = Group::new(count, size);
+        let group = group.map_err(|why| with_size_that_fits(why, count, size, Layout::Bits, 0))?;
+        self.groups.push(group);
+        Ok(())
+    }
+
+    /// Allocates a layout for every group, unless it already is.
+    pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
+        for group in &mut self.groups {
+            let bits = bytes(group.size, group.count, Layout::Bits);
+            group
+                .reserve(layout, self.sm_count)
+                .map_err(|why| with_size_that_fits(why, group.count, group.size, layout, bits))?;
+        }
         Ok(())
     }
 }
@@ -279,6 +278,49 @@ fn ptx_of(file: &'static str) -> Result<&'static str> {
     found.ok_or_else(|| EngineError::InvalidProgram(format!("there is no kernel file {file}")))
 }
 
+/// Bytes of so many lattices in a layout: their bits, edits and buffers. What else they need is
+/// little beside those.
+fn bytes(size: Size, count: usize, layout: Layout) -> u64 {
+    let words = match layout {
+        Layout::Bits => 0,
+        Layout::I32 | Layout::Planar => 2 * layout.words(size),
+    };
+    let one = 2 * size.words() + max_edits(size) * WORDS_AN_EDIT + words;
+    4 * one as u64 * count as u64
+}
+
+/// Adds to an error for lack of memory the size of which so many lattices would fit, in place of
+/// those that have `bytes` bytes now. The context must be current.
+fn with_size_that_fits(
+    error: EngineError,
+    count: usize,
+    size: Size,
+    layout: Layout,
+    allocated: u64,
+) -> EngineError {
+    match error {
+        EngineError::OutOfMemory {
+            place,
+            what,
+            needed_mib,
+            ..
+        } => {
+            let (mut free, mut all) = (0, 0);
+            // SAFETY: both are valid for the write.
+            let known = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut all) };
+            let usable = (free as u64 + allocated) / 16 * 15; // the rest for streams, code and views
+            let fits = life::memory::largest(size, |size| bytes(size, count, layout) <= usable);
+            EngineError::OutOfMemory {
+                place,
+                what,
+                needed_mib,
+                fits: fits.filter(|_| known == sys::CUresult::CUDA_SUCCESS),
+            }
+        }
+        other => other,
+    }
+}
+
 /// Allocates zeroed device memory.
 fn zeroed(what: &str, words: usize) -> Result<DeviceBuffer<u32>> {
     let buffer = uninitialized(what, words)?;
@@ -301,6 +343,7 @@ fn uninitialized<T: cust::memory::DeviceCopy>(
             place: "device",
             what: what.into(),
             needed_mib: ((length * size_of::<T>()) as u64).div_ceil(1 << 20),
+            fits: None,
         },
         other => cust::<()>("cuMemAlloc", Err(other)).unwrap_err(),
     })
@@ -338,6 +381,23 @@ fn copy_rows(
 }
 
 impl Group {
+    /// Allocates lattices whose cells are all dead.
+    fn new(count: usize, size: Size) -> Result<Group> {
+        let words = count * size.words();
+        let what = "the lattices' bits";
+        Ok(Group {
+            size,
+            count,
+            bits: [zeroed(what, words)?, uninitialized(what, words)?],
+            edits: uninitialized("the edits", count * max_edits(size) * WORDS_AN_EDIT)?,
+            cells: None,
+            planar: None,
+            mail: None,
+            view: None,
+            measures: None,
+        })
+    }
+
     /// The address of a lattice's bit buffer with this parity.
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
         let base = self.bits[usize::from(parity)].as_device_ptr().as_raw();
@@ -445,7 +505,7 @@ impl Group {
     }
 
     /// Allocates a layout, unless it already is.
-    pub(super) fn reserve(&mut self, layout: Layout, sm_count: u32) -> Result<()> {
+    fn reserve(&mut self, layout: Layout, sm_count: u32) -> Result<()> {
         match layout {
             Layout::I32 if self.cells.is_none() => {
                 let cells = self.count as u64 * self.size.cells();

@@ -102,6 +102,7 @@ fn out_of(place: &'static str, words: usize, what: String) -> EngineError {
         place,
         what,
         needed_mib: (words as u64 * 4).div_ceil(1 << 20),
+        fits: None,
     }
 }
 

@@ -3,7 +3,8 @@
 //! [`driver`] opens the driver; [`gpu`] holds a device's [`context`], modules and lattices;
 //! [`make`] creates streams, contexts and slots; [`occupancy`] computes occupancy; [`issue`],
 //! [`advance`] and [`buffers`] turn ops into driver [`calls`]; [`submit`] issues the calls of a
-//! program; [`threads`] issues them from several threads; [`graph`] captures them for replay;
+//! program; [`threads`] issues them from several threads, of a
+//! program's own or one per GPU; [`graph`] captures them for replay;
 //! [`slots`] is the host [`memory`] that downloads are copied to; [`event`], [`timing`] and
 //! [`runs`] track running work; [`complete`] reports completed work; [`instrumentation`] adds block
 //! timestamps to PTX and [`block_timestamps`] collects them.
@@ -252,9 +253,7 @@ impl CudaEngine {
         }
         for gpu in 0..self.gpus.len() {
             self.make_current(gpu)?;
-            let gpu = &mut self.gpus[gpu];
-            let mut groups = gpu.groups.iter_mut();
-            groups.try_for_each(|group| group.reserve(layout, gpu.sm_count))?;
+            self.gpus[gpu].reserve(layout)?;
         }
         Ok(())
     }
@@ -367,6 +366,12 @@ impl Engine for CudaEngine {
         self.check.states.commit();
         self.idle_polls = 0;
         Ok(run)
+    }
+
+    fn load(&mut self, program: &Program) -> Result<()> {
+        let plan = self.check.validate(program, ProgramMode::Submit)?;
+        self.allocate_for(&plan, program.block_timestamps)?;
+        self.allocate_slots_for(program)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {

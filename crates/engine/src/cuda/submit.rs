@@ -8,6 +8,7 @@ use super::calls::{Call, Sink};
 use super::driver::half_done;
 use super::issue::Issuer;
 use super::runs::{Marker, Run};
+use super::threads::Threads;
 use super::timing::Timer;
 use crate::check::{Plan, issuers};
 use crate::{Engine, EventId, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId};
@@ -23,9 +24,9 @@ pub(super) struct Submission<'a> {
     pub(super) timers: Vec<Timer>,
     /// Timestamp recorders by GPU.
     recorders: Vec<(usize, TimestampRecorder)>,
-    /// Whether several threads issue it. The ends of its streams are then marked after all threads
+    /// The threads that issue it. With several, the ends of its streams are marked after all of them
     /// are done.
-    pub(super) threaded: bool,
+    pub(super) threads: Threads,
     /// Whether any step may have reached the driver.
     pub(super) begun: bool,
 }
@@ -131,6 +132,11 @@ impl CudaEngine {
             ..Run::default()
         };
         self.runs.open.insert(run, open);
+        let threads = match plan.several_issuers {
+            true => Threads::PerIssuer,
+            false if self.has_thread_per_gpu(program, &used) => Threads::PerGpu,
+            false => Threads::Own,
+        };
         let mut submission = Submission {
             run,
             program,
@@ -138,7 +144,7 @@ impl CudaEngine {
             last_step,
             timers: Vec::new(),
             recorders: Vec::new(),
-            threaded: plan.several_issuers,
+            threads,
             begun: false,
         };
         if let Err(error) = self.issue_all(&mut submission) {
@@ -158,9 +164,9 @@ impl CudaEngine {
 
     fn issue_all(&mut self, submission: &mut Submission) -> Result<()> {
         let program = submission.program;
-        let issuers = match submission.threaded {
-            true => issuers(program),
-            false => vec![program.steps[0].issuer],
+        let issuers = match submission.threads {
+            Threads::PerIssuer => issuers(program),
+            Threads::Own | Threads::PerGpu => vec![program.steps[0].issuer],
         };
         for (gpu, streams) in &submission.used {
             self.make_current(*gpu)?;
@@ -187,8 +193,8 @@ impl CudaEngine {
         }
         // The steps now repeat in a new draft the changes from validation.
         self.check.states.begin();
-        if submission.threaded {
-            return self.issue_from_threads(submission, &issuers);
+        if submission.threads != Threads::Own {
+            return self.issue_from_threads(submission);
         }
         submission.begun = true;
         let mut sink = Sink::Now;
@@ -245,7 +251,8 @@ impl CudaEngine {
             Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
             _ => None,
         };
-        let last = !submission.threaded && submission.last_step[stream.0 as usize] == index;
+        let last =
+            submission.threads == Threads::Own && submission.last_step[stream.0 as usize] == index;
         if last {
             self.fetch_timestamps(submission, gpu, stream)?;
         }

@@ -279,6 +279,12 @@ impl Instances {
         self.measuring == Measuring::Sparse && self.measures_next()
     }
 
+    /// Loads the functions and memory of a round, so that the first takes no longer than others.
+    pub fn load(&mut self) -> Result<()> {
+        let program = self.next_program(1, Slot(0));
+        self.engine.load(&program)
+    }
+
     /// Issues some generations of a round that is too long for one submission, without pictures.
     /// Returns `false` if too much is in flight.
     pub(crate) fn issue_part(&mut self, generations: u32) -> Result<bool> {

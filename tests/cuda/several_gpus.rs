@@ -1,0 +1,97 @@
+//! Programs for several GPUs, over the tests' own driver.
+
+use std::time::{Duration, Instant};
+
+use engine::cuda::{CudaEngine, Ordinals};
+use engine::kernels;
+use engine::{DeviceId, Engine, LatticeId, Op, Program, StreamId, StreamSpec};
+use life::{Rule, Size};
+
+use crate::cuda_lab::{ALONE, use_fake_driver};
+
+/// Lattices of each GPU, and generations of a program.
+const LATTICES: u32 = 4;
+const GENERATIONS: u32 = 64;
+
+/// Sets a variable of the fake driver while it lives.
+struct Variable(&'static str);
+
+impl Variable {
+    fn set(name: &'static str, value: &str) -> Variable {
+        // SAFETY: the caller holds `ALONE`, so no other thread of this process reads any.
+        unsafe { std::env::set_var(name, value) };
+        Variable(name)
+    }
+}
+
+impl Drop for Variable {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { std::env::remove_var(self.0) };
+    }
+}
+
+/// Opens so many GPUs, and a program that steps lattices on all of them, each in its stream.
+fn open(gpus: u16) -> (CudaEngine, Program) {
+    let _devices = Variable::set("FAKE_CUDA_DEVICES", &gpus.to_string());
+    let mut engine = CudaEngine::open(Ordinals::All).unwrap();
+    assert_eq!(engine.devices().len(), usize::from(gpus));
+    let size = Size::new(32, 8).unwrap();
+    let kernel = kernels::find("bits").unwrap();
+    let mut program = Program::default();
+    let mut steps: Vec<(StreamId, Op)> = Vec::new();
+    for gpu in 0..gpus {
+        let device = DeviceId(gpu);
+        engine
+            .create_lattices(device, LATTICES as usize, size)
+            .unwrap();
+        for i in 0..LATTICES {
+            let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
+            let op = Op::Advance {
+                kernel,
+                lattices: LatticeId(u32::from(gpu) * LATTICES + i).as_range(),
+                rule: Rule::LIFE,
+                generations: GENERATIONS,
+                block: kernel.block(),
+            };
+            steps.push((stream, op));
+        }
+    }
+    for (stream, op) in steps {
+        program.push(stream, op);
+    }
+    engine.load(&program).unwrap();
+    (engine, program)
+}
+
+/// How long it takes to issue the program.
+fn time_to_issue(gpus: u16) -> Duration {
+    let (mut engine, program) = open(gpus);
+    let began = Instant::now();
+    engine.submit(&program).unwrap();
+    let took = began.elapsed();
+    engine.synchronize().unwrap();
+    took
+}
+
+#[test]
+fn every_gpu_is_issued_its_work_as_fast_as_if_it_were_the_only_one() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    use_fake_driver();
+    let _kernels = Variable::set("FAKE_CUDA_DRY", "1");
+    let _calls = Variable::set("FAKE_CUDA_CALL_US", "300");
+    // A machine that is busy with other things may hold up either, but not every time.
+    let mut seen = Vec::new();
+    for _ in 0..10 {
+        let [one, two, three] = [1, 2, 3].map(|gpus| time_to_issue(gpus).as_secs_f64());
+        // Each GPU adds as many launches as the first has.
+        let speedups = [2.0 * one / two, 3.0 * one / three];
+        if speedups[0] >= 1.9 && speedups[1] >= 2.8 {
+            return;
+        }
+        seen.push(speedups);
+    }
+    panic!("with two and three GPUs: {seen:.2?}");
+}
