@@ -39,8 +39,26 @@ pub(crate) fn use_fake_driver() {
     });
 }
 
+/// Sets a variable of the fake driver while it lives.
+pub(crate) struct Variable(&'static str);
+
+impl Variable {
+    pub(crate) fn set(name: &'static str, value: &str) -> Variable {
+        // SAFETY: the caller holds `ALONE`, and the driver's threads only sleep or run kernels now.
+        unsafe { std::env::set_var(name, value) };
+        Variable(name)
+    }
+}
+
+impl Drop for Variable {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { std::env::remove_var(self.0) };
+    }
+}
+
 /// A number that the fake driver gives of itself.
-fn query(name: &str) -> i32 {
+pub(crate) fn query(name: &str) -> i32 {
     // SAFETY: the library is the one that the engine has open; the functions take nothing.
     unsafe {
         let library = libloading::Library::new(crate::driver::library()).unwrap();

@@ -4,6 +4,7 @@
 #[path = "../driver/mod.rs"]
 mod driver;
 
+mod compiling;
 mod cuda_lab;
 mod fake_driver;
 mod incompatible;

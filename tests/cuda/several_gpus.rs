@@ -7,29 +7,11 @@ use engine::kernels;
 use engine::{DeviceId, Engine, LatticeId, Op, Program, StreamId, StreamSpec};
 use life::{Rule, Size};
 
-use crate::cuda_lab::{ALONE, use_fake_driver};
+use crate::cuda_lab::{ALONE, Variable, use_fake_driver};
 
 /// Lattices of each GPU, and generations of a program.
 const LATTICES: u32 = 4;
 const GENERATIONS: u32 = 64;
-
-/// Sets a variable of the fake driver while it lives.
-struct Variable(&'static str);
-
-impl Variable {
-    fn set(name: &'static str, value: &str) -> Variable {
-        // SAFETY: the caller holds `ALONE`, so no other thread of this process reads any.
-        unsafe { std::env::set_var(name, value) };
-        Variable(name)
-    }
-}
-
-impl Drop for Variable {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { std::env::remove_var(self.0) };
-    }
-}
 
 /// Opens so many GPUs, and a program that steps lattices on all of them, each in its stream.
 fn open(gpus: u16) -> (CudaEngine, Program) {

@@ -18,6 +18,7 @@
 //   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
 //                               behind the kernel's name
 //   FAKE_CUDA_CALL_US=n         every launch keeps the thread that calls it that much longer
+//   FAKE_CUDA_LOAD_US=n         every module takes that long to load
 //   FAKE_CUDA_DELAY_US=n        every copy, set and launch takes that much longer
 //   FAKE_CUDA_LOG=file          a line for the connections, then one for every task done
 //
@@ -982,6 +983,7 @@ API cuEventElapsedTime_v2(float* ms, Event* from, Event* to)
 
 API cuModuleLoadData(Module** out, const void* image)
 {
+    std::this_thread::sleep_for(std::chrono::microseconds(setting("FAKE_CUDA_LOAD_US", 0)));
     ENTER
     REFUSE(!image, INVALID_VALUE);
     const std::string text = (const char*)image;

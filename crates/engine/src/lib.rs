@@ -115,6 +115,10 @@ pub trait Engine: Send {
     /// takes long only the first time. [`Engine::submit`] does so too.
     fn load(&mut self, program: &Program) -> Result<()>;
 
+    /// Starts to compile what a program needs for its rules, and returns at once. Until that is done,
+    /// [`Engine::submit`] uses functions that take every rule, if they are loaded: those are slower.
+    fn compile_in_background(&mut self, program: &Program) -> Result<()>;
+
     /// Prepares a program for replay from the lattices' current state (layout and buffer parity)
     /// and allocates the memory it needs. The lattices change only on replay.
     fn prepare(&mut self, program: &Program) -> Result<PreparedId>;

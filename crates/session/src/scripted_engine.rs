@@ -244,6 +244,10 @@ impl Engine for ScriptedEngine {
         self.engine.load(program)
     }
 
+    fn compile_in_background(&mut self, program: &Program) -> Result<()> {
+        self.engine.compile_in_background(program)
+    }
+
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         self.check(Call::Prepare)?;
         self.engine.prepare(program)

@@ -237,6 +237,10 @@ impl Engine for CpuEngine {
         self.allocate_for(&plan)
     }
 
+    fn compile_in_background(&mut self, _: &Program) -> Result<()> {
+        Ok(()) // nothing is compiled here
+    }
+
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         self.pool.check_fault()?;
         let plan = self.check.validate(program, ProgramMode::Prepare)?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use cust::device::{Device, DeviceAttribute};
@@ -42,13 +43,49 @@ pub(super) struct Gpu {
     pub(super) default_stream: Option<StreamId>,
     functions: HashMap<&'static str, sys::CUfunction>,
     instrumented_functions: HashMap<&'static str, sys::CUfunction>,
-    /// Functions with the network of a rule, plain or instrumented; `None` where that failed.
-    networks: HashMap<(&'static str, Rule, bool), Option<sys::CUfunction>>,
+    /// Functions with the network of a rule.
+    networks: HashMap<NetworkKey, Network>,
     modules: Vec<Module>,
     pub(super) modules_ms: f64,
     pub(super) device: Device,
     pub(super) sm_count: u32,
     pub(super) context: Arc<OwnedContext>,
+}
+
+/// The symbol of a function with a network, the rule, and whether it has block timestamps.
+type NetworkKey = (&'static str, Rule, bool);
+
+/// A function with the network of a rule.
+enum Network {
+    /// Another thread has the driver compile it.
+    Compiling(JoinHandle<Result<Loaded>>),
+    Ready(sys::CUfunction),
+    /// The driver could not compile it.
+    Refused,
+}
+
+/// A module, the one function that it was loaded for, and how long the driver took.
+struct Loaded {
+    module: Module,
+    function: sys::CUfunction,
+    ms: f64,
+}
+
+// SAFETY: the driver's handles are valid on every thread.
+unsafe impl Send for Loaded {}
+
+impl Loaded {
+    /// Has the driver compile PTX. The context must be current.
+    fn new(text: &str, symbol: &str) -> Result<Loaded> {
+        let began = Instant::now();
+        let module = cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))?;
+        let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
+        Ok(Loaded {
+            module,
+            function,
+            ms: began.elapsed().as_secs_f64() * 1e3,
+        })
+    }
 }
 
 /// Lattices of one size that were created together, with one allocation per buffer.
@@ -139,22 +176,27 @@ impl Gpu {
 
     /// The function of a ladder kernel for a rule: the one with the rule's network, if there is one
     /// and the driver compiles it, else the one that takes every rule. Compiles a network on first
-    /// use, which takes up to a second.
+    /// use, which takes up to a second; while one is compiled in the background, the function that
+    /// takes every rule serves, if that is loaded.
     pub(super) fn ladder_function(
         &mut self,
-        LadderFunction {
-            kernel,
-            entry,
-            rule,
-        }: LadderFunction,
+        step: LadderFunction,
         instrumented: bool,
     ) -> Result<sys::CUfunction> {
+        let LadderFunction { kernel, entry, .. } = step;
         let entry = &kernel.entries[entry];
-        if let Some(symbol) = entry.network_symbol.filter(|_| kernel.has_network(rule)) {
-            let key = (symbol, rule, instrumented);
-            let known = self.networks.get(&key).copied();
-            let found = known.unwrap_or_else(|| self.load_network(kernel.file, key));
-            if let Some(function) = found {
+        if let Some(key) = network_key(step, instrumented) {
+            let is_ready = match self.networks.get(&key) {
+                Some(Network::Compiling(thread)) => {
+                    thread.is_finished() || !self.functions.contains_key(entry.symbol)
+                }
+                Some(Network::Ready(_) | Network::Refused) => true,
+                None => {
+                    self.load_network(kernel.file, key);
+                    true
+                }
+            };
+            if is_ready && let Some(function) = self.network(key) {
                 return Ok(function);
             }
         }
@@ -164,45 +206,84 @@ impl Gpu {
         }
     }
 
-    /// Loads a function with the network of a rule; `None` if the driver cannot compile it, which is
-    /// logged once, or if there are very many already.
-    fn load_network(
-        &mut self,
-        file: &'static str,
-        (symbol, rule, is_instrumented): (&'static str, Rule, bool),
-    ) -> Option<sys::CUfunction> {
-        /// Each takes some hundred kilobytes of the device's memory.
-        const MAX_NETWORKS: usize = 1024;
-        if self.networks.len() >= MAX_NETWORKS {
-            return None;
-        }
-        let specialised = || {
-            let text = ptx::only(ptx_of(file)?, symbol);
-            let network = RuleNetwork::of(rule);
-            let text = rule_network::specialise(&text, &network)
-                .map_err(|why| EngineError::InvalidProgram(format!("{file}: {why}")))?;
-            match is_instrumented {
-                true => instrumented(&text, symbol),
-                false => Ok(text),
-            }
+    /// Starts to compile the function with the network of a rule, if there is one and it is not
+    /// known.
+    pub(super) fn compile_in_background(&mut self, step: LadderFunction) -> Result<()> {
+        let Some(key) = network_key(step, false) else {
+            return Ok(());
         };
-        let loaded = specialised().and_then(|text| self.load(&text, symbol));
-        if let Err(why) = &loaded {
-            tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
+        if self.networks.contains_key(&key) || self.networks.len() >= MAX_NETWORKS {
+            return Ok(());
         }
-        let function = loaded.ok();
-        self.networks
-            .insert((symbol, rule, is_instrumented), function);
+        let (file, context) = (step.kernel.file, self.context.clone());
+        let compile = move || {
+            context.make_current()?;
+            Loaded::new(&with_network(file, key)?, key.0)
+        };
+        let thread = thread::Builder::new()
+            .name("compiler".into())
+            .spawn(compile);
+        let thread = thread.map_err(|_| EngineError::NoThread)?;
+        self.networks.insert(key, Network::Compiling(thread));
+        Ok(())
+    }
+
+    /// Waits until a function that is being compiled is loaded.
+    pub(super) fn finish_compiling(&mut self, step: LadderFunction) {
+        if let Some(key) = network_key(step, false) {
+            self.network(key);
+        }
+    }
+
+    /// The function with the network of a rule, waiting for it if it is being compiled; `None` if it
+    /// was not asked for or the driver cannot compile it.
+    fn network(&mut self, key: NetworkKey) -> Option<sys::CUfunction> {
+        let compiled = match self.networks.remove(&key)? {
+            Network::Compiling(thread) => {
+                let loaded = thread.join();
+                let loaded = loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                self.keep_network(key, loaded)
+            }
+            known => known,
+        };
+        let function = match compiled {
+            Network::Ready(function) => Some(function),
+            Network::Refused | Network::Compiling(_) => None,
+        };
+        self.networks.insert(key, compiled);
         function
     }
 
+    /// Loads a function with the network of a rule, unless there are very many already.
+    fn load_network(&mut self, file: &'static str, key: NetworkKey) {
+        if self.networks.len() < MAX_NETWORKS {
+            let loaded = with_network(file, key).and_then(|text| Loaded::new(&text, key.0));
+            let network = self.keep_network(key, loaded);
+            self.networks.insert(key, network);
+        }
+    }
+
+    /// Keeps the module of a network; that there is none is logged.
+    fn keep_network(&mut self, key: NetworkKey, loaded: Result<Loaded>) -> Network {
+        match loaded {
+            Ok(loaded) => Network::Ready(self.keep(loaded)),
+            Err(why) => {
+                let (symbol, rule, _) = key;
+                tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
+                Network::Refused
+            }
+        }
+    }
+
     fn load(&mut self, text: &str, symbol: &'static str) -> Result<sys::CUfunction> {
-        let began = Instant::now();
-        let module = cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))?;
-        let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
-        self.modules_ms += began.elapsed().as_secs_f64() * 1e3;
-        self.modules.push(module);
-        Ok(function)
+        let loaded = Loaded::new(text, symbol)?;
+        Ok(self.keep(loaded))
+    }
+
+    fn keep(&mut self, loaded: Loaded) -> sys::CUfunction {
+        self.modules_ms += loaded.ms;
+        self.modules.push(loaded.module);
+        loaded.function
     }
 
     /// Enlarges the views of a group and keeps their contents. Waits for running work.
@@ -264,6 +345,34 @@ pub(super) struct MeasureAt {
     pub(super) shares: sys::CUdeviceptr,
     pub(super) arrived: sys::CUdeviceptr,
     pub(super) measures: sys::CUdeviceptr,
+}
+
+/// Maximum functions with networks: each takes some hundred kilobytes of the device's memory.
+const MAX_NETWORKS: usize = 1024;
+
+/// The function with the network of a rule, if the kernel has one.
+fn network_key(step: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
+    let LadderFunction {
+        kernel,
+        entry,
+        rule,
+    } = step;
+    let symbol = kernel.entries[entry].network_symbol?;
+    kernel
+        .has_network(rule)
+        .then_some((symbol, rule, instrumented))
+}
+
+/// The PTX of a function with the network of a rule.
+fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey) -> Result<String> {
+    let text = ptx::only(ptx_of(file)?, symbol);
+    let network = RuleNetwork::of(rule);
+    let text = rule_network::specialise(&text, &network)
+        .map_err(|why| EngineError::InvalidProgram(format!("{file}: {why}")))?;
+    match is_instrumented {
+        true => instrumented(&text, symbol),
+        false => Ok(text),
+    }
 }
 
 /// The PTX with block timestamps.
@@ -534,5 +643,11 @@ impl Drop for Gpu {
     fn drop(&mut self) {
         // The fields free memory of this context.
         let _ = self.make_current();
+        for (_, network) in self.networks.drain() {
+            if let Network::Compiling(thread) = network {
+                // Its module is unloaded here, where the context is current.
+                drop(thread.join());
+            }
+        }
     }
 }

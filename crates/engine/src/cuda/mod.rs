@@ -238,6 +238,13 @@ impl CudaEngine {
         Ok(())
     }
 
+    /// Waits until the functions of a program that are being compiled are loaded.
+    fn finish_compiling(&mut self, plan: &Plan) {
+        for &(device, step) in &plan.steps {
+            self.gpus[usize::from(device.0)].finish_compiling(step);
+        }
+    }
+
     /// Allocates the host slots that a program downloads to.
     fn allocate_slots_for(&self, program: &Program) -> Result<()> {
         let slots = self.slots.as_ref();
@@ -368,14 +375,25 @@ impl Engine for CudaEngine {
         Ok(run)
     }
 
+    fn compile_in_background(&mut self, program: &Program) -> Result<()> {
+        let plan = self.check.validate(program, ProgramMode::Submit)?;
+        for &(device, step) in &plan.steps {
+            self.gpus[usize::from(device.0)].compile_in_background(step)?;
+        }
+        Ok(())
+    }
+
     fn load(&mut self, program: &Program) -> Result<()> {
         let plan = self.check.validate(program, ProgramMode::Submit)?;
+        self.finish_compiling(&plan);
         self.allocate_for(&plan, program.block_timestamps)?;
         self.allocate_slots_for(program)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         let plan = self.check.validate(program, ProgramMode::Prepare)?;
+        // A graph keeps the functions that it was captured with.
+        self.finish_compiling(&plan);
         self.allocate_for(&plan, false)?;
         self.allocate_slots_for(program)?;
         let prepared = self.capture_all(program)?;

@@ -243,7 +243,7 @@ impl Instances {
         made
     }
 
-    fn next_program(&self, generations: u32, slot: Slot) -> Program {
+    pub(super) fn next_program(&self, generations: u32, slot: Slot) -> Program {
         let plan = self.next_plan();
         if self.measures_next() {
             return plan.program(generations, slot);

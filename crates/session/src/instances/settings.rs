@@ -4,7 +4,7 @@ use super::issue::Kind;
 use super::{Instances, Measuring, PICTURE_SLOTS, shares, validate_devices};
 use crate::round::RoundPlan;
 use engine::{
-    Engine, Kernel, Layout, Result, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
+    Engine, Kernel, Layout, Result, Slot, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
 };
 use life::Rule;
 use model::PicturePlan;
@@ -50,11 +50,15 @@ impl Instances {
         self.submit(&unpack, Kind::Other, None)
     }
 
-    /// Changes the rule between two rounds.
+    /// Changes the rule between two rounds. What is compiled for it is compiled in the background.
     pub(crate) fn set_rule(&mut self, rule: Rule) {
         self.forget_prepared();
         for plan in self.plans_and_alternative() {
             plan.rule = rule;
+        }
+        let program = self.next_program(1, Slot(0));
+        if let Err(why) = self.engine.compile_in_background(&program) {
+            tracing::debug!("nothing is compiled for {rule}: {why}"); // the next round says why
         }
     }
 

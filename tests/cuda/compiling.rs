@@ -1,0 +1,140 @@
+//! A rule's function is compiled in the background, over the tests' own driver.
+
+use std::fs;
+
+use engine::cuda::{CudaEngine, Ordinals};
+use engine::{DeviceId, Engine, LatticeId, Layout, Op, Program, Slot, SlotsSpec, StreamSpec};
+use engine::{Transfer, kernels};
+use life::{Rule, Size, reference, soup};
+
+use crate::cuda_lab::{ALONE, Variable, use_fake_driver};
+
+#[test]
+fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    use_fake_driver();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let _log = Variable::set("FAKE_CUDA_LOG", log.to_str().unwrap());
+    let mut engine = CudaEngine::open(Ordinals::First).unwrap();
+    let (device, size) = (DeviceId(0), Size::new(128, 64).unwrap());
+    engine.create_lattices(device, 1, size).unwrap();
+    engine.reserve(Layout::Planar).unwrap();
+    let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
+    let spec = SlotsSpec {
+        pinned: 1,
+        pageable: 0,
+        picture_words: size.words(),
+        snapshots: 0,
+        measures: 0,
+    };
+    let slots = engine.allocate_slots(spec).unwrap();
+    let lattice = LatticeId(0);
+    let kernel = kernels::find("planar").unwrap();
+    let step = |rule| {
+        let mut program = Program::default();
+        let op = Op::Advance {
+            kernel,
+            lattices: lattice.as_range(),
+            rule,
+            generations: 1,
+            block: kernel.block(),
+        };
+        program.push(stream, op);
+        program
+    };
+    let start = soup(size, 0.4, 3, 0);
+    let mut program = Program::default();
+    let words = start.words().into();
+    program.push(stream, Op::Upload { lattice, words });
+    let (lattices, to) = (lattice.as_range(), Layout::Planar);
+    program.push(stream, Op::Unpack { lattices, to });
+    engine.submit(&program).unwrap();
+
+    // The function for every rule is loaded by a rule that has no other.
+    engine.submit(&step(Rule::LIFE)).unwrap();
+    let high_life: Rule = "B36/S23".parse().unwrap();
+    {
+        let _load = Variable::set("FAKE_CUDA_LOAD_US", "3000000");
+        engine.compile_in_background(&step(high_life)).unwrap();
+        engine.submit(&step(high_life)).unwrap();
+        // Compiling it a second time would be a waste.
+        engine.compile_in_background(&step(high_life)).unwrap();
+        engine.load(&step(high_life)).unwrap();
+    }
+    engine.submit(&step(high_life)).unwrap();
+    // Who cannot do with a slower one waits.
+    let day_and_night: Rule = "B3678/S34678".parse().unwrap();
+    engine.compile_in_background(&step(day_and_night)).unwrap();
+    engine.load(&step(day_and_night)).unwrap();
+    engine.submit(&step(day_and_night)).unwrap();
+
+    let mut program = Program::default();
+    program.push(stream, Op::Pack(lattice.as_range()));
+    let (lattices, slot, what) = (lattice.as_range(), Slot(0), Transfer::Bits);
+    program.push(
+        stream,
+        Op::Download {
+            lattices,
+            slot,
+            what,
+        },
+    );
+    engine.submit(&program).unwrap();
+    engine.synchronize().unwrap();
+    engine.poll(&mut Vec::new()).unwrap();
+    let after = [(Rule::LIFE, 1), (high_life, 2), (day_and_night, 1)];
+    let want = after.into_iter().fold(start, |cells, (rule, generations)| {
+        reference::run(&cells, rule, generations)
+    });
+    let look = &mut |words: &[u32]| assert_eq!(words, want.words());
+    assert!(slots.read(lattice, Slot(0), look));
+    drop(engine);
+
+    let log = fs::read_to_string(&log).unwrap();
+    let launched = log.lines().filter_map(|line| {
+        let op = line.split(" op=").nth(1)?.split(' ').next()?;
+        op.strip_prefix("life_planar")
+    });
+    let want = ["", "", "_by_network", "_by_network"];
+    assert_eq!(launched.collect::<Vec<_>>(), want);
+}
+
+#[test]
+fn an_engine_that_is_dropped_while_it_compiles_leaves_nothing() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    use_fake_driver();
+    let mut engine = CudaEngine::open(Ordinals::First).unwrap();
+    let (device, size) = (DeviceId(0), Size::new(128, 64).unwrap());
+    engine.create_lattices(device, 1, size).unwrap();
+    engine.reserve(Layout::Planar).unwrap();
+    let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
+    let kernel = kernels::find("planar").unwrap();
+    let lattices = LatticeId(0).as_range();
+    let mut program = Program::default();
+    let to = Layout::Planar;
+    program.push(
+        stream,
+        Op::Unpack {
+            lattices: lattices.clone(),
+            to,
+        },
+    );
+    let op = Op::Advance {
+        kernel,
+        lattices,
+        rule: "B36/S23".parse().unwrap(),
+        generations: 1,
+        block: kernel.block(),
+    };
+    program.push(stream, op);
+    let _load = Variable::set("FAKE_CUDA_LOAD_US", "200000");
+    engine.compile_in_background(&program).unwrap();
+    drop(engine);
+    assert_eq!(crate::cuda_lab::query("fake_cuda_leaked"), 0);
+    assert_eq!(crate::cuda_lab::query("fake_cuda_contexts"), 0);
+}
