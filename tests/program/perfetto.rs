@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::common::{needs, scratch};
 use crate::traced::{Traced, traced};
 use engine::{Nanos, Span, StreamId};
+use model::Streams;
 use model::trace::{StepFacts, StepKind, TimedRound, write_chrome};
 use serde_json::{Map, Value, json};
 
@@ -92,10 +93,11 @@ fn agrees(about: &str, trace: &Traced) {
         assert!(!nested, "{about}: within another slice: {slice}");
     }
     let titles: Vec<&str> = lanes.values().map(|(name, _)| name.as_str()).collect();
-    let streams = (0..titles.len() - 1).map(|stream| format!("stream {stream}"));
-    let expected: Vec<String> = std::iter::once("host calls".into())
-        .chain(streams)
-        .collect();
+    let mut expected = vec!["host calls".to_owned()];
+    match titles.len() {
+        2 => expected.push("shared stream".into()),
+        lanes => expected.extend((0..lanes - 1).map(|stream| format!("stream {stream}"))),
+    }
     assert_eq!(titles, expected, "{about}");
 
     assert!(lanes.keys().eq(trace.lanes.keys()), "{about}: the lanes");
@@ -162,6 +164,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
             spans,
             block_timestamps: Vec::new(),
             replayed: false,
+            streams: Streams::PerInstance,
         });
     }
     let folder = scratch();

@@ -11,8 +11,8 @@ use engine::{
     StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
-use model::DeviceChoice;
 use model::trace::{StepFacts, StepKind, TimedRound};
+use model::{DeviceChoice, Streams};
 use session::instances::open_engine;
 
 /// An engine and what a lesson has on it.
@@ -307,6 +307,8 @@ impl Bench {
             host: ran.host,
             block_timestamps: Vec::new(),
             replayed: false,
+            // A lesson's streams are numbered.
+            streams: Streams::PerInstance,
         }
     }
 

@@ -317,6 +317,21 @@ impl Streams {
         }
     }
 
+    /// The name of a stream in which instances are stepped that share streams like this: its number
+    /// if it has an instance of its own. `gpu` is its GPU, where there are several.
+    pub fn stream_name(self, number: u32, gpu: Option<usize>) -> String {
+        match (self.sharing(), gpu) {
+            (Streams::Default, None) => tr!("default stream").into(),
+            (Streams::Default, Some(gpu)) => tr!("GPU {gpu}: default", gpu = gpu),
+            (Streams::PerInstance, None) => tr!("stream {}", number),
+            (Streams::PerInstance, Some(gpu)) => {
+                tr!("GPU {gpu}: {stream}", gpu = gpu, stream = number)
+            }
+            (Streams::One | Streams::Batch, None) => tr!("shared stream").into(),
+            (Streams::One | Streams::Batch, Some(gpu)) => tr!("GPU {gpu}: shared", gpu = gpu),
+        }
+    }
+
     fn effect(self) -> &'static str {
         match self {
             Streams::PerInstance => tr!("one stream per instance"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::Streams;
 use engine::{BlockTimestamp, Measure, Nanos, Op, Span, Step, StreamId, Transfer};
 use life::Size;
 
@@ -106,6 +107,8 @@ pub struct TimedRound {
     pub block_timestamps: Vec<BlockTimestamp>,
     /// Whether it was replayed as a graph; else the host issued its steps.
     pub replayed: bool,
+    /// How its instances shared streams.
+    pub streams: Streams,
 }
 
 impl TimedRound {
@@ -150,6 +153,12 @@ impl TimedRound {
         };
         let calls = self.host.iter().filter(|span| !waits(span));
         calls.map(|span| span.length().as_us()).sum()
+    }
+
+    /// The name of a step's stream: numbered as its instance is, where each has a stream of its own.
+    pub fn stream_name(&self, facts: &StepFacts) -> String {
+        let number = facts.instance.unwrap_or(facts.stream.0);
+        self.streams.stream_name(number, None)
     }
 
     /// From the first call or op to the end of the last.
@@ -218,7 +227,7 @@ pub fn write_chrome<'a>(
     for (number, round) in rounds.into_iter().enumerate() {
         for facts in round.steps.iter() {
             if known.insert(facts.stream) {
-                let title = format!("stream {}", facts.stream.0);
+                let title = round.stream_name(facts);
                 events.push(name("thread_name", lane(facts.stream), title));
             }
         }
@@ -286,6 +295,7 @@ mod tests {
             host: Vec::new(),
             block_timestamps: Vec::new(),
             replayed: false,
+            streams: Streams::PerInstance,
         };
         let (kernel, rate) = round.stepping().unwrap();
         assert_eq!(kernel, "bits");

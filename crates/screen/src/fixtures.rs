@@ -13,7 +13,7 @@ use life::{Lattice, Rule, Size};
 use model::KernelChoice;
 use model::PictureSource;
 use model::trace::{StepFacts, StepKind, TimedRound};
-use model::{Pace, Picture, Series, Speedup, SpeedupPoint, SpeedupSeries, Status, Trace};
+use model::{Pace, Picture, Series, Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Trace};
 
 /// The figures of a session that does well.
 pub fn status(instances: usize, size: Size) -> Status {
@@ -123,6 +123,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
         host,
         block_timestamps: Vec::new(),
         replayed: false,
+        streams: Streams::PerInstance,
     }
 }
 

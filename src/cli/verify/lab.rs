@@ -399,6 +399,7 @@ mod tests {
             host: Vec::new(),
             block_timestamps: Vec::new(),
             replayed: false,
+            streams: Streams::PerInstance,
         }
     }
 

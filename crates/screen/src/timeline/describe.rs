@@ -42,7 +42,7 @@ impl Chart {
             0 | 1 => tr!(" · instance {id}", id = id),
             n => tr!(" · instances {id} to {}", id + n - 1, id = id),
         });
-        let place = tr!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
+        let place = self.round.stream_name(facts) + &instance.unwrap_or_default();
         if matches!(bar.kind, Kind::Host | Kind::Wait) {
             let what = match bar.kind {
                 Kind::Wait => tr!("host: waiting").into(),

@@ -13,8 +13,8 @@ use crate::timeline::scale::TimeScale;
 use crate::timeline::{KINDS, Kind};
 use engine::{Span, StreamId};
 use lang::tr;
-use model::Status;
 use model::trace::{StepKind, TimedRound};
+use model::{Status, Streams};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
@@ -44,6 +44,13 @@ pub struct Lane {
     pub bars: Vec<Bar>,
 }
 
+impl Lane {
+    /// The number of its instance, or the stream's own.
+    fn number(&self) -> u32 {
+        self.instance.unwrap_or(self.stream.0)
+    }
+}
+
 /// A timed round as lanes of bars.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RoundChart {
@@ -59,6 +66,8 @@ pub struct RoundChart {
     pub sum: f64,
     /// The axis' length.
     pub whole: f64,
+    /// How its instances share streams.
+    pub streams: Streams,
 }
 
 /// A chart and its round, which says of each bar what it is.
@@ -124,6 +133,7 @@ impl Chart {
             wall,
             sum,
             whole: nice(wall.max(1e3), &AXIS),
+            streams: round.streams,
         };
         Chart {
             data: Arc::new(data),
@@ -156,10 +166,16 @@ const MIN_PART_OF_AXIS: f64 = 0.4;
 impl RoundChart {
     /// A lane's name: its stream, and its GPU where there are several.
     pub fn lane_name(&self, lane: &Lane, status: Option<&Status>) -> String {
-        let stream = lane.stream.0;
-        match status.and_then(|status| gpu_of(lane, status)) {
-            Some(gpu) => tr!("GPU {gpu}: {stream}", gpu = gpu, stream = stream),
-            None => tr!("stream {}", stream),
+        let gpu = status.and_then(|status| gpu_of(lane, status));
+        self.streams.stream_name(lane.number(), gpu)
+    }
+
+    /// The name of a row of these lanes, which lie one after the other.
+    pub fn row_name(&self, lanes: &[Lane], status: Option<&Status>) -> String {
+        match lanes {
+            [] => String::new(),
+            [lane] => self.lane_name(lane, status),
+            [first, .., last] => tr!("streams {}–{}", first.number(), last.number()),
         }
     }
 }
@@ -231,6 +247,39 @@ mod tests {
         status.devices.push(status.devices[0].clone());
         assert_eq!(name(7, &status), "GPU 0: 7");
         assert_eq!(name(8, &status), "GPU 1: 8");
+    }
+
+    #[test]
+    fn a_stream_that_instances_share_has_a_name_and_no_number() {
+        let mut status = crate::fixtures::status(16, life::Size::new(64, 64).unwrap());
+        let named = |streams, status: &Status| {
+            let mut round = timed_round(1);
+            // Streams that were made before it have the numbers up to here.
+            for facts in Arc::get_mut(&mut round.steps).unwrap() {
+                facts.stream = StreamId(16);
+            }
+            for span in &mut round.spans {
+                span.stream = StreamId(16);
+            }
+            round.streams = streams;
+            let chart = Chart::new(Arc::new(round));
+            let bar = chart.lanes[0].bars[0];
+            let names = [chart.lane_name(&chart.lanes[0], Some(status))];
+            (names, chart.describe(&bar).swap_remove(1))
+        };
+        for (streams, name) in [
+            (Streams::PerInstance, "stream 0"),
+            (Streams::One, "shared stream"),
+            (Streams::Batch, "shared stream"),
+            (Streams::Default, "default stream"),
+        ] {
+            let of_bar = format!("{name} · instance 0");
+            assert_eq!(named(streams, &status), ([name.to_owned()], of_bar));
+        }
+        status.devices.push(status.devices[0].clone());
+        let on_gpu = |streams| named(streams, &status).0;
+        assert_eq!(on_gpu(Streams::One), ["GPU 0: shared"]);
+        assert_eq!(on_gpu(Streams::Default), ["GPU 0: default"]);
     }
 
     #[test]

@@ -123,6 +123,7 @@ impl Instances {
                                 host,
                                 block_timestamps,
                                 replayed,
+                                streams: done.streams,
                             });
                             let launches = done.launches;
                             let now = Instant::now();

@@ -8,9 +8,9 @@ use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
 use crate::round::RoundPlan;
 use engine::kernels::Iteration;
 use engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
-use model::Wait;
 use model::trace::StepFacts;
 use model::{PicturePlan, Side};
+use model::{Streams, Wait};
 
 /// A program that the engine has accepted and not completed.
 pub(super) struct InFlight {
@@ -26,6 +26,8 @@ pub(super) struct InFlight {
     pub(super) slot: Option<Slot>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
+    /// How its instances share streams.
+    pub(super) streams: Streams,
     /// Whose round in a comparison; otherwise A.
     pub(super) side: Side,
     pub(super) launches: u32,
@@ -408,6 +410,7 @@ impl Instances {
             slot: None,
             kind,
             steps,
+            streams: self.next_plan().switches.streams,
             side,
             launches,
             stepped,
