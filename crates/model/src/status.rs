@@ -113,6 +113,13 @@ pub struct AbComparison {
     pub each: usize,
 }
 
+impl AbComparison {
+    /// Whether A and B have the same settings, so that there is nothing to measure.
+    pub fn is_of_equals(&self) -> bool {
+        self.switches[0] == self.switches[1]
+    }
+}
+
 /// What a change of a switch or of the kernel did to the time of a round.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Effect {

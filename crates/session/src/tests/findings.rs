@@ -106,6 +106,57 @@ fn a_and_b_are_compared_once_and_again_after_a_change() {
     assert_ne!(finding(&again), finding(&found), "measured anew");
 }
 
+#[test]
+fn equal_settings_of_a_and_b_are_not_measured_until_they_differ() {
+    let size = Size::new(128, 64).unwrap();
+    let fast = Setup {
+        pace: Pace::Unthrottled,
+        ..setup(4, size)
+    };
+    let session = Session::start(fast, || {}).unwrap();
+    session.act(SessionAction::ToggleComparison);
+    let of = |status: &Status| status.comparison.clone();
+    let status = wait_for(&session, "A and B", |status| of(status).is_some());
+    let a = of(&status).unwrap().switches[0];
+    let position = Switch::Streams.position(a, status.kernel);
+    session.act(SessionAction::SetSwitch(Switch::Streams, position as u8));
+    let is_equal = |status: &Status| of(status).is_some_and(|it| it.is_of_equals());
+    let equal = wait_for(&session, "equal settings", is_equal);
+    // Of different settings, so many rounds have times.
+    let later = wait_for(&session, "many rounds", |status| {
+        status.rounds > equal.rounds + 500
+    });
+    let comparison = of(&later).unwrap();
+    assert_eq!((comparison.round_us, comparison.finding), ([None; 2], None));
+    session.act(SessionAction::CycleSwitch(Switch::Streams));
+    let has_finding = |status: &Status| of(status).is_some_and(|it| it.finding.is_some());
+    let found = wait_for(&session, "a finding", has_finding);
+    assert!(!is_equal(&found));
+}
+
+#[test]
+fn a_paused_session_says_its_new_speed() {
+    let session = Session::start(setup(1, Size::new(64, 64).unwrap()), || {}).unwrap();
+    session.act(SessionAction::TogglePause);
+    wait_for(&session, "a pause", |status| !status.running);
+    for (action, pace) in [
+        (SessionAction::Faster, session.status().pace.faster()),
+        (SessionAction::Slower, session.status().pace),
+    ] {
+        session.act(action);
+        let said = |status: &Status| match (pace, &status.notice) {
+            (Pace::PerSecond(rounds), Some(notice)) => {
+                notice.contains(&format!("{rounds} rounds/s"))
+            }
+            (Pace::Unthrottled, Some(notice)) => notice.contains("unthrottled"),
+            (Pace::Maximum, Some(notice)) => notice.contains("maximum"),
+            (_, None) => false,
+        };
+        let status = wait_for(&session, "the new speed", said);
+        assert_eq!(status.pace, pace);
+    }
+}
+
 /// Instances whose rounds are long enough that what a round costs beside its generations is little.
 fn compared_instances() -> Instances {
     let setup = Setup {

@@ -8,6 +8,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::comparison::ActiveComparison;
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::instances::Instances;
 use crate::state::{Mode, Notice};
@@ -250,6 +251,9 @@ impl SessionWorker {
     pub(super) fn prepare_round(&mut self, generations: u32) -> Result<bool> {
         let now = self.now();
         let is_running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
+        // Between equal settings there is only noise.
+        let of_equals = |it: &ActiveComparison| it.b_switches == self.setup.switches;
+        let is_of_equals = self.comparison.as_ref().is_some_and(of_equals);
         let is_whole = generations == self.setup.generations_per_round;
         let (Some(instances), Some(measurement)) = (&mut self.instances, &mut self.lab.measurement)
         else {
@@ -261,7 +265,8 @@ impl SessionWorker {
         let is_second = instances.pending_second_round().is_some();
         let side = measurement.comparison.next_side();
         if !is_second {
-            measurement.counts = is_running && is_whole && measurement.is_under_way();
+            let is_under_way = measurement.is_under_way() && !is_of_equals;
+            measurement.counts = is_running && is_whole && is_under_way;
         }
         match measurement.subject {
             Subject::AAndB if is_second => measurement.counts &= instances.next_side() == side,

@@ -396,6 +396,13 @@ impl SessionWorker {
         }
         self.state.next_round_at = self.now();
         self.statistics.restart();
+        self.notify(Notice::Done(match pace {
+            Pace::PerSecond(_) => message!("Speed: at most {pace}", pace = pace),
+            Pace::Unthrottled => message!("Speed: unthrottled"),
+            Pace::Maximum => {
+                message!("Speed: maximum, as many generations per round as fit in a frame")
+            }
+        }));
     }
 
     /// The generations per round that somebody chose.
