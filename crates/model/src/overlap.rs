@@ -95,11 +95,17 @@ impl Overlap {
         }
     }
 
+    /// How long a round is taken to last, in microseconds: at least as long as the slowest resource
+    /// needs.
+    pub fn round_us(&self) -> f64 {
+        let slowest = self.bounds.first().map_or(0.0, |slowest| slowest.us);
+        self.together_us.max(slowest)
+    }
+
     /// The sum of the ops' own times over the time that they took together; at most what the
     /// slowest resource allows.
     pub fn factor(&self) -> f64 {
-        let slowest = self.bounds.first().map_or(0.0, |slowest| slowest.us);
-        self.alone_us / self.together_us.max(slowest)
+        self.alone_us / self.round_us()
     }
 
     /// Whether more overlap is impossible: the slowest resource is busy (nearly) all the time.
@@ -112,6 +118,12 @@ impl Overlap {
     pub fn upper_bound(&self) -> Option<(f64, Resource)> {
         let slowest = self.bounds.first()?;
         Some((self.alone_us / slowest.us, slowest.resource))
+    }
+
+    /// Whether a round takes longer than its ops one at a time: it also waits, so that its factor is
+    /// no overlap at all.
+    pub fn is_slower_than_alone(&self) -> bool {
+        self.factor() < 0.95
     }
 
     /// Whether streams gain nothing here: the overlap factor is below 1.05.

@@ -28,6 +28,8 @@ pub struct ComparisonTexts {
     pub factor: [String; 2],
     /// Whether their cells are the same, and that in words; `None` before they were compared.
     pub cells: Option<(bool, String)>,
+    /// Whether both have the same settings.
+    pub is_of_equals: bool,
 }
 
 impl ComparisonTexts {
@@ -38,6 +40,7 @@ impl ComparisonTexts {
             side,
             settings: settings[side as usize].clone(),
             time: match comparison.round_us[side as usize] {
+                _ if comparison.is_of_equals() => tr!("not measured").into(),
                 Some(us) => tr!("{} per round", time_us(us)),
                 None => tr!("measuring …").into(),
             },
@@ -46,17 +49,28 @@ impl ComparisonTexts {
             sides: Side::ALL.map(side),
             factor: factor(comparison),
             cells: sameness(comparison.differing),
+            is_of_equals: comparison.is_of_equals(),
         }
     }
 
-    /// All of it in one line, for whoever has no more.
-    pub fn in_one_line(&self) -> String {
-        let side = |it: &SideTexts| format!("{} {}: {}", it.side.name(), it.settings[1], it.time);
-        let [a, b] = self.sides.each_ref().map(side);
+    /// All of it in a few words each, for whoever has only lines; what B is against A is left out
+    /// where the [finding](crate::finding::Headline) is in sight.
+    pub fn in_short(&self, has_finding: bool) -> Vec<String> {
+        let side = |it: &SideTexts| {
+            let label = format!("{} {}", it.side.name(), it.settings[1]);
+            tr!("{label}: {value}", label = label, value = it.time)
+        };
         let [_, factor] = &self.factor;
-        let cells = self.cells.as_ref().map(|(_, text)| text.clone());
-        let parts = [Some(a), Some(b), Some(factor.clone()), cells];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        let factor = Some(factor.clone()).filter(|_| !has_finding);
+        let sides = match self.is_of_equals {
+            true => Vec::new(),
+            false => self.sides.iter().map(side).collect(),
+        };
+        let cells = match &self.cells {
+            Some((_, text)) => text.clone(),
+            None => tr!("comparing the cells …").into(),
+        };
+        sides.into_iter().chain(factor).chain([cells]).collect()
     }
 }
 
@@ -86,8 +100,16 @@ fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] {
     })
 }
 
+/// Says that there is nothing to measure.
+pub(crate) fn same_settings() -> &'static str {
+    tr!("A and B have the same settings")
+}
+
 /// How B's rounds compare with A's, in words and in fewer.
 fn factor(comparison: &AbComparison) -> [String; 2] {
+    if comparison.is_of_equals() {
+        return [same_settings().into(), same_settings().into()];
+    }
     let Some(finding) = comparison.finding else {
         return [tr!("measuring …").into(), "…".into()];
     };
@@ -154,7 +176,11 @@ mod tests {
 
     #[test]
     fn b_is_set_against_a_as_it_was_found() {
-        let say = |finding| factor(&comparison(Switches::DEFAULT, finding));
+        let b = Switches {
+            streams: Streams::One,
+            ..Switches::DEFAULT
+        };
+        let say = |finding| factor(&comparison(b, finding));
         let slower = Finding::of(0.25, [0.24, 0.26]);
         let want = ["B against A: 4.0× slower ± 0.2", "4.0× slower ± 0.2"];
         assert_eq!(say(Some(slower)), want);
@@ -162,6 +188,12 @@ mod tests {
         assert_eq!(say(Some(none))[0], "A and B: no difference (within 3 %)");
         assert_eq!(say(Some(Finding::TooNoisy))[0], "too noisy here to tell");
         assert_eq!(say(None)[0], "measuring …");
+        let equal = comparison(Switches::DEFAULT, Some(Finding::TooNoisy));
+        let texts = ComparisonTexts::of(&equal, find("bits").unwrap());
+        assert_eq!(texts.factor[0], "A and B have the same settings");
+        assert_eq!(texts.sides[1].time, "not measured");
+        let short = ["A and B have the same settings", "comparing the cells …"];
+        assert_eq!(texts.in_short(false), short);
     }
 
     #[test]
@@ -174,21 +206,22 @@ mod tests {
     }
 
     #[test]
-    fn one_line_has_both_times_the_factor_and_the_cells() {
+    fn in_short_it_has_both_times_the_factor_and_the_cells() {
         let b = Switches {
             streams: Streams::One,
             ..Switches::DEFAULT
         };
         let mut compared = comparison(b, Some(Finding::of(0.25, [0.24, 0.26])));
         compared.differing = Some((0, 60));
-        let line = ComparisonTexts::of(&compared, find("bits").unwrap()).in_one_line();
-        for part in [
-            "A per-instance: 1.00 ms",
-            "B one: 4.00 ms",
+        let texts = ComparisonTexts::of(&compared, find("bits").unwrap());
+        let mut parts = vec![
+            "A per-instance: 1.00 ms per round",
+            "B one: 4.00 ms per round",
             "4.0× slower ± 0.2",
-            "0 cells differ",
-        ] {
-            assert!(line.contains(part), "{part} in {line}");
-        }
+            "0 cells differ · generation 60",
+        ];
+        assert_eq!(texts.in_short(false), parts);
+        parts.remove(2);
+        assert_eq!(texts.in_short(true), parts);
     }
 }

@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::ComparisonTexts;
+use crate::comparison::{ComparisonTexts, same_settings};
 use crate::numbers::time_us;
 use lang::{Message, tr};
-use model::{Effect, Status};
+use model::{AbComparison, Effect, Status};
 
 /// How a finding is to be seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum Tone {
 /// A finding in words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Headline {
-    /// What was changed, or that B is set against A.
+    /// What was changed, or that B is set against A; empty where the factor says it all.
     pub subject: String,
     /// The factor with its interval, or that it is being measured.
     pub factor: String,
@@ -35,6 +35,18 @@ pub struct Headline {
 /// The finding of the comparison of A and B, or else of the last change; `None` if nothing was
 /// changed.
 pub fn headline(status: &Status) -> Option<Headline> {
+    if status
+        .comparison
+        .as_ref()
+        .is_some_and(AbComparison::is_of_equals)
+    {
+        return Some(Headline {
+            subject: String::new(),
+            factor: same_settings().into(),
+            times: String::new(),
+            tone: Tone::Plain,
+        });
+    }
     let (subject, round_us, finding) = match (&status.comparison, &status.last_effect) {
         (Some(ab), _) => {
             let [_, b] = ComparisonTexts::of(ab, status.kernel).sides;
@@ -46,7 +58,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
     };
     let times = match round_us {
         [Some(before), Some(after)] => tr!(
-            "{before} → {after} per round",
+            "{before} → {after} per round (medians)",
             before = time_us(before),
             after = time_us(after)
         ),
@@ -80,7 +92,7 @@ mod tests {
     use super::*;
     use crate::fixtures::status;
     use life::Size;
-    use model::{AbComparison, Finding, Streams, Switches};
+    use model::{Finding, Streams, Switches};
 
     fn changed(finding: Option<Finding>) -> Option<Headline> {
         let mut status = status(16, Size::new(64, 64).unwrap());
@@ -97,7 +109,7 @@ mod tests {
         let slower = changed(Some(Finding::of(0.078, [0.077, 0.079]))).unwrap();
         assert_eq!(slower.subject, "one shared stream");
         assert_eq!(slower.factor, "12.8× slower ± 0.2");
-        assert_eq!(slower.times, "170 µs → 2.18 ms per round");
+        assert_eq!(slower.times, "170 µs → 2.18 ms per round (medians)");
         assert_eq!(slower.tone, Tone::Plain);
         let tone = |finding| changed(finding).unwrap().tone;
         assert_eq!(tone(Some(Finding::of(2.0, [1.9, 2.1]))), Tone::Better);
@@ -142,5 +154,12 @@ mod tests {
         assert_eq!(told.subject, "B (one) against A");
         assert_eq!(told.times, "");
         assert_eq!(told.factor, "measuring …");
+        if let Some(comparison) = &mut status.comparison {
+            comparison.switches = [b; 2];
+            comparison.finding = Some(Finding::TooNoisy);
+        }
+        let told = headline(&status).unwrap();
+        assert_eq!(told.factor, "A and B have the same settings");
+        assert_eq!((told.subject.as_str(), told.tone), ("", Tone::Plain));
     }
 }

@@ -13,7 +13,7 @@ pub mod scale;
 
 use serde::{Deserialize, Serialize};
 
-use lang::mark;
+use lang::{mark, tr};
 use model::PictureSource;
 use model::trace::StepKind;
 
@@ -55,6 +55,47 @@ impl Kind {
             Kind::Step(StepKind::Event) => 6,
         }
     }
+}
+
+/// Which of two rounds one is, one above the other on the same axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Which {
+    /// The only one that is shown.
+    Only,
+    /// The one before the last change.
+    Before,
+    /// The one after it.
+    After,
+    /// A's, while A and B are compared.
+    A,
+    /// B's.
+    B,
+}
+
+impl Which {
+    /// The names of two rounds, from the top.
+    pub fn both(is_comparing: bool) -> [Which; 2] {
+        match is_comparing {
+            true => [Which::A, Which::B],
+            false => [Which::Before, Which::After],
+        }
+    }
+
+    /// The name of the round's host lane.
+    pub fn host_name(self) -> &'static str {
+        match self {
+            Which::Only => tr!("host"),
+            Which::Before => tr!("before: host"),
+            Which::After => tr!("after: host"),
+            Which::A => tr!("A: host"),
+            Which::B => tr!("B: host"),
+        }
+    }
+}
+
+/// Says that the bars are one round's, which may differ from the times that are found.
+pub fn drawn_round() -> &'static str {
+    tr!("bars: one round; figures: medians of many")
 }
 
 /// The newest timed round; it lives as long as what shows it, open or not.

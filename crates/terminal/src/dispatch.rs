@@ -1,5 +1,6 @@
 //! Carries out actions: the terminal's own here, the session's by handing them on.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ratatui::crossterm::event::{
@@ -9,6 +10,7 @@ use ratatui::layout::Position;
 
 use super::{TerminalApp, TerminalView, keys};
 use crate::help::{Answer, Help};
+use crate::painting::{Frame, TerminalLayout, places};
 use app::SessionHandle;
 
 use lang::message;
@@ -118,8 +120,8 @@ impl<W: SessionHandle> TerminalApp<W> {
             ViewAction::PanUp => self.pan([0.0, 1.0]),
             ViewAction::PanDown => self.pan([0.0, -1.0]),
             ViewAction::Fit => {
-                if let Some(status) = self.app.status() {
-                    TerminalView::toggle_fit(&mut self.app.options, &status, self.area);
+                if let Some((status, places)) = self.places() {
+                    TerminalView::toggle_fit(&mut self.app.options, &status, &places);
                 }
             }
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
@@ -187,6 +189,17 @@ impl<W: SessionHandle> TerminalApp<W> {
         }
     }
 
+    /// Where everything stands, as of the last frame.
+    fn places(&self) -> Option<(Arc<Status>, TerminalLayout)> {
+        let status = self.app.status()?;
+        let frame = Frame {
+            screen: self.app.screen(),
+            sources: self.app.sources(Some(&status), &self.timeline),
+        };
+        let places = places(&frame, self.area)?;
+        Some((status, places))
+    }
+
     fn has_card(&self) -> bool {
         self.view.has_card(&self.app.sources(None, &self.timeline))
     }
@@ -197,17 +210,17 @@ impl<W: SessionHandle> TerminalApp<W> {
     }
 
     fn zoom(&mut self, factor: f64, at: Option<Position>) {
-        if let Some(status) = self.app.status() {
+        if let Some((status, places)) = self.places() {
             let options = &mut self.app.options;
-            TerminalView::zoom(options, factor, at, (&status, self.area));
+            TerminalView::zoom(options, factor, at, (&status, &places));
         }
     }
 
     /// An eighth of a panel.
     fn pan(&mut self, part: [f64; 2]) {
-        if let Some(status) = self.app.status() {
+        if let Some((status, places)) = self.places() {
             let part = part.map(|part| part / 8.0);
-            TerminalView::pan_by_part(&mut self.app.options, part, &status, self.area);
+            TerminalView::pan_by_part(&mut self.app.options, part, &status, &places);
         }
     }
 
@@ -232,11 +245,8 @@ impl<W: SessionHandle> TerminalApp<W> {
             MouseEventKind::Drag(MouseButton::Left | MouseButton::Middle) => self.dragged(at),
             MouseEventKind::Up(MouseButton::Left) => {
                 let clicked = self.drag.take().is_some_and(|drag| !drag.moved);
-                let status = self.app.status();
-                let sources = self.app.sources(status.as_deref(), &self.timeline);
-                let instance = TerminalView::instance_at(&sources, at, self.area);
-                if let (true, Some(instance)) = (clicked && !self.view.has_card(&sources), instance)
-                {
+                let panel = self.places().and_then(|(_, places)| places.instance_at(at));
+                if let (true, Some(instance)) = (clicked && !self.has_card(), panel) {
                     self.app.act(SessionAction::Select(instance));
                 }
             }
@@ -254,8 +264,8 @@ impl<W: SessionHandle> TerminalApp<W> {
             at: to,
             moved: true,
         };
-        if let Some(status) = self.app.status() {
-            TerminalView::pan_by_characters(&mut self.app.options, by, &status, self.area);
+        if let Some((status, places)) = self.places() {
+            TerminalView::pan_by_characters(&mut self.app.options, by, &status, &places);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How much of the ops' own times overlaps, and what bounds it, in words.
 
+use crate::numbers::time_us;
 use lang::tr;
 use model::{Overlap, Resource};
 
@@ -16,38 +17,81 @@ pub fn in_words(overlap: Option<&Overlap>, engine: &str) -> String {
         Resource::Stream => tr!("the longest stream"),
     };
     let factor = overlap.factor();
+    if overlap.is_slower_than_alone() {
+        let bottleneck = overlap.upper_bound().filter(|_| overlap.is_at_the_bound());
+        let [round, alone] = [overlap.round_us(), overlap.alone_us].map(time_us);
+        return match bottleneck {
+            Some((_, resource)) => tr!(
+                "No overlap: a round takes {round}, its operations one at a time {alone} (bottleneck: {})",
+                by(resource),
+                round = round,
+                alone = alone
+            ),
+            None => tr!(
+                "No overlap: a round takes {round}, its operations one at a time {alone}",
+                round = round,
+                alone = alone
+            ),
+        };
+    }
     match overlap.upper_bound() {
         Some((_, resource)) if overlap.is_negligible() => tr!(
-            "No gain from streams here: the bottleneck is {} (overlap {factor}×)",
+            "No gain from streams here: the bottleneck is {} (overlap {factor}×; 1× = none)",
             by(resource),
             factor = format_args!("{factor:.2}")
         ),
         None if overlap.is_negligible() => {
             tr!(
-                "No gain from streams here (overlap {factor}×)",
+                "No gain from streams here (overlap {factor}×; 1× = none)",
                 factor = format_args!("{factor:.2}")
             )
         }
         Some((_, resource)) if overlap.is_at_the_bound() => tr!(
-            "overlap {factor}×, all that the bottleneck allows: {}",
+            "overlap {factor}× (1× = none), all that the bottleneck allows: {}",
             by(resource),
             factor = format_args!("{factor:.1}")
         ),
         Some((most, resource)) => {
             tr!(
-                "overlap {factor}× · at most {most}× (bottleneck: {})",
+                "overlap {factor}× (1× = none) · at most {most}× (bottleneck: {})",
                 by(resource),
                 factor = format_args!("{factor:.1}"),
                 most = format_args!("{most:.1}")
             )
         }
-        None => tr!("overlap {factor}×", factor = format_args!("{factor:.1}")),
+        None => tr!(
+            "overlap {factor}× (1× = none)",
+            factor = format_args!("{factor:.1}")
+        ),
     }
+}
+
+/// What the factor means, with the times that it is made of once they are measured, line by line.
+pub fn describe(overlap: Option<&Overlap>) -> Vec<String> {
+    let times = overlap.map(|overlap| {
+        let [alone, round] = [overlap.alone_us, overlap.round_us()].map(time_us);
+        tr!(
+            "operations one at a time: {alone} · a round: {round}",
+            alone = alone,
+            round = round
+        )
+    });
+    let title =
+        tr!("Overlap: the operations' times one at a time, added up, over the round's time");
+    let scale = tr!("1×: one operation at a time; 4×: on average four at once");
+    let below = tr!("Below 1×: the round also waits, for the host or for other programs");
+    let lines = [
+        Some(title.to_owned()),
+        times,
+        Some(scale.into()),
+        Some(below.into()),
+    ];
+    lines.into_iter().flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::{describe, in_words};
     use model::{Bound, Overlap, Resource};
 
     #[test]
@@ -60,24 +104,49 @@ mod tests {
         let say = |overlap: &Overlap| in_words(Some(overlap), "cuda");
         assert_eq!(
             say(&overlap(163.9, Resource::Stream, 100.0)),
-            "overlap 9.7× · at most 15.9× (bottleneck: the longest stream)"
+            "overlap 9.7× (1× = none) · at most 15.9× (bottleneck: the longest stream)"
         );
         assert_eq!(
             say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
-            "No gain from streams here: the bottleneck is the copy engine (overlap 1.01×)"
+            "No gain from streams here: the bottleneck is the copy engine (overlap 1.01×; 1× = none)"
         );
         // Ops that take longer alone than among others cannot overlap more than is possible.
         assert_eq!(
             say(&overlap(160.6, Resource::CopyEngine, 172.8)),
-            "overlap 9.2×, all that the bottleneck allows: the copy engine"
+            "overlap 9.2× (1× = none), all that the bottleneck allows: the copy engine"
         );
         assert_eq!(
             say(&overlap(567.0, Resource::Stream, 1590.0)),
-            "No gain from streams here: the bottleneck is the longest stream (overlap 1.00×)"
+            "No gain from streams here: the bottleneck is the longest stream (overlap 1.00×; 1× = none)"
         );
         assert_eq!(in_words(None, "cuda"), "overlap: measuring …");
         let bound = overlap(1580.0, Resource::Units, 1500.0);
         let by = |engine| in_words(Some(&bound), engine);
         assert!(by("cuda").contains("the SMs") && by("cpu").contains("the CPU cores"));
+    }
+
+    #[test]
+    fn a_round_that_waits_is_not_given_a_factor_of_overlap() {
+        let overlap = |resource, us| Overlap {
+            alone_us: 105.0,
+            together_us: 553.0,
+            bounds: vec![Bound { resource, us }],
+        };
+        let idle = overlap(Resource::Units, 60.0);
+        assert_eq!(
+            in_words(Some(&idle), "cpu"),
+            "No overlap: a round takes 553 µs, its operations one at a time 105 µs"
+        );
+        let bound = in_words(Some(&overlap(Resource::Host, 550.0)), "cuda");
+        assert!(
+            bound.ends_with("105 µs (bottleneck: the host's calls)"),
+            "{bound}"
+        );
+        let lines = describe(Some(&idle));
+        assert_eq!(
+            lines[1],
+            "operations one at a time: 105 µs · a round: 553 µs"
+        );
+        assert_eq!(describe(None).len() + 1, lines.len());
     }
 }

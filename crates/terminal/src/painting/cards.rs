@@ -1,15 +1,17 @@
 //! What stands over the panels: the keys, the switches, the ladder, a lesson.
 
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Style, Stylize as _};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::help::Help;
 use crate::painting::TerminalView;
 use crate::painting::colours::{ColourDepth, PALETTE};
-use crate::painting::hud::cut;
+use crate::painting::text::wrap;
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
 use screen::lab::SwitchRow;
@@ -21,8 +23,8 @@ use screen::{LadderChart, LessonEntry, LessonPage, LessonScreen, Screen};
 struct Card {
     title: String,
     lines: Vec<Line<'static>>,
-    /// The line that must be seen.
-    seen: Option<usize>,
+    /// The lines that must be seen.
+    seen: Option<Range<usize>>,
     /// Columns and lines that it is made for, whatever it holds.
     least: [usize; 2],
     /// What Escape does.
@@ -37,6 +39,32 @@ impl Card {
             seen: None,
             least: [0, 0],
             escape: tr!("Esc closes"),
+        }
+    }
+
+    /// With the title between blanks in the border, or over the lines where the border is too short
+    /// for it.
+    fn with_title_inside(self, depth: ColourDepth, columns: usize) -> Card {
+        let in_border = format!(" {} ", self.title);
+        if lang::columns(&in_border) <= columns + 2 {
+            return Card {
+                title: in_border,
+                ..self
+            };
+        }
+        let style = depth.text(PALETTE.accent).bold();
+        let title = wrap(&self.title, columns).into_iter();
+        let mut lines: Vec<Line<'static>> = title.map(|line| Line::styled(line, style)).collect();
+        lines.push(Line::default());
+        let over = lines.len();
+        lines.extend(self.lines);
+        let [least, rows] = self.least;
+        Card {
+            title: String::new(),
+            lines,
+            seen: self.seen.map(|seen| seen.start + over..seen.end + over),
+            least: [least, rows + over.min(rows)],
+            ..self
         }
     }
 }
@@ -61,9 +89,10 @@ pub(super) fn paint(view: &mut TerminalView, screen: &Screen, area: Rect, buffer
         // The terminal does not draw the population graph.
         return;
     };
+    let card = card.with_title_inside(depth, columns);
     let widest = card.lines.iter().map(Line::width).max().unwrap_or(0);
-    let [columns, rows] = card.least;
-    let widest = widest.max(columns).max(lang::columns(&card.title) + 24);
+    let [least, rows] = card.least;
+    let widest = widest.max(least).max(lang::columns(&card.title) + 24);
     let width = (widest as u16 + 4).min(area.width);
     let lines = card.lines.len();
     let text = Paragraph::new(card.lines);
@@ -73,7 +102,8 @@ pub(super) fn paint(view: &mut TerminalView, screen: &Screen, area: Rect, buffer
     let most = lines.saturating_sub(room);
     view.scroll = view.scroll.min(most);
     if let Some(seen) = card.seen {
-        view.scroll = view.scroll.clamp((seen + 1).saturating_sub(room), seen);
+        let first = seen.end.saturating_sub(room).min(seen.start);
+        view.scroll = view.scroll.clamp(first, seen.start);
     }
     let place = Rect::new(
         area.x + (area.width - width) / 2,
@@ -81,24 +111,23 @@ pub(super) fn paint(view: &mut TerminalView, screen: &Screen, area: Rect, buffer
         width,
         height,
     );
-    let foot = if most > 0 {
+    let scrolls = (most > 0).then(|| {
         let last = (view.scroll + room).min(lines);
-        tr!(
+        let whole = tr!(
             " {}–{last} of {lines} · ↑ ↓ · {escape} ",
             view.scroll + 1,
             last = last,
             lines = lines,
             escape = card.escape
-        )
-    } else {
-        format!(" {} ", card.escape)
-    };
+        );
+        [whole, format!(" ↑ ↓ · {} ", card.escape)]
+    });
+    let fits = |text: &String| lang::columns(text) + 2 <= usize::from(width);
+    let foot = scrolls.into_iter().flatten().find(fits);
+    let foot = foot.unwrap_or_else(|| format!(" {} ", card.escape));
     let block = Block::bordered()
         .border_style(depth.text(PALETTE.label))
-        .title(Span::styled(
-            format!(" {} ", card.title),
-            depth.text(PALETTE.accent).bold(),
-        ))
+        .title(Span::styled(card.title, depth.text(PALETTE.accent).bold()))
         .title_bottom(Line::styled(foot, depth.text(PALETTE.label)).right_aligned())
         .padding(Padding::horizontal(1));
     clear_halves(place, buffer);
@@ -122,21 +151,38 @@ pub(super) fn clear_halves(card: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The lessons, their names in a column; a title that is too long for so many columns is cut.
+/// The lessons, their names in a column; a title goes on in the next line where it is too long for
+/// these columns, and starts there where few are left beside the names.
 fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns: usize) -> Card {
-    let names = entries.iter().map(|entry| lang::columns(&entry.name)).max();
-    let line = |(at, entry): (usize, &LessonEntry)| {
-        let name = lang::align_left(&entry.name, names.unwrap_or(0));
-        let text = cut(&format!("{name}  {}", entry.title), columns);
-        let line = Line::from(text).style(depth.text(PALETTE.value));
-        match at == selected {
-            true => line.reversed(),
-            false => line,
+    let names = entries.iter().map(|entry| lang::columns(&entry.name));
+    let widest = names.max().unwrap_or(0);
+    let is_beside = widest + GAP + MIN_TEXT <= columns;
+    let indent = if is_beside { widest + GAP } else { GAP };
+    let mut lines = Vec::new();
+    let mut seen = None;
+    for (at, entry) in entries.iter().enumerate() {
+        let first = lines.len();
+        let mut titles = wrap(&entry.title, columns.saturating_sub(indent)).into_iter();
+        let mut texts = match is_beside {
+            true => {
+                let name = lang::align_left(&entry.name, widest);
+                let title = titles.next().unwrap_or_default();
+                vec![format!("{name}{:GAP$}{title}", "")]
+            }
+            false => wrap(&entry.name, columns),
+        };
+        texts.extend(titles.map(|title| format!("{:indent$}{title}", "")));
+        let style = match at == selected {
+            true => depth.text(PALETTE.value).reversed(),
+            false => depth.text(PALETTE.value),
+        };
+        lines.extend(texts.into_iter().map(|text| Line::styled(text, style)));
+        if at == selected {
+            seen = Some(first..lines.len());
         }
-    };
-    let lines = entries.iter().enumerate().map(line).collect();
+    }
     Card {
-        seen: Some(selected),
+        seen,
         ..Card::new(tr!("Lessons · Enter opens"), lines)
     }
 }
@@ -166,9 +212,9 @@ fn keys(help: &Help, depth: ColourDepth, columns: usize) -> Card {
     }
 }
 
-/// The fewest columns for what a key does, beside the keys.
-const MIN_HELP: usize = 20;
-/// Between the keys and what they do.
+/// The fewest columns for a text beside a name or keys.
+const MIN_TEXT: usize = 20;
+/// Between a name or keys and the text.
 const GAP: usize = 2;
 
 /// The rows that have all of these words, below their topics. What a key does goes on in the next
@@ -178,7 +224,7 @@ fn key_lines(words: &[String], depth: ColourDepth, columns: usize) -> Vec<Line<'
     let rows = TABLE.iter().filter(here);
     let widest = rows.map(|row| lang::columns(&row.keys())).max();
     let widest = widest.unwrap_or(0);
-    let is_beside = widest + GAP + MIN_HELP <= columns;
+    let is_beside = widest + GAP + MIN_TEXT <= columns;
     let indent = if is_beside { widest + GAP } else { GAP };
     let keys = depth.text(PALETTE.accent);
     let help = depth.text(PALETTE.value);
@@ -353,11 +399,4 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     }
     let title = tr!("{} · {} of {} · ← →", page.title, page.number, page.of);
     Card::new(title, lines)
-}
-
-/// A line broken between words into lines of at most so many columns; a longer word is broken too.
-fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let options = textwrap::Options::new(columns).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    let lines = textwrap::wrap(text, options).into_iter();
-    lines.map(|line| line.into_owned()).collect()
 }

@@ -1,11 +1,13 @@
-//! Two lines at the foot: figures, and what the person should know; and each panel's name.
+//! At the foot a line of figures, and below it what the person should know; and each panel's name.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::widgets::{Clear, Widget as _};
 
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::layout::{Panel, TerminalLayout};
+use crate::painting::text::{APART, wrap, wrap_parts};
 use crate::painting::{Frame, MIN_TERMINAL_SIZE};
 use lang::{Message, tr};
 use model::{Action, SessionAction, Status, ViewAction};
@@ -20,9 +22,7 @@ pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
         columns = columns,
         rows = rows
     );
-    let width = usize::from(area.width);
-    let options = textwrap::Options::new(width).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    let lines = textwrap::wrap(&sentence, options);
+    let lines = wrap(&sentence, area.width.into());
     for (y, line) in (area.y..area.bottom()).zip(lines) {
         buffer.set_stringn(area.x, y, line, area.width.into(), Style::reset());
     }
@@ -52,7 +52,73 @@ pub(super) fn paint_label(
     buffer.set_stringn(place.x, place.y, name, place.width.into(), style);
 }
 
-/// Paints both lines.
+/// What stands below the figures all the time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Foot {
+    /// Line by line.
+    pub(super) lines: Vec<String>,
+    tone: Tone,
+}
+
+/// How the foot is to be seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tone {
+    /// Something that was asked for is not there.
+    Notice,
+    /// True all the time.
+    Accent,
+    /// Keys.
+    Label,
+}
+
+impl Foot {
+    /// For so many columns and at most so many rows, with a timeline or without one.
+    pub(super) fn of(
+        frame: &Frame<'_>,
+        status: &Status,
+        has_timeline: bool,
+        [columns, most]: [usize; 2],
+    ) -> Foot {
+        let columns = columns.saturating_sub(2);
+        let mut parts = Vec::new();
+        if let Some(comparison) = &frame.screen.comparison {
+            parts.extend(comparison.in_short(has_timeline));
+        }
+        let mut lines = wrap_parts(&parts, columns);
+        let mut tone = Tone::Accent;
+        if frame.options.timeline && !has_timeline {
+            let missing = tr!("the terminal is too small for the timeline").to_owned();
+            parts.insert(0, missing);
+            let with_it = wrap_parts(&parts, columns);
+            if with_it.len() <= most {
+                (lines, tone) = (with_it, Tone::Notice);
+            }
+        }
+        if lines.is_empty() {
+            let is_warning = |(urgency, _): &&(Urgency, Message)| *urgency == Urgency::Warning;
+            let figures = frame.screen.figures.as_ref();
+            let warning = figures.and_then(|it| it.messages.iter().find(is_warning));
+            lines.extend(warning.iter().flat_map(|(_, text)| wrap(text, columns)));
+        }
+        if lines.is_empty() {
+            lines.push(hints(status, columns));
+            tone = Tone::Label;
+        }
+        lines.truncate(most);
+        Foot { lines, tone }
+    }
+
+    fn style(&self, depth: ColourDepth) -> Style {
+        match self.tone {
+            Tone::Notice => depth.on(PALETTE.on_notice, PALETTE.notice),
+            Tone::Accent => depth.text(PALETTE.accent),
+            Tone::Label if depth == ColourDepth::None => Style::new().dim(),
+            Tone::Label => depth.text(PALETTE.label),
+        }
+    }
+}
+
+/// Paints the figures and the foot.
 pub(super) fn paint(
     depth: ColourDepth,
     frame: &Frame<'_>,
@@ -63,11 +129,7 @@ pub(super) fn paint(
     let Some(figures) = &frame.screen.figures else {
         return;
     };
-    let [top, bottom] = [0, 1].map(|row| Rect {
-        y: places.hud.y + row,
-        height: 1,
-        ..places.hud
-    });
+    let top = places.hud;
     let (state, style) = match figures.state {
         State::Ended => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
         State::Running => (
@@ -82,27 +144,52 @@ pub(super) fn paint(
     let line = fitted(&in_line(figures, frame, status, places), room);
     let style = depth.text(PALETTE.value);
     buffer.set_stringn(top.x + used, top.y, line, room, style);
-    let (text, style) = second(depth, figures, frame, status, places);
-    buffer.set_style(bottom, style);
-    let text = cut(&text, usize::from(bottom.width).saturating_sub(1));
-    buffer.set_string(bottom.x + 1, bottom.y, text, style);
+    let lines = Rect {
+        y: top.y + 1,
+        height: top.height - 1,
+        ..top
+    };
+    paint_lines(&places.foot.lines, places.foot.style(depth), lines, buffer);
 }
 
-/// The text, cut to at most `most` characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    if lang::columns(text) <= most {
-        return text.into();
-    }
-    let mut cut = String::new();
-    for letter in text.chars() {
-        let longer = format!("{cut}{letter}");
-        if lang::columns(&longer) >= most {
-            break;
+/// Paints what is urgent or has just happened, whole: over the foot if both are a line, else over
+/// what is above the figures.
+pub(super) fn paint_notice(
+    depth: ColourDepth,
+    frame: &Frame<'_>,
+    status: &Status,
+    places: &TerminalLayout,
+    buffer: &mut Buffer,
+) {
+    let Some((text, style)) = notice(depth, frame, status, places) else {
+        return;
+    };
+    let hud = places.hud;
+    let lines = wrap(&text, usize::from(hud.width.saturating_sub(2)));
+    let height = lines.len() as u16;
+    let place = if height == 1 && places.foot.lines.len() == 1 {
+        Rect {
+            y: hud.y + 1,
+            height,
+            ..hud
         }
-        cut = longer;
+    } else {
+        let height = height.min(hud.y);
+        Rect {
+            y: hud.y - height,
+            height,
+            ..hud
+        }
+    };
+    Clear.render(place, buffer);
+    paint_lines(&lines, style, place, buffer);
+}
+
+fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
+    buffer.set_style(place, style);
+    for (y, line) in (place.y..place.bottom()).zip(lines) {
+        buffer.set_string(place.x + 1, y, line, style);
     }
-    cut.push('…');
-    cut
 }
 
 /// The rank of how instances share streams: a terminal has no toolbar that shows it.
@@ -150,7 +237,6 @@ fn in_line(
 
 /// What there is room for, in its order: by rank, up to the first that has none.
 fn fitted(figures: &[(u8, String)], room: usize) -> String {
-    const APART: &str = " · ";
     let mut by_rank: Vec<usize> = (0..figures.len()).collect();
     by_rank.sort_by_key(|&at| figures[at].0);
     let mut used = 0;
@@ -164,42 +250,36 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
     kept.collect::<Vec<_>>().join(APART)
 }
 
-/// The most urgent sentence, or the keys that matter most.
-fn second(
+/// What is urgent or has just happened.
+fn notice(
     depth: ColourDepth,
-    figures: &Figures,
     frame: &Frame<'_>,
     status: &Status,
     places: &TerminalLayout,
-) -> (String, Style) {
+) -> Option<(String, Style)> {
     // The timeline's head has the finding of the last change.
     let has_head = places.timeline.is_some();
     let is_new = |it: &&(Urgency, Message)| !(has_head && repeats_finding(it, status));
-    match figures.messages.iter().find(is_new) {
-        Some((Urgency::Failure, why)) => {
-            return (why.to_string(), depth.on(PALETTE.on_failed, PALETTE.failed));
-        }
-        Some((Urgency::Notice, notice)) => {
-            let style = depth.on(PALETTE.on_notice, PALETTE.notice);
-            return (notice.to_string(), style);
-        }
-        Some((Urgency::Warning, _)) | None => {}
-    }
-    if frame.options.timeline && places.timeline.is_none() {
-        let sentence = tr!("the terminal is too small for the timeline");
-        return (sentence.into(), depth.on(PALETTE.on_notice, PALETTE.notice));
-    }
-    if let Some(comparison) = &frame.screen.comparison {
-        return (comparison.in_one_line(), depth.text(PALETTE.accent));
-    }
-    let is_warning = |(urgency, _): &&(Urgency, Message)| *urgency == Urgency::Warning;
-    if let Some((_, warning)) = figures.messages.iter().find(is_warning) {
-        return (warning.to_string(), depth.text(PALETTE.accent));
-    }
+    let figures = frame.screen.figures.as_ref()?;
+    let (urgency, sentence) = figures.messages.iter().find(is_new)?;
+    let style = match urgency {
+        Urgency::Failure => depth.on(PALETTE.on_failed, PALETTE.failed),
+        Urgency::Notice => depth.on(PALETTE.on_notice, PALETTE.notice),
+        Urgency::Warning => return None,
+    };
+    Some((sentence.to_string(), style))
+}
+
+/// The keys that matter most, as many as there is room for.
+fn hints(status: &Status, room: usize) -> String {
+    let pause = match status.running {
+        true => tr!("pause"),
+        false => tr!("run"),
+    };
     let hints: [(Action, &str); 8] = [
         (ViewAction::ToggleHelp.into(), tr!("keys")),
         (ViewAction::Quit.into(), tr!("quit")),
-        (SessionAction::TogglePause.into(), tr!("pause")),
+        (SessionAction::TogglePause.into(), pause),
         (SessionAction::NextKernel.into(), tr!("kernel")),
         (ViewAction::ToggleTimeline.into(), tr!("timeline")),
         (ViewAction::ToggleSingle.into(), tr!("one panel")),
@@ -209,10 +289,5 @@ fn second(
     let hints = (0..).zip(hints);
     let hints = hints.map(|(rank, (action, word))| (rank, format!("{} {word}", action.key())));
     let hints: Vec<(u8, String)> = hints.collect();
-    let room = usize::from(places.hud.width).saturating_sub(1);
-    let style = match depth {
-        ColourDepth::None => Style::new().dim(),
-        _ => depth.text(PALETTE.label),
-    };
-    (fitted(&hints, room), style)
+    fitted(&hints, room)
 }

@@ -2,13 +2,16 @@
 
 use ratatui::layout::{Position, Rect};
 
-use model::Status;
+use crate::painting::Frame;
+use crate::painting::hud::Foot;
+use crate::painting::timeline::Contents;
+use model::{Status, Streams};
 
 /// The smallest panel that shows something, in columns and rows.
 const MIN_PANEL: [u16; 2] = [6, 2];
 
-/// Rows of figures at the foot.
-const HUD: u16 = 2;
+/// The fewest rows of the panels: one with its name.
+const MIN_ROWS: u16 = MIN_PANEL[1] + 1;
 
 /// A panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,54 +24,64 @@ pub(super) struct Panel {
 
 /// The whole screen.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct TerminalLayout {
+pub(crate) struct TerminalLayout {
     /// Those that there is room for; the selected one is among them.
     pub(super) panels: Vec<Panel>,
     /// Columns and rows of each.
     pub(super) panel: [u16; 2],
-    /// Below the panels.
-    pub(super) timeline: Option<Rect>,
-    /// At the foot.
+    /// Below the panels, and what stands there.
+    pub(super) timeline: Option<(Contents, Rect)>,
+    /// The row of figures, and below it the foot.
     pub(super) hud: Rect,
+    /// What stands below the figures all the time.
+    pub(super) foot: Foot,
 }
 
 impl TerminalLayout {
-    /// Of a terminal with at least [`super::MIN_TERMINAL_SIZE`] columns and rows: of one instance `only`, or
-    /// of all, and a timeline of so many lanes, if it is wanted and has room.
-    pub(super) fn new(
-        area: Rect,
-        status: &Status,
-        only: Option<usize>,
-        lanes: Option<usize>,
-    ) -> TerminalLayout {
-        let hud = Rect {
-            y: area.bottom() - HUD,
-            height: HUD,
-            ..area
+    /// Of a terminal with at least [`super::MIN_TERMINAL_SIZE`] columns and rows. The timeline's text
+    /// is whole, and has what rows that takes; without room for that there is no timeline.
+    pub(super) fn new(area: Rect, frame: &Frame<'_>, status: &Status) -> TerminalLayout {
+        let split = |foot: &Foot| {
+            let height = 1 + foot.lines.len() as u16;
+            let hud = Rect {
+                y: area.bottom() - height,
+                height,
+                ..area
+            };
+            let above = Rect {
+                height: area.height - height,
+                ..area
+            };
+            (hud, above)
         };
-        let mut above = Rect {
-            height: area.height - HUD,
-            ..area
-        };
-        let timeline = lanes.and_then(|lanes| {
-            let wanted = u16::try_from(lanes + 3).unwrap_or(u16::MAX);
-            let height = wanted.min(above.height / 2);
-            (height >= 4).then_some(height)
+        let room = [area.width, area.height - MIN_ROWS - 1].map(usize::from);
+        let mut foot = Foot::of(frame, status, frame.options.timeline, room);
+        let (mut hud, mut above) = split(&foot);
+        let contents = frame.options.timeline.then(|| {
+            let most = usize::from(above.height.saturating_sub(MIN_ROWS));
+            Contents::of(frame.screen, lanes(status), area.width, most)
         });
-        if let Some(height) = timeline {
+        let timeline = contents.flatten().map(|contents| {
+            let height = contents.height(above.height.into()) as u16;
             above.height -= height;
-        }
-        let timeline = timeline.map(|height| Rect {
-            y: above.bottom(),
-            height,
-            ..area
+            let place = Rect {
+                y: above.bottom(),
+                height,
+                ..area
+            };
+            (contents, place)
         });
-        let (panels, panel) = tile(above, status, only);
+        if timeline.is_none() {
+            foot = Foot::of(frame, status, false, room);
+            (hud, above) = split(&foot);
+        }
+        let (panels, panel) = tile(above, status, frame.options.single_instance(status));
         TerminalLayout {
             panels,
             panel,
             timeline,
             hud,
+            foot,
         }
     }
 
@@ -77,10 +90,23 @@ impl TerminalLayout {
         self.panels.iter().find(|panel| panel.rect.contains(at))
     }
 
+    /// The instance whose panel stands at a character.
+    pub(crate) fn instance_at(&self, at: Position) -> Option<usize> {
+        Some(self.panel_at(at)?.instance)
+    }
+
     /// The first and the last instance that has a panel.
     pub(super) fn shown(&self) -> Option<(usize, usize)> {
         let first = self.panels.first()?.instance;
         Some((first, self.panels.last()?.instance))
+    }
+}
+
+/// The lanes of a round that has not been timed yet.
+fn lanes(status: &Status) -> usize {
+    match status.switches.streams {
+        Streams::PerInstance => status.instances,
+        Streams::One | Streams::Default | Streams::Batch => 1,
     }
 }
 

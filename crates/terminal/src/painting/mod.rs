@@ -1,4 +1,4 @@
-//! The session in a terminal: panels of half blocks or Braille dots, two lines of figures, the
+//! The session in a terminal: panels of half blocks or Braille dots, a line of figures, the
 //! timeline as bars of text, cards over it all.
 //!
 //! What the window draws with pixels stands here in characters: the same camera (its pixels are
@@ -12,6 +12,7 @@ mod glyphs;
 mod hud;
 mod layout;
 mod picture_cache;
+mod text;
 mod timeline;
 
 #[cfg(test)]
@@ -25,13 +26,13 @@ use ratatui::layout::{Position, Rect};
 use crate::help::Help;
 use life::Size;
 use model::PictureSource;
-use model::{PicturePlan, Status, Streams};
+use model::{PicturePlan, Status};
 use screen::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
 
 pub use colours::ColourDepth;
 pub use glyphs::Glyphs;
 use glyphs::{Dots, Paint};
-use layout::TerminalLayout;
+pub(crate) use layout::TerminalLayout;
 use picture_cache::PictureCache;
 
 /// The fewest columns and rows of a terminal that is of use.
@@ -124,7 +125,8 @@ impl TerminalView {
             hud::too_small(area, buffer);
         } else if let (Some(status), Some(places)) = (frame.status, places(frame, area)) {
             self.paint_panels(frame, status, &places, buffer);
-            if let Some(place) = places.timeline {
+            if let Some((contents, place)) = &places.timeline {
+                let place = (contents, *place);
                 timeline::paint(frame.screen, status, self.depth, place, buffer);
             }
             hud::paint(self.depth, frame, status, &places, buffer);
@@ -133,6 +135,7 @@ impl TerminalView {
                 ..area
             };
             cards::paint(self, frame.screen, body, buffer);
+            hud::paint_notice(self.depth, frame, status, &places, buffer);
         }
         if self.glyphs == Glyphs::Ascii {
             glyphs::to_ascii(area, buffer);
@@ -140,15 +143,12 @@ impl TerminalView {
     }
 
     /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
-    pub fn zoom(
+    pub(crate) fn zoom(
         options: &mut ViewOptions,
         factor: f64,
         at: Option<Position>,
-        (status, area): (&Status, Rect),
+        (status, places): (&Status, &TerminalLayout),
     ) {
-        let Some(places) = places_of(options, status, area) else {
-            return;
-        };
         let pixels = Dots::PIXELS.of(places.panel);
         match at.map(|at| places.panel_at(at).map(|panel| (at, panel.rect))) {
             None => options.camera.zoom(factor, status.size, pixels),
@@ -165,33 +165,33 @@ impl TerminalView {
     }
 
     /// Shows the whole lattice, or the part from before.
-    pub fn toggle_fit(options: &mut ViewOptions, status: &Status, area: Rect) {
-        if let Some(places) = places_of(options, status, area) {
-            let panel = Dots::PIXELS.of(places.panel);
-            options.camera.toggle_fit(status.size, panel);
-        }
+    pub(crate) fn toggle_fit(options: &mut ViewOptions, status: &Status, places: &TerminalLayout) {
+        let panel = Dots::PIXELS.of(places.panel);
+        options.camera.toggle_fit(status.size, panel);
     }
 
     /// Moves what is shown by parts of a panel, as a hand moves paper.
-    pub fn pan_by_part(options: &mut ViewOptions, part: [f64; 2], status: &Status, area: Rect) {
-        pan(options, status, area, |panel| {
-            [0, 1].map(|axis| part[axis] * f64::from(panel[axis]))
-        });
+    pub(crate) fn pan_by_part(
+        options: &mut ViewOptions,
+        part: [f64; 2],
+        status: &Status,
+        places: &TerminalLayout,
+    ) {
+        let panel = Dots::PIXELS.of(places.panel);
+        let pixels = [0, 1].map(|axis| part[axis] * f64::from(panel[axis]));
+        options.camera.pan(pixels, status.size, panel);
     }
 
     /// Moves what is shown by so many columns and rows.
-    pub fn pan_by_characters(
+    pub(crate) fn pan_by_characters(
         options: &mut ViewOptions,
         [x, y]: [i32; 2],
         status: &Status,
-        area: Rect,
+        places: &TerminalLayout,
     ) {
-        pan(options, status, area, |_| [f64::from(x), f64::from(2 * y)]);
-    }
-
-    /// The instance whose panel stands at a character.
-    pub fn instance_at(sources: &Sources<'_>, at: Position, area: Rect) -> Option<usize> {
-        Some(places(sources, area)?.panel_at(at)?.instance)
+        let panel = Dots::PIXELS.of(places.panel);
+        let pixels = [f64::from(x), f64::from(2 * y)];
+        options.camera.pan(pixels, status.size, panel);
     }
 
     /// Whether a card covers the panels.
@@ -251,36 +251,10 @@ impl TerminalView {
     }
 }
 
-fn pan(
-    options: &mut ViewOptions,
-    status: &Status,
-    area: Rect,
-    pixels: impl Fn([u32; 2]) -> [f64; 2],
-) {
-    if let Some(places) = places_of(options, status, area) {
-        let panel = Dots::PIXELS.of(places.panel);
-        options.camera.pan(pixels(panel), status.size, panel);
-    }
-}
-
 /// Where everything stands, if the terminal is large enough.
-fn places(sources: &Sources<'_>, area: Rect) -> Option<TerminalLayout> {
-    places_of(sources.options, sources.status?, area)
-}
-
-fn places_of(options: &ViewOptions, status: &Status, area: Rect) -> Option<TerminalLayout> {
+pub(crate) fn places(frame: &Frame<'_>, area: Rect) -> Option<TerminalLayout> {
     if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
         return None;
     }
-    let lanes = match status.switches.streams {
-        Streams::PerInstance => status.instances,
-        Streams::One | Streams::Default | Streams::Batch => 1,
-    };
-    let lanes = options.timeline.then_some(lanes);
-    Some(TerminalLayout::new(
-        area,
-        status,
-        options.single_instance(status),
-        lanes,
-    ))
+    Some(TerminalLayout::new(area, frame, frame.status?))
 }

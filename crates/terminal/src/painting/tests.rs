@@ -119,8 +119,8 @@ impl View {
         self.with(Some(status), |painter, frame| painter.request(frame, area))
     }
 
-    fn places(&self, status: &Status, area: Rect) -> Option<TerminalLayout> {
-        places_of(&self.options, status, area)
+    fn places(&mut self, status: &Status, area: Rect) -> Option<TerminalLayout> {
+        self.with(Some(status), |_, frame| places(frame, area))
     }
 }
 
@@ -230,9 +230,10 @@ fn a_zoomed_panel_goes_around_the_torus() {
             status.switches.transfer = choice;
             let paint = |pan: [u32; 2], lattice: &Lattice| {
                 let mut view = view();
-                TerminalView::zoom(&mut view.options, zoom, None, (&status, area));
+                let places = view.places(&status, area).unwrap();
+                TerminalView::zoom(&mut view.options, zoom, None, (&status, &places));
                 let [x, y] = pan.map(|pixels| -(pixels as i32));
-                TerminalView::pan_by_characters(&mut view.options, [x, y / 2], &status, area);
+                TerminalView::pan_by_characters(&mut view.options, [x, y / 2], &status, &places);
                 let plan = view.request(&status, area).unwrap();
                 let lattices = std::slice::from_ref(lattice);
                 let pictures = match plan.transfer {
@@ -242,7 +243,6 @@ fn a_zoomed_panel_goes_around_the_torus() {
                 view.update(&status, &Source(pictures));
                 let mut buffer = Buffer::empty(area);
                 view.paint(Some(&status), area, &mut buffer);
-                let places = view.places(&status, area).unwrap();
                 let (transform, _) =
                     view.painter
                         .target_transform(&view.options, status.size, &places);
@@ -332,7 +332,11 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
             .find(|line| line.trim_start().starts_with(name));
         found.unwrap_or_else(|| panic!("{name}: {lines:#?}"))
     };
-    assert!(row("overlap").contains("█ launch"), "{}", row("overlap"));
+    let head = row("overlap");
+    assert!(
+        head.contains("█ launch") && head.contains("this round: "),
+        "{head}"
+    );
     assert!(row("host ").contains('■'));
     for stream in 0..16 {
         let row = row(&format!("stream {stream} "));
@@ -351,37 +355,204 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
     );
 }
 
-#[test]
-fn a_finding_over_the_lanes_is_said_once_and_b_s_round_is_called_so() {
-    let mut status = status(8, size(64, 64));
-    let mut view = view();
-    view.options.timeline = true;
-    let effect = model::Effect {
-        what: "one shared stream".into(),
+/// One stream for all, where there was one each.
+fn effect() -> model::Effect {
+    model::Effect {
+        what: lang::message!("one stream for all instances"),
         round_us: [Some(170.0), Some(2180.0)],
         finding: Some(model::Finding::of(0.078, [0.0765, 0.0794])),
-    };
+    }
+}
+
+/// A and B with these settings, measured.
+fn comparison(b: model::Switches) -> model::AbComparison {
+    model::AbComparison {
+        switches: [model::Switches::DEFAULT, b],
+        round_us: [Some(100.0), Some(200.0)],
+        finding: Some(model::Finding::of(0.5, [0.49, 0.51])),
+        differing: Some((0, 1234)),
+        each: 4,
+    }
+}
+
+fn one_stream() -> model::Switches {
+    model::Switches {
+        streams: model::Streams::One,
+        ..model::Switches::DEFAULT
+    }
+}
+
+#[test]
+fn a_finding_over_the_lanes_is_said_once() {
+    let mut status = status(8, size(64, 64));
+    let mut view = view();
+    let effect = effect();
     status.notice = Some(effect.in_words().into());
     status.last_effect = Some(effect);
     view.update(&status, &fixtures::TimedBefore(8));
-    let said = |view: &mut View, status: &Status| text(&screen(view, status, [120, 40])).concat();
-    let lines = said(&mut view, &status);
-    assert_eq!(lines.matches("12.8× slower").count(), 1, "{lines}");
-    assert!(!lines.contains("Round of B"), "{lines}");
-    view.options.timeline = false;
-    let lines = said(&mut view, &status);
-    assert_eq!(lines.matches("12.8× slower").count(), 1, "{lines}");
+    for has_timeline in [true, false] {
+        view.options.timeline = has_timeline;
+        view.update(&status, &fixtures::TimedBefore(8));
+        let lines = text(&screen(&mut view, &status, [120, 40])).concat();
+        assert_eq!(lines.matches("12.8× slower").count(), 1, "{lines}");
+    }
+}
+
+#[test]
+fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
+    let mut view = view();
     view.options.timeline = true;
-    (status.notice, status.last_effect) = (None, None);
-    status.comparison = Some(model::AbComparison {
-        switches: [model::Switches::DEFAULT; 2],
-        round_us: [Some(100.0), Some(200.0)],
-        finding: None,
-        differing: None,
-        each: 4,
-    });
-    let lines = said(&mut view, &status);
-    assert!(lines.contains("Round of B"), "{lines}");
+    let mut before_and_after = status(8, size(64, 64));
+    before_and_after.last_effect = Some(effect());
+    let mut a_and_b = status(8, size(64, 64));
+    a_and_b.comparison = Some(comparison(one_stream()));
+    for (status, [above, below]) in [
+        (before_and_after, ["before: host", "after: host"]),
+        (a_and_b, ["A: host", "B: host"]),
+    ] {
+        view.timeline = Timeline::default();
+        view.update(&status, &fixtures::TimedBefore(8));
+        for (columns, rows) in [(60, 20), (80, 24), (100, 30), (160, 50)] {
+            let lines = text(&screen(&mut view, &status, [columns, rows]));
+            let row = |name: &str| {
+                let row = lines
+                    .iter()
+                    .position(|line| line.trim_start().starts_with(name));
+                row.unwrap_or_else(|| panic!("{name} at {columns} × {rows}: {lines:#?}"))
+            };
+            assert!(row(above) + 1 < row(below), "{lines:#?}");
+            for row in [row(above), row(below)] {
+                assert!(lines[row].contains('■') && lines[row + 1].contains('█'));
+            }
+            let all = lines.concat();
+            for entry in ["■ host call", "█ launch", "▒ download", "bars: one round"] {
+                assert!(all.contains(entry), "{entry}: {lines:#?}");
+            }
+        }
+        // Where one has room, it is the newer one, and is called so.
+        let lines = text(&screen(&mut view, &status, [160, 11])).concat();
+        assert!(lines.contains(below) && !lines.contains(above), "{lines}");
+    }
+}
+
+/// Text without blanks: as it is, wherever it is broken into lines.
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn no_finding_and_no_notice_is_cut_at_any_width() {
+    let both = [lang::Language::English, lang::Language::Chinese];
+    for language in both {
+        lang::with(language, || {
+            let mut changed = status(2, size(16, 16));
+            changed.last_effect = Some(effect());
+            let mut compared = status(2, size(16, 16));
+            compared.comparison = Some(comparison(one_stream()));
+            let mut equal = status(2, size(16, 16));
+            equal.comparison = Some(comparison(model::Switches::DEFAULT));
+            let mut noticed = changed.clone();
+            noticed.notice = Some(lang::message!(
+                "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
+                from = "1,234,567",
+                first = "F2",
+                last = "F8"
+            ));
+            for status in [changed, compared, equal, noticed] {
+                let mut view = view();
+                view.options.timeline = true;
+                view.update(&status, &fixtures::TimedBefore(2));
+                for columns in 32..=200 {
+                    for rows in [10, 16, 24] {
+                        uncut(&mut view, &status, [columns, rows]);
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Looks for all that is to be said on a screen of this size.
+fn uncut(view: &mut View, status: &Status, at: [u16; 2]) {
+    let lines = text(&screen(view, status, at));
+    let all: String = lines.iter().map(|line| squeezed(line)).collect();
+    let says = |text: &str| {
+        assert!(
+            all.contains(&squeezed(text)),
+            "{text} at {at:?}: {lines:#?}"
+        )
+    };
+    if let Some(notice) = &status.notice {
+        says(notice); // it may lie over the timeline for its seconds
+        return;
+    }
+    let area = Rect::new(0, 0, at[0], at[1]);
+    let has_timeline = view.places(status, area).unwrap().timeline.is_some();
+    if has_timeline {
+        let found = screen::finding::headline(status).unwrap();
+        says(&found.factor);
+        says(&found.subject);
+        says(&found.times);
+    } else {
+        assert!(at[1] < 24, "{at:?}: {lines:#?}");
+        if status.comparison.is_none() {
+            says(lang::tr!("the terminal is too small for the timeline"));
+        }
+    }
+    if let Some(comparison) = &status.comparison {
+        let texts = screen::comparison::ComparisonTexts::of(comparison, status.kernel);
+        let short = texts.in_short(has_timeline);
+        short.iter().for_each(|part| says(part));
+    }
+    let figures = lines.iter().find(|line| line.contains('▶'));
+    assert!(figures.is_some(), "{lines:#?}");
+}
+
+#[test]
+fn no_text_of_a_lesson_is_cut_at_any_width() {
+    let status = status(2, size(16, 16));
+    let list = fixtures::lesson_list(11);
+    let LessonScreen::List { entries, .. } = &list else {
+        unreachable!("it is a list")
+    };
+    let mut of_list = vec!["Lessons · Enter opens".to_owned()];
+    for entry in entries {
+        of_list.extend([entry.name.clone(), entry.title.clone()]);
+    }
+    let page = fixtures::lesson_page(false);
+    let mut of_page = vec![page.title.clone(), page.text.clone(), page.question.clone()];
+    of_page.extend([page.note.clone()]);
+    of_page.extend(
+        page.rows
+            .iter()
+            .map(|(what, value)| format!("{what}: {value}")),
+    );
+    of_page.extend(page.checks.iter().map(|(what, _)| what.clone()));
+    let curve = fixtures::speedup_page(5, true);
+    let of_curve = vec![curve.title.clone(), curve.text.clone()];
+    let mut view = view();
+    for (lesson, texts) in [
+        (list, of_list),
+        (LessonScreen::Page(page), of_page),
+        (LessonScreen::Page(curve), of_curve),
+    ] {
+        view.lesson = Some(lesson);
+        for columns in 32..=200 {
+            let lines = text(&screen(&mut view, &status, [columns, 160]));
+            let card = lines.iter().filter_map(|line| {
+                let from = line.find(['│', '┌', '└'])?;
+                let to = line.rfind(['│', '┐', '┘'])?;
+                Some(squeezed(line[from..to].trim_matches(['│', '┌', '─'])))
+            });
+            let all: String = card.collect();
+            for text in &texts {
+                assert!(
+                    all.contains(&squeezed(text)),
+                    "{text} at {columns}: {lines:#?}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

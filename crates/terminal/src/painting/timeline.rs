@@ -1,12 +1,13 @@
 //! A timed round as bars of text: a row for the host's calls, one for each stream (or for several,
-//! where there are more than rows), and the axis.
+//! where there are more than rows), and the axis; with a round before a change, or of A, the same
+//! above it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::painting::colours::{ColourDepth, PALETTE};
-use crate::painting::hud::cut;
+use crate::painting::text::{cut, wrap, wrap_parts};
 use engine::StreamId;
 use lang::tr;
 use model::Status;
@@ -14,12 +15,16 @@ use model::trace::StepKind;
 use screen::Screen;
 use screen::numbers::time_us;
 use screen::timeline::RoundChart;
-use screen::timeline::lanes::{Bar, Lane, fold_lanes};
+use screen::timeline::lanes::{Lane, fold_lanes};
 use screen::timeline::scale::{TimeRange, TimeScale};
-pub(super) use screen::timeline::{KINDS, Kind};
+use screen::timeline::{KINDS, Kind, Which, drawn_round};
 
 /// Columns of a row's name.
 const NAMES: u16 = 16;
+/// Between the legend's entries.
+const GAP: usize = 2;
+/// The fewest rows of a round: the host's, and one of all streams.
+const MIN_ROWS: usize = 2;
 
 /// What a kind of work is painted with, so that it is told apart without colours too.
 fn symbol(kind: Kind) -> char {
@@ -34,93 +39,291 @@ fn symbol(kind: Kind) -> char {
     }
 }
 
+/// An entry of the legend: a kind of work, or what else is to be known of the bars.
+type Entry = (Option<Kind>, String);
+
+/// What stands in the timeline, whole, and how many rows that takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Contents {
+    /// Lines over the bars.
+    head: Vec<String>,
+    /// Lines below the axis.
+    legend: Vec<Vec<Entry>>,
+    /// Whether the legend stands at the end of the head's last line instead.
+    is_legend_beside: bool,
+    /// Whether the round before the one that is shown has room above it.
+    has_both: bool,
+    /// Rows of bars, were each lane to have its own.
+    rows: usize,
+}
+
+impl Contents {
+    /// For so many columns and at most so many rows: all of it, or what matters most; `None` where not
+    /// even that has room. Before the first timed round so many lanes are expected.
+    pub(super) fn of(screen: &Screen, lanes: usize, columns: u16, most: usize) -> Option<Contents> {
+        let has_before = screen.round_before.is_some();
+        let attempts = [
+            (has_before, true, true),
+            (false, true, true),
+            (false, false, true),
+            (false, false, false),
+        ];
+        let mut attempts = attempts.into_iter().map(|(both, overlap, legend)| {
+            Contents::with((both, overlap, legend), screen, lanes, columns)
+        });
+        attempts.find(|contents| contents.min_height() <= most)
+    }
+
+    fn with(
+        (has_both, has_overlap, has_legend): (bool, bool, bool),
+        screen: &Screen,
+        lanes: usize,
+        columns: u16,
+    ) -> Contents {
+        let columns = usize::from(columns);
+        let head = wrap_parts(&head(screen, has_overlap), columns.saturating_sub(2));
+        let entries = match has_legend {
+            true => legend(screen),
+            false => Vec::new(),
+        };
+        let used = head.last().map_or(0, |line| 1 + lang::columns(line));
+        let is_legend_beside =
+            used > 0 && used + GAP + width_of(&entries) <= columns && !entries.is_empty();
+        let lanes_of = |chart: &RoundChart| chart.lanes.len();
+        let after = screen
+            .round
+            .as_ref()
+            .map_or(lanes, |it| lanes_of(it))
+            .max(1);
+        let before = screen.round_before.as_ref().filter(|_| has_both);
+        let before = before.map_or(0, |it| 1 + lanes_of(it).max(1));
+        Contents {
+            head,
+            legend: in_lines(entries, columns.saturating_sub(2)),
+            is_legend_beside,
+            has_both,
+            rows: 1 + after + before,
+        }
+    }
+
+    /// Rows that are not bars: the axis among them.
+    fn around(&self) -> usize {
+        let legend = if self.is_legend_beside {
+            0
+        } else {
+            self.legend.len()
+        };
+        self.head.len() + 1 + legend
+    }
+
+    /// The rows that it needs.
+    pub(super) fn min_height(&self) -> usize {
+        let rounds = 1 + usize::from(self.has_both);
+        self.around() + rounds * MIN_ROWS
+    }
+
+    /// The rows that it takes of so many above the foot: half of them where lanes are many, and the
+    /// legend.
+    pub(super) fn height(&self, above: usize) -> usize {
+        let height = self.around() + self.rows;
+        let legend = if self.is_legend_beside {
+            0
+        } else {
+            self.legend.len()
+        };
+        height.min(above / 2 + legend).max(self.min_height())
+    }
+}
+
+/// What is said over the bars.
+fn head(screen: &Screen, has_overlap: bool) -> Vec<String> {
+    let mut parts = Vec::new();
+    if let Some(found) = &screen.finding {
+        parts.push(match found.subject.as_str() {
+            "" => found.factor.clone(),
+            subject => tr!("{label}: {value}", label = subject, value = found.factor),
+        });
+        parts.push(found.times.clone());
+    }
+    // While A and B are compared, overlap is not measured.
+    let overlap = screen.overlap.as_ref().filter(|_| has_overlap);
+    parts.extend(overlap.map(|overlap| (**overlap).clone()));
+    match &screen.round {
+        None => parts.push(tr!("No round has been timed yet").into()),
+        // The finding has the times of the rounds compared.
+        Some(round) if screen.finding.is_none() => {
+            parts.push(tr!("this round: {}", time_us(round.wall / 1e3)));
+        }
+        Some(_) => {}
+    }
+    parts
+}
+
+/// The kinds of work that the rounds have, and what the bars are.
+fn legend(screen: &Screen) -> Vec<Entry> {
+    let rounds = [&screen.round, &screen.round_before];
+    let rounds = || rounds.into_iter().flatten();
+    let has = |kind: Kind| {
+        let bars = rounds().flat_map(|it| it.lanes.iter().flat_map(|lane| &lane.bars));
+        let mut bars = bars.chain(rounds().flat_map(|it| &it.host));
+        bars.any(|bar| bar.kind.index() == kind.index())
+    };
+    let there = KINDS.iter().filter(|(kind, _)| has(*kind));
+    let entry = |(kind, name): &(Kind, &'static str)| -> Entry {
+        (
+            Some(*kind),
+            format!("{} {}", symbol(*kind), lang::text(name)),
+        )
+    };
+    let entries = there.map(entry);
+    // Only findings are medians that the drawing may contradict.
+    let note = screen
+        .finding
+        .as_ref()
+        .map(|_| (None, drawn_round().into()));
+    entries.chain(note).collect()
+}
+
+/// The columns of these entries beside one another.
+fn width_of(entries: &[Entry]) -> usize {
+    let widths = entries.iter().map(|(_, text)| lang::columns(text) + GAP);
+    widths.sum::<usize>().saturating_sub(GAP)
+}
+
+/// As many entries in a line as fit.
+fn in_lines(entries: Vec<Entry>, columns: usize) -> Vec<Vec<Entry>> {
+    let mut lines: Vec<Vec<Entry>> = Vec::new();
+    for (kind, text) in entries {
+        match lines.last_mut() {
+            Some(last) if width_of(last) + GAP + lang::columns(&text) <= columns => {
+                last.push((kind, text));
+            }
+            _ => {
+                let pieces = wrap(&text, columns).into_iter();
+                lines.extend(pieces.map(|piece| vec![(kind, piece)]));
+            }
+        }
+    }
+    lines
+}
+
 /// Paints it into its place.
-pub(crate) fn paint(
+pub(super) fn paint(
     screen: &Screen,
     status: &Status,
     depth: ColourDepth,
-    place: Rect,
+    (contents, place): (&Contents, Rect),
     buffer: &mut Buffer,
 ) {
-    let width = usize::from(place.width);
-    // While A and B are compared, overlap is not measured.
-    let overlap = screen.overlap.as_ref().map(|overlap| (**overlap).clone());
-    let Some(chart) = &screen.round else {
-        let none = tr!("No round has been timed yet").to_owned();
-        let head: Vec<String> = overlap.into_iter().chain([none]).collect();
-        let text = cut(&format!(" {}", head.join(" · ")), width);
-        buffer.set_string(place.x, place.y, text, depth.text(PALETTE.accent));
-        return;
-    };
-    // The finding has the times of the rounds compared: that of one round would only confuse.
-    let round = || tr!("{} per round", time_us(chart.wall / 1e3));
-    let found = screen.finding.as_ref();
-    let found = found.map(|found| format!("{}: {}", found.subject, found.factor));
-    // Of the rounds of A and B, which the window shows both, there is room for one.
-    let is_of_b = screen.comparison.is_some() && screen.round_before.is_some();
-    let of_b = is_of_b.then(|| tr!("Round of B").to_owned());
-    let round = found.is_none().then(round);
-    let head = of_b.into_iter().chain(found).chain(overlap).chain(round);
-    let head = format!(" {}", head.collect::<Vec<_>>().join(" · "));
+    let mut y = place.y;
     let style = depth.text(PALETTE.accent).bold();
-    buffer.set_string(place.x, place.y, cut(&head, width), style);
-    legend(chart, depth, place, lang::columns(&head) as u16, buffer);
-    // The first row is the head, the last one the axis; the host has the one between.
-    let rows = usize::from(place.height.saturating_sub(3)).max(1);
-    let folded = chart.lanes.len().div_ceil(rows).max(1);
+    for line in &contents.head {
+        buffer.set_stringn(place.x + 1, y, line, place.width.into(), style);
+        y += 1;
+    }
+    let entries = contents.legend.iter().flatten();
+    let mut foot = place.bottom();
+    if contents.is_legend_beside {
+        let entries: Vec<Entry> = entries.cloned().collect();
+        let x = place.right() - width_of(&entries) as u16;
+        paint_legend(&entries, depth, (x, y - 1), buffer);
+    } else {
+        foot -= contents.legend.len() as u16;
+        for (below, line) in (foot..).zip(&contents.legend) {
+            paint_legend(line, depth, (place.x + 1, below), buffer);
+        }
+    }
+    let Some(chart) = &screen.round else { return };
+    let bars = Rect {
+        x: place.x + NAMES,
+        y,
+        width: place.width.saturating_sub(NAMES + 1),
+        height: (foot - 1).saturating_sub(y),
+    };
     let whole = TimeRange {
         from: 0.0,
         length: chart.whole,
     };
-    let bars = Rect {
-        x: place.x + NAMES,
-        width: place.width.saturating_sub(NAMES + 1),
-        ..place
-    };
     let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
-    let host = [host_lane(&chart.host)];
-    let rows = std::iter::once((tr!("host").to_owned(), &host[..])).chain(
-        chart
-            .lanes
-            .chunks(folded)
-            .map(|lanes| (name(lanes, chart, status), lanes)),
-    );
-    let mut y = place.y + 1;
-    for (name, lanes) in rows {
-        if y + 1 >= place.bottom() {
-            break;
+    let [above, below] = Which::both(screen.comparison.is_some());
+    let mut rounds: Vec<(&RoundChart, Which)> = vec![match &screen.round_before {
+        None => (&**chart, Which::Only),
+        Some(_) => (&**chart, below),
+    }];
+    if let Some(before) = screen.round_before.as_ref().filter(|_| contents.has_both) {
+        rounds.insert(0, (&**before, above));
+    }
+    let lanes: Vec<usize> = rounds.iter().map(|(round, _)| round.lanes.len()).collect();
+    for ((round, which), rows) in rounds.into_iter().zip(split(&lanes, bars.height.into())) {
+        let painter = RoundPainter {
+            round,
+            status,
+            depth,
+            scale,
+            bars: Rect { y, ..bars },
+        };
+        y += painter.paint(which, rows, buffer);
+    }
+    axis(scale, bars, y, depth, buffer);
+}
+
+/// The rows of each round's lanes, below its host's, of so many rows in all.
+fn split(lanes: &[usize], rows: usize) -> Vec<usize> {
+    let room = rows.saturating_sub(lanes.len());
+    match *lanes {
+        [first, second] => {
+            let share = (room * first).div_ceil((first + second).max(1));
+            // What one does not need is the other's.
+            let above = share.min(first).max(room.saturating_sub(second));
+            let above = above.clamp(1, room.saturating_sub(1).max(1));
+            vec![above, room.saturating_sub(above).max(1)]
         }
+        _ => vec![room.max(1)],
+    }
+}
+
+/// A round in its place, the host's row being the first.
+struct RoundPainter<'a> {
+    round: &'a RoundChart,
+    status: &'a Status,
+    depth: ColourDepth,
+    scale: TimeScale,
+    bars: Rect,
+}
+
+impl RoundPainter<'_> {
+    /// Paints the host's row and the lanes, in so many rows; returns the rows that it took.
+    fn paint(&self, which: Which, rows: usize, buffer: &mut Buffer) -> u16 {
+        let host = [Lane {
+            stream: StreamId(0),
+            instance: None,
+            bars: self.round.host.clone(),
+        }];
+        self.row(0, which.host_name(), &host, buffer);
+        let folded = self.round.lanes.len().div_ceil(rows).max(1);
+        let mut used = 1;
+        for lanes in self.round.lanes.chunks(folded) {
+            let name = self.round.row_name(lanes, Some(self.status));
+            self.row(used, &name, lanes, buffer);
+            used += 1;
+        }
+        used
+    }
+
+    fn row(&self, row: u16, name: &str, lanes: &[Lane], buffer: &mut Buffer) {
+        let (bars, y) = (self.bars, self.bars.y + row);
         let room = usize::from(NAMES) - 1;
-        let name = lang::align_right(&cut(&name, room), room) + " ";
-        buffer.set_string(place.x, y, name, depth.text(PALETTE.label));
-        for piece in fold_lanes(lanes, scale, bars.x.into(), bars.width.into()) {
-            let style = colour(piece.kind, depth);
+        let name = lang::align_right(&cut(name, room), room) + " ";
+        let label = self.depth.text(PALETTE.label);
+        buffer.set_string(bars.x - NAMES, y, name, label);
+        for piece in fold_lanes(lanes, self.scale, bars.x.into(), bars.width.into()) {
+            let style = colour(piece.kind, self.depth);
             for column in piece.columns.0..piece.columns.1 {
                 if let Some(cell) = buffer.cell_mut((bars.x + column as u16, y)) {
                     cell.set_char(symbol(piece.kind)).set_style(style);
                 }
             }
         }
-        y += 1;
-    }
-    axis(scale, bars, y, depth, buffer);
-}
-
-fn host_lane(bars: &[Bar]) -> Lane {
-    Lane {
-        stream: StreamId(0),
-        instance: None,
-        bars: bars.to_vec(),
-    }
-}
-
-fn name(lanes: &[Lane], chart: &RoundChart, status: &Status) -> String {
-    match (lanes.first(), lanes.last()) {
-        (Some(first), Some(last)) if first.stream != last.stream => {
-            tr!("streams {}–{}", first.stream.0, last.stream.0)
-        }
-        (Some(only), _) => chart.lane_name(only, Some(status)),
-        _ => String::new(),
     }
 }
 
@@ -128,32 +331,12 @@ fn colour(kind: Kind, depth: ColourDepth) -> Style {
     depth.text(kind.colour(&PALETTE))
 }
 
-/// What the bars stand for: of the kinds that this round has, at the right of the head.
-fn legend(chart: &RoundChart, depth: ColourDepth, place: Rect, used: u16, buffer: &mut Buffer) {
-    let all = || {
-        chart
-            .lanes
-            .iter()
-            .flat_map(|lane| &lane.bars)
-            .chain(&chart.host)
-    };
-    let there = KINDS
-        .iter()
-        .filter(|(kind, _)| all().any(|bar| bar.kind == *kind));
-    let entries: Vec<(Kind, String)> = there
-        .map(|(kind, name)| (*kind, format!("{} {}", symbol(*kind), lang::text(name))))
-        .collect();
-    let length: usize = entries
-        .iter()
-        .map(|(_, text)| lang::columns(text) + 2)
-        .sum();
-    if usize::from(used) + 2 + length > usize::from(place.width) {
-        return;
-    }
-    let mut x = place.right() - length as u16;
+fn paint_legend(entries: &[Entry], depth: ColourDepth, (x, y): (u16, u16), buffer: &mut Buffer) {
+    let mut x = x;
     for (kind, text) in entries {
-        buffer.set_string(x, place.y, &text, colour(kind, depth));
-        x += lang::columns(&text) as u16 + 2;
+        let style = kind.map_or(depth.text(PALETTE.label), |kind| colour(kind, depth));
+        buffer.set_string(x, y, text, style);
+        x += (lang::columns(text) + GAP) as u16;
     }
 }
 
@@ -166,5 +349,20 @@ fn axis(scale: TimeScale, bars: Rect, y: u16, depth: ColourDepth, buffer: &mut B
         if x + length <= bars.right() + 1 {
             buffer.set_string(x, y, label, depth.text(PALETTE.value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn rows_are_split_by_lanes_and_none_is_left_empty_while_the_other_folds() {
+        assert_eq!(split(&[16], 9), [8]);
+        assert_eq!(split(&[16, 1], 10), [7, 1]);
+        assert_eq!(split(&[1, 16], 10), [1, 7]);
+        assert_eq!(split(&[8, 8], 10), [4, 4]);
+        assert_eq!(split(&[16, 1], 4), [1, 1]);
+        assert_eq!(split(&[2, 2], 6), [2, 2]);
     }
 }

@@ -31,8 +31,13 @@ fn paint_summary(painter: &ThemedPainter, places: &TimelineLayout, screen: &Scre
     };
     let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
     let colour = painter.palette.accent;
-    let with_time = screen.round.as_ref().map(|chart| {
-        let time = tr!("{} per round", time_us(chart.wall / 1e3));
+    // Of two rounds the finding has the times.
+    let single = screen
+        .round
+        .as_ref()
+        .filter(|_| screen.round_before.is_none());
+    let with_time = single.map(|chart| {
+        let time = tr!("this round: {}", time_us(chart.wall / 1e3));
         painter.layout_no_wrap(format!("{} · {time}", **overlap), font.clone(), colour)
     });
     let text = match with_time {

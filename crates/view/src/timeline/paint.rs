@@ -13,7 +13,7 @@ use screen::Chart;
 use screen::theme::Palette;
 use screen::timeline::lanes::{Bar, Lane, fold_lanes};
 use screen::timeline::scale::TimeScale;
-use screen::timeline::{KINDS, Kind};
+use screen::timeline::{KINDS, Kind, Which, drawn_round};
 
 /// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
 pub(crate) fn paint(
@@ -59,30 +59,6 @@ pub(crate) fn paint(
     tip::paint(painter, frame, &places);
 }
 
-/// Which of two rounds one is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Which {
-    /// The only one that is shown.
-    Only,
-    Before,
-    After,
-    A,
-    B,
-}
-
-impl Which {
-    /// The name of the round's host lane.
-    fn host_name(self) -> &'static str {
-        match self {
-            Which::Only => tr!("host"),
-            Which::Before => tr!("before: host"),
-            Which::After => tr!("after: host"),
-            Which::A => tr!("A: host"),
-            Which::B => tr!("B: host"),
-        }
-    }
-}
-
 /// A round, and where it stands.
 pub(super) struct ShownRound<'a> {
     pub(super) places: TimelineLayout,
@@ -108,11 +84,7 @@ pub(super) fn shown_rounds<'a>(
         }];
     };
     let compares = status.is_some_and(|status| status.comparison.is_some());
-    let names = if compares {
-        [Which::A, Which::B]
-    } else {
-        [Which::Before, Which::After]
-    };
+    let names = Which::both(compares);
     let charts = [before, chart];
     let stacked = places.stacked(charts.map(|chart| chart.lanes.len()));
     let rounds = stacked.into_iter().zip(charts).zip(names);
@@ -476,11 +448,13 @@ fn paint_foot(
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")
     };
-    let mut text = tr!(
+    let how = tr!(
         "{how}; 1 round in {one_in} is timed",
         how = how,
         one_in = one_in
     );
+    // First, as the end is cut where there is little room.
+    let mut text = format!("{} · {how}", drawn_round());
     if folded > 1 {
         text += &tr!("; {folded} streams per row", folded = folded);
     }

@@ -12,6 +12,7 @@ use crate::timeline::sm_map;
 use lang::tr;
 use screen::Chart;
 use screen::timeline::lanes::Bar;
+use screen::timeline::overlap;
 use screen::timeline::scale::TimeScale;
 
 /// Pixels beside a bar that still count as over it.
@@ -30,6 +31,12 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
             tr!("Click to freeze this round")
         };
         vec![what.into()]
+    } else if let (true, Some(status), Some(_)) = (
+        places.summary.contains(at),
+        frame.status,
+        &frame.screen.overlap,
+    ) {
+        overlap::describe(status.overlap.as_ref())
     } else {
         let Some(chart) = timeline.chart() else {
             return;
