@@ -43,6 +43,9 @@ pub fn each_round() -> &'static str {
     tr!("// each round")
 }
 
+/// The part of the lattice that is reduced and the pixels of its panel, as `reduce_bits` takes them.
+const REGION: &str = "x0, y0, step, px_width, px_height, stride";
+
 /// The calls in each language, line by line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Calls {
@@ -132,15 +135,25 @@ impl RoundFacts {
         match self.kernel.iteration {
             Iteration::Launches => format!("{width}, {height}, rule"),
             Iteration::Steps(_) | Iteration::InKernel => {
-                let most = self.kernel.iteration.generations_per_launch();
-                let all = self.generations;
-                let steps = match self.counts_launches() {
-                    true => format!("min({most}, {all} - {most} * g)"),
-                    false => most.min(all).to_string(),
-                };
+                let steps = self.generations_of_launch();
                 format!("{width}, {height}, rule, {steps}")
             }
         }
+    }
+
+    /// How many generations a launch steps, where it is told that.
+    fn generations_of_launch(&self) -> String {
+        let most = self.kernel.iteration.generations_per_launch();
+        let all = self.generations;
+        match self.counts_launches() {
+            true => format!("min({most}, {all} - {most} * g)"),
+            false => most.min(all).to_string(),
+        }
+    }
+
+    /// Whether an event says when a replayed graph has ended.
+    fn records_end(&self) -> bool {
+        self.graphs && self.wait == Wait::Poll
     }
 
     /// The buffers that a launch of the kernel takes.

@@ -1,6 +1,6 @@
 //! As one writes it with the CUDA runtime.
 
-use super::{CodeGenerator, RoundFacts, RoundPart, for_each, indented, lines};
+use super::{CodeGenerator, REGION, RoundFacts, RoundPart, for_each, indented, lines};
 use engine::HostMemory;
 use engine::kernels::Launch;
 use lang::tr;
@@ -28,21 +28,21 @@ fn launch(facts: &RoundFacts, name: &str, launch: Launch, arguments: &str) -> Ve
         [x, y, 1] => format!("dim3({x}, {y})"),
         [x, y, z] => format!("dim3({x}, {y}, {z})"),
     };
-    configured(facts, name, &grid, launch, arguments)
+    configured(facts, name, &grid, launch, &[arguments])
 }
 
-/// A launch whose blocks all run at the same time.
-fn launch_cooperatively(
-    facts: &RoundFacts,
-    name: &str,
-    launch: Launch,
-    arguments: &str,
-) -> Vec<String> {
+/// A launch whose blocks all run at the same time; it takes the addresses of its arguments.
+fn launch_cooperatively(facts: &RoundFacts, buffers: &[String]) -> Vec<String> {
+    let (name, launch) = (facts.symbol(), facts.launch);
     let ([across, down, _], [threads, ..]) = (launch.grid, launch.block);
-    let shared = launch.shared_bytes;
+    let (width, height) = (facts.size.width(), facts.size.height());
+    let (steps, shared) = (facts.generations_of_launch(), launch.shared_bytes);
     let stream = stream(facts).unwrap_or("0");
+    let buffers: Vec<String> = buffers.iter().map(|of| format!("&{of}")).collect();
     vec![
-        format!("// args: {arguments}"),
+        format!("int width = {width}, height = {height}, steps = {steps};"),
+        format!("void* args[] = {{{},", buffers.join(", ")),
+        "    &width, &height, &rule, &steps};".into(),
         "cudaLaunchCooperativeKernel(".into(),
         format!("    (void*){name},"),
         format!("    dim3({across}, {down}), {threads}, args, {shared}, {stream});"),
@@ -54,7 +54,7 @@ fn configured(
     name: &str,
     grid: &str,
     launch: Launch,
-    arguments: &str,
+    arguments: &[&str],
 ) -> Vec<String> {
     let [x, y, _] = launch.block;
     let block = format!("dim3({x}, {y})");
@@ -63,10 +63,11 @@ fn configured(
         (shared, None) => format!(", {shared}"),
         (shared, Some(stream)) => format!(", {shared}, {stream}"),
     };
-    vec![
-        format!("{name}<<<{grid}, {block}{rest}>>>("),
-        format!("    {arguments});"),
-    ]
+    let mut lines = vec![format!("{name}<<<{grid}, {block}{rest}>>>(")];
+    let ends = (1..=arguments.len()).map(|at| if at < arguments.len() { "," } else { ");" });
+    let arguments = arguments.iter().zip(ends);
+    lines.extend(arguments.map(|(part, end)| format!("    {part}{end}")));
+    lines
 }
 
 fn advance(facts: &RoundFacts) -> Vec<String> {
@@ -79,7 +80,7 @@ fn advance(facts: &RoundFacts) -> Vec<String> {
         .collect();
     let arguments = format!("{}, {numbers}", buffers.join(", "));
     let mut calls = match facts.launch.cooperative {
-        true => launch_cooperatively(facts, facts.symbol(), facts.launch, &arguments),
+        true => launch_cooperatively(facts, &buffers),
         false => launch(facts, facts.symbol(), facts.launch, &arguments),
     };
     if facts.swaps() {
@@ -125,7 +126,15 @@ impl CodeGenerator for Cpp {
             Streams::One | Streams::Default | Streams::Batch => Vec::new(),
         };
         each.push(host);
+        each.push(format!("cudaEventCreate(&done{i});"));
         once.extend(for_each(self, facts, each));
+        if facts.graphs && facts.streams == Streams::PerInstance {
+            once.extend(make("origin"));
+            once.push("cudaEventCreate(&fork);".into());
+        }
+        if facts.records_end() {
+            once.push("cudaEventCreate(&end);".into());
+        }
         once
     }
 
@@ -145,8 +154,9 @@ impl CodeGenerator for Cpp {
                 launch(facts, facts.packs(), shape, &arguments)
             }
             RoundPart::Reduce => {
-                let arguments = format!("{}{i}, view{i}, {width}, {height}, …", facts.bits());
+                let lattice = format!("{}{i}, view{i}, {width}, {height}", facts.bits());
                 let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
+                let arguments = [&*lattice, REGION];
                 configured(facts, "reduce_bits", "grid", shape, &arguments)
             }
             RoundPart::Download => {
@@ -193,7 +203,12 @@ impl CodeGenerator for Cpp {
     }
 
     fn replay(&self, facts: &RoundFacts) -> Vec<String> {
-        vec![format!("cudaGraphLaunch(ready, {});", origin(facts))]
+        let origin = origin(facts);
+        let mut replay = vec![format!("cudaGraphLaunch(ready, {origin});")];
+        if facts.records_end() {
+            replay.push(format!("cudaEventRecord(end, {origin});"));
+        }
+        replay
     }
 
     fn end(&self, facts: &RoundFacts) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! As one writes it with `cust`, and with `cust::sys` where that has no name for it.
 
-use super::{CodeGenerator, RoundFacts, RoundPart, indented, lines};
+use super::{CodeGenerator, REGION, RoundFacts, RoundPart, indented, lines};
 use engine::HostMemory;
 use engine::kernels::Launch;
 use lang::tr;
@@ -58,7 +58,9 @@ fn launch(
         "pack_i32" | "pack_planar" => {
             format!("{}, {}", facts.size.width(), facts.height_of_all())
         }
-        "reduce_bits" => format!("{}, {}, …", facts.size.width(), facts.size.height()),
+        "reduce_bits" => {
+            format!("{}, {}, {REGION}", facts.size.width(), facts.size.height())
+        }
         _ => facts.numbers(),
     };
     vec![
@@ -127,17 +129,30 @@ impl CodeGenerator for Rust {
             ])),
             Streams::PerInstance => {}
         }
+        let event = "Event::new(EventFlags::DEFAULT)?";
         if facts.batches() {
             once.push(host);
-            return once;
+            once.push(format!("let done = {event};"));
+        } else {
+            once.push(format!("for i in 0..{} {{", facts.instances));
+            if facts.streams == Streams::PerInstance {
+                once.push("    stream.push(".into());
+                once.push(format!("        {new});"));
+            }
+            once.push(format!("    {host}"));
+            once.push(match uses_default_stream(facts) {
+                true => "    cuEventCreate(&mut done[i], 0);".into(),
+                false => format!("    done.push({event});"),
+            });
+            once.push("}".into());
         }
-        once.push(format!("for i in 0..{} {{", facts.instances));
-        if facts.streams == Streams::PerInstance {
-            once.push("    stream.push(".into());
-            once.push(format!("        {new});"));
+        if facts.graphs && facts.streams == Streams::PerInstance {
+            once.push(format!("let origin = {new};"));
+            once.push(format!("let fork = {event};"));
         }
-        once.push(format!("    {host}"));
-        once.push("}".into());
+        if facts.records_end() {
+            once.push(format!("let end = {event};"));
+        }
         once
     }
 
@@ -217,7 +232,15 @@ impl CodeGenerator for Rust {
     }
 
     fn replay(&self, facts: &RoundFacts) -> Vec<String> {
-        vec![format!("cuGraphLaunch(ready, {});", origin(facts))]
+        let mut replay = vec![format!("cuGraphLaunch(ready, {});", origin(facts))];
+        if facts.records_end() {
+            let stream = match facts.streams {
+                Streams::PerInstance => "&origin",
+                Streams::One | Streams::Default | Streams::Batch => "s",
+            };
+            replay.push(format!("end.record({stream})?;"));
+        }
+        replay
     }
 
     fn end(&self, facts: &RoundFacts) -> Vec<String> {
