@@ -142,3 +142,21 @@ fn a_session_that_is_saved_is_no_warning() {
     assert_eq!(shown.heard("WARN"), 0, "{}", shown.running.said());
     shown.quit();
 }
+
+/// Without `--session` a session is saved in a new file; opened, it goes on where it was saved.
+#[test]
+fn a_session_is_saved_in_a_new_file_and_opened_again() {
+    let (shown, _) = Shown::paused("--instances 2 --kernel bits");
+    let before = shown.saved("before.rle");
+    shown.then("shift+s", "the session is saved in /");
+    let names = names(shown.folder.path());
+    let name = names.iter().find(|name| name.ends_with(".json")).unwrap();
+    shown.press("period", "StepGeneration");
+    assert_ne!(shown.saved("later.rle"), before);
+    shown.then("ctrl+o", "a path is to be typed in");
+    shown.rest();
+    let path = shown.folder.path().join(name);
+    shown.enter_path(&path, "notice: opened the session");
+    assert_eq!(shown.saved("after.rle"), before);
+    shown.quit();
+}

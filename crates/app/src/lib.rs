@@ -13,7 +13,7 @@ use std::sync::mpsc::Receiver;
 
 use life::{Lattice, Size};
 use model::{Change, Edit, PicturePlan, PictureSource, SessionAction, Status};
-use session::Saver;
+use session::{SavedSession, Saver};
 
 pub use emergency_save::{EmergencySave, PendingFile};
 pub use lessons::LessonSource;
@@ -44,6 +44,8 @@ pub trait SessionHandle: PictureSource + Send + 'static {
     fn saver(&self) -> Option<Saver> {
         None
     }
+    /// As [`session::Session::open`]; nothing happens where no session can be opened.
+    fn open_saved(&mut self, _saved: SavedSession) {}
     /// As [`session::Session::grow`]; nothing happens where nothing can be edited.
     fn grow(&self, _size: Size, _place: Option<(usize, Change)>) {}
     /// The lessons, where there are any; none by default.

@@ -16,7 +16,7 @@ use model::{
     Status, Trace,
 };
 use screen::{LessonEntry, LessonPage};
-use session::{Saver, Session, SessionFile};
+use session::{SavedSession, Saver, Session, SessionFile};
 
 /// See the module.
 pub struct SessionWithLessons {
@@ -362,6 +362,11 @@ impl PictureSource for SessionWithLessons {
 impl SessionHandle for SessionWithLessons {
     fn saver(&self) -> Option<Saver> {
         self.session.saver()
+    }
+
+    fn open_saved(&mut self, saved: SavedSession) {
+        LessonSource::close(self); // it would go on with the former session
+        self.session.open(saved);
     }
 
     fn grow(&self, size: Size, place: Option<(usize, Change)>) {

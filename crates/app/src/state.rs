@@ -11,6 +11,7 @@ use screen::{
     Composer, Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, Sources, Timeline,
     ViewOptions, theme,
 };
+use session::SavedSession;
 
 /// What window and terminal share, whatever paints it: the session that they drive, what is to be
 /// seen of it, lessons and the present notice. Nothing here waits, and nothing knows pixels.
@@ -122,6 +123,14 @@ impl<W: SessionHandle> AppState<W> {
         {
             session.request_view(plan);
             self.requested = Some(plan);
+        }
+    }
+
+    /// Opens a saved session in place of the present one.
+    pub fn open_session(&mut self, saved: SavedSession) {
+        self.with_lessons(|lessons, source| lessons.close(source));
+        if let Some(session) = &mut self.session {
+            session.open_saved(saved);
         }
     }
 

@@ -3,6 +3,7 @@
 //! [`SHELF`]), atomic file writes ([`write_atomically`]), and the [`reference`](mod@reference) step
 //! that all engines are checked against.
 
+mod dated;
 pub mod formats;
 mod lattice;
 pub mod memory;
@@ -23,6 +24,7 @@ mod testing;
 mod text;
 mod words;
 
+pub use dated::{dated_path, dated_stem};
 pub use formats::{Fault, Format, Head, MAX_GENERATION, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
 pub use memory::MemoryError;

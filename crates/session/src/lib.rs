@@ -64,8 +64,10 @@ enum Command {
     ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     /// Sends the session in a form that can be saved.
     Save(Sender<SavedSession>),
-    /// Continues a saved session.
+    /// Continues a saved session, whose setup this one was started with.
     Open(Box<SavedSession>),
+    /// Replaces the session by a saved one.
+    Replace(Box<SavedSession>),
     /// Shows a notice.
     Notify(Notice),
     /// A background task has finished: the loop takes its result.
@@ -75,8 +77,7 @@ enum Command {
 
 /// A running session; see the crate's documentation.
 pub struct Session {
-    /// The file to save it in, if any.
-    file: Option<std::path::PathBuf>,
+    file: persistence::OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
     /// Number of edits requested so far.
@@ -126,7 +127,7 @@ impl Session {
             }
         };
         Ok(Session {
-            file: None,
+            file: persistence::OwnFile::default(),
             commands,
             shared,
             edits: AtomicU64::new(0),

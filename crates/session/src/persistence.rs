@@ -1,14 +1,15 @@
 //! Opening a session from a file and saving it there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::state::Notice;
 use crate::{Command, SavedSession, Session};
 use engine::Result;
 use lang::{message, tr};
-use life::shown;
+use life::{dated_path, shown};
 use model::Setup;
 
 /// How long saving waits for the lattices: a long launch may come before their download.
@@ -35,8 +36,28 @@ impl Session {
     ) -> Result<Session> {
         let first = file.from.map(|saved| Command::Open(Box::new(saved)));
         let mut session = Session::start_with(setup, first, wake)?;
-        session.file = file.path;
+        session.file = OwnFile::new(file.path);
         Ok(session)
+    }
+
+    /// Replaces this session by a saved one, on the devices of this one. A session that has a file
+    /// is saved there first; the saved one has no file of its own, so that nothing overwrites it
+    /// unasked. A session that cannot be saved, or a saved one that there is no memory for, leaves
+    /// everything as it is; a notice says why.
+    pub fn open(&self, saved: SavedSession) {
+        let (commands, file) = (self.commands.clone(), self.file.clone());
+        let saver = self.saver();
+        let open = move || {
+            let command = match saver.map_or(Ok(()), |saver| saver.save()) {
+                Ok(()) => {
+                    file.leave();
+                    Command::Replace(Box::new(saved))
+                }
+                Err(why) => Command::Notify(Notice::Warning(why.into())),
+            };
+            let _ = commands.send(command); // the session may have ended
+        };
+        let _ = std::thread::Builder::new().name("open".into()).spawn(open);
     }
 
     /// Requests the session in a form that can be saved, as of a moment between two rounds. The
@@ -56,23 +77,24 @@ impl Session {
 
     /// A handle that saves the session from any thread; `None` if the session has no file.
     pub fn saver(&self) -> Option<Saver> {
+        self.file.path()?;
         Some(Saver {
             commands: self.commands.clone(),
-            path: self.file.clone()?,
+            file: self.file.clone(),
         })
     }
 
-    /// Saves the session in the background and shows a notice when it is saved.
+    /// Saves the session in the background, in its file or else in a new one in the present folder,
+    /// and shows a notice when it is saved.
     pub(super) fn save_soon(&self) {
         let commands = self.commands.clone();
-        let Some(saver) = self.saver() else {
-            let sentence = message!("start with --session FILE to save the session there");
-            let _ = commands.send(Command::Notify(Notice::Refused(sentence)));
-            return;
-        };
+        let path = self.file.path().unwrap_or_else(|| {
+            let path = dated_path(Path::new("."), "json");
+            std::path::absolute(&path).unwrap_or(path) // nobody named it: where it is must be said
+        });
         let write = move || {
-            let notice = match saver.save() {
-                Ok(()) => Notice::Done(message!("the session is saved in {}", shown(&saver.path))),
+            let notice = match save(&commands, &path) {
+                Ok(()) => Notice::Done(message!("the session is saved in {}", shown(&path))),
                 Err(why) => Notice::Warning(why.into()),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
@@ -81,38 +103,64 @@ impl Session {
     }
 }
 
+/// The file that a session is saved in, if any, until another session is opened in its place.
+#[derive(Clone, Default)]
+pub(super) struct OwnFile(Arc<Mutex<Option<PathBuf>>>);
+
+impl OwnFile {
+    fn new(path: Option<PathBuf>) -> OwnFile {
+        OwnFile(Arc::new(Mutex::new(path)))
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        let path = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        path.clone()
+    }
+
+    fn leave(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// Saves a session in its file while the session runs, even if its window hangs.
 #[derive(Clone)]
 pub struct Saver {
     commands: Sender<Command>,
-    path: PathBuf,
+    file: OwnFile,
 }
 
 impl Saver {
-    /// Saves the session and waits until the file is written.
+    /// Saves the session and waits until the file is written. Does nothing once another session
+    /// was opened in its place.
     ///
     /// # Errors
     /// A sentence for the user that says why it was not saved.
     pub fn save(&self) -> Result<(), String> {
-        let failed = |why: &str| {
-            tr!(
-                "the session was not saved in {}: {why}",
-                shown(&self.path),
-                why = why
-            )
-        };
-        let saved = saved(&self.commands).recv_timeout(SAVE_TIMEOUT);
-        let saved = saved.map_err(|why| match why {
-            RecvTimeoutError::Timeout => failed(&tr!(
-                "the device did not finish its work within {} s",
-                SAVE_TIMEOUT.as_secs()
-            )),
-            RecvTimeoutError::Disconnected => failed(tr!(
-                "the session in the file was never restored; the file was not changed"
-            )),
-        })?;
-        saved.save(&self.path).map_err(|error| error.to_string())
+        let path = self.file.path();
+        path.map_or(Ok(()), |path| save(&self.commands, &path))
     }
+}
+
+/// Saves the session in this file and waits until it is written.
+fn save(commands: &Sender<Command>, path: &Path) -> Result<(), String> {
+    let failed = |why: &str| {
+        tr!(
+            "the session was not saved in {}: {why}",
+            shown(path),
+            why = why
+        )
+    };
+    let saved = saved(commands).recv_timeout(SAVE_TIMEOUT);
+    let saved = saved.map_err(|why| match why {
+        RecvTimeoutError::Timeout => failed(&tr!(
+            "the device did not finish its work within {} s",
+            SAVE_TIMEOUT.as_secs()
+        )),
+        RecvTimeoutError::Disconnected => failed(tr!(
+            "the session in the file was never restored; the file was not changed"
+        )),
+    })?;
+    saved.save(path).map_err(|error| error.to_string())
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {

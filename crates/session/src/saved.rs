@@ -18,6 +18,7 @@ mod version2;
 mod tests;
 
 use std::fmt;
+use std::io::Read as _;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::str::FromStr;
@@ -114,6 +115,18 @@ impl SavedSession {
             serde_json::to_writer_pretty(&mut *out, &file)?;
             out.write_all(b"\n")
         })
+    }
+
+    /// Whether a file is meant to be a session: it begins as one does, and as no pattern does.
+    pub fn is_in(path: &Path) -> bool {
+        let is_file = path.metadata().is_ok_and(|it| it.is_file()); // reading others may block
+        let begin = || {
+            let mut text = Vec::new();
+            let file = std::fs::File::open(path).ok()?;
+            file.take(64).read_to_end(&mut text).ok()?;
+            Some(text.trim_ascii_start().starts_with(b"{"))
+        };
+        is_file && begin().unwrap_or(false)
     }
 
     /// Reads a file.

@@ -2,11 +2,10 @@
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::ViewError;
 use crate::layout::PixelRect;
-use life::{SaveError, write_atomically};
+use life::{SaveError, dated_stem, write_atomically};
 
 /// A picture in memory.
 #[derive(Clone, PartialEq, Eq)]
@@ -51,14 +50,6 @@ impl Image {
 /// [`ViewError::Write`].
 pub fn write_png(image: &Image, path: &Path) -> Result<(), ViewError> {
     Ok(write_atomically(path, |mut out| encode(image, &mut out))?)
-}
-
-/// `lifestreams-YYYYMMDD-HHMMSS` of now, in UTC.
-pub fn dated_stem() -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
-    format!("lifestreams-{}", timestamp(seconds))
 }
 
 /// Writes `lifestreams-YYYYMMDD-HHMMSS.png` (the time in UTC) into a directory, with a number
@@ -123,32 +114,9 @@ pub fn encode(image: &Image, out: &mut impl Write) -> std::io::Result<()> {
     Ok(writer.finish()?)
 }
 
-/// `YYYYMMDD-HHMMSS` of `seconds` since 1970, in UTC.
-fn timestamp(seconds: u64) -> String {
-    // Days to a civil date: years are counted from March, so that the leap day comes last.
-    let days = seconds / 86_400 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_written_as_dates() {
-        assert_eq!(timestamp(0), "19700101-000000");
-        assert_eq!(timestamp(951_827_696), "20000229-123456");
-        assert_eq!(timestamp(1_798_761_599), "20261231-235959");
-    }
 
     #[test]
     fn a_picture_is_written_whole_and_never_over_another() {

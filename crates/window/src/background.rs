@@ -13,6 +13,7 @@ use crate::resize::OversizedPattern;
 use app::{SessionHandle, Wake};
 use lang::tr;
 use life::Lattice;
+use session::SavedSession;
 use view::ViewError;
 
 /// The result of a background task.
@@ -26,6 +27,8 @@ pub(crate) enum BackgroundResult {
     RecordingEnded(String, Option<ViewError>),
     /// A pattern that was read for a panel, as a whole lattice.
     Opened(usize, Arc<Lattice>, String),
+    /// A session that was read, and what is to be said of it.
+    OpenedSession(Box<SavedSession>, String),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
     TooLarge(usize, OversizedPattern, String),
     /// Such a pattern in the middle of a larger lattice, and for which instance.
@@ -140,6 +143,11 @@ impl<W: SessionHandle> Handler<W> {
             BackgroundResult::Opened(instance, lattice, what) => {
                 self.dialogs.close_pending_file();
                 self.place_whole(instance, lattice);
+                self.show_notice(what);
+            }
+            BackgroundResult::OpenedSession(saved, what) => {
+                self.dialogs.close_pending_file();
+                self.open_session(*saved);
                 self.show_notice(what);
             }
             BackgroundResult::TooLarge(instance, pattern, why) => {

@@ -28,7 +28,7 @@ pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
 pub use topics::Topic;
 
 /// Something a person asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Action {
     /// The session does it, on its own thread.
     Session(SessionAction),
@@ -57,7 +57,7 @@ impl From<EditAction> for Action {
 }
 
 /// What a session does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum SessionAction {
     /// Runs, or pauses.
@@ -110,12 +110,12 @@ pub enum SessionAction {
     SelectPrevious,
     /// Selects this panel.
     Select(usize),
-    /// Saves the session to its file.
+    /// Saves the session to its file, or to a new one.
     SaveSession,
 }
 
 /// What a front end does with what it shows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum ViewAction {
     /// Asks for a generation to run to.
@@ -198,7 +198,7 @@ pub enum ViewAction {
 }
 
 /// What a front end does with cells, before the session hears of it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum EditAction {
     /// Whether a drag draws or moves the view.
@@ -227,7 +227,7 @@ pub enum EditAction {
     CopyCells,
     /// Takes the clipboard's pattern; a click places it.
     PastePattern,
-    /// Opens a pattern file in the selected panel.
+    /// Opens a pattern file in the selected panel, or a saved session in place of the present one.
     OpenPattern,
     /// Saves the selection to a pattern file.
     SavePattern,

@@ -699,10 +699,10 @@ pub static TABLE: &[Row] = &[
         EditAction::OpenPattern,
         &[ctrl('O')],
         Topic::Files,
-        "Open a pattern file",
+        "Open a pattern or a session",
     )
     .mouse("drop a file")
-    .search(&["load", "import", "rle", "macrocell", "加载"]),
+    .search(&["load", "import", "file", "rle", "macrocell", "加载", "文件"]),
     Row::edit(
         EditAction::SavePattern,
         &[ctrl('S')],
@@ -752,7 +752,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::SaveSession,
         &[shift('S')],
         Topic::Files,
-        "Save the session (--session)",
+        "Save the session",
     )
     .search(&["write", "store", "keep", "存档"]),
     Row::view(

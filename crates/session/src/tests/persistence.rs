@@ -168,3 +168,75 @@ fn larger_lattices_than_there_is_memory_for_are_refused() {
         status.generation > now + 5
     });
 }
+
+/// A session is opened in place of another one, of other lattices and another kernel, while A and B
+/// are compared: the former is saved in its file, and the opened one is never written over.
+#[test]
+fn a_session_is_opened_in_place_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let size = Size::new(70, 33).unwrap();
+    let other = Setup {
+        kernel: kernels::find("shared").unwrap(),
+        rounds: Some(4),
+        ..setup(3, size)
+    };
+    let session = Session::start(other, || {}).unwrap();
+    wait_for(&session, "four rounds", |status| status.finished);
+    let wanted = lattices(&session);
+    saved(&session).save(&path("other.json")).unwrap();
+    drop(session);
+    let written = std::fs::read(path("other.json")).unwrap();
+
+    let file = SessionFile {
+        path: Some(path("own.json")),
+        from: None,
+    };
+    let own = setup(2, Size::new(40, 24).unwrap());
+    let session = Session::start_from(own, file, || {}).unwrap();
+    session.act(SessionAction::ToggleComparison);
+    wait_for(&session, "a comparison", |status| {
+        status.comparison.is_some()
+    });
+    let from = SavedSession::load(&path("other.json")).unwrap();
+    assert!(SavedSession::is_in(&path("other.json")));
+    session.open(from);
+    let opened = wait_for(&session, "the other session", |status| {
+        status.size == size && status.generation == 4 && !status.running
+    });
+    assert_eq!(opened.instances, 3);
+    assert_eq!(opened.kernel.name, "shared");
+    assert!(opened.comparison.is_none());
+    assert!(lattices(&session) == wanted, "every lattice");
+    let left = SavedSession::load(&path("own.json")).unwrap();
+    assert!(left.comparison.is_some() && left.main.log.parameters(0).instances == 2);
+    session.act(SessionAction::StepGeneration);
+    wait_for(&session, "a step", |status| status.generation == 5);
+    let before = std::fs::read(path("own.json")).unwrap();
+    session.save_to_its_file().unwrap(); // it has none any more
+    assert!(std::fs::read(path("own.json")).unwrap() == before);
+    assert!(std::fs::read(path("other.json")).unwrap() == written);
+    // It goes back as far as it did.
+    session.act(SessionAction::RunTo(0));
+    wait_for(&session, "its start", |status| status.generation == 0);
+}
+
+/// A session that there is no memory for is refused, and the present one goes on.
+#[test]
+fn a_session_that_there_is_no_memory_for_is_not_opened() {
+    let size = Size::new(70, 33).unwrap();
+    let session = Session::start(setup(2, size), || {}).unwrap();
+    let mut from = saved(&session);
+    from.setup.size = Size::new(262_144, 262_144).unwrap();
+    from.setup.instances = 16;
+    session.open(from);
+    wait_for(&session, "a word of that", |status| {
+        let notice = status.notice.as_deref();
+        notice.is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
+    });
+    let now = session.status().generation;
+    let on = wait_for(&session, "more rounds", |status| {
+        status.generation > now + 5
+    });
+    assert_eq!((on.size, on.instances), (size, 2));
+}

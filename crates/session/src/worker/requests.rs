@@ -34,6 +34,7 @@ pub(super) enum Task {
     ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     Save(Sender<SavedSession>),
     Open(Box<SavedSession>),
+    Replace(Box<SavedSession>),
 }
 
 /// A kernel, or the position of a switch.
@@ -96,6 +97,9 @@ impl SessionWorker {
                 self.restore_pending = true;
                 self.enqueue(Request::EngineIdle, Task::Open(session));
             }
+            Command::Replace(session) => {
+                self.enqueue(Request::EngineIdle, Task::Replace(session));
+            }
             Command::Notify(notice) => {
                 self.notify(notice);
                 (self.wake)();
@@ -130,6 +134,7 @@ impl SessionWorker {
             | Command::Edit(..)
             | Command::Grow(..)
             | Command::Open(_)
+            | Command::Replace(_)
             | Command::Ready
             | Command::Close => {}
         }
@@ -149,7 +154,8 @@ impl SessionWorker {
                 | Task::Switch(_)
                 | Task::View(_)
                 | Task::Comparison
-                | Task::Open(_) => {}
+                | Task::Open(_)
+                | Task::Replace(_) => {}
             }
         }
     }
@@ -306,6 +312,7 @@ impl SessionWorker {
                 Ok(())
             }
             Task::Open(session) => self.open(*session),
+            Task::Replace(session) => self.replace(*session),
         };
         if let Err(error) = done {
             self.handle_error(error, false);

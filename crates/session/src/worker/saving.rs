@@ -6,11 +6,12 @@ use super::SessionWorker;
 use super::cells::take_back_on_host;
 use crate::log::{Log, Position};
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
+use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Result};
 use lang::{message, tr};
 use life::Lattice;
-use model::Setup;
+use model::{Pace, Setup};
 
 impl SavedSession {
     /// Sets its newest lattices: those of the comparison, if there is one.
@@ -132,6 +133,38 @@ impl SessionWorker {
             }
             taken => taken,
         }
+    }
+
+    /// Replaces this session by a saved one, on the same devices. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// Its instances cannot be made; everything is as it was then.
+    pub(super) fn replace(&mut self, saved: SavedSession) -> Result<()> {
+        let setup = Setup {
+            device: self.setup.device,
+            rounds: self.setup.rounds,
+            ..saved.setup.clone()
+        };
+        let comparison = self.comparison.take(); // of these instances, not of the new ones
+        let instances = match self.make_instances(&setup) {
+            Ok(instances) => instances,
+            Err(error) => {
+                self.comparison = comparison;
+                return Err(error);
+            }
+        };
+        let (pace, generations) = (setup.pace, setup.generations_per_round);
+        self.take_instances(instances, setup);
+        if self.setup.switches.graphs && self.lab.block_timestamps() {
+            self.toggle_block_timestamps();
+        }
+        let budget = self.setup.time.history_bytes;
+        self.snapshots.exchange(Snapshots::new(budget));
+        self.before_maximum = (pace == Pace::Maximum).then_some(generations);
+        self.state.pace = pace;
+        self.state.generations_per_round = generations;
+        self.restore_pending = true;
+        self.open(saved)
     }
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {

@@ -13,7 +13,7 @@ use lang::tr;
 /// What a path is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileTask {
-    /// Its pattern is opened.
+    /// Its pattern or session is opened.
     Open,
     /// Cells are saved to it.
     Save,
@@ -70,8 +70,8 @@ impl FileDialog {
                     tr!("Save"),
                 ),
                 FileTask::Open => (
-                    tr!("Open a pattern in the selected panel"),
-                    tr!("the path of a .rle, .cells, .lif or .mc file"),
+                    tr!("Open a pattern in the selected panel, or a session"),
+                    tr!("the path of a .rle, .cells, .lif, .mc or .json file"),
                     tr!("Open"),
                 ),
             };

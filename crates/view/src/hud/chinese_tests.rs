@@ -24,7 +24,7 @@ const SAME: &str = "
     cuda CUDA sm sm_ GPU NVIDIA GeForce RTX Laptop driver Vulkan llvmpipe LLVM bits Tcell cell KiB MiB
     auto bits view i32 on off per instance one default batch pinned pageable poll each all depth
     breadth kernel commit Esc Enter Ctrl Shift Space Tab Backspace Delete PgUp PgDn Home End wheel
-    amber cividis hues phosphor paper saved lifestreams png PNG Rust cust RLE rle cells lif mod
+    amber cividis hues phosphor paper saved lifestreams png PNG Rust cust RLE rle cells lif json mod
     English Chinese Gcell GiB done end query session bench ladder __syncthreads syncthreads sync SM
 ";
 
@@ -162,6 +162,7 @@ fn no_english_is_left_in_the_window() {
                         drawing: &Drawing::default(),
                         population: &population,
                         lesson: None,
+                        window: None,
                         timeline: timeline.timeline(),
                     },
                     timeline: &timeline,
@@ -206,6 +207,7 @@ fn no_english_is_left_in_dialogs() {
             drawing: &Default::default(),
             population: &Default::default(),
             lesson: None,
+            window: None,
             timeline: &Default::default(),
         },
         timeline: &TimelineView::default(),
@@ -214,7 +216,7 @@ fn no_english_is_left_in_dialogs() {
         pixels: [1280, 8000],
         scale: 1.0,
     };
-    let frame = frame.composed();
+    let frame = lang::with(Language::Chinese, || frame.composed());
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
     let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
     let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));

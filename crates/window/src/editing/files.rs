@@ -14,6 +14,8 @@ use life::{
     write_atomically,
 };
 use model::Area;
+use screen::EditOverlay;
+use session::SavedSession;
 use view::{Dialog, FileDialog, FileTask};
 
 /// Cells that are to be saved, as they were when that was asked for.
@@ -77,20 +79,30 @@ impl<W: SessionHandle> Handler<W> {
         }
     }
 
-    /// Reads a file into the selected panel, which is left as it was if the file is no pattern.
+    /// Reads a pattern into the selected panel, or opens a session; if the file is neither, all is
+    /// left as it was.
     pub(crate) fn open_path(&mut self, path: &str) {
         let (path, Some(status)) = (path.to_owned(), self.status()) else {
             return;
         };
         let (size, rule, instance) = (status.size, status.rule, status.selected);
         self.run_in_background(move || {
+            let name = shown(Path::new(&path).file_name().unwrap_or_default());
+            if SavedSession::is_in(Path::new(&path)) {
+                return match SavedSession::load(Path::new(&path)) {
+                    Ok(saved) => {
+                        let what = tr!("opened the session {}", name);
+                        BackgroundResult::OpenedSession(Box::new(saved), what)
+                    }
+                    Err(error) => BackgroundResult::NotOpened(error.to_string()),
+                };
+            }
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,
                 Err(error) => return BackgroundResult::NotOpened(error.to_string()),
             };
             match pattern.centred_in(size) {
                 Err(PatternError::Larger { width, height, .. }) => {
-                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
                     let why = tr!(
                         "{name} ({width}x{height}) is larger than the lattices ({size}).",
                         name = name,
@@ -107,7 +119,6 @@ impl<W: SessionHandle> Handler<W> {
                 }
                 Err(error) => BackgroundResult::NotOpened(error.to_string()),
                 Ok(lattice) => {
-                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
                     let other = pattern.rule().filter(|own| *own != rule);
                     let what = match other {
                         None => tr!("opened {}", name),
@@ -123,6 +134,13 @@ impl<W: SessionHandle> Handler<W> {
                 }
             }
         });
+    }
+
+    /// Opens a saved session in place of the present one. What was begun with the cells ends.
+    pub(crate) fn open_session(&mut self, saved: SavedSession) {
+        self.end_stroke();
+        self.editing.edit_overlay = EditOverlay::default();
+        self.app.open_session(saved);
     }
 
     /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE.
@@ -337,10 +355,10 @@ fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
     }
     let began = Instant::now();
     let dialog = rfd::FileDialog::new();
-    let endings = ["rle", "cells", "lif", "life", "mc", "gz"];
+    let endings = ["rle", "cells", "lif", "life", "mc", "gz", "json"];
     let chosen = match save_as {
         None => dialog
-            .add_filter(tr!("patterns"), &endings)
+            .add_filter(tr!("patterns and sessions"), &endings)
             .add_filter(tr!("all files"), &["*"])
             .pick_file(),
         Some(name) => dialog.set_file_name(name).save_file(),

@@ -1,0 +1,62 @@
+//! Names of files that nobody named: they say when they were written.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// `lifestreams-YYYYMMDD-HHMMSS` of now, in UTC.
+pub fn dated_stem() -> String {
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    format!("lifestreams-{}", timestamp(seconds))
+}
+
+/// The path of a file in a folder that does not exist yet, named by [`dated_stem`], with a number
+/// behind it where that exists.
+pub fn dated_path(folder: &Path, ending: &str) -> PathBuf {
+    let stem = dated_stem();
+    let numbered = (2..).map(|number| format!("{stem}-{number}.{ending}"));
+    let mut names = std::iter::once(format!("{stem}.{ending}")).chain(numbered);
+    let is_free = |path: &PathBuf| !path.exists();
+    let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
+    path.expect("numbers do not end")
+}
+
+/// `YYYYMMDD-HHMMSS` of `seconds` since 1970, in UTC.
+fn timestamp(seconds: u64) -> String {
+    // Days to a civil date: years are counted from March, so that the leap day comes last.
+    let days = seconds / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_dates() {
+        assert_eq!(timestamp(0), "19700101-000000");
+        assert_eq!(timestamp(951_827_696), "20000229-123456");
+        assert_eq!(timestamp(1_798_761_599), "20261231-235959");
+    }
+
+    #[test]
+    fn a_dated_path_is_never_that_of_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut paths = std::collections::HashSet::new();
+        for _ in 0..3 {
+            let path = dated_path(folder.path(), "json");
+            std::fs::write(&path, "").unwrap();
+            assert!(paths.insert(path));
+        }
+    }
+}
