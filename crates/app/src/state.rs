@@ -9,7 +9,7 @@ use lang::{Message, message};
 use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
 use screen::{
     Composer, Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, Sources, Timeline,
-    ViewOptions, theme,
+    ViewOptions, WindowFacts, theme,
 };
 use session::SavedSession;
 
@@ -24,6 +24,8 @@ pub struct AppState<W> {
     pub lessons: Lessons,
     /// What is known about drawing, and the present notice.
     pub drawing: Drawing,
+    /// What a window knows of its own; a terminal sets nothing.
+    pub window: Option<WindowFacts>,
     population: Population,
     composer: Composer,
     /// When the notice goes.
@@ -40,6 +42,7 @@ impl<W: SessionHandle> AppState<W> {
             options,
             lessons: Lessons::default(),
             drawing: Drawing::default(),
+            window: None,
             population: Population::default(),
             composer: Composer::default(),
             notice_until: None,
@@ -71,6 +74,7 @@ impl<W: SessionHandle> AppState<W> {
             population: &self.population,
             timeline,
             lesson: self.lessons.screen.as_ref(),
+            window: self.window,
         }
     }
 

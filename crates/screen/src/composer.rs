@@ -3,18 +3,21 @@
 
 use std::sync::Arc;
 
+use crate::commands::{menu, toolbar};
 use crate::comparison::ComparisonTexts;
 use crate::figures::figures;
 use crate::finding::headline;
 use crate::lab::Lab;
+use crate::minimap::minimaps;
 use crate::section::{Section, new_revision};
 use crate::timeline::overlap::in_words;
 use crate::{
     Chart, Drawing, LadderChart, LessonScreen, PanelFacts, PopulationChart, Screen, SidePanel,
-    Sources, ViewOptions,
+    Sources, ViewOptions, WindowFacts,
 };
 use lang::Language;
 use model::Status;
+use model::actions::Toggles;
 
 /// The present screen, and what it was made from.
 #[derive(Debug, Default)]
@@ -32,6 +35,8 @@ struct MadeFrom {
     population: (Option<usize>, u64),
     timeline: u64,
     language: Language,
+    window: Option<WindowFacts>,
+    toggles: Toggles,
 }
 
 /// Which of a screen's sources are others than those that it was made from.
@@ -44,6 +49,9 @@ struct Changes {
     lesson: bool,
     /// All texts are others then.
     language: bool,
+    window: bool,
+    /// Which actions are possible or on; all others tell nothing of that.
+    commands: bool,
 }
 
 impl Composer {
@@ -73,7 +81,14 @@ impl Composer {
                 timeline: true,
                 lesson,
                 language: true,
+                window: true,
+                commands: true,
             };
+        };
+        let language = before.language != lang::language();
+        let offers_same = match (&before.status, sources.status) {
+            (Some(before), Some(now)) => before.offers_same(now),
+            (before, now) => before.is_none() && now.is_none(),
         };
         Changes {
             status: before.status.as_ref() != sources.status,
@@ -82,7 +97,13 @@ impl Composer {
             population: before.population != sources.population.shown(),
             timeline: before.timeline != sources.timeline.sequence(),
             lesson,
-            language: before.language != lang::language(),
+            language,
+            window: before.window != sources.window,
+            commands: language
+                || !offers_same
+                || before.toggles != sources.context().toggles
+                || before.drawing.recording != sources.drawing.recording
+                || before.window.is_some() != sources.window.is_some(),
         }
     }
 
@@ -117,6 +138,8 @@ impl Composer {
             population: sources.population.shown(),
             timeline: sources.timeline.sequence(),
             language: lang::language(),
+            window: sources.window,
+            toggles: sources.context().toggles,
         });
     }
 }
@@ -130,6 +153,7 @@ impl Changes {
             || self.timeline
             || self.lesson
             || self.language
+            || self.window
     }
 }
 
@@ -192,6 +216,17 @@ impl Screen {
         if changes.lesson {
             let lesson: Option<LessonScreen> = sources.lesson.cloned();
             Section::update(&mut self.lesson, lesson.map(Arc::new));
+        }
+        if changes.commands {
+            let context = sources.window.map(|_| sources.context());
+            let offered = context.as_ref().map(menu);
+            Section::update(&mut self.menu, offered);
+            let buttons = context.filter(|_| status.is_some());
+            let buttons = buttons.map(|context| toolbar(&context, drawing.recording));
+            Section::update(&mut self.toolbar, buttons);
+        }
+        if changes.status || changes.options || changes.window {
+            Section::update(&mut self.minimaps, minimaps(sources));
         }
     }
 }

@@ -10,8 +10,12 @@ use crate::ladder::LadderChart;
 use crate::population::PopulationChart;
 use crate::section::Section;
 use crate::timeline::RoundChart;
-use crate::{Drawing, Figures, LessonScreen, PanelFacts, Population, Timeline, ViewOptions};
+use crate::{
+    Camera, Drawing, Figures, LessonScreen, MenuTopic, MinimapRegion, PanelFacts, Population,
+    SidePanel, Timeline, Tool, ToolbarButton, ViewOptions,
+};
 use model::Status;
+use model::actions::{Context, FrontEnd, Toggles};
 
 /// What is on screen, in sections; a section that is not shown is `None`. Painters decide where
 /// each stands. A [`Composer`](crate::Composer) makes it and keeps every section whose source has
@@ -46,6 +50,12 @@ pub struct Screen {
     pub population: Option<Section<PopulationChart>>,
     /// The list of lessons or a page of one; it stands in the figures' place.
     pub lesson: Option<Section<LessonScreen>>,
+    /// What the menu offers, whether it is open or not; a terminal has none.
+    pub menu: Option<Section<Vec<MenuTopic>>>,
+    /// The toolbar's buttons, from the left; `None` while the session starts, and in a terminal.
+    pub toolbar: Option<Section<Vec<ToolbarButton>>>,
+    /// What the minimaps frame, where panels show a part of their lattices.
+    pub minimaps: Option<Section<Vec<MinimapRegion>>>,
 }
 
 /// What a screen is made from. Painters also ask it what only decides about their layout.
@@ -63,9 +73,69 @@ pub struct Sources<'a> {
     pub timeline: &'a Timeline,
     /// Shown instead of the HUD, if there is one.
     pub lesson: Option<&'a LessonScreen>,
+    /// What only a window knows; a terminal has no menu, no toolbar and no minimaps.
+    pub window: Option<WindowFacts>,
 }
 
-impl Sources<'_> {
+/// What a window knows of its own that its screen depends on.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct WindowFacts {
+    /// What a drag over cells does.
+    pub tool: Tool,
+    /// Whether a pattern is being pasted.
+    pub is_pasting: bool,
+    /// A panel's width and height in pixels, once there are panels.
+    pub panel: Option<[u32; 2]>,
+}
+
+impl<'a> Sources<'a> {
+    /// What decides which actions are possible and on, where nothing is asked for at this moment.
+    pub fn context(&self) -> Context<'a> {
+        let (options, window) = (self.options, self.window.unwrap_or_default());
+        Context {
+            front_end: match self.window {
+                Some(_) => FrontEnd::Window,
+                None => FrontEnd::Terminal,
+            },
+            status: self.status,
+            has_pending_requests: false,
+            toggles: Toggles {
+                timeline: options.timeline,
+                lab: options.side == Some(SidePanel::Lab),
+                ladder: options.side == Some(SidePanel::Ladder),
+                population: options.side == Some(SidePanel::Population),
+                population_of_all: options.population_of_all,
+                lessons: self.lesson.is_some(),
+                single: options.single,
+                separate: options.is_separate(),
+                minimap: !options.hides_minimap,
+                grid_lines: options.grid_lines,
+                inverted: options.invert,
+                presentation: options.presentation,
+                fullscreen: self.drawing.fullscreen,
+                recording: self.drawing.recording.is_some(),
+                pencil: window.tool == Tool::Pencil,
+                area_selection: window.tool == Tool::Selection,
+                ghost: window.is_pasting,
+            },
+        }
+    }
+
+    /// The instance whose camera counts where there can be one alone.
+    pub fn camera_instance(&self) -> usize {
+        self.status
+            .map_or(0, |status| status.selected.min(status.instances - 1))
+    }
+
+    /// The camera of an instance's panel, as it is drawn.
+    pub fn camera_of(&self, instance: usize) -> &'a Camera {
+        let of = match self.is_separate() {
+            true => instance,
+            false => self.camera_instance(),
+        };
+        self.options.camera_of(of)
+    }
+
     /// The one instance that is drawn, or all.
     pub fn single_instance(&self) -> Option<usize> {
         self.options.single_instance(self.status?)

@@ -14,8 +14,8 @@ use crate::painting::{Frame, TerminalLayout, places};
 use app::SessionHandle;
 
 use lang::message;
-use model::actions::{Context, FrontEnd, Toggles};
-use model::{Action, SessionAction, Status, ViewAction};
+use model::actions::Context;
+use model::{Action, SessionAction, ViewAction};
 use screen::SidePanel;
 
 /// A mouse button that is held.
@@ -80,7 +80,14 @@ impl<W: SessionHandle> TerminalApp<W> {
     fn act(&mut self, action: Action) {
         let action = self.app.lessons.remap_action(action);
         let status = self.app.status();
-        if let Some(message) = action.unavailable_message(&self.context(status.as_deref())) {
+        let context = Context {
+            has_pending_requests: true,
+            ..self
+                .app
+                .sources(status.as_deref(), &self.timeline)
+                .context()
+        };
+        if let Some(message) = action.unavailable_message(&context) {
             return self.show_notice(message);
         }
         match action {
@@ -88,25 +95,6 @@ impl<W: SessionHandle> TerminalApp<W> {
             Action::View(action) => self.view_action(action),
             // The table gives edits to the window alone.
             Action::Edit(_) => self.show_notice(message!("only in the window")),
-        }
-    }
-
-    /// What decides whether an action is possible.
-    fn context<'a>(&self, status: Option<&'a Status>) -> Context<'a> {
-        let options = &self.app.options;
-        Context {
-            front_end: FrontEnd::Terminal,
-            status,
-            has_pending_requests: true,
-            toggles: Toggles {
-                timeline: options.timeline,
-                lab: options.side == Some(SidePanel::Lab),
-                ladder: options.side == Some(SidePanel::Ladder),
-                lessons: self.app.lessons.screen.is_some(),
-                single: options.single,
-                inverted: options.invert,
-                ..Toggles::default()
-            },
         }
     }
 

@@ -1,7 +1,9 @@
-//! Callouts: labels below the toolbar, each pointing at a button that a newcomer should know, with
-//! its key. Who shows the frame decides which ones it has ([`Drawing::callouts`](screen::Drawing)).
+//! Callouts: labels in a row of their own between toolbar and panels, each pointing at a button that a
+//! newcomer should know, with its key. Who shows the frame decides which ones it has ([`Drawing::callouts`](screen::Drawing)).
 
-use egui::{Align2, Rect, Stroke, StrokeKind, pos2, vec2};
+use std::sync::Arc;
+
+use egui::{Align2, Galley, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::dialogs::UiRequest;
 use crate::hud::rect_of;
@@ -20,65 +22,128 @@ const BESIDE_KEY: f32 = 6.0;
 const TYPE: f32 = 13.0;
 /// The side of the cross that closes a callout.
 const CROSS: f32 = 8.0;
-/// The part of a panel's height that callouts may cover; what is said at a panel's foot stays free.
-const MAX_PART: f32 = 0.6;
+/// The height of their row.
+pub(crate) const ROW: f32 = HEIGHT + 2.0 * BETWEEN_ROWS;
+/// How far a line to a button is from a callout's end at least.
+const FROM_END: f32 = 8.0;
 
-/// Where a callout of this size stands, for a button above it. Those at the sides leave the line
-/// of the one in the middle free.
-fn place_of(callout: Callout, button: Rect, [width, height]: [f32; 2], unit: f32) -> Rect {
-    let row = button.bottom() + 2.0 * BETWEEN_ROWS * unit;
-    let (left, top) = match callout {
-        Callout::Streams => (button.right() - width, row),
-        Callout::Timeline => {
-            let next = row + height + BETWEEN_ROWS * unit;
-            (button.center().x - width / 2.0, next)
-        }
-        Callout::Lessons => (button.left(), row),
-    };
-    Rect::from_min_size(pos2(left, top), vec2(width, height))
+/// Whether a frame has a row for callouts: beside nothing that has figures of its own.
+pub(crate) fn are_shown(frame: &Frame<'_>, status: &Status) -> bool {
+    let covered =
+        frame.options.side.is_some() || status.comparison.is_some() || frame.lesson.is_some();
+    !covered && !frame.drawing.callouts.is_empty()
 }
 
-/// Paints a frame's callouts where there is room for them beside figures.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, status: &Status, layout: &Layout) {
-    let options = frame.options;
-    let covered = options.side.is_some() || layout.comparison.is_some() || layout.lesson.is_some();
-    let Some(bar) = layout.toolbar.filter(|_| !covered).map(rect_of) else {
-        return;
+/// A callout as it is laid out.
+struct Label {
+    callout: Callout,
+    key: Arc<Galley>,
+    text: Arc<Galley>,
+    button: Rect,
+    left: f32,
+    width: f32,
+}
+
+impl Label {
+    fn right(&self) -> f32 {
+        self.left + self.width
+    }
+
+    /// Where the line to the button is.
+    fn line(&self, unit: f32) -> f32 {
+        let (from, to) = (self.left + FROM_END * unit, self.right() - FROM_END * unit);
+        self.button.center().x.clamp(from, to)
+    }
+}
+
+/// Lays out the callouts of a row, each below its button: the outer ones outwards, and the one in the
+/// middle where they leave room for it.
+fn labels(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) -> Vec<Label> {
+    let (Some(bar), Some(buttons)) = (layout.toolbar.map(rect_of), &frame.screen.toolbar) else {
+        return Vec::new();
     };
     let unit = layout.unit;
-    let shown = |callout: &&Callout| **callout != Callout::Timeline || !options.timeline;
-    let callouts: Vec<&Callout> = frame.drawing.callouts.iter().filter(shown).collect();
-    let lowest = layout.tiling.origin[1] as f32 + MAX_PART * layout.tiling.panel[1] as f32;
-    for &callout in callouts {
+    let label = |&callout: &Callout| {
         let action = callout.action();
-        let Some(button) = toolbar::place_of(action, status, bar, unit) else {
-            continue;
-        };
+        let button = toolbar::place_of(action, buttons, bar, unit)?;
         let key = painter.layout_no_wrap(action.key(), medium(TYPE * unit), painter.palette.accent);
         let text = painter.layout_no_wrap(
             callout.text().into(),
             regular(TYPE * unit),
             painter.palette.value,
         );
-        let beside_key = key.size().x + BESIDE_KEY * unit;
-        let width = beside_key + text.size().x + (3.0 * PAD + CROSS) * unit;
-        let place = place_of(callout, button, [width, HEIGHT * unit], unit);
-        let fits = place.left() >= bar.left() && place.right() <= bar.right();
-        if !fits || place.bottom() > lowest {
-            continue;
+        let width = key.size().x + text.size().x + (BESIDE_KEY + 3.0 * PAD + CROSS) * unit;
+        let middle = button.center().x;
+        let left = match callout {
+            Callout::Streams => middle + FROM_END * unit - width,
+            Callout::Timeline => middle - width / 2.0,
+            Callout::Lessons => middle - FROM_END * unit,
+        };
+        let fits = left >= bar.left() && left + width <= bar.right();
+        fits.then_some(Label {
+            callout,
+            key,
+            text,
+            button,
+            left,
+            width,
+        })
+    };
+    let shown = |callout: &&Callout| **callout != Callout::Timeline || !frame.options.timeline;
+    let callouts = frame.drawing.callouts.iter().filter(shown);
+    let mut labels: Vec<Label> = callouts.filter_map(label).collect();
+    let at = |labels: &[Label], callout| labels.iter().position(|label| label.callout == callout);
+    if let Some(middle) = at(&labels, Callout::Timeline) {
+        let between = BETWEEN_ROWS * unit;
+        if let Some(before) = at(&labels, Callout::Streams) {
+            labels[middle].left = labels[middle].left.max(labels[before].right() + between);
         }
+        let end = labels[middle].right() + between;
+        if let Some(after) = at(&labels, Callout::Lessons) {
+            labels[after].left = labels[after].left.max(end);
+        }
+        let meets = |label: &Label| {
+            let button = label.button.shrink(4.0 * unit);
+            button.x_range().contains(label.line(unit)) && label.right() <= bar.right()
+        };
+        if !labels.iter().all(meets) {
+            labels.remove(middle);
+            if let Some(after) = at(&labels, Callout::Lessons) {
+                labels[after].left = labels[after].button.center().x - FROM_END * unit;
+            }
+        }
+    }
+    labels
+}
+
+/// Paints a frame's callouts into their row.
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
+    let Some(row) = layout.callouts.map(rect_of) else {
+        return;
+    };
+    let unit = layout.unit;
+    painter.rect_filled(row, 0.0, painter.palette.background);
+    for label in labels(painter, frame, layout) {
+        let action = label.callout.action();
+        let corner = pos2(label.left, row.top() + BETWEEN_ROWS * unit);
+        let place = Rect::from_min_size(corner, vec2(label.width, HEIGHT * unit));
         let tip = action.row().map_or("", |row| row.help());
         hit_regions::button(painter, place, tip, action);
         let stroke = Stroke::new(unit.max(1.0), painter.palette.accent);
-        painter.vline(button.center().x, button.bottom()..=place.top(), stroke);
+        painter.vline(
+            label.line(unit),
+            label.button.bottom()..=place.top(),
+            stroke,
+        );
         painter.rect_filled(place, 4.0 * unit, painter.palette.dialog);
         let edge = Stroke::new(unit.max(1.0), painter.palette.dialog_edge);
         painter.rect_stroke(place, 4.0 * unit, edge, StrokeKind::Inside);
         let left = place.left_center() + vec2(PAD * unit, 0.0);
-        put(painter, left, Align2::LEFT_CENTER, key);
+        let beside_key = label.key.size().x + BESIDE_KEY * unit;
+        put(painter, left, Align2::LEFT_CENTER, label.key);
         let left = left + vec2(beside_key, 0.0);
-        put(painter, left, Align2::LEFT_CENTER, text);
-        paint_cross(painter, callout, place, unit);
+        put(painter, left, Align2::LEFT_CENTER, label.text);
+        paint_cross(painter, label.callout, place, unit);
     }
 }
 
@@ -134,6 +199,7 @@ mod tests {
                 drawing: &drawing,
                 population: &Default::default(),
                 lesson,
+                window: None,
                 timeline: &Default::default(),
             },
             timeline: &Default::default(),

@@ -3,7 +3,8 @@
 //! `structure` checks what each one paints, without a GPU: no text is cut or lies over another,
 //! nothing docked covers a panel. `golden` draws some of them and compares each with its stored
 //! picture. To look at all of them, set `LIFESTREAMS_GALLERY` to a directory and run
-//! `cargo test -p view gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some.
+//! `cargo test -p view gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some, and
+//! `LIFESTREAMS_WINDOWS=1024x768,3840x2160` other windows.
 
 mod camera;
 mod edge_cases;
@@ -242,6 +243,7 @@ impl Set {
                 drawing: &self.drawing,
                 population: &self.population,
                 lesson: self.lesson.as_ref(),
+                window: None,
                 timeline: self.timeline.timeline(),
             },
             timeline: &self.timeline,
@@ -334,9 +336,20 @@ fn gallery_of_screens() {
         std::env::var("LIFESTREAMS_GALLERY").expect("LIFESTREAMS_GALLERY=DIRECTORY"),
     );
     let only = std::env::var("LIFESTREAMS_SHOT").unwrap_or_default();
+    let others: Vec<Window> = std::env::var("LIFESTREAMS_WINDOWS").map_or(Vec::new(), |list| {
+        let window = |text: &str| {
+            let (width, height) = text.split_once('x').expect("WIDTHxHEIGHT");
+            ([width, height].map(|side| side.parse().unwrap()), 1.0)
+        };
+        list.split(',').map(window).collect()
+    });
     let mut stage = stage::Stage::new();
     for screen in screens() {
-        for &window in screen.windows {
+        let windows = match others.is_empty() {
+            true => screen.windows,
+            false => &others,
+        };
+        for &window in windows {
             for language in LANGUAGES {
                 let title = title(&screen, window, language);
                 if title.contains(&only) {

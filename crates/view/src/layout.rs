@@ -6,7 +6,7 @@ mod docks;
 #[cfg(test)]
 mod tests;
 
-use crate::timeline;
+use crate::{callouts, timeline};
 pub use comparison::ComparisonPlaces;
 use docks::Side;
 use life::Size;
@@ -109,6 +109,8 @@ pub struct Layout {
     pub dock: Dock,
     /// The toolbar, above the panels.
     pub toolbar: Option<PixelRect>,
+    /// The row of callouts between it and the panels.
+    pub callouts: Option<PixelRect>,
     /// The timeline, below the panels; it covers neither them nor the HUD.
     pub timeline: Option<PixelRect>,
     /// Multiprocessors (or workers) that have a row beneath the timeline's lanes.
@@ -150,6 +152,8 @@ pub struct LayoutRequest {
     pub side: Option<SidePanel>,
     /// The toolbar; a presentation has none.
     pub toolbar: bool,
+    /// Callouts below the toolbar, if there is one.
+    pub callouts: bool,
     /// A lesson, instead of the HUD.
     pub lesson: bool,
     /// The strip of a presentation, instead of the HUD.
@@ -187,9 +191,13 @@ pub fn lay_out(
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
     let wants_toolbar = wanted.toolbar && !wanted.presentation;
     let toolbar = docks::toolbar(beside(dock), unit).filter(|_| wants_toolbar);
+    let callouts = toolbar.filter(|_| wanted.callouts);
+    let callouts = callouts.map(|_| (callouts::ROW * unit).round() as u32);
+    // Where what stands below the toolbar and its callouts begins.
+    let top = toolbar.unwrap_or(0) + callouts.unwrap_or(0);
     let below_toolbar = |dock: Dock| {
         let [width, height] = beside(dock);
-        [width, height - toolbar.unwrap_or(0)]
+        [width, height - top]
     };
     // As high as it is where the figures leave most room, however high they become.
     let side = wanted
@@ -216,7 +224,6 @@ pub fn lay_out(
     };
     let tiling = |dock| {
         let [width, height] = below_toolbar(dock);
-        let top = toolbar.unwrap_or(0);
         let area = PixelRect {
             x: left,
             y: top,
@@ -268,19 +275,21 @@ pub fn lay_out(
         Side::Below(of) => at_the_foot(of),
         Side::Beside(width) => PixelRect {
             x: 0,
-            y: toolbar.unwrap_or(0),
+            y: top,
             width,
-            height: height - timeline - toolbar.unwrap_or(0),
+            height: height - timeline - top,
         },
     });
+    let row = |(y, height): (u32, u32)| PixelRect {
+        x: 0,
+        y,
+        width,
+        height,
+    };
     Layout {
         dock,
-        toolbar: toolbar.map(|of| PixelRect {
-            x: 0,
-            y: 0,
-            width,
-            height: of,
-        }),
+        toolbar: toolbar.map(|height| row((0, height))),
+        callouts: toolbar.zip(callouts).map(row),
         timeline: (timeline > 0).then(|| at_the_foot(timeline)),
         sm_count: wanted.sm_count.filter(|_| timeline > 0),
         side: wanted.side.zip(side),

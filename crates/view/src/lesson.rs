@@ -8,9 +8,8 @@ use egui::{Align2, Galley, Rect, TextureHandle, pos2, vec2};
 
 use crate::Frame;
 use crate::hit_regions;
-use crate::hud::message_colours;
-use crate::hud::rect_of;
 use crate::hud::style::*;
+use crate::hud::{message_colours, paint_menu_sign, rect_of};
 use crate::layout::Layout;
 use lang::tr;
 use model::{Action, ViewAction};
@@ -98,7 +97,8 @@ fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f
     top
 }
 
-/// The title, in type of this size of the usual one, and to the right of it where one is.
+/// The title, in type of this size of the usual one, to the right of it where one is, and the menu's
+/// sign in the corner.
 fn paint_head(
     painter: &ThemedPainter,
     inside: Rect,
@@ -111,7 +111,11 @@ fn paint_head(
         regular(15.0 * size * unit),
         painter.palette.label,
     );
-    let room = inside.width() - right.size().x - 16.0 * unit;
+    let middle = inside.top() + 15.0 * unit;
+    let sign = pos2(inside.right() - 9.0 * unit, middle);
+    paint_menu_sign(painter, sign, unit, painter.palette.label);
+    let end = sign.x - 22.0 * unit;
+    let room = end - inside.left() - right.size().x - 16.0 * unit;
     let title = fitted(
         painter,
         title,
@@ -119,19 +123,13 @@ fn paint_head(
         painter.palette.value,
         room,
     );
-    let middle = inside.top() + 15.0 * unit;
     put(
         painter,
         pos2(inside.left(), middle),
         Align2::LEFT_CENTER,
         title,
     );
-    put(
-        painter,
-        pos2(inside.right(), middle),
-        Align2::RIGHT_CENTER,
-        right,
-    );
+    put(painter, pos2(end, middle), Align2::RIGHT_CENTER, right);
 }
 
 /// Buttons at the right of the last line, each with whether it does anything here, and words beside

@@ -12,8 +12,7 @@ use crate::hud::style::ThemedPainter;
 use crate::layout::{Layout, PixelRect};
 use crate::panels::Minimap;
 use life::Size;
-use screen::Camera;
-use screen::PanelPart;
+use screen::{Camera, CellRect, MinimapRegion};
 
 /// The most of a panel's sides that it takes.
 const MAX_PANEL_SHARE: f64 = 0.3;
@@ -22,32 +21,32 @@ const MAX_SIDE: f64 = 220.0;
 /// In less pixels nothing can be seen.
 const MIN_SIDE_PIXELS: f64 = 36.0;
 
-/// Every minimap of a frame: the selected panel's, or, where cameras are separate, each one's.
+/// Every minimap of a frame that there is room for.
 pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Minimap> {
-    let Some(status) = frame.status.filter(|_| !frame.options.hides_minimap) else {
+    let placed = placed(frame, layout).into_iter();
+    placed.map(|(small, _)| small).collect()
+}
+
+/// The same, each with the region that it frames.
+fn placed<'a>(frame: &'a Frame<'_>, layout: &Layout) -> Vec<(Minimap, &'a MinimapRegion)> {
+    let (Some(status), Some(regions)) = (frame.status, &frame.screen.minimaps) else {
         return Vec::new();
     };
-    let panel = layout.tiling.panel;
-    let camera_instance = frame.camera_instance();
-    let all = 0..status.instances;
-    let shown = all.filter(|&instance| match frame.single_instance() {
-        Some(only) => only == instance,
-        None => frame.is_separate() || camera_instance == instance,
-    });
-    shown
-        .filter(|&instance| frame.camera_of(instance).is_zoomed(status.size, panel))
-        .filter_map(|instance| {
-            let place = frame.single_instance().map_or(instance, |_| 0);
-            let rect = place_in(layout.tiling.rect(place), status.size, layout.unit)?;
-            let transform =
-                Camera::default().target_transform(status.size, [rect.width, rect.height]);
-            Some(Minimap {
-                instance,
-                rect,
-                transform,
-            })
+    let minimap = |region: &MinimapRegion| {
+        let instance = region.instance;
+        let place = frame.single_instance().map_or(instance, |_| 0);
+        let rect = place_in(layout.tiling.rect(place), status.size, layout.unit)?;
+        let sides = [rect.width, rect.height];
+        let transform = Camera::default().target_transform(status.size, sides);
+        Some(Minimap {
+            instance,
+            rect,
+            transform,
         })
-        .collect()
+    };
+    let regions = regions.iter();
+    let placed = regions.filter_map(|region| Some((minimap(region)?, region)));
+    placed.collect()
 }
 
 /// Where it stands in a panel, if that is large enough.
@@ -75,12 +74,10 @@ fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
 
 /// Paints the frames; the cells are the panels' work.
 pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
-    let Some(status) = frame.status else { return };
-    let panel = layout.tiling.panel;
     let thin = layout.unit.round().max(1.0);
     // What is seen stands out from afar, as the selected panel does.
     let thick = (2.0 * layout.unit).round().max(1.0);
-    for small in minimaps(frame, layout) {
+    for (small, region) in placed(frame, layout) {
         let rect = rect_of(small.rect);
         painter.rect_stroke(
             rect,
@@ -94,12 +91,9 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
             Stroke::new(thin, painter.palette.label),
             StrokeKind::Outside,
         );
-        let transform = frame.camera_of(small.instance).shown(status.size, panel);
-        // One frame, or, around the torus, two or four, which meet at its edges.
-        let seen = transform.pieces(status.size, panel);
         let seen = || {
-            seen.iter()
-                .map(|piece| seen_in(&small, piece).intersect(rect))
+            let parts = region.parts.iter();
+            parts.map(|part| rect_in(&small, part).intersect(rect))
         };
         for (wide, colour) in [
             (thick + 2.0 * thin, painter.palette.background),
@@ -112,10 +106,10 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
     }
 }
 
-/// What a piece of a panel sees, as a rectangle of the minimap in the window's pixels.
-fn seen_in(small: &Minimap, piece: &PanelPart) -> Rect {
-    let [from, to] = [[0.0; 2], piece.sides.map(f64::from)].map(|corner| {
-        let [x, y] = small.transform.to_pixels(piece.transform.to_cells(corner));
+/// A rectangle of the lattice as one of the minimap, in the window's pixels.
+fn rect_in(small: &Minimap, part: &CellRect) -> Rect {
+    let [from, to] = [part.from, part.to].map(|corner| {
+        let [x, y] = small.transform.to_pixels(corner);
         pos2(
             (f64::from(small.rect.x) + x).round() as f32,
             (f64::from(small.rect.y) + y).round() as f32,
@@ -173,6 +167,7 @@ mod tests {
                 drawing: &Drawing::default(),
                 population: &Population::default(),
                 lesson: None,
+                window: None,
                 timeline: &Default::default(),
             },
             timeline: &TimelineView::default(),

@@ -114,6 +114,8 @@ impl Renderer {
         if options.side == Some(screen::SidePanel::Population) {
             self.population.update(pictures, status, options);
         }
+        let begun = Instant::now();
+        let window = Some(self.with(status, options).window_facts());
         // Spelt out, so that only `scene` is borrowed for writing.
         let sources = Sources {
             status: Some(status),
@@ -122,8 +124,8 @@ impl Renderer {
             population: &self.population,
             timeline: self.timeline.timeline(),
             lesson: self.lesson.as_ref(),
+            window,
         };
-        let begun = Instant::now();
         let screen = self.composer.compose(sources).clone();
         let composed = begun.elapsed();
         let frame = Frame {
@@ -254,6 +256,7 @@ impl Renderer {
                 drawing: &self.drawing,
                 population: &self.population,
                 lesson: self.lesson.as_ref(),
+                window: None,
                 timeline: self.timeline.timeline(),
             },
             timeline: &self.timeline,

@@ -11,14 +11,12 @@ use crate::layout::{self, Layout, LayoutRequest, PixelRect, lay_out};
 use crate::panels::{Panels, PanelsInput, ViewTransforms, outside};
 use crate::texture_array::{texture_limits, validate_instance_count};
 use crate::timeline::sm_count as timeline_sm_count;
-use crate::{Gpu, LabView, TimelineView, ViewError, hit_regions, hud, minimap};
+use crate::{Gpu, LabView, TimelineView, ViewError, callouts, hit_regions, hud, minimap};
 use model::PictureSource;
-use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
 use screen::theme::Palette;
 use screen::{
-    Camera, ColourBy, EditOverlay, Screen, SidePanel, Sources, TextureLimits, Tool, ViewTransform,
-    request,
+    ColourBy, EditOverlay, Screen, Sources, TextureLimits, ViewTransform, WindowFacts, request,
 };
 
 /// Everything a frame is made from, but the pictures: what is on screen, what only this painter
@@ -52,9 +50,23 @@ impl Frame<'_> {
     /// With its screen composed from its sources, for a picture or two; whoever draws many frames
     /// keeps a [`Composer`](screen::Composer).
     pub fn composed(self) -> Self {
+        let sources = Sources {
+            window: Some(self.window_facts()),
+            ..self.sources
+        };
         Frame {
-            screen: Screen::of(self.sources),
+            screen: Screen::of(sources),
+            sources,
             ..self
+        }
+    }
+
+    /// What its screen is to be composed from, beside what is known without a window.
+    pub fn window_facts(&self) -> WindowFacts {
+        WindowFacts {
+            tool: self.edit_overlay.tool,
+            is_pasting: self.edit_overlay.ghost.is_some(),
+            panel: self.layout().map(|(layout, _)| layout.tiling.panel),
         }
     }
 
@@ -69,39 +81,11 @@ impl Frame<'_> {
             sm_count: (timeline && status.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.options.side,
             toolbar: true,
+            callouts: callouts::are_shown(self, status),
             lesson: self.lesson.is_some(),
             presentation: self.options.presentation,
             zoom: self.options.interface_scale,
             comparison: comparison.filter(|_| self.single_instance().is_none()),
-        }
-    }
-
-    /// What decides which actions are possible and on, where nothing is asked for at this moment.
-    pub fn context(&self) -> Context<'_> {
-        let options = self.options;
-        Context {
-            front_end: FrontEnd::Window,
-            status: self.status,
-            has_pending_requests: false,
-            toggles: Toggles {
-                timeline: options.timeline,
-                lab: options.side == Some(SidePanel::Lab),
-                ladder: options.side == Some(SidePanel::Ladder),
-                population: options.side == Some(SidePanel::Population),
-                population_of_all: options.population_of_all,
-                lessons: self.lesson.is_some(),
-                single: options.single,
-                separate: options.is_separate(),
-                minimap: !options.hides_minimap,
-                grid_lines: options.grid_lines,
-                inverted: options.invert,
-                presentation: options.presentation,
-                fullscreen: self.drawing.fullscreen,
-                recording: self.drawing.recording.is_some(),
-                pencil: self.edit_overlay.tool == Tool::Pencil,
-                area_selection: self.edit_overlay.tool == Tool::Selection,
-                ghost: self.edit_overlay.ghost.is_some(),
-            },
         }
     }
 
@@ -113,21 +97,6 @@ impl Frame<'_> {
     /// The colours to paint it in.
     pub(crate) fn palette(&self) -> Palette<egui::Color32> {
         screen::theme::palette(self.options.theme).map(opaque)
-    }
-
-    /// The instance whose camera counts where there can be one alone.
-    pub fn camera_instance(&self) -> usize {
-        self.status
-            .map_or(0, |status| status.selected.min(status.instances - 1))
-    }
-
-    /// The camera of an instance's panel, as it is drawn.
-    pub fn camera_of(&self, instance: usize) -> &Camera {
-        let of = match self.is_separate() {
-            true => instance,
-            false => self.camera_instance(),
-        };
-        self.options.camera_of(of)
     }
 
     /// What the panels of a layout show, while cameras glide too.
@@ -457,6 +426,7 @@ fn backgrounds(layout: &Layout) -> Vec<PixelRect> {
         layout.timeline,
         side,
         layout.toolbar,
+        layout.callouts,
         layout.lesson,
         layout.dock.rect(),
     ];

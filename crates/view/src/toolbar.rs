@@ -1,15 +1,13 @@
-//! The toolbar above the panels: a button for each main job, and at its end what the mouse is over
+//! The toolbar above the panels: a button for each main job (the screen says which), and at its end what the mouse is over
 //! and how large the selection is. Everything else that a mouse can do is in the menu.
-
-use std::time::Duration;
 
 use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::hud::style::*;
 use crate::{Frame, hit_regions};
 use lang::tr;
-use model::actions::Context;
-use model::{Action, EditAction, SessionAction, Status, Switch, ViewAction};
+use model::{Action, EditAction, SessionAction, Switch, ViewAction};
+use screen::{Command, TOOLBAR_BUTTONS, ToolbarButton};
 
 /// Its height, in units of type.
 pub(crate) const HEIGHT: f32 = 44.0;
@@ -33,103 +31,77 @@ enum Icon {
     Lessons,
     Draw,
     Select,
+    Undo,
+    Redo,
+    Patterns,
+    Fill,
+    Clear,
     Record,
     Stop,
     Help,
 }
 
-/// The buttons, from the left. The table of actions says what each does, whether that is possible
-/// and whether it is on.
-fn buttons(status: &Status) -> [(Icon, &'static str, Action); 14] {
-    let (icon, label) = match status.running {
-        true => (Icon::Pause, tr!("Pause")),
-        false => (Icon::Run, tr!("Run")),
-    };
-    let session = Action::Session;
-    let view = Action::View;
-    [
-        (icon, label, session(SessionAction::TogglePause)),
-        (Icon::Back, tr!("Back"), session(SessionAction::StepBack)),
-        (
-            Icon::Step,
-            tr!("Step"),
-            session(SessionAction::StepGeneration),
-        ),
-        (Icon::Slower, tr!("Slower"), session(SessionAction::Slower)),
-        (Icon::Faster, tr!("Faster"), session(SessionAction::Faster)),
-        (
-            Icon::Kernel,
-            tr!("Kernel"),
-            session(SessionAction::NextKernel),
-        ),
-        (
-            Icon::Streams,
-            tr!("Streams"),
-            session(SessionAction::CycleSwitch(Switch::Streams)),
-        ),
-        (
-            Icon::Timeline,
-            tr!("Timeline"),
-            view(ViewAction::ToggleTimeline),
-        ),
-        (Icon::Lab, tr!("Lab"), view(ViewAction::ToggleLab)),
-        (
-            Icon::Lessons,
-            tr!("Lessons"),
-            view(ViewAction::ToggleLessons),
-        ),
-        (
-            Icon::Draw,
-            tr!("Draw"),
-            Action::Edit(EditAction::TogglePencil),
-        ),
-        (
-            Icon::Select,
-            tr!("Select"),
-            Action::Edit(EditAction::ToggleAreaSelection),
-        ),
-        (
-            Icon::Record,
-            tr!("Record"),
-            view(ViewAction::ToggleRecording),
-        ),
-        (Icon::Help, tr!("Help"), view(ViewAction::ToggleHelp)),
-    ]
+/// The icon of what a button does now.
+fn icon_of(command: &Command) -> Option<Icon> {
+    let is_on = command.is_on == Some(true);
+    Some(match command.action {
+        Action::Session(SessionAction::TogglePause) if is_on => Icon::Pause,
+        Action::Session(SessionAction::TogglePause) => Icon::Run,
+        Action::Session(SessionAction::StepBack) => Icon::Back,
+        Action::Session(SessionAction::StepGeneration) => Icon::Step,
+        Action::Session(SessionAction::Slower) => Icon::Slower,
+        Action::Session(SessionAction::Faster) => Icon::Faster,
+        Action::Session(SessionAction::NextKernel) => Icon::Kernel,
+        Action::Session(SessionAction::CycleSwitch(Switch::Streams)) => Icon::Streams,
+        Action::Session(SessionAction::Undo) => Icon::Undo,
+        Action::Session(SessionAction::Redo) => Icon::Redo,
+        Action::View(ViewAction::ToggleTimeline) => Icon::Timeline,
+        Action::View(ViewAction::ToggleLab) => Icon::Lab,
+        Action::View(ViewAction::ToggleLessons) => Icon::Lessons,
+        Action::View(ViewAction::ToggleRecording) if is_on => Icon::Stop,
+        Action::View(ViewAction::ToggleRecording) => Icon::Record,
+        Action::View(ViewAction::ToggleHelp) => Icon::Help,
+        Action::Edit(EditAction::TogglePencil) => Icon::Draw,
+        Action::Edit(EditAction::ToggleAreaSelection) => Icon::Select,
+        Action::Edit(EditAction::ToggleShelf) => Icon::Patterns,
+        Action::Edit(EditAction::FillRandomly) => Icon::Fill,
+        Action::Edit(EditAction::ClearSelection) => Icon::Clear,
+        _ => return None,
+    })
 }
 
 /// The least width of a toolbar, in units of type.
-pub(crate) const MIN_WIDTH: f32 = 14.0 * UNLABELLED + 2.0 * PAD;
+pub(crate) const MIN_WIDTH: f32 = TOOLBAR_BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
 
 /// Paints the toolbar into its rectangle, `unit` pixels per unit.
-pub(crate) fn paint(
-    painter: &ThemedPainter,
-    frame: &Frame<'_>,
-    status: &Status,
-    rect: Rect,
-    unit: f32,
-) {
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let line = (unit.max(1.0), painter.palette.rule);
     painter.rect_filled(rect, 0.0, painter.palette.background);
     painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
-    let (buttons, context) = (buttons(status), frame.context());
+    let buttons = frame
+        .screen
+        .toolbar
+        .as_deref()
+        .map_or(&[][..], Vec::as_slice);
     let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
     let width = button_width(inside.width(), unit, buttons.len());
     let is_labelled = width == LABELLED * unit;
     let x = inside.left() + buttons.len() as f32 * width;
-    for (index, (icon, label, action)) in buttons.into_iter().enumerate() {
-        let (icon, label) = shown(icon, label, frame.drawing.recording);
+    for (index, ToolbarButton { label, command }) in buttons.iter().enumerate() {
         let place = button_place(inside, width, index).shrink2(vec2(1.5 * unit, 0.0));
-        let text_colour = paint_background(painter, place, unit, action, &context);
+        let text_colour = paint_background(painter, place, unit, command);
         let middle = match is_labelled {
             true => place.center_top() + vec2(0.0, 12.5 * unit),
             false => place.center(),
         };
         let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
-        paint_icon(painter, square, icon, text_colour);
+        if let Some(icon) = icon_of(command) {
+            paint_icon(painter, square, icon, text_colour);
+        }
         if is_labelled {
             let label = fitted(
                 painter,
-                &label,
+                label,
                 regular(11.5 * unit),
                 text_colour,
                 place.width(),
@@ -162,19 +134,6 @@ fn button_width(room: f32, unit: f32, count: usize) -> f32 {
     }
 }
 
-/// A button's icon and label: while the window is recorded, that button stops it, and says for how
-/// long it has been.
-fn shown(icon: Icon, label: &str, recording: Option<Duration>) -> (Icon, String) {
-    match (icon, recording) {
-        (Icon::Record, Some(lasted)) => {
-            let seconds = lasted.as_secs();
-            let clock = format!("{}:{:02}", seconds / 60, seconds % 60);
-            (Icon::Stop, tr!("Stop {clock}", clock = clock))
-        }
-        (icon, _) => (icon, label.to_owned()),
-    }
-}
-
 /// The place of the button with this number from the left.
 fn button_place(inside: Rect, width: f32, index: usize) -> Rect {
     let left = inside.left() + index as f32 * width;
@@ -182,32 +141,28 @@ fn button_place(inside: Rect, width: f32, index: usize) -> Rect {
 }
 
 /// Where the button of an action stands, in a toolbar in this rectangle.
-pub(crate) fn place_of(action: Action, status: &Status, rect: Rect, unit: f32) -> Option<Rect> {
-    let buttons = buttons(status);
-    let index = buttons.iter().position(|(.., of)| *of == action)?;
+pub(crate) fn place_of(
+    action: Action,
+    buttons: &[ToolbarButton],
+    rect: Rect,
+    unit: f32,
+) -> Option<Rect> {
+    let does = |button: &ToolbarButton| button.command.action == action;
+    let index = buttons.iter().position(does)?;
     let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
     let width = button_width(inside.width(), unit, buttons.len());
     Some(button_place(inside, width, index))
 }
 
 /// Paints a button's background and takes its clicks; returns the colour of what stands on it.
-fn paint_background(
-    painter: &ThemedPainter,
-    place: Rect,
-    unit: f32,
-    action: Action,
-    context: &Context<'_>,
-) -> Color32 {
-    let unavailable_reason = action.unavailable_reason(context);
-    let does = action
-        .row()
-        .map(|row| format!("{} ({})", row.help(), row.keys()));
-    let tip = unavailable_reason.clone().or(does).unwrap_or_default();
-    let is_over = hit_regions::button(painter, place, &tip, action);
+fn paint_background(painter: &ThemedPainter, place: Rect, unit: f32, command: &Command) -> Color32 {
+    let does = || format!("{} ({})", command.text, command.keys);
+    let tip = command.unavailable.clone().unwrap_or_else(does);
+    let is_over = hit_regions::button(painter, place, &tip, command.action);
     // Run and Pause are two signs of one button: neither is lit.
-    let is_on = action != Action::Session(SessionAction::TogglePause)
-        && action.state(context) == Some(true);
-    let (background, text_colour) = match (is_on, unavailable_reason, is_over) {
+    let is_on = command.action != Action::Session(SessionAction::TogglePause)
+        && command.is_on == Some(true);
+    let (background, text_colour) = match (is_on, &command.unavailable, is_over) {
         (_, Some(_), _) => (
             painter.palette.background,
             painter.palette.label.gamma_multiply(0.75),
@@ -322,6 +277,56 @@ fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, text_colour: Co
                 line(&[[y, x - 0.09], [y, x + 0.09]]);
             }
         }
+        // An arrow that turns back, and one that turns on.
+        Icon::Undo | Icon::Redo => {
+            let turned = |x: f32| {
+                if matches!(icon, Icon::Undo) {
+                    x
+                } else {
+                    1.0 - x
+                }
+            };
+            let round = [
+                [0.2, 0.34],
+                [0.62, 0.34],
+                [0.82, 0.42],
+                [0.92, 0.62],
+                [0.82, 0.82],
+                [0.62, 0.9],
+                [0.3, 0.9],
+            ];
+            line(&round.map(|[x, y]| [turned(x), y]));
+            let head = [[0.0, 0.34], [0.34, 0.06], [0.34, 0.62]];
+            triangle(head.map(|[x, y]| [turned(x), y]));
+        }
+        // A glider.
+        Icon::Patterns => {
+            for [x, y] in [[1, 0], [2, 1], [0, 2], [1, 2], [2, 2]] {
+                let at = [x, y].map(|place| 0.02 + 0.34 * place as f32);
+                bar(at, [0.28, 0.28]);
+            }
+        }
+        // Cells at random.
+        Icon::Fill => {
+            let cells = [
+                [0, 0],
+                [2, 0],
+                [3, 1],
+                [1, 1],
+                [0, 2],
+                [2, 3],
+                [3, 3],
+                [1, 3],
+            ];
+            for [x, y] in cells {
+                let at = [x, y].map(|place| 0.02 + 0.25 * place as f32);
+                bar(at, [0.2, 0.2]);
+            }
+        }
+        Icon::Clear => {
+            line(&[[0.12, 0.12], [0.88, 0.88]]);
+            line(&[[0.88, 0.12], [0.12, 0.88]]);
+        }
         Icon::Stop => bar([0.1, 0.1], [0.8, 0.8]),
         Icon::Record => {
             painter.circle_filled(square.center(), 0.46 * side, text_colour);
@@ -360,16 +365,31 @@ fn under_pointer(frame: &Frame<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use screen::fixtures::status;
+    use screen::{Drawing, Population, Screen, Sources, Tool, ViewOptions, WindowFacts};
 
     #[test]
-    fn while_recording_its_button_says_stop_and_for_how_long() {
-        let seconds = |count| Some(Duration::from_secs(count));
-        let (icon, label) = shown(Icon::Record, "Record", seconds(75));
-        assert!(matches!(icon, Icon::Stop));
-        assert_eq!(label, "Stop 1:15");
-        let (icon, label) = shown(Icon::Record, "Record", None);
-        assert!(matches!(icon, Icon::Record));
-        assert_eq!(label, "Record");
-        assert_eq!(shown(Icon::Help, "Help", seconds(75)).1, "Help");
+    fn every_button_has_an_icon_whatever_the_tool() {
+        let status = status(4, life::Size::new(64, 64).unwrap());
+        for tool in [Tool::Hand, Tool::Pencil, Tool::Selection] {
+            let window = Some(WindowFacts {
+                tool,
+                ..WindowFacts::default()
+            });
+            let screen = Screen::of(Sources {
+                status: Some(&status),
+                options: &ViewOptions::default(),
+                drawing: &Drawing::default(),
+                population: &Population::default(),
+                timeline: &Default::default(),
+                lesson: None,
+                window,
+            });
+            let buttons = screen.toolbar.unwrap();
+            assert_eq!(buttons.len(), TOOLBAR_BUTTONS);
+            for button in buttons.iter() {
+                assert!(icon_of(&button.command).is_some(), "{button:?}");
+            }
+        }
     }
 }

@@ -29,7 +29,7 @@ use lang::{Message, message};
 use life::Size;
 use model::Status;
 use screen::theme::theme;
-use screen::{Composer, Drawing, EditOverlay, Screen, Sources};
+use screen::{Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
 use view::{Dialogs, Frame, LabView, TimelineView, UiRequest, ViewError};
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -221,7 +221,16 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
         let surface = self.surface.as_ref()?;
         let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
-        let sources = self.app.sources(status, self.timeline.timeline());
+        let edit_overlay = &self.editing.edit_overlay;
+        let window = WindowFacts {
+            tool: edit_overlay.tool,
+            is_pasting: edit_overlay.ghost.is_some(),
+            ..self.app.window.unwrap_or_default()
+        };
+        let sources = Sources {
+            window: Some(window),
+            ..self.app.sources(status, self.timeline.timeline())
+        };
         Some(frame_of((self.app.screen(), sources), shown, surface))
     }
 
@@ -311,6 +320,8 @@ impl<W: SessionHandle> Handler<W> {
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
             self.timeline.update(session);
         }
+        let window = self.frame(status.as_deref());
+        self.app.window = window.map(|frame| frame.window_facts());
         self.app
             .compose(status.as_deref(), self.timeline.timeline());
         let Some(screen) = &mut self.surface else {

@@ -10,12 +10,13 @@ use crate::background::BackgroundResult;
 use crate::handler::{Handler, frame_of};
 use app::{EmergencySave, PendingFile, SessionHandle};
 use lang::tr;
+use life::dated_stem;
 use model::Status;
 use screen::{Drawing, Sources};
-use view::ViewError;
 use view::layout::PixelRect;
-use view::picture_file::{Image, dated_stem};
+use view::picture_file::Image;
 use view::recording::{Finisher, Recorder};
+use view::{Frame, ViewError};
 
 /// The least time between two pictures of a recording.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(40);
@@ -149,7 +150,6 @@ impl<W: SessionHandle> Handler<W> {
         status: Option<&Status>,
         panel: bool,
     ) -> Result<Image, ViewError> {
-        let place = self.panel_rect(status);
         let Some(screen) = &mut self.surface else {
             return Err(ViewError::Record(
                 tr!("no window to take a picture of").into(),
@@ -166,24 +166,29 @@ impl<W: SessionHandle> Handler<W> {
             drawing: &drawing,
             ..self.app.sources(status, self.timeline.timeline())
         };
+        // Without callouts the panels stand elsewhere.
+        let frame = frame_of((self.app.screen(), sources), shown, screen);
+        let sources = Sources {
+            window: Some(frame.window_facts()),
+            ..sources
+        };
         let now = self.picture_composer.compose(sources);
         let frame = frame_of((now, sources), shown, screen);
+        let place = panel_rect(&frame).filter(|_| panel);
         let image = screen.picture(&frame)?;
         Ok(match place {
-            Some(place) if panel => image.cut(place),
-            _ => image,
+            Some(place) => image.cut(place),
+            None => image,
         })
     }
+}
 
-    fn panel_rect(&self, status: Option<&Status>) -> Option<PixelRect> {
-        let (layout, _) = self.frame(status)?.layout()?;
-        let place = if self.app.options.single {
-            0
-        } else {
-            status?.selected
-        };
-        Some(layout.tiling.rect(place))
-    }
+/// Where the selected panel stands in a frame.
+fn panel_rect(frame: &Frame<'_>) -> Option<PixelRect> {
+    let (layout, _) = frame.layout()?;
+    let selected = frame.status?.selected;
+    let place = frame.single_instance().map_or(selected, |_| 0);
+    Some(layout.tiling.rect(place))
 }
 
 /// What became of a picture that a recording was offered.

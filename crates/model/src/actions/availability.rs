@@ -78,6 +78,61 @@ pub enum Requirement {
     Engine,
 }
 
+/// The part of a status that decides which actions are possible and on. The pattern names every
+/// field, so that whoever adds one decides about it.
+fn decisive(status: &Status) -> impl PartialEq + '_ {
+    let Status {
+        instances,
+        size,
+        kernel,
+        switches,
+        devices,
+        running,
+        comparison,
+        block_timestamps,
+        time,
+        failed,
+        engine: _,
+        rule: _,
+        seed: _,
+        kernel_choice: _,
+        transfer: _,
+        pace: _,
+        generations_per_round: _,
+        rounds: _,
+        generation: _,
+        generations_per_second: _,
+        rounds_per_second: _,
+        cells_per_second: _,
+        launch_us: _,
+        stepping: _,
+        reached: _,
+        recorded: _,
+        round_us: _,
+        timed_one_in: _,
+        bytes_per_round: _,
+        startup: _,
+        overlap: _,
+        timestamp_overhead: _,
+        last_effect: _,
+        waiting_edits: _,
+        selected: _,
+        notice: _,
+        finished: _,
+        halted: _,
+    } = status;
+    let lattices = (*instances, *size, kernel.name, *switches, devices);
+    let is_on = (*running, comparison.is_some(), *block_timestamps);
+    (lattices, is_on, time.settings, failed.is_some())
+}
+
+impl Status {
+    /// Whether every action is as possible and as much on as with another status.
+    pub fn offers_same(&self, other: &Status) -> bool {
+        decisive(self) == decisive(other)
+    }
+}
+
 impl Action {
     /// What must be there for it.
     pub fn needs(self) -> Requirement {

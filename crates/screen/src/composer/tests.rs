@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixtures::{Timed, TimedBefore, lesson_list, lesson_page, status};
-use crate::{Population, Timeline, ViewOptions};
+use crate::{Population, Timeline, Tool, ViewOptions};
 use life::Size;
 use model::{AbComparison, Effect, Finding, Streams, Switches};
 use serde::Serialize;
@@ -16,6 +16,7 @@ struct Session {
     population: Population,
     timeline: Timeline,
     lesson: Option<LessonScreen>,
+    window: Option<WindowFacts>,
 }
 
 impl Session {
@@ -39,6 +40,10 @@ impl Session {
             population: Population::default(),
             timeline,
             lesson: Some(LessonScreen::Page(lesson_page(true))),
+            window: Some(WindowFacts {
+                panel: Some([300, 300]),
+                ..WindowFacts::default()
+            }),
         }
     }
 
@@ -50,6 +55,7 @@ impl Session {
             population: &self.population,
             timeline: &self.timeline,
             lesson: self.lesson.as_ref(),
+            window: self.window,
         }
     }
 
@@ -75,6 +81,9 @@ fn revisions(screen: &Screen) -> Vec<(&'static str, u64)> {
         ("ladder", of(&screen.ladder)),
         ("population", of(&screen.population)),
         ("lesson", of(&screen.lesson)),
+        ("menu", of(&screen.menu)),
+        ("toolbar", of(&screen.toolbar)),
+        ("minimaps", of(&screen.minimaps)),
     ];
     let there = all.into_iter();
     there.filter_map(|(name, at)| Some((name, at?))).collect()
@@ -106,7 +115,7 @@ fn nothing_is_made_anew_while_nothing_changes() {
     let session = Session::new();
     let mut composer = Composer::default();
     let first = composer.compose(session.sources()).clone();
-    assert_eq!(revisions(&first).len(), 7, "{:?}", revisions(&first));
+    assert_eq!(revisions(&first).len(), 9, "{:?}", revisions(&first));
     let again = composer.compose(session.sources()).clone();
     assert_eq!(again, first);
     let figures = |screen: &Screen| screen.figures.as_ref().unwrap().share();
@@ -140,7 +149,26 @@ fn what_changed_gets_a_new_revision_and_nothing_else_does() {
     };
     assert_eq!(changed(session, timed), ["round", "round before"]);
     let closed = |session: &mut Session| session.options.timeline = false;
-    assert_eq!(changed(session, closed), ["overlap"]);
+    assert_eq!(changed(session, closed), ["overlap", "menu", "toolbar"]);
+    let paused = |session: &mut Session| session.status().running ^= true;
+    assert_eq!(changed(session, paused), ["figures", "menu", "toolbar"]);
+    let drawn = |session: &mut Session| {
+        session.window.as_mut().unwrap().tool = Tool::Pencil;
+    };
+    assert_eq!(changed(session, drawn), ["menu", "toolbar"]);
+    let zoomed = |session: &mut Session| {
+        let (size, panel) = (session.status().size, [300, 300]);
+        session.options.camera.zoom(4.0, size, panel);
+    };
+    assert_eq!(changed(session, zoomed), ["minimaps"]);
+    let resized = |session: &mut Session| {
+        session.window.as_mut().unwrap().panel = Some([250, 250]);
+    };
+    assert_eq!(changed(session, resized), ["minimaps"]);
+    let recorded = |session: &mut Session| {
+        session.drawing.recording = Some(std::time::Duration::from_secs(3));
+    };
+    assert_eq!(changed(session, recorded), ["menu", "toolbar"]);
     for (side, section) in [
         (SidePanel::Lab, "lab"),
         (SidePanel::Ladder, "ladder"),
@@ -148,7 +176,11 @@ fn what_changed_gets_a_new_revision_and_nothing_else_does() {
     ] {
         session.options.side = None;
         let opened = |session: &mut Session| session.options.side = Some(side);
-        assert_eq!(changed(session, opened), [section]);
+        let all = changed(session, opened);
+        assert!(
+            all.contains(&section) && !all.contains(&"figures"),
+            "{all:?}"
+        );
     }
     let counted = |session: &mut Session| {
         let status = session.status.as_ref().unwrap();
@@ -185,7 +217,7 @@ fn another_language_changes_the_words_and_not_the_lanes() {
         let of = |screen: &Screen| revisions(screen).into_iter().find(|it| it.0 == name);
         of(&english) == of(&chinese)
     };
-    for words in ["figures", "finding", "overlap"] {
+    for words in ["figures", "finding", "overlap", "menu", "toolbar"] {
         assert!(!same(words), "{words}");
     }
     for plain in ["panels", "round", "round before"] {
@@ -213,6 +245,8 @@ fn sent<T: Serialize + DeserializeOwned>(section: &T) -> T {
 #[test]
 fn every_section_is_the_same_after_it_was_sent() {
     let mut session = Session::new();
+    let size = session.status().size;
+    session.options.camera.zoom(3.0, size, [300, 300]);
     let mut names = std::collections::BTreeSet::new();
     let sides = [SidePanel::Lab, SidePanel::Ladder, SidePanel::Population];
     for (side, is_compared) in sides
@@ -239,5 +273,16 @@ fn every_section_is_the_same_after_it_was_sent() {
         assert_eq!(sent(&screen), screen, "{side:?}");
         names.extend(revisions(&screen).into_iter().map(|(name, _)| name));
     }
-    assert_eq!(names.len(), 11, "{names:?}");
+    assert_eq!(names.len(), 14, "{names:?}");
+}
+
+#[test]
+fn a_terminal_has_no_menu_and_a_window_that_starts_no_toolbar() {
+    let mut session = Session::new();
+    session.window = None;
+    let screen = Screen::of(session.sources());
+    assert!(screen.menu.is_none() && screen.toolbar.is_none() && screen.minimaps.is_none());
+    (session.window, session.status) = (Some(WindowFacts::default()), None);
+    let screen = Screen::of(session.sources());
+    assert!(screen.menu.is_some() && screen.toolbar.is_none());
 }

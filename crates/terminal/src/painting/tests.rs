@@ -99,6 +99,7 @@ impl View {
             population: &self.population,
             timeline: &self.timeline,
             lesson: self.lesson.as_ref(),
+            window: None,
         };
         let screen = &Screen::of(sources);
         does(&mut self.painter, &Frame { screen, sources })

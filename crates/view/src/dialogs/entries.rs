@@ -12,7 +12,7 @@ use lang::{Language, tr};
 use life::SHELF;
 use model::actions::{Context, Row, TABLE, search};
 use model::{Action, EditAction, SessionAction, Status, Switch};
-use screen::LessonEntry;
+use screen::{Command, LessonEntry};
 
 /// A line's height, in units of type.
 pub(super) const LINE: f32 = 27.0;
@@ -68,8 +68,17 @@ impl Entry {
                 Language::Chinese => row.help.into(),
             },
             search: row.search,
-            keys: row.keys(),
-            ..Entry::of_action(row.help().into(), row.action, context)
+            ..Entry::of_command(&Command::of(row, context))
+        }
+    }
+
+    /// A line of the menu.
+    pub(super) fn of_command(command: &Command) -> Entry {
+        Entry {
+            keys: command.keys.clone(),
+            state: command.is_on,
+            unavailable: command.unavailable.clone(),
+            ..Entry::of(command.text.clone(), UiRequest::Act(command.action))
         }
     }
 }

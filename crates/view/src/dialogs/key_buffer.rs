@@ -118,6 +118,7 @@ mod tests {
                         drawing: &Default::default(),
                         population: &Default::default(),
                         lesson: None,
+                        window: None,
                         timeline: &Default::default(),
                     },
                     timeline: &Default::default(),

@@ -1,10 +1,11 @@
-//! The menu: the action table by topic, for those who do not know the keys.
+//! The menu: the action table by topic, as the screen has it, for those who do not know the keys.
 
 use egui::{Key, Modifiers, RichText, ScrollArea};
 
 use crate::dialogs::entries::{self, Entry, LINE};
 use crate::dialogs::{DialogContext, UiRequest, style};
-use model::actions::{Row, Topic};
+#[cfg(test)]
+use model::actions::Topic;
 
 /// The open menu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,7 +34,10 @@ impl Menu {
         requests: &mut Vec<UiRequest>,
     ) -> bool {
         let unit = cx.unit;
-        let count = Topic::ALL.len();
+        let Some(topics) = cx.frame.screen.menu.as_deref() else {
+            return false;
+        };
+        let count = topics.len();
         // Counted: of a slow frame no key is lost.
         let presses =
             |key| context.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
@@ -42,7 +46,7 @@ impl Menu {
                 (self.topic, self.chosen) = ((self.topic + to) % count, Some(0));
             }
         }
-        let last = Topic::ALL[self.topic].rows().count() - 1;
+        let last = topics[self.topic].commands.len() - 1;
         for _ in 0..presses(Key::ArrowDown) {
             self.chosen = Some(self.chosen.map_or(0, |at| (at + 1).min(last)));
         }
@@ -53,13 +57,13 @@ impl Menu {
         let mut stays = true;
         let left = style::dialog(context, cx, ("menu", Some(0.06), 720.0), |ui| {
             ui.horizontal_wrapped(|ui| {
-                for (at, topic) in Topic::ALL.into_iter().enumerate() {
+                for (at, topic) in topics.iter().enumerate() {
                     let text_colour = if at == self.topic {
                         cx.palette.value
                     } else {
                         cx.palette.label
                     };
-                    let title = RichText::new(topic.short_title()).color(text_colour);
+                    let title = RichText::new(&topic.title).color(text_colour);
                     let title = ui.selectable_label(at == self.topic, title);
                     // Clicked, or passed over as menus are.
                     if (title.hovered() || title.clicked()) && at != self.topic {
@@ -68,8 +72,8 @@ impl Menu {
                 }
             });
             ui.separator();
-            let rows: Vec<&Row> = Topic::ALL[self.topic].rows().collect();
-            let height = (rows.len() as f32 * LINE * unit).min(0.74 * cx.screen.height());
+            let commands = &topics[self.topic].commands;
+            let height = (commands.len() as f32 * LINE * unit).min(0.74 * cx.screen.height());
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.set_min_height(height);
             ScrollArea::vertical()
@@ -78,9 +82,8 @@ impl Menu {
                 .min_scrolled_height(height)
                 .auto_shrink(false)
                 .show(ui, |ui| {
-                    let action_context = cx.frame.context();
-                    for (at, row) in rows.into_iter().enumerate() {
-                        let entry = Entry::of_row(row, &action_context);
+                    for (at, command) in commands.iter().enumerate() {
+                        let entry = Entry::of_command(command);
                         let chosen = self.chosen == Some(at);
                         let line = entries::line(ui, cx, &entry, chosen);
                         if chosen {

@@ -23,7 +23,7 @@ use crate::{
     toolbar,
 };
 use lang::{Message, message, tr};
-pub(crate) use parts::{key_hint, message_colours};
+pub(crate) use parts::{key_hint, menu as paint_menu_sign, message_colours};
 pub(crate) use presenting::HEIGHT as STRIP;
 use screen::{SidePanel, ViewOptions, ViewTransform};
 use style::ThemedPainter;
@@ -77,9 +77,9 @@ pub(crate) fn paint(
         }
     }
     if let Some(rect) = layout.toolbar {
-        toolbar::paint(painter, frame, status, rect_of(rect), layout.unit);
+        toolbar::paint(painter, frame, rect_of(rect), layout.unit);
     }
-    callouts::paint(painter, frame, status, layout);
+    callouts::paint(painter, frame, layout);
     if let Some(rect) = layout.timeline {
         timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.sm_count);
     }

@@ -101,7 +101,7 @@ pub(super) fn state_text_colour(state: State, palette: &Palette<Color32>) -> Col
 }
 
 /// The sign of the menu, three lines, where a click opens it.
-pub(super) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, text_colour: Color32) {
+pub(crate) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, text_colour: Color32) {
     let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
     let over = hit_regions::button(painter, place, tr!("menu (Ctrl+M)"), ViewAction::ToggleMenu);
     if over {

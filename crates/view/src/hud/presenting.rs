@@ -22,6 +22,8 @@ const PARTS: [f32; 4] = [0.27, 0.2, 0.2, 0.33];
 /// The width of the state, and of its sign.
 const STATE: f32 = 110.0;
 const SIGN: f32 = 30.0;
+/// What the figures need beside the menu's sign; without it, a right click opens the menu.
+const MIN_WIDTH_BESIDE_MENU: f32 = 400.0;
 
 /// Paints the strip, `unit` pixels per unit.
 pub(super) fn paint(
@@ -50,7 +52,12 @@ pub(super) fn paint(
         (switch, factor, tone_colour(tone, &painter.palette)),
     ];
     let mut left = inside.left() + STATE * unit;
-    let width = inside.right() - left;
+    let mut width = inside.right() - left;
+    if width > MIN_WIDTH_BESIDE_MENU * unit {
+        let sign = inside.right_top() + vec2(-9.0, 12.0) * unit;
+        parts::menu(painter, sign, unit, painter.palette.label);
+        width -= 31.0 * unit;
+    }
     for (part, (label, value, text_colour)) in PARTS.into_iter().zip(columns) {
         let room = part * width - 18.0 * unit;
         let label = fitted(

@@ -26,6 +26,7 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
             drawing: &Default::default(),
             population: &Default::default(),
             lesson: None,
+            window: None,
             timeline: &Default::default(),
         },
         timeline: &Default::default(),
@@ -77,6 +78,7 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
             population: &population,
             timeline: timed.timeline(),
             lesson: None,
+            window: None,
         };
         let frame = Frame {
             screen: composer.compose(sources).clone(),
