@@ -230,11 +230,12 @@ pub fn lay_out(
             width: width - left,
             height: height.saturating_sub(below),
         };
+        // What the panels have when there are no callouts either.
         let whole = PixelRect {
             x: 0,
-            y: top,
+            y: toolbar.unwrap_or(0),
             width,
-            height,
+            height: height + callouts.unwrap_or(0),
         };
         let of = |count: usize| Panels {
             count: count.max(1),

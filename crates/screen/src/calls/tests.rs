@@ -149,6 +149,13 @@ fn a_graph_is_captured_once_and_launched_each_round() {
             "{round}"
         );
     }
+    let cpp = [
+        "cudaEventCreate(&fork);",
+        "cudaEventCreate(&end);",
+        "cudaEventRecord(end, origin);",
+    ];
+    let rust = ["let fork = Event::new", "end.record(&origin)?;"];
+    assert_says(&graphs, &cpp, &rust, &[]);
     let one = with(|status| {
         status.switches.graphs = true;
         status.switches.streams = Streams::One;
