@@ -15,7 +15,7 @@ use app::SessionHandle;
 
 use lang::message;
 use model::actions::Context;
-use model::{Action, SessionAction, ViewAction};
+use model::{Action, SessionAction, Status, ViewAction};
 use screen::SidePanel;
 
 /// A mouse button that is held.
