@@ -53,8 +53,8 @@ pub(crate) fn paint(
             status,
             (chart, timeline.scale(places.lanes)),
         );
-        let on_cpu = status.engine == "cpu";
-        paint_foot(painter, &places, on_cpu, status.timed_one_in, folded);
+        let has_finding = frame.screen.finding.is_some();
+        paint_foot(painter, &places, (status, has_finding), folded);
     }
     tip::paint(painter, frame, &places);
 }
@@ -439,11 +439,10 @@ fn paint_nothing_yet(painter: &ThemedPainter, places: &TimelineLayout) -> usize 
 fn paint_foot(
     painter: &ThemedPainter,
     places: &TimelineLayout,
-    on_cpu: bool,
-    one_in: u32,
+    (status, has_finding): (&Status, bool),
     folded: usize,
 ) {
-    let how = if on_cpu {
+    let how = if status.engine == "cpu" {
         tr!("spans: measured by the worker threads themselves")
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")
@@ -451,15 +450,24 @@ fn paint_foot(
     let how = tr!(
         "{how}; 1 round in {one_in} is timed",
         how = how,
-        one_in = one_in
+        one_in = status.timed_one_in
     );
-    // First, as the end is cut where there is little room.
-    let mut text = format!("{} · {how}", drawn_round());
-    if folded > 1 {
-        text += &tr!("; {folded} streams per row", folded = folded);
-    }
+    let folds = match folded {
+        0 | 1 => String::new(),
+        _ => tr!("; {folded} streams per row", folded = folded),
+    };
     let room = places.foot.width();
     let font = regular(12.5 * places.unit);
+    let line = |text: String| painter.layout_no_wrap(text, font.clone(), painter.palette.label);
+    let whole = match has_finding {
+        true => format!("{} · {how}{folds}", drawn_round()),
+        false => how + &folds,
+    };
+    // Only a finding is medians that the drawing may contradict: where room is short, that matters most.
+    let text = match line(whole.clone()).size().x * SMALLEST <= room || !has_finding {
+        true => whole,
+        false => drawn_round().to_owned() + &folds,
+    };
     let text = fitted(painter, &text, font.clone(), painter.palette.label, room);
     let used = text.size().x + 24.0 * places.unit;
     let left = places.foot.left_center();
