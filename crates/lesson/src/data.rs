@@ -2,37 +2,19 @@
 
 use std::collections::HashMap;
 
-use life::{Lattice, Rule, reference};
-
-/// Numbers that look random and are the same every time.
-pub(super) struct Numbers(u64);
-
-impl Numbers {
-    /// Another seed, other numbers.
-    pub(super) fn new(seed: u64) -> Numbers {
-        Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
-    }
-
-    /// The next one (SplitMix64).
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-}
+use life::{Lattice, Rule, SplitMix64, reference};
 
 /// The bits of the largest number: what `scale` makes infinite.
 const LARGEST: u32 = f32::MAX.to_bits();
 
-/// Fills an array with random floats from 1 to 2, the same for the same seed, and one that
-/// overflows when it is doubled: so a result shows that the kernel ran.
+/// Fills an array with random floats from 1 to 2, the same for the same seed, and one float that
+/// overflows when it is doubled, so that the result shows whether the kernel ran.
 pub(super) fn fill_floats(words: &mut [u32], seed: u64) {
     each_float(words, seed, |word, bits| *word = bits);
     plant(words, seed);
 }
 
-/// Makes the planted number anew; the others are as they were.
+/// Writes the planted number again; leaves the others as they are.
 pub(super) fn plant(words: &mut [u32], seed: u64) {
     let place = planted(words, seed);
     words[place] = LARGEST;
@@ -52,20 +34,20 @@ pub(super) fn is_scaled(words: &mut [u32], seed: u64) -> bool {
 }
 
 fn planted(words: &[u32], seed: u64) -> usize {
-    (Numbers::new(!seed).next() % words.len() as u64) as usize
+    SplitMix64(!seed).below(words.len() as u64) as usize
 }
 
 fn each_float(words: &mut [u32], seed: u64, mut with: impl FnMut(&mut u32, u32)) {
-    let mut numbers = Numbers::new(seed);
+    let mut numbers = SplitMix64(seed);
     for pair in words.chunks_mut(2) {
-        let random = numbers.next();
+        let random = numbers.draw();
         for (word, bits) in pair.iter_mut().zip([random as u32, (random >> 32) as u32]) {
             with(word, 1f32.to_bits() | bits >> 9);
         }
     }
 }
 
-/// A lattice after so many generations, by the reference. Finite, so sooner or later it comes
+/// A lattice after this many generations, by the reference. Finite, so sooner or later it comes
 /// back to where it has been, and goes round from there: millions of generations are few.
 pub(super) fn after(start: &Lattice, rule: Rule, generations: u64) -> Lattice {
     let mut seen: HashMap<Vec<u32>, u64> = HashMap::new();

@@ -8,8 +8,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::data::Numbers;
 use crate::{Measured, Result};
+use life::SplitMix64;
 use model::comparison::interval_of_times;
 use model::{Blocks, Comparison, Finding, Side};
 
@@ -61,7 +61,7 @@ pub(crate) fn interleave(
     limits: Limits,
     sample: &mut dyn FnMut(usize) -> Result<Measured>,
 ) -> Result<Interleaved> {
-    let mut numbers = Numbers::new(7);
+    let mut numbers = SplitMix64(7);
     let parts = first.len();
     let mut comparisons: Vec<Comparison> = pairs
         .iter()
@@ -130,9 +130,9 @@ fn middle(mut samples: Vec<Measured>) -> Option<Measured> {
     samples.into_iter().nth(at)
 }
 
-fn shuffle(order: &mut [usize], numbers: &mut Numbers) {
+fn shuffle(order: &mut [usize], numbers: &mut SplitMix64) {
     for last in (1..order.len()).rev() {
-        order.swap(last, (numbers.next() % (last as u64 + 1)) as usize);
+        order.swap(last, numbers.below(last as u64 + 1) as usize);
     }
 }
 
@@ -140,11 +140,11 @@ fn shuffle(order: &mut [usize], numbers: &mut Numbers) {
 mod tests {
     use super::*;
 
-    /// Samples of parts that take so long, but for noise of so many per cent.
+    /// Samples of parts that take so long, but for noise of this many per cent.
     fn noisy(times: &'static [f64], percent: f64) -> impl FnMut(usize) -> Result<Measured> {
-        let mut numbers = Numbers::new(1);
+        let mut numbers = SplitMix64(1);
         move |part| {
-            let noise = (numbers.next() % 1000) as f64 / 1000.0;
+            let noise = numbers.below(1000) as f64 / 1000.0;
             let ms = times[part] * (1.0 + percent / 100.0 * noise);
             Ok(Measured::of_time("a run", ms).figure("runs a second", 1e3 / ms, "1/s"))
         }

@@ -11,6 +11,7 @@
 //! (1 + p)/2 and AND into p/2, which reads the binary fraction 0.k from its end. At most 16
 //! random words make 64 cells; density 0.5 takes one.
 
+use super::random::{GOLDEN, mix};
 use super::{Lattice, Size};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
@@ -21,7 +22,7 @@ use std::thread;
 const DENSITY_STEPS: u32 = 1 << 16;
 
 /// Minimum words per thread; smaller shares cost more than they save.
-const WORDS_WORTH_A_THREAD: usize = 1 << 15;
+const MIN_WORDS_PER_THREAD: usize = 1 << 15;
 
 /// What a soup is made from: a lattice in which each cell is alive with chance `density`,
 /// independently. Another `seed` or another `instance` is another soup.
@@ -58,7 +59,7 @@ impl Soup {
     /// apart and start `before` words behind that; other words are unchanged.
     pub fn fill(self, size: Size, words: &mut [u32], stride: usize, before: usize) {
         // Finding the number of cores reads files, which is not worth it for small lattices.
-        let threads = match size.words() / WORDS_WORTH_A_THREAD {
+        let threads = match size.words() / MIN_WORDS_PER_THREAD {
             0 | 1 => 1,
             most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
         };
@@ -145,17 +146,6 @@ fn row_generator(key: u64, row: u64) -> Xoshiro256PlusPlus {
         word.copy_from_slice(&mix(start.wrapping_add(GOLDEN.wrapping_mul(i as u64))).to_le_bytes());
     }
     Xoshiro256PlusPlus::from_seed(state)
-}
-
-/// 2⁶⁴ over the golden ratio, SplitMix64's increment.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// One draw of SplitMix64 from state `z`: neighbouring numbers come out unrelated, no two alike.
-const fn mix(z: u64) -> u64 {
-    let z = z.wrapping_add(GOLDEN);
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use super::*;
 use crate::kernels::{KERNELS, Kernel, find};
 use crate::{ReduceRegion, Slot, Span, Transfer};
-use life::{Lattice, Rule};
+use life::{Lattice, Rule, SplitMix64};
 
 /// Sizes that expose errors at the torus's edges and in partly used words.
 #[rustfmt::skip]
@@ -26,13 +26,8 @@ pub(super) const AWKWARD: [(u64, u64); 34] = [
 
 /// Random cells, about three in eight alive.
 pub(super) fn soup(size: Size, seed: u64) -> Lattice {
-    let mut state = seed;
-    let mut random = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) as u32
-    };
+    let mut numbers = SplitMix64(seed);
+    let mut random = || numbers.draw() as u32;
     let words = (0..size.words())
         .map(|_| random() & (random() | random()))
         .collect();

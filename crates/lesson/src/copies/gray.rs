@@ -1,7 +1,6 @@
 //! Many pictures made gray: one after the other, and a stream each.
 
 use crate::bench::{at, call, copy};
-use crate::data::Numbers;
 use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonImage, Measured, Missing, Part,
     PartWork, Result,
@@ -9,6 +8,7 @@ use crate::{
 use engine::lesson_kernels::GRAY;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
 use lang::{mark, tr};
+use life::SplitMix64;
 
 const PICTURES: usize = 32;
 const WIDTH: usize = 1024;
@@ -107,9 +107,9 @@ impl Pictures {
                 gray_host: bench.host_buffer(PIXELS, HostMemory::Pinned)?,
             };
             bench.access(way.color_host, &mut |words| {
-                let mut numbers = Numbers::new(picture as u64);
+                let mut numbers = SplitMix64(picture as u64);
                 for (at, word) in words.iter_mut().enumerate() {
-                    *word = pixel(picture, at, numbers.next() as u32);
+                    *word = pixel(picture, at, numbers.draw() as u32);
                 }
             })?;
             ways.push(way);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::log::{Author, CellChange, Content, Record, SessionParameters};
-use life::{Rule, reference, soup};
+use life::{Rule, SplitMix64, reference, soup};
 use model::{Area, Change, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -30,15 +30,16 @@ fn text_of(session: &SavedSession) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Numbers that look random, all from one seed.
-struct Random(u64);
+/// Random parts of sessions, all from one seed.
+struct Random(SplitMix64);
 
 impl Random {
+    fn new(seed: u64) -> Random {
+        Random(SplitMix64(seed))
+    }
+
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % end
+        self.0.below(end)
     }
 
     fn chance(&mut self) -> bool {
@@ -271,7 +272,7 @@ impl Random {
 /// A session with every kind of record.
 fn sample() -> SavedSession {
     let of = size(20, 12);
-    let lattices = |count, seed| Random(seed).lattices(count, of);
+    let lattices = |count, seed| Random::new(seed).lattices(count, of);
     let area = Area {
         x: 18,
         y: 3,
@@ -377,7 +378,7 @@ fn sample() -> SavedSession {
         switches: Switches::DEFAULT,
         generations_per_round: 8,
         pace: Pace::Unthrottled,
-        ..Random(1).session().setup
+        ..Random::new(1).session().setup
     };
     let scratch = Position {
         records: 0,
@@ -390,7 +391,7 @@ fn sample() -> SavedSession {
             log,
             position: here,
             base: Some(lattices(4, 1)),
-            newest: (newest, Random(2).lattices(5, grown)),
+            newest: (newest, Random::new(2).lattices(5, grown)),
         },
         comparison: Some(SavedComparison {
             second: Switches::DEFAULT,
@@ -525,7 +526,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn a_session_comes_back_as_it_was(seed: u64) {
-        let before = Random(seed).session();
+        let before = Random::new(seed).session();
         let after = parse(text_of(&before)).unwrap();
         assert_same(&without_unsaved(&before), &after);
         assert_sound_and_stable(&after);
@@ -602,7 +603,7 @@ fn edits_are_written_as_the_file_has_them() {
             overwrites_dead: false,
         },
     ];
-    let mut session = Random(3).session();
+    let mut session = Random::new(3).session();
     session.comparison = None;
     session.selected = 0;
     let parameters = SessionParameters {
@@ -625,7 +626,7 @@ fn edits_are_written_as_the_file_has_them() {
     }
     session.main = SavedTimeline {
         base: None,
-        newest: (log.base(), Random(4).lattices(1, of)),
+        newest: (log.base(), Random::new(4).lattices(1, of)),
         position: here,
         log,
     };
@@ -673,7 +674,7 @@ fn a_file_that_is_cut_short_anywhere_is_refused() {
         let error = parse(&text[..length]).unwrap_err();
         let said = error.to_string();
         assert!(
-            said.contains("it was cut off") && !error.lacks_memory,
+            said.contains("the file was cut off here") && !error.lacks_memory,
             "{length}: {said}"
         );
         assert!(said.contains(", line ") || length == 0, "{length}: {said}");
@@ -689,7 +690,7 @@ fn a_file_with_a_wrong_byte_is_refused_or_sound() {
         text_of(&sample()),
         include_str!("fixtures/version1-comparison.json").to_owned(),
     ];
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let mut taken = 0;
     for flip in 0..flips {
         let mut text = texts[usize::from(flip % 4 == 0)].clone().into_bytes();

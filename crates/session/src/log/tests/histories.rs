@@ -11,6 +11,7 @@ use super::super::*;
 use super::device::{Device, Invert};
 use super::reference_log::{Joins, ReferenceLog};
 use crate::snapshots::{Keep, Snapshots};
+use life::SplitMix64;
 use model::Area;
 
 /// How many there are in the gate.
@@ -57,25 +58,9 @@ enum Kind {
     Grid,
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len() as u64) as usize]
-    }
+/// One of these at random.
+fn one_of<T: Copy>(random: &mut SplitMix64, all: &[T]) -> T {
+    all[random.below(all.len() as u64) as usize]
 }
 
 fn size(width: u64, height: u64) -> Size {
@@ -89,8 +74,8 @@ fn rule(number: u64) -> Rule {
 
 /// Half of the cells of a small lattice, quicker than a soup of it.
 fn noise(size: Size, seed: u64) -> Arc<Lattice> {
-    let mut random = Random(seed);
-    let words = (0..size.words()).map(|_| random.next() as u32);
+    let mut random = SplitMix64(seed);
+    let words = (0..size.words()).map(|_| random.draw() as u32);
     Arc::new(Lattice::from_words(size, words.collect()))
 }
 
@@ -102,30 +87,30 @@ fn lattices(size: Size, [count, seed, generation]: [u64; 3]) -> Start {
     }
 }
 
-fn parameters(random: &mut Random) -> SessionParameters {
+fn parameters(random: &mut SplitMix64) -> SessionParameters {
     let sizes = [(5, 7), (5, 7), (8, 6), (9, 9), (7, 5), (20, 16)];
-    let (width, height) = random.one_of(&sizes);
+    let (width, height) = one_of(random, &sizes);
     let size = size(width, height);
     let instances = 1 + random.below(4) as usize;
     let start = match random.below(3) {
-        0 => lattices(size, [random.next(), random.next(), random.next()]),
+        0 => lattices(size, [random.draw(), random.draw(), random.draw()]),
         _ => Start::Soup {
             density: 0.4,
-            seed: random.next(),
+            seed: random.draw(),
         },
     };
     let counterparts = (random.below(4) == 0 && instances > 1).then_some(instances / 2);
     SessionParameters {
         size,
         instances,
-        rule: rule(random.next()),
+        rule: rule(random.draw()),
         start,
         counterparts,
         drawn: BTreeSet::new(),
     }
 }
 
-fn event(random: &mut Random) -> Event {
+fn event(random: &mut SplitMix64) -> Event {
     use Kind::*;
     let kinds = [
         Draw,
@@ -147,26 +132,29 @@ fn event(random: &mut Random) -> Event {
     let inverts = [Invert::No, Invert::Words, Invert::Words, Invert::Whole];
     match random.below(33) {
         0..8 => {
-            let kind = random.one_of(&kinds);
+            let kind = one_of(random, &kinds);
             let author = match random.below(3) {
                 0 => Author::Program,
                 _ => Author::Person,
             };
-            let joins = random.one_of(&[Joins::No, Joins::Stroke, Joins::Stroke, Joins::Last]);
-            let numbers = [(); 4].map(|()| random.next());
-            Event::Push(author, kind, numbers, joins, random.one_of(&inverts))
+            let joins = one_of(
+                random,
+                &[Joins::No, Joins::Stroke, Joins::Stroke, Joins::Last],
+            );
+            let numbers = [(); 4].map(|()| random.draw());
+            Event::Push(author, kind, numbers, joins, one_of(random, &inverts))
         }
         8..14 => Event::Run(random.below(6)),
         14 => Event::StepBack,
-        15..18 => Event::GoTo(random.next()),
+        15..18 => Event::GoTo(random.draw()),
         18..22 => Event::Undo,
         22..25 => Event::Redo,
         25..28 => Event::Snapshot {
             before_edit: random.below(2) == 0,
-            max_gap: random.one_of(&[0, 3, 10, u64::MAX]),
+            max_gap: one_of(random, &[0, 3, 10, u64::MAX]),
         },
-        28 => Event::ForgetSnapshots(random.next()),
-        29 => Event::SetBudget(random.one_of(&[0, 1000, 3000, 20_000])),
+        28 => Event::ForgetSnapshots(random.draw()),
+        29 => Event::SetBudget(one_of(random, &[0, 1000, 3000, 20_000])),
         30 => Event::Lose,
         31 => Event::Discard,
         _ => Event::DiscardBeyond(random.below(8)),
@@ -416,8 +404,8 @@ impl Pair {
     }
 }
 
-fn play(number: u64) -> (Random, SessionParameters) {
-    let mut random = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+fn play(number: u64) -> (SplitMix64, SessionParameters) {
+    let mut random = SplitMix64(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let parameters = parameters(&mut random);
     (random, parameters)
 }

@@ -1,10 +1,12 @@
 //! What a history is made of: numbers, kept so that one that fails can be made shorter.
 
+use life::SplitMix64;
+
 /// Numbers below what is asked for: those of a tape first, then random ones, then zeros.
 pub(super) struct Choices {
     pub(super) tape: Vec<u64>,
     at: usize,
-    random: Option<u64>,
+    random: Option<SplitMix64>,
     unlike: u64,
 }
 
@@ -13,7 +15,7 @@ impl Choices {
         Choices {
             tape: Vec::new(),
             at: 0,
-            random: Some(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d),
+            random: Some(SplitMix64(seed)),
             unlike: 0,
         }
     }
@@ -32,15 +34,10 @@ impl Choices {
             self.at += 1;
             return number % end;
         }
-        let Some(state) = &mut self.random else {
+        let Some(random) = &mut self.random else {
             return 0;
         };
-        // SplitMix64.
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = *state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let number = (z ^ (z >> 31)) % end;
+        let number = random.below(end);
         self.tape.push(number);
         self.at += 1;
         number
