@@ -388,10 +388,7 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: true,
         cooperative: true,
         batched: true,
-        sides: SupportedSizes::Between {
-            widths: cooperative::WIDTHS,
-            min_height: cooperative::MIN_HEIGHT,
-        },
+        sides: cooperative::SIZES,
         max_cells: None,
     },
 ];

@@ -122,16 +122,7 @@ impl Call {
                     shape,
                     ref arguments,
                     stream,
-                } if shape.cooperative => (
-                    "cuLaunchCooperativeKernel",
-                    launch(function, shape, arguments, stream),
-                ),
-                Call::Launch {
-                    function,
-                    shape,
-                    ref arguments,
-                    stream,
-                } => ("cuLaunchKernel", launch(function, shape, arguments, stream)),
+                } => launch(function, shape, arguments, stream),
                 Call::CopyIn {
                     to,
                     from,
@@ -217,6 +208,8 @@ unsafe fn copy_rows_out(
     unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream) }
 }
 
+/// The name of the driver function and its result.
+///
 /// # Safety
 /// The function, the stream and the addresses among the arguments must be valid and belong
 /// to the current context, and the function must take these arguments.
@@ -225,7 +218,7 @@ unsafe fn launch(
     shape: Launch,
     arguments: &Arguments,
     stream: sys::CUstream,
-) -> sys::CUresult {
+) -> (&'static str, sys::CUresult) {
     let mut addresses = [std::ptr::null_mut(); MAX_ARGUMENTS];
     for (address, word) in addresses
         .iter_mut()
@@ -233,10 +226,10 @@ unsafe fn launch(
     {
         *address = std::ptr::from_ref(word).cast_mut().cast();
     }
-    if shape.cooperative {
-        // SAFETY: the caller guarantees it.
-        return unsafe {
-            sys::cuLaunchCooperativeKernel(
+    // `cuLaunchKernel` has one more parameter, for another way to pass arguments.
+    macro_rules! call {
+        ($call:ident $(, $unused:expr)?) => {{
+            let code = sys::$call(
                 function,
                 shape.grid[0],
                 shape.grid[1],
@@ -247,24 +240,17 @@ unsafe fn launch(
                 shape.shared_bytes as u32,
                 stream,
                 addresses.as_mut_ptr(),
-            )
-        };
+                $($unused)?
+            );
+            (stringify!($call), code)
+        }};
     }
     // SAFETY: the caller guarantees it.
     unsafe {
-        sys::cuLaunchKernel(
-            function,
-            shape.grid[0],
-            shape.grid[1],
-            shape.grid[2],
-            shape.block[0],
-            shape.block[1],
-            shape.block[2],
-            shape.shared_bytes as u32,
-            stream,
-            addresses.as_mut_ptr(),
-            std::ptr::null_mut(),
-        )
+        match shape.cooperative {
+            true => call!(cuLaunchCooperativeKernel),
+            false => call!(cuLaunchKernel, std::ptr::null_mut()),
+        }
     }
 }
 

@@ -5,17 +5,18 @@
 //! adjacent lanes has `rows` rows of the block, each lane `words` planar words of each row. A lattice
 //! that fits a single block needs no halo.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 
 use life::Size;
 
-use super::{Entry, Launch};
+use super::{Entry, Launch, SupportedSizes};
 
-/// Supported widths.
-pub(super) const WIDTHS: (u32, u32) = (128, 5120);
-
-/// The smallest height: two strips with as many rows as a halo.
-pub(super) const MIN_HEIGHT: u32 = 16;
+/// Supported sizes. The minimum height is that of two strips with as many rows as a halo.
+pub(super) const SIZES: SupportedSizes = SupportedSizes::Between {
+    widths: (128, 5120),
+    min_height: 16,
+};
 
 /// Maximum warps of a block: the registers of an SM suffice for so many. (Where a lane has more than
 /// four words, the shared memory suffices for eight.)
@@ -118,7 +119,27 @@ pub struct Division {
 impl Division {
     /// The fastest division of `lattices` lattices of this size on a device with this many SMs, or
     /// with as many as the size needs ([`min_sm_count`]).
+    ///
+    /// Finding it takes some microseconds, and every launch needs it several times, so each thread
+    /// keeps the last one.
     pub fn of(size: Size, lattices: u32, sm_count: u32) -> Division {
+        type Kept = (Size, u32, u32, Division);
+        thread_local! {
+            static LAST: Cell<Option<Kept>> = const { Cell::new(None) };
+        }
+        match LAST.get() {
+            Some((of, number, sms, last)) if (of, number, sms) == (size, lattices, sm_count) => {
+                last
+            }
+            _ => {
+                let division = Division::find(size, lattices, sm_count);
+                LAST.set(Some((size, lattices, sm_count, division)));
+                division
+            }
+        }
+    }
+
+    fn find(size: Size, lattices: u32, sm_count: u32) -> Division {
         let sm_count = sm_count.max(min_sm_count(size));
         let fill = (sm_count / lattices.max(1)).max(2);
         let choices = (0..VARIANTS.len()).flat_map(|entry| {
@@ -188,8 +209,7 @@ impl Division {
     /// The division of a device's lattices, which needs memory for mail; `None` if the kernel does not
     /// support their size on the device.
     pub(crate) fn for_mail(size: Size, lattices: usize, sm_count: u32) -> Option<Division> {
-        let kernel = super::find("cooperative")?;
-        let fits = kernel.validate_size(size).is_ok() && min_sm_count(size) <= sm_count;
+        let fits = SIZES.contains(size) && min_sm_count(size) <= sm_count;
         fits.then(|| Division::of(size, lattices as u32, sm_count))
     }
 
@@ -289,6 +309,25 @@ mod tests {
                     assert!(height as u32 / division.blocks >= variant.halo, "{case}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_division_that_is_kept_is_the_one_that_would_be_found() {
+        let size = |width, height| Size::new(width, height).unwrap();
+        let asked = [
+            (size(1024, 1024), 16, 132),
+            (size(1024, 1024), 16, 132),
+            (size(1024, 1024), 17, 132),
+            (size(1024, 1024), 16, 84),
+            (size(1000, 1024), 16, 132),
+            (size(1024, 1000), 16, 132),
+            (size(1024, 1024), 16, 132),
+        ];
+        for (size, lattices, sm_count) in asked {
+            let kept = Division::of(size, lattices, sm_count);
+            assert_eq!(kept, Division::find(size, lattices, sm_count), "{size}");
+            assert_eq!(kept, Division::of(size, lattices, sm_count), "{size}");
         }
     }
 
