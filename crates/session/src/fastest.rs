@@ -24,11 +24,11 @@ use engine::{DeviceInfo, Kernel, Layout};
 use life::{Rule, Size};
 use model::{KernelChoice, Streams, Switches};
 
-/// How long a round of a run takes: so long that issuing it costs nothing, and so short that Ctrl+C
-/// is answered at once.
+/// How long a round of a run takes: long enough that issuing it costs nothing, and short enough that
+/// Ctrl+C is answered at once.
 pub const RUN_ROUND: Duration = Duration::from_millis(75);
 
-/// What is to be stepped, as far as its speed depends on it.
+/// The lattices to step, as far as the speed depends on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
     /// The devices, over which the instances are spread.
@@ -43,7 +43,7 @@ pub struct Work<'a> {
     pub pictures: bool,
 }
 
-/// What is not to be chosen.
+/// What the user has chosen already.
 #[derive(Clone, Copy, Debug)]
 pub struct Requested {
     /// The kernel.
@@ -220,9 +220,10 @@ impl FastestPlan {
 /// With less work than this by the estimate, nothing is timed first.
 const MIN_WORK_TO_TIME: Duration = Duration::from_secs(1);
 
-fn fastest_of(timed: &[Timed]) -> Option<&Timed> {
+/// The candidate with the highest rate.
+pub(crate) fn fastest_of<'a>(timed: impl IntoIterator<Item = &'a Timed>) -> Option<&'a Timed> {
     let rate = |one: &&Timed| one.generations_per_second;
-    timed.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))
+    timed.into_iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
 fn count_kernels(timed: &[Timed]) -> usize {
@@ -430,7 +431,7 @@ fn seconds_on_cpu(work: &Work, candidate: Candidate) -> f64 {
 }
 
 impl Candidate {
-    /// Launches for so many generations of `instances` lattices on one device.
+    /// Launches for this many generations of `instances` lattices on one device.
     pub fn launches(&self, generations: u32, instances: usize) -> u64 {
         let lattices = match self.streams {
             Streams::Batch => 1,
@@ -511,7 +512,7 @@ impl RoundLength {
         self.generations
     }
 
-    /// Takes into account how long a round of so many generations took.
+    /// Takes into account how long a round of this many generations took.
     pub fn learn(&mut self, generations: u32, took: Duration) {
         if self.is_fixed || generations == 0 {
             return;
@@ -526,7 +527,7 @@ impl RoundLength {
         self.generations = self.feasible(few_digits(now * factor));
     }
 
-    /// So many generations, rounded down to what the kernel steps best: at least one launch, and no
+    /// This many generations, rounded down to what the kernel steps best: at least one launch, and no
     /// more launches than a round may have. An even number of launches leaves the cells in the
     /// buffer that they came from, so that one graph serves all rounds.
     fn feasible(&self, wanted: f64) -> u32 {

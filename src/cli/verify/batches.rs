@@ -17,8 +17,8 @@ pub(super) fn sizes() -> [Size; 2] {
 }
 
 impl Bench {
-    /// Lattices that lie one behind the other, all in one op; then one of them alone, so that
-    /// where there are two buffers they are not all in the same.
+    /// Adjacent lattices, all in one op; then one of them alone, so that not all are in the same of
+    /// the two buffers, if there are two.
     pub(super) fn check_batches(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let mut done: Vec<&Kernel> = Vec::new();

@@ -20,9 +20,9 @@ pub(super) struct Bench {
     pub(super) cases: Cases,
     pub(super) streams: Vec<StreamId>,
     pub(super) slots: std::sync::Arc<dyn Slots>,
-    /// What the reference said of a case, its seed, rule and generations: every kernel asks.
+    /// Results of the reference by case, seed, rule and generations, since every kernel needs them.
     references: HashMap<(usize, u64, u32, u32), Lattice>,
-    /// What of each case was measured last.
+    /// The lattice that was measured last, by case.
     pub(super) measured: HashMap<usize, Lattice>,
 }
 
@@ -76,6 +76,18 @@ impl Bench {
         found
     }
 
+    /// The first kernel of each layout that a device can run.
+    pub(super) fn kernel_of_each_layout(&self) -> Vec<&'static Kernel> {
+        let mut kernels: Vec<&'static Kernel> = Vec::new();
+        for kernel in &KERNELS {
+            let is_new = kernels.iter().all(|it| it.layout != kernel.layout);
+            if is_new && self.validate_device(kernel).is_ok() {
+                kernels.push(kernel);
+            }
+        }
+        kernels
+    }
+
     /// Errors for a kernel that does not take this size, or not on a device.
     fn validate(&self, kernel: &Kernel, size: Size) -> Result<(), EngineError> {
         kernel.validate_size(size)?;
@@ -89,7 +101,7 @@ impl Bench {
         KERNELS.iter().filter(can).collect()
     }
 
-    /// The cases that a kernel takes, of at most so many cells; if there is none, the smallest
+    /// The cases that a kernel takes, of at most this many cells; if there is none, the smallest
     /// that it takes.
     pub(super) fn cases_for(&self, kernel: &Kernel, most_cells: u64) -> Vec<usize> {
         let cells = |&case: &usize| self.cases.sizes[case].cells();
@@ -118,7 +130,7 @@ impl Bench {
         )?)
     }
 
-    /// Upload, advance as told, download: in the case's stream.
+    /// Upload, advance, download: in the case's stream.
     pub(super) fn push(
         &self,
         program: &mut Program,
@@ -220,7 +232,7 @@ impl Bench {
         Ok(outcome)
     }
 
-    /// Keeps what the reference says, on from the latest generation that is known.
+    /// Returns the result of the reference, which continues from the latest known generation.
     fn reference(
         &mut self,
         case: usize,

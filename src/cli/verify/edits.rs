@@ -13,7 +13,7 @@ use life::{Lattice, Rule, Size, reference, soup};
 const MAX_CELLS: u64 = 1 << 19;
 
 impl Bench {
-    /// A few cells, then many, each after some generations of the kernel.
+    /// Edits a few cells, then many, each after some generations of the kernel.
     pub(super) fn check_edits(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in &KERNELS {

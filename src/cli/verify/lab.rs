@@ -1,5 +1,5 @@
-//! The lab's switches in every setting that can be: always the same cells, and between ops the
-//! order that the setting promises, and no more of it.
+//! Checks every available setting of the lab's switches: the cells are always the same, and ops are
+//! ordered as the setting promises and no further.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,10 @@ use anyhow::Result;
 use super::Outcome;
 use engine::kernels::{self, Kernel};
 use engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
-use life::{Lattice, Rule, Size, reference};
-use model::KernelChoice;
+use life::{Lattice, Size, reference};
 use model::PicturePlan;
 use model::trace::{StepKind, TimedRound};
-use model::{
-    DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TimeSettings, TransferChoice, Wait,
-};
+use model::{DeviceChoice, Order, Setup, Start, Streams, Switches, TransferChoice, Wait};
 use session::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Instances of a check.
@@ -83,21 +80,11 @@ fn settings(kernel: &Kernel) -> Vec<Switches> {
 
 fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Setup> {
     Ok(Setup {
-        instances: INSTANCES,
-        size: Size::new(side, side / 2 + 1)?,
-        rule: Rule::LIFE,
         start: Start::Soup {
             density: 0.4,
             seed: 7,
         },
-        kernel,
-        kernel_choice: KernelChoice::Explicit,
-        device,
-        switches: Switches::DEFAULT,
-        generations_per_round: 1,
-        pace: Pace::Unthrottled,
-        rounds: None,
-        time: TimeSettings::DEFAULT,
+        ..Setup::new(INSTANCES, Size::new(side, side / 2 + 1)?, kernel, device)
     })
 }
 
@@ -134,7 +121,7 @@ fn named(kernel: &Kernel, s: Switches) -> String {
     )
 }
 
-/// Makes rounds with the present settings; those that were timed, and the last pictures'
+/// Makes rounds with the present settings. Returns the timed ones, and the last pictures'
 /// slots by instance.
 fn rounds(
     instances: &mut Instances,
@@ -305,7 +292,7 @@ fn ran(timed: &[TimedRound]) -> Vec<Ran> {
     timed.iter().enumerate().flat_map(of).collect()
 }
 
-/// Which promises of a setting were not kept; the instances are spread over so many devices.
+/// Which promises of a setting were not kept; the instances are spread over this many devices.
 fn promised(switches: Switches, timed: &[TimedRound], devices: usize) -> Vec<String> {
     let ran = ran(timed);
     let issued = |op: &Ran| (op.round, op.step);

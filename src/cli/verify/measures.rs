@@ -4,7 +4,6 @@ use anyhow::Result;
 
 use super::Outcome;
 use super::checks::{Bench, MEASURE_SLOT};
-use engine::kernels::{KERNELS, Layout};
 use engine::{LatticeId, Measure, Op, Program, Transfer};
 use life::{Lattice, Rule, reference, soup};
 
@@ -16,12 +15,7 @@ impl Bench {
     /// every layout: the first has none before it.
     pub(super) fn check_measures(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
-        let mut layouts: Vec<Layout> = Vec::new();
-        for kernel in &KERNELS {
-            if layouts.contains(&kernel.layout) || self.validate_device(kernel).is_err() {
-                continue;
-            }
-            layouts.push(kernel.layout);
+        for kernel in self.kernel_of_each_layout() {
             self.engine.reserve(kernel.layout)?;
             for case in self.cases_for(kernel, MAX_CELLS.min(self.cases.most_cells)) {
                 let size = self.cases.sizes[case];
@@ -61,7 +55,7 @@ impl Bench {
     }
 }
 
-/// What is to be found of a lattice, cell words counted one by one.
+/// The measure expected of a lattice, counted word by word.
 fn counted(now: &Lattice, before: Option<&Lattice>) -> Measure {
     let mut measure = Measure::default();
     for (index, &word) in (0..).zip(now.words()) {

@@ -1,4 +1,4 @@
-//! Downloads of some rows, held against the whole lattice.
+//! Compares downloads of some rows with the whole lattice.
 
 use anyhow::Result;
 

@@ -14,7 +14,7 @@ const MAX_CELLS: u64 = 20_000;
 const GENERATIONS: u32 = 6;
 
 impl Bench {
-    /// So many rules, each by one kernel; the kernels in turn, and each kernel's sizes in turn.
+    /// This many rules, each by one kernel; the kernels in turn, and each kernel's sizes in turn.
     pub(super) fn check_rules(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let kernels: Vec<_> = KERNELS

@@ -1,10 +1,10 @@
-//! Soups made on the device, held against those made on the host.
+//! Compares soups made on the device with the same soups made on the host.
 
 use anyhow::Result;
 
 use super::Outcome;
 use super::checks::Bench;
-use engine::kernels::{KERNELS, Layout};
+use engine::kernels::Layout;
 use engine::{LatticeId, Op, Program};
 use life::{Rule, Soup, reference};
 
@@ -15,12 +15,7 @@ impl Bench {
     /// Soups of every size, over what a kernel of each layout left; and a generation of each.
     pub(super) fn check_soups(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
-        let mut layouts: Vec<Layout> = Vec::new();
-        for kernel in &KERNELS {
-            if layouts.contains(&kernel.layout) || self.validate_device(kernel).is_err() {
-                continue;
-            }
-            layouts.push(kernel.layout);
+        for kernel in self.kernel_of_each_layout() {
             self.engine.reserve(kernel.layout)?;
             for case in self.cases_for(kernel, self.cases.most_cells) {
                 let size = self.cases.sizes[case];

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Instances, MAX_IN_FLIGHT, starts};
 use crate::fastest::{
-    Candidate, FastestPlan, PickTable, Requested, RoundLength, Timed, Work, candidates,
+    Candidate, FastestPlan, PickTable, Requested, RoundLength, Timed, Work, candidates, fastest_of,
 };
 use crate::round::RoundPlan;
 use engine::kernels::Iteration;
@@ -194,7 +194,7 @@ impl Instances {
         deadline: Instant,
     ) -> Result<f64> {
         self.enter(candidate, requested)?;
-        let best = fastest(known).unwrap_or(0.0);
+        let best = highest_rate(known).unwrap_or(0.0);
         let (mut round, mut rounds) = (round, 1);
         // A longer graph is prepared anew, which is nothing where it has one launch.
         let in_kernel = candidate.kernel.iteration == Iteration::InKernel;
@@ -260,9 +260,8 @@ fn no_kernel() -> EngineError {
 }
 
 /// The generations per second of the fastest.
-fn fastest<'a>(timed: impl IntoIterator<Item = &'a Timed>) -> Option<f64> {
-    let rates = timed.into_iter().map(|one| one.generations_per_second);
-    rates.max_by(f64::total_cmp)
+fn highest_rate<'a>(timed: impl IntoIterator<Item = &'a Timed>) -> Option<f64> {
+    fastest_of(timed).map(|one| one.generations_per_second)
 }
 
 /// Generations of a candidate's first round, given what is known of others; `None` if those say that
@@ -274,7 +273,8 @@ fn first_round(
     known: &[Timed],
 ) -> Option<u32> {
     let same_kernel = |one: &&Timed| one.candidate.kernel == candidate.kernel;
-    let (best, own) = (fastest(known), fastest(known.iter().filter(same_kernel)));
+    let best = highest_rate(known);
+    let own = highest_rate(known.iter().filter(same_kernel));
     if let (Some(best), Some(own)) = (best, own)
         && own * 2.0 * FAR_SLOWER < best
     {
