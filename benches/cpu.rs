@@ -7,8 +7,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use engine::cpu::CpuEngine;
 use engine::kernels;
 use life::{Rule, Size};
-use model::KernelChoice;
-use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use model::{DeviceChoice, Setup};
 use session::instances::{Instances, starts};
 
 const GENERATIONS: u32 = 48;
@@ -31,23 +30,11 @@ fn stepping(criterion: &mut Criterion) {
 
 /// One lattice of random cells on an engine of one thread.
 fn open_instances(kernel: &str, side: u64, rule: Rule) -> Instances {
-    let start = Start::Soup {
-        density: 0.3,
-        seed: 1,
-    };
+    let size = Size::new(side, side).expect("a size");
+    let kernel = kernels::find(kernel).expect("a kernel of the table");
     let setup = Setup {
-        instances: 1,
-        size: Size::new(side, side).expect("a size"),
         rule,
-        start,
-        kernel: kernels::find(kernel).expect("a kernel of the table"),
-        kernel_choice: KernelChoice::Explicit,
-        device: DeviceChoice::Cpu,
-        switches: Switches::DEFAULT,
-        generations_per_round: 1,
-        pace: Pace::Unthrottled,
-        rounds: None,
-        time: TimeSettings::DEFAULT,
+        ..Setup::new(1, size, kernel, DeviceChoice::Cpu)
     };
     let engine = Box::new(CpuEngine::new(NonZero::<usize>::MIN));
     let mut instances = Instances::new(engine, &setup, 0).expect("room for a lattice");

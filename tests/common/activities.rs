@@ -5,11 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::kernels;
-use life::{Lattice, Rule, Size, reference};
-use model::{
-    Change, DeviceChoice, Edit, KernelChoice, Pace, SessionAction, Setup, Start, Status, Switches,
-    TimeSettings,
-};
+use life::{Lattice, Size, reference};
+use model::{Change, DeviceChoice, Edit, Pace, SessionAction, Setup, Start, Status, Switches};
 use session::log::{Content, Log, Position};
 use session::{SavedSession, SavedTimeline, Session};
 
@@ -52,22 +49,15 @@ pub(crate) fn session(activity: Activity, device: DeviceChoice) -> Session {
         graphs: activity == Activity::Graphs,
         ..Switches::DEFAULT
     };
+    let kernel = kernels::find("bits").unwrap();
     let setup = Setup {
-        instances: INSTANCES,
-        size: Size::new(45, 37).unwrap(),
-        rule: Rule::LIFE,
         start: Start::Soup {
             density: 0.4,
             seed: 11,
         },
-        kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Explicit,
-        device,
         switches,
-        generations_per_round: 1,
         pace: Pace::PerSecond(400.0),
-        rounds: None,
-        time: TimeSettings::DEFAULT,
+        ..Setup::new(INSTANCES, Size::new(45, 37).unwrap(), kernel, device)
     };
     Session::start(setup, || {}).unwrap()
 }

@@ -25,13 +25,14 @@ pub struct SessionWithLessons {
     wake: Arc<Mutex<Wake>>,
     open: Option<OpenLesson>,
     /// Why the session was not saved at its end.
-    unsaved: SaveError,
+    unsaved: SharedSaveError,
     /// The thread that measured last. One measures at a time: the next waits for it.
     measuring: Option<JoinHandle<()>>,
 }
 
-/// Why a session was not saved, if it was to be.
-pub type SaveError = Arc<Mutex<Option<String>>>;
+/// The reason why a session could not be saved; set when [`SessionWithLessons`] is dropped, and `None`
+/// if saving succeeded or was not requested.
+pub type SharedSaveError = Arc<Mutex<Option<String>>>;
 
 impl Drop for SessionWithLessons {
     /// A session with a file is saved, however the window ends.
@@ -94,7 +95,7 @@ impl SessionWithLessons {
         let woken = wake.clone();
         Ok(SessionWithLessons {
             session: Session::start_from(setup, file, move || wake_ui(&woken))?,
-            unsaved: SaveError::default(),
+            unsaved: SharedSaveError::default(),
             device,
             wake,
             open: None,
@@ -103,7 +104,7 @@ impl SessionWithLessons {
     }
 
     /// A handle that survives this value: after the drop, it holds the reason if saving failed.
-    pub fn unsaved(&self) -> SaveError {
+    pub fn unsaved(&self) -> SharedSaveError {
         self.unsaved.clone()
     }
 
@@ -149,7 +150,7 @@ impl SessionWithLessons {
     }
 }
 
-/// Measures, and tells of it, as long as somebody listens.
+/// Measures, and sends the results as long as somebody receives them.
 fn run_lesson(
     lesson: &'static Lesson,
     (device, swept): (DeviceChoice, SweepSetup),
@@ -241,7 +242,7 @@ impl Measured {
         page.speedup = self.speedup.clone();
         match (self.parts.get(part), &self.outcome) {
             (Some(known), _) => {
-                let row = |figure: &lesson::Figure| {
+                let row = |figure: &lesson::MeasuredValue| {
                     let value = format!("{} {}", number(figure.value), figure.unit);
                     (lang::shown(&figure.label), value.trim_end().into())
                 };
@@ -412,27 +413,14 @@ mod tests {
 
     use super::*;
     use engine::kernels;
-    use life::{Rule, Size};
-    use model::KernelChoice;
-    use model::{Pace, Start, Switches, TimeSettings};
+    use life::Size;
+    use model::Pace;
 
     fn room() -> SessionWithLessons {
+        let kernel = kernels::find("bits").unwrap();
         let setup = Setup {
-            instances: 2,
-            size: Size::new(32, 32).unwrap(),
-            rule: Rule::LIFE,
-            start: Start::Soup {
-                density: 0.3,
-                seed: 1,
-            },
-            kernel: kernels::find("bits").unwrap(),
-            kernel_choice: KernelChoice::Explicit,
-            device: DeviceChoice::Cpu,
-            switches: Switches::DEFAULT,
-            generations_per_round: 1,
             pace: Pace::PerSecond(60.0),
-            rounds: None,
-            time: TimeSettings::DEFAULT,
+            ..Setup::new(2, Size::new(32, 32).unwrap(), kernel, DeviceChoice::Cpu)
         };
         SessionWithLessons::start(setup, Box::new(|| {})).unwrap()
     }

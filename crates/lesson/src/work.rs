@@ -10,10 +10,9 @@ use engine::{
 };
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, reference, soup};
-use model::KernelChoice;
 use model::PicturePlan;
 use model::trace::TimedRound;
-use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings, TransferChoice};
+use model::{DeviceChoice, Setup, Start, Switches, TransferChoice};
 use session::instances::{Instances, read_lattice, start_lattice, starts};
 
 /// The soups of the lessons.
@@ -142,21 +141,13 @@ impl SweepSetup {
 
     fn setup(&self, switches: Switches, device: DeviceChoice) -> Setup {
         Setup {
-            instances: self.instances,
-            size: self.size,
-            rule: Rule::LIFE,
             start: Start::Soup {
                 density: DENSITY,
                 seed: SEED,
             },
-            kernel: self.kernel,
-            kernel_choice: KernelChoice::Explicit,
-            device,
             switches,
             generations_per_round: self.generations_per_round,
-            pace: Pace::Unthrottled,
-            rounds: None,
-            time: TimeSettings::DEFAULT,
+            ..Setup::new(self.instances, self.size, self.kernel, device)
         }
     }
 }
@@ -422,7 +413,7 @@ impl BenchLattices {
         })
     }
 
-    /// Lattice i steps so many generations.
+    /// Lattice i steps this many generations.
     pub(super) fn advance_one(&self, lattice: u32, generations: u32) -> Op {
         Op::Advance {
             kernel: self.kernel,
@@ -433,7 +424,7 @@ impl BenchLattices {
         }
     }
 
-    /// A program in which every lattice steps so many generations, which are counted.
+    /// A program in which every lattice steps this many generations, which are counted.
     pub(super) fn advance(&mut self, generations: u32) -> Program {
         self.stepped += u64::from(generations);
         let mut program = Program::default();

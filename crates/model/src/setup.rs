@@ -39,6 +39,35 @@ pub struct Setup {
     pub time: TimeSettings,
 }
 
+impl Setup {
+    /// Instances of B3/S23 from soups of density 0.3, stepped by this kernel without a pause; all else
+    /// is as by default.
+    pub fn new(
+        instances: usize,
+        size: Size,
+        kernel: &'static Kernel,
+        device: DeviceChoice,
+    ) -> Setup {
+        Setup {
+            instances,
+            size,
+            rule: Rule::LIFE,
+            start: Start::Soup {
+                density: 0.3,
+                seed: 1,
+            },
+            kernel,
+            kernel_choice: KernelChoice::Explicit,
+            device,
+            switches: Switches::DEFAULT,
+            generations_per_round: 1,
+            pace: Pace::Unthrottled,
+            rounds: None,
+            time: TimeSettings::DEFAULT,
+        }
+    }
+}
+
 /// The first generation.
 #[derive(Clone, Debug)]
 pub enum Start {

@@ -21,22 +21,14 @@ use model::{
 const TIMEOUT: Duration = Duration::from_secs(240);
 
 fn setup(instances: usize, size: Size) -> Setup {
+    let kernel = kernels::find("bits").unwrap();
     Setup {
-        instances,
-        size,
-        rule: Rule::LIFE,
         start: Start::Soup {
             density: 0.4,
             seed: 3,
         },
-        kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Explicit,
-        device: DeviceChoice::Cpu,
-        switches: Switches::DEFAULT,
-        generations_per_round: 1,
         pace: Pace::PerSecond(500.0),
-        rounds: None,
-        time: TimeSettings::DEFAULT,
+        ..Setup::new(instances, size, kernel, DeviceChoice::Cpu)
     }
 }
 

@@ -1,7 +1,7 @@
-//! What a run with no switches reaches, beside the best of all combinations of switches.
+//! Compares a run with no switches with the best of all combinations of switches.
 //!
 //! Without switches the [plan](session::fastest) decides, as it does for `lifestreams run`. The best
-//! is looked for apart from it: every kernel with every way of submitting it is timed for a short
+//! is searched for independently: every kernel with every way of submitting it is timed for a short
 //! while, and the fastest of them is then measured as long as the plan is, unless it is the plan's
 //! own or within 2 % of that. Rounds are as long as `run` makes them; the cells of both are compared
 //! with the reference.
@@ -71,7 +71,7 @@ const WORKS: [Work; 17] = [
     work(1056, 128, 128),
 ];
 
-/// What shows in seconds that everything works.
+/// Small work that shows within seconds that everything works.
 const SMALL: [Work; 2] = [work(1, 1000, 600), work(5, 64, 64)];
 
 pub(super) fn table(device: DeviceChoice, small: bool, quiet: bool) -> Result<Table> {
@@ -142,7 +142,7 @@ impl Work {
     }
 }
 
-/// What was measured of some work.
+/// The measurements of one kind of work.
 struct Found {
     own: Measured,
     best: Measured,

@@ -17,7 +17,7 @@ const PRESSES: usize = 10;
 pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
     let mut table = Table::new(
         "effect",
-        "the time of a round after a key over that before, ten presses each",
+        "Time per round after a key relative to the time before, ten presses each",
     );
     let side = DEFAULT_SIDE;
     let setup = setup("sync-global", 16, side, device)?;
@@ -76,7 +76,7 @@ pub(super) fn open(setup: &Setup) -> Result<Session> {
     Ok(Session::start(setup, || {})?)
 }
 
-/// What an action did, once that is found.
+/// The effect of an action, once it is found.
 pub(super) fn pressed(session: &Session, action: SessionAction) -> Result<Effect> {
     let setting = |status: &Status| (status.switches, status.kernel.name);
     let before = setting(&session.status());
@@ -97,7 +97,7 @@ pub(super) fn pressed(session: &Session, action: SessionAction) -> Result<Effect
     }
 }
 
-/// The median time of a round after a change over that before.
+/// The median time per round after a change, as a multiple of the time before.
 pub(super) fn factor(effect: &Effect) -> Option<f64> {
     let [before, after] = effect.round_us;
     Some(after? / before?)

@@ -67,7 +67,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     Ok(table)
 }
 
-/// What streams bring, in rounds by themselves and as a running session tells it.
+/// The gain from streams, in rounds by themselves and as a running session reports it.
 fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
     let each = setup("sync-global", 16, side, device)?;
     let batch = Setup {
@@ -178,8 +178,8 @@ fn round_times(setup: &Setup) -> Result<Vec<f64>> {
     Ok(times[20..20 + RUNS].to_vec())
 }
 
-/// By what factor a round's time changes when F2 is pressed in a session at 60 rounds per second, as
-/// the window tells it: from a stream each to one for all.
+/// The factor by which a round's time changes when F2 is pressed in a session at 60 rounds per second,
+/// as the window reports it: from one stream per instance to one for all.
 fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
     let session = effect::open(setup)?;
     let [there, back] = [1, 0].map(|to| SessionAction::SetSwitch(Switch::Streams, to));
@@ -191,8 +191,7 @@ fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
     Ok(factors)
 }
 
-/// Frames in which every panel's picture was a newer one, a second, drawn off-screen at
-/// 1920×1080; the session runs unthrottled on its own thread, as in the window.
+/// Frames per second, each with a newer picture in every panel, drawn off-screen at 1920×1080; the session runs unthrottled on its own thread, as in the window.
 fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
     let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
     let session = Session::start(setup.clone(), || {})?;

@@ -1,8 +1,8 @@
-//! The ladder: every rung with the same work, against the rung before, the first one, and what
-//! the device does at most.
+//! The ladder: every rung with the same work, compared with the rung before, with the first one, and
+//! with the device's limit.
 //!
-//! Every rung is measured in a process of its own, and what it has measured is handed over line by
-//! line: a rung that fails, hangs or takes the driver with it loses nothing but its own figures.
+//! Every rung is measured in a process of its own, which reports its results line by line: a rung that
+//! fails, hangs or brings the driver down loses only its own figures.
 
 mod limits;
 mod rung;
@@ -26,15 +26,15 @@ use session::instances::open_engine;
 pub(super) use rung::main as measure_rung;
 pub(super) use show::text;
 
-/// How long a rung may say nothing before it is given up.
+/// How long a rung may be silent before it is given up.
 const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// What a rung's process says, a line each.
+/// The reports of a rung's process, one per line.
 #[derive(Serialize, Deserialize)]
 enum Said {
     Rate(Rate),
     LeftOut(LeftOut),
-    /// What its lattices are after as many generations as every rung steps first.
+    /// Its cells after the generations that every rung steps first.
     Cells {
         work: Workload,
         digest: u64,
@@ -96,12 +96,12 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
     Ok((one, ladder))
 }
 
-/// Of each work, which rung was there first and what its cells were.
+/// For each work, the first rung that did it, and its cells.
 #[derive(Default)]
 struct Agreement(Vec<(Workload, u64, &'static str)>);
 
 impl Agreement {
-    /// Why a rung's figures do not count, if its cells are not those of the others.
+    /// The reason why a rung's figures do not count, if its cells differ from the others'.
     fn disagrees(&mut self, work: Workload, digest: u64, kernel: &'static str) -> Option<String> {
         match self.0.iter().find(|(of, ..)| *of == work) {
             None => {
@@ -136,7 +136,7 @@ fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, sai
     }
 }
 
-/// Has a rung measured in a process of its own, and hands over what it says.
+/// Has a rung measured in a process of its own, and passes on its reports.
 fn listen(
     current: &CurrentRung,
     kernel: &Kernel,
@@ -193,8 +193,8 @@ fn listen(
 struct CurrentRung(Arc<Mutex<Option<Child>>>);
 
 impl CurrentRung {
-    /// Starts it; what it prints and what it complains about. A signal that comes meanwhile waits
-    /// until it is known.
+    /// Starts it. Returns its stdout and stderr. A signal that comes meanwhile waits until the process
+    /// is known.
     fn start(&self, command: &mut Command) -> std::io::Result<(ChildStdout, ChildStderr)> {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let child = current.insert(command.spawn()?);

@@ -1,6 +1,6 @@
 //! Every lesson, its parts' times and the factors between them, as the lesson itself measures
 //! them. They run in a process of their own: the driver reads once, at its start, how many
-//! connections there are, and lessons have others than the other tables.
+//! connections there are, and lessons use another number than the other tables.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::Table;
 use model::DeviceChoice;
 
-/// What is read of a lesson's outcome.
+/// The part of a lesson's outcome that is read.
 #[derive(Deserialize)]
 struct Outcome {
     lesson: String,

@@ -1,7 +1,7 @@
-//! How near the CPU engine's rungs come to what a core's vectors can do at most.
+//! How close the CPU engine's rungs come to the limit of a core's vector units.
 //!
-//! Both are measured in turns, since a machine that others use too is never twice the same: a
-//! share of the limit is of the limit just before.
+//! Both are measured in turns, since a shared machine's speed varies: a share is that of the limit
+//! measured just before.
 
 use std::num::NonZero;
 use std::time::{Duration, Instant};

@@ -1,8 +1,7 @@
 //! `lifestreams bench`: measures on this machine, prints tables, keeps records.
 //!
 //! Everything is measured on random cells, after a warm-up, several times; a row shows the
-//! median, and the lowest and highest run. `verify` says whether what is measured is right; the
-//! [`ladder`] asks it first.
+//! median, and the lowest and highest run. `verify` checks the results; the [`ladder`] does so first.
 
 mod auto;
 mod default;
@@ -26,9 +25,8 @@ use super::options::BenchArguments;
 use super::text::print;
 use engine::cpu::CpuEngine;
 use engine::kernels;
-use life::{Rule, Size};
-use model::KernelChoice;
-use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use life::Size;
+use model::{DeviceChoice, Setup};
 use screen::numbers::si;
 use session::instances::{Instances, open_engine, starts};
 
@@ -48,6 +46,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
     let device = arguments.device;
     let mut record = Record::of(device, arguments.adapter.as_deref())?;
+    if let Some(folder) = &arguments.write {
+        life::check_writable(record.path(folder))?;
+    }
     let quiet = arguments.json;
     if !quiet {
         print(&record.title())?;
@@ -117,7 +118,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
 }
 
-/// The ladder. It is kept rung by rung: whatever ends this process, what has been measured stays.
+/// The ladder. It is recorded rung by rung, so that results remain however this process ends.
 fn measure_ladder(arguments: &BenchArguments, record: &mut Record) -> Result<()> {
     let quiet = arguments.json;
     let ladder = ladder::measure(arguments.device, arguments.small, &mut |ladder, kernel| {
@@ -143,23 +144,13 @@ fn measure_ladder(arguments: &BenchArguments, record: &mut Record) -> Result<()>
 
 /// A setup to measure.
 fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Result<Setup> {
-    Ok(Setup {
+    let kernel = kernels::find(kernel).expect("a kernel of the table");
+    Ok(Setup::new(
         instances,
-        size: Size::new(side, side)?,
-        rule: Rule::LIFE,
-        start: Start::Soup {
-            density: 0.3,
-            seed: 1,
-        },
-        kernel: kernels::find(kernel).expect("a kernel of the table"),
-        kernel_choice: KernelChoice::Explicit,
+        Size::new(side, side)?,
+        kernel,
         device,
-        switches: Switches::DEFAULT,
-        generations_per_round: 1,
-        pace: Pace::Unthrottled,
-        rounds: None,
-        time: TimeSettings::DEFAULT,
-    })
+    ))
 }
 
 /// The setup's instances, uploaded. `threads` limits the CPU engine's.

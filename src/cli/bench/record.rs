@@ -1,4 +1,4 @@
-//! What was measured, where, of which commit: printed, and kept as JSON.
+//! Measurements with their machine and commit: printed, and stored as JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -48,11 +48,11 @@ pub struct Origin {
 /// Figures that belong together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Table {
-    /// What one asks for: `step`, `frame`, `start`.
+    /// Its name on the command line: `step`, `frame`, `start` …
     pub name: String,
     /// What it shows.
     pub title: String,
-    /// From where it is; records of before this was kept have the whole record's.
+    /// Its origin; older files have only one for the whole record.
     #[serde(default)]
     pub origin: Origin,
     /// The figures.
@@ -124,7 +124,7 @@ impl Record {
         self.tables.push(Table { origin, ..table });
     }
 
-    /// With the tables and the ladder of an older record that this one has not measured anew.
+    /// Adds the tables and the ladder of an older record that were not measured again.
     fn over(mut self, old: Record) -> Record {
         let measured = |table: &Table| self.tables.iter().any(|new| new.name == table.name);
         let kept: Vec<Table> = old.tables.into_iter().filter(|it| !measured(it)).collect();
@@ -136,8 +136,8 @@ impl Record {
         self
     }
 
-    /// Writes it into a folder, under the device's name.
-    pub(super) fn write(&self, folder: &Path) -> Result<PathBuf> {
+    /// Its file in a folder, named after the device.
+    pub(super) fn path(&self, folder: &Path) -> PathBuf {
         let plain = |c: char| {
             if c.is_ascii_alphanumeric() {
                 c.to_ascii_lowercase()
@@ -147,7 +147,12 @@ impl Record {
         };
         let name: String = self.device.chars().map(plain).collect();
         let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
-        let path = folder.join(format!("{}.json", parts.join("-")));
+        folder.join(format!("{}.json", parts.join("-")))
+    }
+
+    /// Writes it to its file. Tables that were not measured again stay there.
+    pub(super) fn write(&self, folder: &Path) -> Result<PathBuf> {
+        let path = self.path(folder);
         let whole = match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let old = Record::read(&text)

@@ -1,4 +1,4 @@
-//! How long it takes from nothing to the first frame, with the defaults.
+//! The time from the start of the program to the first frame, with the defaults.
 
 use std::time::Instant;
 

@@ -9,28 +9,24 @@ use crate::fastest::Basis;
 use crate::scripted_engine::{Call, Fault, Script};
 use engine::{WordEdit, kernels};
 use life::{Lattice, Rule, Size, reference, soup};
-use model::{KernelChoice, Pace, Side, Start, Streams, Switches, TimeSettings};
+use model::{KernelChoice, Side, Start, Streams, Switches};
 
 const SEED: u64 = 3;
 const DENSITY: f64 = 0.4;
 
 fn setup(instances: usize) -> Setup {
+    let kernel = kernels::find("bits").unwrap();
     Setup {
-        instances,
-        size: Size::new(64, 20).unwrap(),
-        rule: Rule::LIFE,
         start: Start::Soup {
             density: DENSITY,
             seed: SEED,
         },
-        kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Explicit,
-        device: DeviceChoice::Cpu,
-        switches: Switches::DEFAULT,
-        generations_per_round: 1,
-        pace: Pace::Unthrottled,
-        rounds: None,
-        time: TimeSettings::DEFAULT,
+        ..Setup::new(
+            instances,
+            Size::new(64, 20).unwrap(),
+            kernel,
+            DeviceChoice::Cpu,
+        )
     }
 }
 
@@ -48,7 +44,7 @@ fn started(setup: &Setup) -> Instances {
     instances
 }
 
-/// The first lattices of a setup, so many generations later.
+/// The first lattices of a setup, this many generations later.
 fn later(setup: &Setup, generations: u64) -> Vec<Lattice> {
     let later = |i| {
         let start = soup(setup.size, DENSITY, SEED, i as u64);

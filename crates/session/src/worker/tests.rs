@@ -14,29 +14,21 @@ use crate::scripted_engine::{Call, Fault, Gpus};
 use crate::state::{Notice, Request};
 use driver::{Driver, Step};
 use engine::{EngineError, kernels};
-use life::{Lattice, Rule, Size};
-use model::{Change, Edit, Pace, SessionAction, Start, StopWhenStill, Switches, TimeSettings};
+use life::{Lattice, Size};
+use model::{Change, Edit, Pace, SessionAction, Start, StopWhenStill, TimeSettings};
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
 
 fn setup(rounds: Option<u64>) -> Setup {
+    let kernel = kernels::find("bits").unwrap();
     Setup {
-        instances: 2,
-        size: Size::new(96, 64).unwrap(),
-        rule: Rule::LIFE,
         start: Start::Soup {
             density: 0.4,
             seed: 3,
         },
-        kernel: kernels::find("bits").unwrap(),
-        kernel_choice: KernelChoice::Explicit,
-        device: DeviceChoice::Cpu,
-        switches: Switches::DEFAULT,
-        generations_per_round: 1,
-        pace: Pace::Unthrottled,
         rounds,
-        time: TimeSettings::DEFAULT,
+        ..Setup::new(2, Size::new(96, 64).unwrap(), kernel, DeviceChoice::Cpu)
     }
 }
 

@@ -1,11 +1,11 @@
-//! What a device does at most, measured by kernels that do nothing else.
+//! A device's limits, measured by kernels that do nothing else.
 
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use crate::cli::bench::spread;
-use engine::probe_kernels::{COPY_RATE, LOP3_AN_ITERATION, LOP3_RATE, lop3_word};
+use engine::probe_kernels::{COPY_RATE, LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, HostMemory, Op, Program, StreamId,
 };
@@ -83,7 +83,7 @@ impl Probe {
         while self.seconds(launch(iterations))? < self.least.as_secs_f64() && iterations < 1 << 24 {
             iterations *= 2;
         }
-        let operations = threads as f64 * f64::from(iterations) * LOP3_AN_ITERATION as f64;
+        let operations = threads as f64 * f64::from(iterations) * LOP3_PER_ITERATION as f64;
         let rates = self.rates(|probe| Ok(operations / probe.seconds(launch(iterations))?))?;
         let words = self.read(out, 0, threads as usize * 4)?;
         for thread in [0, threads / 3, threads - 1] {
@@ -170,7 +170,7 @@ impl Probe {
         Ok(self.bench.words(host)?)
     }
 
-    /// Runs an op; its milliseconds.
+    /// Runs an op. Returns its time in milliseconds.
     fn run(&mut self, op: Op) -> Result<f64> {
         let mut program = Program {
             timed: true,

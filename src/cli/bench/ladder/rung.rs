@@ -12,9 +12,8 @@ use crate::cli::verify;
 use engine::kernels::{Iteration, Kernel};
 use engine::{DeviceInfo, EngineError, Nanos};
 use life::{Lattice, Rule, Size, reference};
-use model::KernelChoice;
 use model::ladder::{LeftOut, Rate, Workload};
-use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
+use model::{DeviceChoice, Setup, Start, Streams, Switches};
 use session::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Runs of each measurement.
@@ -58,7 +57,7 @@ fn generations(work: Workload) -> u32 {
     if few { 16 } else { 48 }
 }
 
-/// Measures the rung and says what came of it, a line each.
+/// Measures the rung and reports the results, one per line.
 pub(in crate::cli::bench) fn main(
     kernel: &'static Kernel,
     device: DeviceChoice,
@@ -126,7 +125,7 @@ impl Case {
         Ok(Size::new(self.work.side, self.work.side)?)
     }
 
-    /// Why it is not measured, if it is not.
+    /// The reason why it is not measured, if any.
     fn reason_to_skip(
         &self,
         on: Option<&DeviceInfo>,
@@ -176,25 +175,17 @@ impl Case {
             false => Streams::PerInstance,
         };
         Ok(Setup {
-            instances: self.work.instances,
-            size: self.size()?,
             rule,
             start: Start::Soup {
                 density: DENSITY,
                 seed: SEED,
             },
-            kernel: self.kernel,
-            kernel_choice: KernelChoice::Explicit,
-            device: self.device,
             switches: Switches {
                 streams,
                 graphs: self.kernel.iteration != Iteration::InKernel,
                 ..Switches::DEFAULT
             },
-            generations_per_round: 1,
-            pace: Pace::Unthrottled,
-            rounds: None,
-            time: TimeSettings::DEFAULT,
+            ..Setup::new(self.work.instances, self.size()?, self.kernel, self.device)
         })
     }
 
@@ -243,8 +234,8 @@ impl Case {
         Ok(median)
     }
 
-    /// How many generations a round has: so many that it is long enough to be timed. Rounds of so
-    /// many have then been run, timed and not, from either of two buffers.
+    /// The number of generations per round that makes it long enough to be timed. Such rounds have
+    /// then been run, timed and not, from either of two buffers.
     fn round(&self, instances: &mut Instances, generations: u32) -> Result<u32> {
         let (times, long) = match self.kernel.iteration {
             Iteration::InKernel => (10, LONG_LAUNCH),
@@ -283,9 +274,9 @@ impl Case {
     }
 }
 
-/// Runs rounds one behind the other; the seconds from the first step's start to the last one's
-/// end, by events. Only the first round and the last have some: between them nothing is different
-/// for being timed.
+/// Runs rounds one after the other. Returns the seconds from the first step's start to the last one's
+/// end, by events. Only the first and the last round have events, so that timing does not slow the
+/// others.
 fn timed(instances: &mut Instances, per_round: u32, rounds: u64) -> Result<f64> {
     let mut spans: Vec<(Nanos, Nanos)> = Vec::new();
     let (mut issued, mut done) = (0, 0);

@@ -4,7 +4,7 @@ use crate::cli::bench::shown;
 use engine::kernels::{KERNELS, Kernel};
 use model::ladder::{LOP3_PER_WORD, Ladder, Rate, Workload};
 
-/// What stands above the figures.
+/// The lines above the figures.
 const HEADS: [&str; 5] = [
     "median (lowest to highest)",
     "of the LOP3 limit",
@@ -49,7 +49,7 @@ pub(in crate::cli::bench) fn text(ladder: &Ladder) -> String {
     text
 }
 
-/// What was measured how, and against what.
+/// How the rates were measured, and the limit that they are compared with.
 fn policy(ladder: &Ladder) -> Vec<String> {
     let mut said = Vec::new();
     if ladder.engine == "cpu" {
@@ -107,7 +107,7 @@ fn lines(ladder: &Ladder, work: Workload) -> Vec<Line> {
     KERNELS.iter().enumerate().filter_map(of).collect()
 }
 
-/// By what factor the rung in this place is faster than the one before and than the first one.
+/// The factors by which this rung is faster than the one before and than the first one.
 fn factor_words(ladder: &Ladder, at: usize, work: Workload) -> [String; 2] {
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
     match ladder.factors(KERNELS[at].name, &below, work) {
