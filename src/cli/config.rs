@@ -22,7 +22,7 @@ const NOT_KEPT: [&str; 7] = [
 /// The longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A setting and the line of the file that it stands on.
+/// A setting, and its line in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Setting {
     name: String,
@@ -44,7 +44,7 @@ pub(super) fn path_of(name: &str) -> Option<PathBuf> {
     Some(folders.config_dir().join(name))
 }
 
-/// The command line with the file's settings as the usual values; as it is where there is none.
+/// The command line with the file's settings as defaults; unchanged if there is no file.
 ///
 /// # Errors
 /// The first thing that is wrong in the file, with its line.
@@ -61,7 +61,7 @@ pub(super) fn with_settings(command: Command) -> Result<Command> {
     }
 }
 
-/// What stands in the file, if there is one.
+/// The text of the file, if there is one.
 fn text_of(path: &Path) -> Result<Option<String>> {
     let failed = |why: String| {
         let path = path.display();
@@ -121,7 +121,7 @@ fn read(text: &str) -> Result<Vec<Setting>, (usize, String)> {
     Ok(settings)
 }
 
-/// Whether there is such an option, and it takes this value.
+/// Checks that there is such an option and that it takes this value.
 fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
     let kept = |argument: &&clap::Arg| {
         let long = argument.get_long();
@@ -187,10 +187,14 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
         ))
         .into());
     }
+    let note = match typed.is_empty() {
+        true => ", without options: all defaults are the program's own",
+        false => "",
+    };
     let text = as_toml(typed);
     make_folder(&path)?;
     write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
-    print(&format!("saved {}", path.display()))
+    print(&format!("saved {}{note}", path.display()))
 }
 
 fn make_folder(path: &Path) -> Result<()> {

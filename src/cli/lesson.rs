@@ -22,6 +22,9 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         let device = arguments.device;
         return lesson::serve_connections(device, &mut requests, &mut answers).map_err(unwrapped);
     }
+    if let Some(path) = &arguments.picture {
+        life::check_writable(path)?;
+    }
     let all = name == "all";
     let chosen: Vec<&'static Lesson> = if all {
         LESSONS.iter().collect()

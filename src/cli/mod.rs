@@ -16,6 +16,7 @@ mod setup;
 mod shell;
 mod snapshot;
 mod text;
+mod tips;
 mod verify;
 mod window;
 
@@ -23,7 +24,6 @@ use std::io::{IsTerminal, Write as _};
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 
 pub use bench::{Origin, Record, Row, Table};
@@ -84,9 +84,10 @@ pub fn main() -> ExitCode {
 /// themselves, and help, must work whatever stands in their file.
 fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
     let bare = options::command_line();
-    let first = std::env::args_os().nth(1);
-    let about =
-        first.is_some_and(|word| word == "config" || word == "man" || word == "completions");
+    let words = std::env::args_os().skip(1);
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into()).collect();
+    let first = words.first().map(String::as_str);
+    let about = matches!(first, Some("config" | "man" | "completions"));
     let command = if about {
         bare
     } else {
@@ -94,51 +95,9 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
     };
     let matches = command
         .try_get_matches()
-        .unwrap_or_else(|error| refuse(with_sensible_tips(error)));
+        .unwrap_or_else(|error| refuse(tips::with_sensible_tips(error, &words)));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| refuse(error));
     Ok((cli, matches))
-}
-
-/// Takes away what the parser proposes where it is far from what was typed, and says where options of
-/// a command belong.
-fn with_sensible_tips(mut error: clap::Error) -> clap::Error {
-    for (typed, proposed) in [
-        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
-        (
-            ContextKind::InvalidSubcommand,
-            ContextKind::SuggestedSubcommand,
-        ),
-        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
-    ] {
-        let near = |typed: &ContextValue, proposed: &ContextValue| {
-            let all = |value: &ContextValue| match value {
-                ContextValue::String(one) => vec![one.clone()],
-                ContextValue::Strings(several) => several.clone(),
-                _ => Vec::new(),
-            };
-            let proposed = all(proposed);
-            let is_near = |typed: &String| proposed.iter().any(|it| life::is_near(typed, it));
-            all(typed).iter().any(is_near)
-        };
-        if let (Some(requested), Some(known)) = (error.get(typed), error.get(proposed))
-            && !near(requested, known)
-        {
-            error.remove(proposed);
-            error.remove(ContextKind::Usage); // it is that of what was proposed
-        }
-    }
-    if matches!(error.get(ContextKind::Suggested), Some(ContextValue::StyledStrs(tips)) if tips.is_empty())
-    {
-        error.remove(ContextKind::Suggested); // it would be an empty line
-    }
-    if let (ErrorKind::ArgumentConflict, Some(ContextValue::String(command))) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand))
-    {
-        let tip = format!("options stand behind the command: lifestreams {command} OPTIONS");
-        let tip = ContextValue::StyledStrs(vec![tip.into()]);
-        error.insert(ContextKind::Suggested, tip);
-    }
-    error
 }
 
 /// Prints the argument parser's error and exits. Control characters in it are escaped.
@@ -214,38 +173,4 @@ fn of_all_crates(filter: &str) -> String {
         .map(expanded)
         .collect::<Vec<_>>()
         .join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(line: &str) -> String {
-        let matches = options::command_line().try_get_matches_from(line.split(' '));
-        with_sensible_tips(matches.unwrap_err()).to_string()
-    }
-
-    #[test]
-    fn only_what_was_probably_meant_is_proposed() {
-        for (line, near) in [
-            ("lifestreams --instance 4", "'--instances'"),
-            ("lifestreams --kernel bitz", "'bits'"),
-            ("lifestreams snapshots", "'snapshot'"),
-        ] {
-            let said = refused(line);
-            assert!(said.contains("similar") && said.contains(near), "{said}");
-        }
-        for line in ["lifestreams --open x", "lifestreams nosuch"] {
-            let said = refused(line);
-            assert!(!said.contains("similar"), "{said}");
-            assert!(!said.contains("--stop-when-still"), "{said}");
-        }
-    }
-
-    #[test]
-    fn options_before_a_command_are_shown_their_place() {
-        let said = refused("lifestreams --pattern x run");
-        let remedy = "tip: options stand behind the command: lifestreams run OPTIONS";
-        assert!(said.contains(remedy), "{said}");
-    }
 }

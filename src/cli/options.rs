@@ -1,4 +1,4 @@
-//! Every option there is; `--help` and the documents are made from here.
+//! All options and commands; `--help` and the documents are made from here.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -74,7 +74,7 @@ impl Cli {
     }
 }
 
-/// What else there is to do.
+/// The commands.
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
     /// Step every instance without a window as fast as possible, then report and save
@@ -150,7 +150,7 @@ pub(super) struct Common {
     /// Fraction of cells alive at the start of a soup, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
-    /// The soup's seed: the same seed, the same start, everywhere
+    /// Seed of the soup: the same seed gives the same start on every machine
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
     pub seed: u64,
     /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, from
@@ -232,9 +232,8 @@ pub(super) struct LookArguments {
     #[arg(long, value_name = "NAME", default_value = "hues",
           value_parser = PossibleValuesParser::new(theme_names()))]
     pub theme: String,
-    /// What decides a cell's colour: whether it is alive, for how long it has been, or that and, for
-    /// a dead one, how long ago it was alive [default: history, where every cell is there to be
-    /// seen]
+    /// Colour cells by state (alive or dead), by age, or by history (age, and how long ago a dead cell
+    /// was alive) [default: history, or state if pictures do not have every cell]
     #[arg(long, value_name = "WHAT", value_enum)]
     pub colour_by: Option<ColourBy>,
 }
@@ -258,8 +257,8 @@ pub(super) struct TimeArguments {
     /// Stop when the selected panel, or all, are dead, still or periodic
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = StopWhenStill::Never)]
     pub stop_when_still: StopWhenStill,
-    /// Fill panels that died down with new soups, one after the other; never one that was drawn in
-    /// or opened from a file
+    /// Fill dead panels with new soups, one after the other, but never one that was edited or opened
+    /// from a file
     #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::On)]
     pub reseed: OnOff,
     /// Memory for going back in time, in MiB; 0 for none
@@ -400,8 +399,8 @@ pub(super) struct SnapshotArguments {
     #[arg(long, conflicts_with_all = ["lab", "ladder"])]
     pub population: bool,
     /// Compare two settings, A and B, each on half of the panels
-    #[arg(long)]
-    pub halves: bool,
+    #[arg(long, alias = "halves")]
+    pub comparison: bool,
     /// Show the result of this lesson beside the panels
     #[arg(long, value_name = "NAME", value_parser = lesson_index())]
     pub lesson: Option<usize>,
@@ -601,7 +600,17 @@ fn scale(text: &str) -> Result<f32, String> {
 
 /// The command line as clap knows it.
 pub fn command_line() -> clap::Command {
-    Cli::command()
+    with_negative_numbers(Cli::command())
+}
+
+/// Takes negative numbers as values, so that the errors are about them and not about an unknown
+/// option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|argument| match argument.get_action().takes_values() {
+        true => argument.allow_negative_numbers(true),
+        false => argument,
+    });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 /// What the table of options says of each, and of what is usual, in English.

@@ -54,7 +54,7 @@ pub(super) fn main(
         frames,
         &quit_requested,
     );
-    // Whatever ended it, what there is of it is kept.
+    // However it ended, the recording so far is kept.
     let recorded = recorder.end()();
     let saved = session.save_to_its_file().map_err(NotSaved);
     done?;
@@ -62,7 +62,7 @@ pub(super) fn main(
     Ok(saved?)
 }
 
-/// Takes so many frames, or those that there are until a signal comes.
+/// Takes this many frames, or fewer if a signal comes first.
 fn record(
     session: &Session,
     recorder: &mut Recorder,

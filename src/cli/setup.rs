@@ -57,7 +57,7 @@ impl Common {
         }
     }
 
-    /// The setup of a run before it chooses: what is open is as simple as can be.
+    /// The setup of a run before it chooses; undecided settings have simple values.
     pub(super) fn open_setup(&self) -> Result<Setup> {
         let mut simple = self.clone();
         simple.kernel = Some(self.kernel.flatten());
@@ -86,7 +86,7 @@ impl Common {
         Ok(setup)
     }
 
-    /// Refuses rounds that would be graphs of more launches than a driver digests.
+    /// Rejects rounds that would be graphs of more launches than drivers can handle.
     fn check_graphs(&self, kernel: &Kernel) -> Result<(), BadArguments> {
         let each = kernel.launches(self.generations_per_round());
         let launches = self.instances as u64 * u64::from(each);
@@ -99,7 +99,7 @@ impl Common {
         Ok(())
     }
 
-    /// The patterns asked for; says what was read otherwise than it is written.
+    /// The requested patterns. Prints a note for each one that was not read exactly as written.
     fn patterns(&self) -> Result<Vec<Pattern>> {
         let streams = self.pattern.iter().filter(|path| is_standard_input(path));
         if streams.count() > 1 {
@@ -239,7 +239,7 @@ fn pattern(path: &Path) -> Result<Pattern, PatternError> {
     }
 }
 
-/// The error that there is no such file, with the shelf's pattern that was probably meant.
+/// The error for a missing file, with the pattern on the shelf that was probably meant.
 fn with_near_name(error: PatternError, name: Option<&str>) -> PatternError {
     match (error, name.and_then(near)) {
         (PatternError::Unreadable { file, .. }, Some(shelved)) => PatternError::Unreadable {

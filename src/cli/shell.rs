@@ -99,24 +99,24 @@ const VARIABLES: [(&str, &str); 4] = [
     ),
     (
         "CUDA_DEVICE_MAX_CONNECTIONS",
-        "as --connections, which goes before it",
+        "as --connections, which takes precedence",
     ),
     ("NO_COLOR", "no colours in the terminal"),
 ];
 
-/// What to type first; the end of `--help` too.
+/// What to type first; also at the end of `--help`.
 pub(super) const EXAMPLES: [(&str, &str); 6] = [
     (
         "lifestreams --instances 16",
-        "sixteen lattices, a stream each",
+        "sixteen lattices, one stream each",
     ),
     (
         "lifestreams --display terminal",
-        "the same in this terminal, as behind SSH",
+        "the same in this terminal, for example over SSH",
     ),
     (
         "lifestreams --pattern gosper-gun --size 256x256",
-        "a pattern of the shelf, or of a file",
+        "a pattern from the shelf, or from a file",
     ),
     (
         "lifestreams lesson pinned",
@@ -124,11 +124,11 @@ pub(super) const EXAMPLES: [(&str, &str); 6] = [
     ),
     (
         "lifestreams run -g 1000 --json",
-        "no display: step, and report figures",
+        "step without a display, and report figures",
     ),
     (
         "lifestreams devices",
-        "what is here, and for what is not: why",
+        "list devices, and explain what is missing",
     ),
 ];
 

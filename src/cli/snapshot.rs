@@ -41,7 +41,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     if arguments.blocks {
         session.act(SessionAction::ToggleBlockTimestamps);
     }
-    if arguments.halves {
+    if arguments.comparison {
         session.act(SessionAction::ToggleComparison);
     }
     session.watch_overlap(options.timeline);
@@ -78,10 +78,12 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             is_found && comparison.differing.is_some()
         };
         let climbed = !arguments.ladder || status.finished || status.stepping.is_some();
-        let halved = !arguments.halves || status.comparison.as_ref().is_some_and(compared);
+        let halved = !arguments.comparison || status.comparison.as_ref().is_some_and(compared);
         // A session that stops by itself may stop before the overlap is known.
-        let measured =
-            !options.timeline || arguments.halves || status.finished || status.overlap.is_some();
+        let measured = !options.timeline
+            || arguments.comparison
+            || status.finished
+            || status.overlap.is_some();
         if let (true, Some(what)) = (status.finished, lacking(block_timestamps, halved)) {
             bail!(BadArguments(what.into()));
         }
@@ -139,7 +141,7 @@ fn lacking(block_timestamps: bool, halved: bool) -> Option<&'static str> {
         (false, _) => {
             Some("no round with block timestamps was completed; use --blocks without --paused")
         }
-        (_, false) => Some("no settings were compared; use --halves without --paused"),
+        (_, false) => Some("no settings were compared; use --comparison without --paused"),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn print(line: &str) -> Result<()> {
     print_to_reader(line).map(|_| ())
 }
 
-/// Prints a line on stdout; whether there is still somebody to read the next one.
+/// Prints a line on stdout. Returns whether the reader is still there.
 pub(super) fn print_to_reader(line: &str) -> Result<bool> {
     match writeln!(std::io::stdout(), "{line}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
@@ -18,7 +18,7 @@ pub(super) fn print_to_reader(line: &str) -> Result<bool> {
     }
 }
 
-/// Says a line on stderr. Where stderr is closed or full there is nobody left to tell.
+/// Prints a line on stderr. If stderr is closed or full, it is lost.
 pub(super) fn say(line: &str) {
     let line = printable(line);
     let _ = writeln!(std::io::stderr(), "lifestreams: {line}");

@@ -9,7 +9,7 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
-use app::{SaveError, SessionWithLessons, Wake};
+use app::{SessionWithLessons, SharedSaveError, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
 use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
@@ -127,9 +127,9 @@ fn starter(
     (start, saved)
 }
 
-/// Whether the session was saved, where it was to be.
+/// Whether the session was saved, if that was requested.
 #[derive(Default)]
-struct Saved(Arc<Mutex<Option<SaveError>>>);
+struct Saved(Arc<Mutex<Option<SharedSaveError>>>);
 
 impl Saved {
     fn check(&self) -> Result<()> {

@@ -445,7 +445,21 @@ fn arguments_that_make_no_sense_are_refused() {
         ),
         ("run -g 1 --frames 3", ["--frames", "--help"]),
         ("jump", ["jump", "--help"]),
-        ("--frames -1", ["-1", "--help"]),
+        ("--frames -1", ["'-1'", "from 1 to"]),
+        ("run -g 1 --density -0.5", ["'-0.5'", "from 0 to 1"]),
+        ("--speed -1", ["--speed", "did you mean '--pace'?"]),
+        (
+            "gosper-gun",
+            ["gosper-gun", "lifestreams --pattern gosper-gun"],
+        ),
+        (
+            "lesson barrier --picture nowhere/a.png",
+            ["there is no folder nowhere", "create it first"],
+        ),
+        (
+            "bench step --write nowhere/in",
+            ["nowhere/in", "create it first"],
+        ),
     ] {
         lifestreams(folder.path(), line).refuses(2, &words);
         assert_eq!(names(folder.path()), [""; 0], "{line}");

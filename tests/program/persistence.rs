@@ -96,6 +96,11 @@ fn a_broken_file_is_named_with_its_place_and_left_alone() {
         ended.refuses(2, &["s.json, line ", ", column ", words]);
         assert_eq!(fs::read_to_string(&file).unwrap(), broken);
     }
+    let broken = &good[..good.len() / 2];
+    fs::write(&file, broken).unwrap();
+    let ended = lifestreams(folder.path(), &line);
+    ended.refuses(2, &["the file was cut off here", "restore a copy of it"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), broken);
     let nowhere = line.replace("s.json", "nowhere/s.json");
     let ended = lifestreams(folder.path(), &nowhere);
     assert_eq!(ended.code, Some(2), "{ended:?}");

@@ -69,7 +69,7 @@ pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     Ok(documents)
 }
 
-/// Writes the documents that are not as they should be; prints which.
+/// Writes the documents that are out of date; prints which.
 pub(crate) fn write(root: &Path) -> Result<bool> {
     for (path, text) in documents(root)? {
         if read(&path)? != text {
@@ -80,7 +80,7 @@ pub(crate) fn write(root: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether all documents are as they should be; prints the first stale line of each.
+/// Whether all documents are up to date; prints the first stale line of each.
 pub(crate) fn check(root: &Path) -> Result<bool> {
     let stale = stale(root)?;
     for place in &stale {
@@ -92,7 +92,7 @@ pub(crate) fn check(root: &Path) -> Result<bool> {
     Ok(stale.is_empty())
 }
 
-/// The first stale line of each document that is not as it should be.
+/// The first stale line of each document that is out of date.
 pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for (path, new) in documents(root)? {

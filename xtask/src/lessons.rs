@@ -30,7 +30,7 @@ pub(crate) fn list() -> Result<String> {
     Ok(text.trim_start().to_owned())
 }
 
-/// What was measured elsewhere of the same programs.
+/// Measurements of the same programs elsewhere.
 #[derive(serde::Deserialize)]
 struct Others {
     what: String,
@@ -76,7 +76,7 @@ pub(crate) fn measured(records: &[Record]) -> Result<String> {
     Ok(said + &table.markdown().context("the lessons")?)
 }
 
-/// What is to be said of a lesson: parts that are compared with their factor, then the others.
+/// The rows of a lesson: parts that are compared, with their factor, then the others.
 fn results(lesson: &Lesson, rows: Vec<(&str, &Row)>) -> Vec<(String, String)> {
     let value = |row: &Row| quantity(row.median, &row.unit);
     let row_of = |title: &str| rows.iter().find(|(what, _)| *what == title);

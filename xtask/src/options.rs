@@ -67,7 +67,7 @@ pub(crate) fn of_the_window() -> Result<String> {
     Ok(text.trim_start().to_owned())
 }
 
-/// The options that commands have, but for those that the window has too.
+/// The options of commands, except those that the window has too.
 pub(crate) fn of_commands() -> Result<String> {
     let all = command_line();
     let help = |argument: &Arg| argument.get_help().map(ToString::to_string);

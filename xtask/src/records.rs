@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 pub(crate) use lifestreams::cli::{Origin, Record, Row, Table};
 
-/// All records, those of GPUs first: what people look for.
+/// All records, GPUs first, since readers look for those.
 pub(crate) fn read(root: &Path) -> Result<Vec<Record>> {
     let folder = root.join("assets/bench");
     let mut files = Vec::new();
@@ -27,7 +27,7 @@ pub(crate) fn read(root: &Path) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// The record of the GPU that most was measured on, among those with a ladder.
+/// The GPU record with the most measurements, among those with a ladder.
 pub(crate) fn with_ladder(records: &[Record]) -> Option<&Record> {
     let of_gpus = records.iter().filter(|record| record.engine == "cuda");
     of_gpus

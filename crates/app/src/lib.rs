@@ -1,6 +1,6 @@
 //! What the window and the terminal share: their state ([`AppState`]), the session that they drive
-//! and draw ([`SessionHandle`]), a session with [lessons] beside it ([`SessionWithLessons`]), when to draw
-//! ([`pacing`]), and what is saved when whoever draws is stuck ([`EmergencySave`]).
+//! and draw ([`SessionHandle`]), a session with [lessons] beside it ([`SessionWithLessons`]), when to
+//! draw ([`pacing`]), and saving when the thread that draws is stuck ([`EmergencySave`]).
 
 mod emergency_save;
 pub mod lessons;
@@ -17,7 +17,7 @@ use session::{SavedSession, Saver};
 
 pub use emergency_save::{EmergencySave, PendingFile};
 pub use lessons::LessonSource;
-pub use session_with_lessons::{SaveError, SessionWithLessons};
+pub use session_with_lessons::{SessionWithLessons, SharedSaveError};
 pub use state::AppState;
 
 /// What a window drives and draws: a session, or a test's stand-in.
@@ -54,5 +54,5 @@ pub trait SessionHandle: PictureSource + Send + 'static {
     }
 }
 
-/// Tells the window that there is something new; cheap, from any thread.
+/// Wakes the window because something has changed; cheap, from any thread.
 pub type Wake = Box<dyn Fn() + Send>;

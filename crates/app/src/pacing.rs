@@ -52,14 +52,14 @@ impl Pacer {
     }
 }
 
-/// Counts frames.
+/// Counts frames per second.
 #[derive(Debug, Default)]
-pub struct Rate {
+pub struct FrameRate {
     frames: VecDeque<Instant>,
     shown: Option<(Instant, f64)>,
 }
 
-impl Rate {
+impl FrameRate {
     /// A frame was presented.
     pub fn count(&mut self, now: Instant) {
         self.frames.push_back(now);
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn sixty_frames_a_second_are_counted_as_such() {
         let start = Instant::now();
-        let mut rate = Rate::default();
+        let mut rate = FrameRate::default();
         for frame in 0..120 {
             rate.count(start + Duration::from_micros(16_667 * frame));
         }

@@ -1,4 +1,4 @@
-//! What the person has chosen to see, and what is said: the state that window and terminal share.
+//! What the user has chosen to see, and the notices: the state that window and terminal share.
 
 use std::sync::Arc;
 use std::time::Instant;

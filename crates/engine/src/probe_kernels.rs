@@ -4,7 +4,7 @@
 use crate::buffer_kernel::BufferKernel;
 use crate::buffer_kernel::Parameter::{Buffer, I32, U32, U64};
 
-/// Logical operations on three words, [`LOP3_AN_ITERATION`] per iteration and thread. Every thread
+/// Logical operations on three words, [`LOP3_PER_ITERATION`] per iteration and thread. Every thread
 /// writes one word. `unsigned* out, unsigned seed, int iterations`.
 pub static LOP3_RATE: BufferKernel = BufferKernel {
     name: "lop3_rate",
@@ -29,7 +29,7 @@ pub const LOP3_CHAINS: usize = 8;
 pub const LOP3_LINKS: usize = 16;
 
 /// Operations per thread and iteration.
-pub const LOP3_AN_ITERATION: u64 = (LOP3_CHAINS * LOP3_LINKS) as u64;
+pub const LOP3_PER_ITERATION: u64 = (LOP3_CHAINS * LOP3_LINKS) as u64;
 
 /// The word that thread `thread` of [`LOP3_RATE`] writes.
 pub fn lop3_word(thread: u32, seed: u32, iterations: u32) -> u32 {

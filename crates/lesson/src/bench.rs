@@ -356,7 +356,7 @@ pub(super) fn at(buffer: BufferId) -> Argument {
     inside(buffer, 0)
 }
 
-/// So many bytes into a buffer, as an argument.
+/// This many bytes into a buffer, as an argument.
 pub(super) fn inside(buffer: BufferId, offset: usize) -> Argument {
     Argument::Buffer(BufferOffset { buffer, offset })
 }

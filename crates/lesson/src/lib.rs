@@ -43,7 +43,7 @@ pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
 pub use outcome::{
-    Check, Conclusions, Factor, Figure, LessonImage, Measured, Outcome, PartOutcome,
+    Check, Conclusions, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome,
 };
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
@@ -170,8 +170,8 @@ pub enum Page {
     Result,
 }
 
-/// Takes how far a lesson is, and says whether it goes on.
-pub type Tell<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+/// A callback for the progress of a lesson; it returns `Break` to end the lesson.
+pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// How far a lesson is.
 #[derive(Debug)]
@@ -253,22 +253,22 @@ impl Lesson {
 
 /// Measures every part of a lesson on a device (the first one if there are several). A sweep steps
 /// the lattices of `swept` if given, else the lesson's own. Blocks until all parts are measured,
-/// usually for seconds, or until `tell` returns `Break`.
+/// usually for seconds, or until `on_progress` returns `Break`.
 ///
 /// # Errors
 /// [`LessonError::Engine`] if the device cannot be opened or fails, [`LessonError::Child`] if a
-/// child process fails, [`LessonError::Ended`] if `tell` ended the lesson. A failed check is not an
-/// error.
+/// child process fails, [`LessonError::Ended`] if `on_progress` ended the lesson. A failed check is
+/// not an error.
 pub fn run(
     lesson: &'static Lesson,
     device: DeviceChoice,
     swept: Option<SweepSetup>,
-    tell: &mut Tell,
+    on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let mut bench = Bench::open(device)?;
     let mut outcome = match lesson.sweep() {
-        Some(own) => sweep::measure(lesson, swept.unwrap_or(own), &mut bench, tell)?,
-        None => measure(lesson, &mut bench, tell)?,
+        Some(own) => sweep::measure(lesson, swept.unwrap_or(own), &mut bench, on_progress)?,
+        None => measure(lesson, &mut bench, on_progress)?,
     };
     outcome.close(lesson);
     Ok(outcome)
@@ -283,9 +283,13 @@ fn go_on(answer: ControlFlow<()>) -> Result<()> {
 }
 
 /// Measures every part of a lesson.
-fn measure(lesson: &'static Lesson, bench: &mut Bench, tell: &mut Tell) -> Result<Outcome> {
+fn measure(
+    lesson: &'static Lesson,
+    bench: &mut Bench,
+    on_progress: &mut OnProgress,
+) -> Result<Outcome> {
     let mut outcome = Outcome::of(lesson, bench);
-    // Nothing is to be concluded from the times of what the CPU engine lacks.
+    // Times of a feature that the CPU engine lacks allow no conclusion.
     let can_compare = outcome.missing.is_none();
     for group in lesson.groups() {
         let mut parts = Vec::new();
@@ -297,7 +301,7 @@ fn measure(lesson: &'static Lesson, bench: &mut Bench, tell: &mut Tell) -> Resul
                 outcome.add(&lesson.parts[part], nothing, Measured::default());
                 continue;
             }
-            go_on(tell(Progress::Measuring(part)))?;
+            go_on(on_progress(Progress::Measuring(part)))?;
             let mut experiment = work.prepare(bench)?;
             let sample = experiment.sample(bench)?;
             let inspected = experiment.inspect(bench)?;
@@ -334,7 +338,7 @@ fn measure(lesson: &'static Lesson, bench: &mut Bench, tell: &mut Tell) -> Resul
             }
         }
         for part in group {
-            go_on(tell(Progress::Measured(part, &outcome.parts[part])))?;
+            go_on(on_progress(Progress::Measured(part, &outcome.parts[part])))?;
         }
         drop(experiments);
         bench.clear()?;

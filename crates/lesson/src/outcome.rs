@@ -47,7 +47,7 @@ pub struct PartOutcome {
     #[serde(skip)]
     pub interval_ms: Option<[f64; 2]>,
     /// What was measured.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<MeasuredValue>,
     /// A remark on the figures, shown below them.
     pub note: Option<String>,
     /// How many of the figures, the first ones, are of one sample.
@@ -57,7 +57,7 @@ pub struct PartOutcome {
 
 /// A number that was measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Figure {
+pub struct MeasuredValue {
     /// Of what.
     pub label: String,
     /// How much.
@@ -86,7 +86,7 @@ struct FactorReport {
     /// Whether there is a difference worth the name, in either direction.
     matters: bool,
     finding: &'static str,
-    /// What the factor may be; `None` if it is too noisy to tell.
+    /// The interval of the factor; `None` if it is too noisy to tell.
     interval: Option<[f64; 2]>,
 }
 
@@ -184,8 +184,8 @@ pub struct Measured {
     /// What is set against other parts, in milliseconds.
     pub time_ms: Option<f64>,
     /// What was measured.
-    pub figures: Vec<Figure>,
-    /// What is to be known of it.
+    pub figures: Vec<MeasuredValue>,
+    /// A remark on it.
     pub note: Option<String>,
     /// What was checked.
     pub checks: Vec<Check>,
@@ -215,7 +215,7 @@ impl Measured {
 
     /// With another figure.
     pub fn figure(mut self, label: impl Into<String>, value: f64, unit: &'static str) -> Measured {
-        self.figures.push(Figure {
+        self.figures.push(MeasuredValue {
             label: label.into(),
             value,
             unit,

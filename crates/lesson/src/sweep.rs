@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Bench, Check, Lesson, Outcome, Progress, Result, SweepSetup, Tell, go_on};
+use crate::{Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, SweepSetup, go_on};
 use model::{Speedup, SpeedupPoint, SpeedupSeries};
 
 /// Measures every part of a lesson for each number of instances, up to those of `sweep`, whose times
@@ -10,12 +10,12 @@ use model::{Speedup, SpeedupPoint, SpeedupSeries};
 /// failed.
 ///
 /// # Errors
-/// Where the engine fails, or `tell` ends it.
+/// Where the engine fails, or `on_progress` ends it.
 pub(super) fn measure(
     lesson: &'static Lesson,
     sweep: SweepSetup,
     bench: &mut Bench,
-    tell: &mut Tell,
+    on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let counts = Speedup::counts(sweep.instances);
     let mut speedup = empty(lesson, &sweep, counts.clone());
@@ -24,21 +24,21 @@ pub(super) fn measure(
         bench.sweep = Some(SweepSetup { instances, ..sweep });
         let outcome = super::measure(lesson, bench, &mut |_| ControlFlow::Continue(()))?;
         add_points(&mut speedup, instances, &outcome);
-        go_on(tell(Progress::Swept(&speedup)))?;
+        go_on(on_progress(Progress::Swept(&speedup)))?;
         failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
     }
     bench.sweep = Some(sweep);
     let mut outcome = super::measure(lesson, bench, &mut |progress| {
         // What was measured follows the curve, which it completes.
         match progress {
-            Progress::Measuring(_) => tell(progress),
+            Progress::Measuring(_) => on_progress(progress),
             _ => ControlFlow::Continue(()),
         }
     })?;
     add_points(&mut speedup, sweep.instances, &outcome);
-    go_on(tell(Progress::Swept(&speedup)))?;
+    go_on(on_progress(Progress::Swept(&speedup)))?;
     for (part, measured) in outcome.parts.iter().enumerate() {
-        go_on(tell(Progress::Measured(part, measured)))?;
+        go_on(on_progress(Progress::Measured(part, measured)))?;
     }
     outcome.checks.append(&mut failed);
     outcome.speedup = Some(speedup);

@@ -31,14 +31,14 @@ const ERROR_PER_LOOK: f64 = 0.005;
 /// as many blocks as the one before.
 const FIRST_LOOK: usize = 9;
 
-/// Differences up to this factor are not called differences.
-const SMALLEST_FACTOR: f64 = 1.02;
+/// A finding is a difference only if its whole interval lies beyond this factor.
+const MIN_DIFFERENCE: f64 = 1.02;
 
 /// A difference is measured until its interval is within this part of the ratio on either side.
 const PRECISION: f64 = 0.02;
 
 /// If the interval stays within this factor of 1, the finding is that there is no difference.
-const LARGEST_NO_DIFFERENCE: f64 = 1.10;
+const MAX_NO_DIFFERENCE: f64 = 1.10;
 
 /// One of the two settings that are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -266,9 +266,9 @@ impl Finding {
     pub fn of(ratio: f64, interval: [f64; 2]) -> Finding {
         let [low, high] = interval;
         let farthest = high.max(1.0 / low);
-        if low > SMALLEST_FACTOR || high < 1.0 / SMALLEST_FACTOR {
+        if low > MIN_DIFFERENCE || high < 1.0 / MIN_DIFFERENCE {
             Finding::Difference { ratio, interval }
-        } else if farthest <= LARGEST_NO_DIFFERENCE {
+        } else if farthest <= MAX_NO_DIFFERENCE {
             let within = farthest - 1.0;
             Finding::NoDifference { within }
         } else {
@@ -359,7 +359,7 @@ fn is_precise(finding: &Finding) -> bool {
             ratio,
             interval: [low, high],
         } => (high / ratio).max(ratio / low) <= 1.0 + PRECISION,
-        Finding::NoDifference { within } => within <= SMALLEST_FACTOR - 1.0,
+        Finding::NoDifference { within } => within <= MIN_DIFFERENCE - 1.0,
         Finding::TooNoisy => false,
     }
 }
@@ -388,7 +388,7 @@ fn interval_of_median(values: &[f64], error: f64) -> Option<[f64; 2]> {
 /// How many of `count` sorted values on each side are outside the interval of their median: the
 /// largest k for which fewer than k + 1 heads in `count` tosses have at most half this probability.
 fn ranks_outside(count: usize, error: f64) -> Option<usize> {
-    // The logarithm of the probability of so many heads, from none on.
+    // The logarithm of the probability of this many heads, from none on.
     let mut log_term = -(count as f64) * std::f64::consts::LN_2;
     let mut sum = 0.0;
     let mut outside = None;

@@ -184,8 +184,8 @@ impl Ladder {
         (streams && bytes > 0.0).then(|| rate.median * bytes / copied)
     }
 
-    /// The work that is most like so many lattices of so many cells: first of all in how large one
-    /// of them is.
+    /// The measured work that is most similar to `instances` lattices of `cells` cells each; the size
+    /// of a lattice counts first.
     pub fn nearest_workload(&self, instances: usize, cells: u64) -> Option<Workload> {
         let far = |work: &Workload| {
             let side = (work.side as f64).powi(2).log2() - (cells as f64).log2();

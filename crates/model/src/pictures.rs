@@ -24,7 +24,7 @@ pub struct Picture {
     pub words: usize,
     /// The slot that holds them.
     pub slot: Slot,
-    /// Whether the slot holds an `i32` a cell; bits are made of them for who draws.
+    /// Whether the slot holds an `i32` per cell; the painter packs them into bits.
     pub cells: bool,
 }
 
@@ -70,7 +70,7 @@ struct Inner {
 }
 
 impl Pictures {
-    /// No pictures yet, of so many instances of one size; their words will be in `slots`.
+    /// No pictures yet, of this many instances of one size; their words will be in `slots`.
     pub fn new(slots: Arc<dyn Slots>, instances: usize, size: Size) -> Pictures {
         let board = Inner {
             slots,

@@ -172,7 +172,7 @@ impl Populations {
         (self.sequence > seen).then(|| (self.sequence, series.clone()))
     }
 
-    /// Forgets everything; there are so many lattices.
+    /// Forgets everything; there are this many lattices.
     pub fn clear(&mut self, lattices: usize) {
         *self = Populations {
             each: vec![Series::default(); lattices],

@@ -59,7 +59,7 @@ pub struct Status {
     /// Cells stepped per second while a round's launches run (from the start of the first to the
     /// end of the last, by events): the median of the latest timed rounds.
     pub stepping: Option<f64>,
-    /// The same of every kernel of this session, as it was last.
+    /// The same for every kernel that this session has used, when it was last used.
     pub reached: Vec<(&'static str, f64)>,
     /// What every rung reaches on the computing device, where that was recorded.
     pub recorded: Option<&'static Ladder>,
@@ -167,7 +167,7 @@ pub struct TimeStatus {
     pub settled: Arc<[Option<Settled>]>,
     /// The generation that it runs to.
     pub run_to: Option<u64>,
-    /// The oldest generation of the selected instance that there is a way back to.
+    /// The oldest generation of the selected instance that can be reached by going back.
     pub oldest: Option<u64>,
 }
 

@@ -291,13 +291,13 @@ impl Switch {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// A stream for each instance.
+    /// One stream per instance.
     PerInstance,
-    /// One stream (a device) for all.
+    /// One stream per device for all.
     One,
-    /// The default stream (of each device) for all.
+    /// The default stream of each device for all.
     Default,
-    /// One stream (a device) for all, and in it one launch and one copy for all.
+    /// One stream per device for all, and in it one launch and one copy for all.
     Batch,
 }
 
@@ -359,11 +359,11 @@ impl fmt::Display for Streams {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Wait {
-    /// It looks at events, and meanwhile issues the next round.
+    /// The host polls events, and meanwhile issues the next round.
     Poll,
-    /// It waits for each instance's stream behind its download.
+    /// The host waits for each instance's stream after its download.
     Each,
-    /// It waits for the device at the end of the round.
+    /// The host waits for the device at the end of the round.
     All,
 }
 
@@ -424,15 +424,14 @@ impl fmt::Display for Order {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum TransferChoice {
-    /// Bits while they are small, otherwise the reduced view. A window and a comparison allow all
-    /// lattices together [`MAX_AUTO_BITS_BYTES`](crate::PicturePlan::MAX_AUTO_BITS_BYTES); a terminal takes bits
-    /// only if they need no more bytes than its dots.
+    /// Bits while they are small, otherwise the reduced view: at most 8 MiB for all lattices in a
+    /// window and in a comparison, and no more bytes than there are dots in a terminal
     Auto,
     /// A bit per cell.
     Bits,
     /// A byte per pixel of the panel, reduced on the device.
     View,
-    /// An `i32` a cell, as the device has it.
+    /// An `i32` per cell, as the device has it.
     #[value(name = "i32")]
     #[serde(rename = "i32")]
     Cells,
@@ -446,7 +445,7 @@ impl TransferChoice {
         TransferChoice::Cells,
     ];
 
-    /// What crosses the bus where the bits of a round are so many bytes: [`TransferChoice::Auto`]
+    /// What crosses the bus where the bits of a round are this many bytes: [`TransferChoice::Auto`]
     /// takes them up to `most_auto_bits`.
     pub fn transfer(self, bits: u64, most_auto_bits: u64) -> Transfer {
         match self {

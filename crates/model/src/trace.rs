@@ -47,7 +47,7 @@ pub struct StepFacts {
 }
 
 impl StepFacts {
-    /// Of a step on lattices of this size, whose reduced views have so many bytes.
+    /// Of a step on lattices of this size, whose reduced views have this many bytes.
     pub fn of(step: &Step, size: Size, view_bytes: u64) -> StepFacts {
         let lattices = step.op.lattices();
         let bits = size.words() as u64 * 4;

@@ -3,7 +3,7 @@
 use life::Size;
 
 /// Maximum pixels per cell, unless the whole lattice fits at more.
-pub const MAX_PIXELS_A_CELL: f64 = 64.0;
+pub const MAX_PIXELS_PER_CELL: f64 = 64.0;
 
 /// Minimum pixels per cell in a window that opens: enough for a glider to have a shape.
 pub const MIN_OPENING_PIXELS: f64 = 2.0;
@@ -67,8 +67,9 @@ impl ViewTransform {
         [0, 1].map(|axis| self.origin[axis] + pixel[axis] / self.scale)
     }
 
-    /// Which axes the lattice is larger than a panel of `panel` pixels on: there it goes around the
-    /// torus, and nothing is ever seen twice. On the others all is seen, and background around it.
+    /// The axes (x, y) on which the lattice is larger than a panel of `panel` pixels. On these the view
+    /// wraps around the torus, and no cell is shown twice; on the others the whole lattice is shown,
+    /// with background around it.
     pub fn goes_around(self, size: Size, panel: [u32; 2]) -> [bool; 2] {
         let lattice = sides(size);
         [0, 1].map(|axis| is_part(f64::from(panel[axis]), self.scale, lattice[axis]))
@@ -122,8 +123,8 @@ pub struct PanelPart {
 }
 
 impl Camera {
-    /// Shows the whole lattice where its cells then have at least so many pixels, and otherwise its
-    /// middle with cells of so many.
+    /// Shows the whole lattice if its cells then have at least `pixels` pixels, otherwise its middle
+    /// with cells of `pixels` pixels.
     pub fn opening(pixels: f64) -> Camera {
         Camera {
             scale: Scale::AtLeast(pixels),
@@ -321,7 +322,7 @@ fn is_part(panel: f64, scale: f64, lattice: f64) -> bool {
 }
 
 fn limited(scale: f64, fitted: f64) -> f64 {
-    scale.min(MAX_PIXELS_A_CELL).max(fitted)
+    scale.min(MAX_PIXELS_PER_CELL).max(fitted)
 }
 
 #[cfg(test)]
@@ -420,7 +421,7 @@ mod tests {
         }
         assert_eq!(
             camera.target_transform(lattice, panel).scale,
-            MAX_PIXELS_A_CELL
+            MAX_PIXELS_PER_CELL
         );
         for _ in 0..60 {
             camera.zoom(0.8, lattice, panel);

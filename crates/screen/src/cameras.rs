@@ -19,7 +19,7 @@ impl ViewOptions {
         self.cameras.get_mut(instance).unwrap_or(&mut self.camera)
     }
 
-    /// Gives each of so many panels a camera of its own, which shows what the one did; or one to
+    /// Gives each of this many panels a camera of its own, which shows what the one did; or one to
     /// all, which shows what the selected panel's did.
     pub fn toggle_separate(&mut self, instances: usize, selected: usize) {
         if self.is_separate() {

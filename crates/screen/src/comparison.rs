@@ -8,7 +8,7 @@ use engine::Kernel;
 use lang::tr;
 use model::{AbComparison, Finding, Side, Switch};
 
-/// What is said of one of the two settings.
+/// The texts for one of the two settings.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SideTexts {
     /// Which one it is.
@@ -19,7 +19,7 @@ pub struct SideTexts {
     pub time: String,
 }
 
-/// What is said of a comparison.
+/// The texts of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ComparisonTexts {
     /// Of A and of B.

@@ -39,7 +39,7 @@ struct MadeFrom {
     toggles: Toggles,
 }
 
-/// Which of a screen's sources are others than those that it was made from.
+/// Which of a screen's sources have changed since it was made.
 struct Changes {
     status: bool,
     options: bool,

@@ -26,7 +26,7 @@ impl AdapterFacts {
         format!("{} ({})", self.name, self.backend)
     }
 
-    /// Whether this GPU is also one of those that compute.
+    /// Whether this GPU also computes.
     pub fn is_one_of(&self, devices: &[engine::DeviceInfo]) -> bool {
         let same = |id: &Option<String>| match (id, &self.pci_bus_id) {
             (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),

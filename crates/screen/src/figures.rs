@@ -12,9 +12,9 @@ use lang::{Message, message, tr};
 use model::KernelChoice;
 use model::{Pace, Status, StopWhenStill, Streams, Switch};
 
-/// Whether things move.
+/// Whether rounds are running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum State {
+pub enum RunState {
     /// Rounds go on.
     Running,
     /// Paused by the user or by a condition.
@@ -45,9 +45,9 @@ pub struct Figure {
 /// Everything the HUD says.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Figures {
-    /// Whether things move.
-    pub state: State,
-    /// How fast they may.
+    /// Whether rounds are running.
+    pub state: RunState,
+    /// How fast rounds may follow one another.
     pub pace: String,
     /// The generation.
     pub headline: Figure,
@@ -125,9 +125,9 @@ impl Figure {
 pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Figures {
     Figures {
         state: match (&status.failed, status.running) {
-            (Some(_), _) => State::Ended,
-            (None, true) => State::Running,
-            (None, false) => State::Paused,
+            (Some(_), _) => RunState::Ended,
+            (None, true) => RunState::Running,
+            (None, false) => RunState::Paused,
         },
         pace: match status.pace {
             // What has ended has none.

@@ -8,7 +8,7 @@ use crate::numbers::time_us;
 use lang::{Message, tr};
 use model::{AbComparison, Effect, Status};
 
-/// How a finding is to be seen.
+/// How a finding is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Tone {
     /// Rounds are still being compared.
@@ -28,7 +28,7 @@ pub struct Headline {
     pub factor: String,
     /// The times of a round before and after, or A's and B's; empty before there are any.
     pub times: String,
-    /// How it is to be seen.
+    /// How it is shown.
     pub tone: Tone,
 }
 

@@ -72,7 +72,7 @@ pub fn status(instances: usize, size: Size) -> Status {
     }
 }
 
-/// A round of so many streams: a launch, a reduction and a download in each, which overlap, and
+/// A round of this many streams: a launch, a reduction and a download in each, which overlap, and
 /// an upload in the first.
 pub fn timed_round(streams: u32) -> TimedRound {
     let (mut steps, mut spans, mut host) = (Vec::new(), Vec::new(), Vec::new());
@@ -198,7 +198,7 @@ impl PictureSource for TimedAs {
     }
 }
 
-/// A round with one stream after a change, and the one before it with so many.
+/// A round with one stream after a change, and the one before it with this many.
 pub struct TimedBefore(pub u32);
 
 impl PictureSource for TimedBefore {
@@ -211,7 +211,7 @@ impl PictureSource for TimedBefore {
     }
 }
 
-/// The same of a round of so many streams.
+/// The same of a round of this many streams.
 pub struct Timed(pub u32);
 
 impl PictureSource for Timed {
@@ -381,7 +381,7 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
         ("chunks", "one large array in three streams"),
         (
             "default-stream",
-            "the stream that waits for all, and all for it",
+            "the default stream waits for all others, and they wait for it",
         ),
         (
             "issue-order",
@@ -393,7 +393,7 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
         ),
         ("graphs", "a round as one launch"),
         ("priorities", "a small launch that comes late"),
-        ("occupancy", "shapes of a block, and the threads at work"),
+        ("occupancy", "block shapes and occupancy"),
         ("barrier", "a barrier taken out"),
     ];
     let entry = |(name, title): (&str, &str)| LessonEntry {

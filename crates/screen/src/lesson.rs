@@ -30,7 +30,7 @@ pub struct LessonPage {
     pub question: String,
     /// Figures: what was measured, and the value with its unit.
     pub rows: Vec<(String, String)>,
-    /// What else is to be said of them; may be empty.
+    /// A remark on them; may be empty.
     pub note: String,
     /// What was checked, and whether it holds.
     pub checks: Vec<(String, bool)>,

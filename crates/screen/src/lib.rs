@@ -37,7 +37,7 @@ pub mod timeline;
 
 pub use self::screen::{Screen, Sources, WindowFacts};
 pub use callouts::Callout;
-pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
+pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
 pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton};
 pub use composer::Composer;
 pub use drawing::{AdapterFacts, Drawing};

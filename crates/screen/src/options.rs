@@ -8,12 +8,12 @@ use model::Status;
 /// What decides a cell's colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
 pub enum ColourBy {
-    /// Whether it is alive.
+    /// Whether a cell is alive.
     #[default]
     State,
     /// For how long it has been alive.
     Age,
-    /// Whether it is alive, and where it is not, how long ago it was.
+    /// Its age, or, if it is dead, how long ago it was alive.
     History,
 }
 

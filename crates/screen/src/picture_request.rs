@@ -27,8 +27,9 @@ impl TextureLimits {
     }
 }
 
-/// What the session should send for panels that look at this: of one instance `only`, or of all.
-/// Where nobody says what is to cross the bus, bits do up to so many bytes.
+/// The pictures that the session should send for panels that show `transform`: of all instances, or
+/// `only` of one. If the choice is automatic, bits are sent while all of them take at most
+/// `most_auto_bits` bytes.
 pub fn request(
     (size, instances): (Size, usize),
     (transform, panel): (ViewTransform, [u32; 2]),
@@ -63,8 +64,9 @@ pub fn request(
     }
 }
 
-/// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
-/// would be more than `most` bytes. Of an axis that is seen as a whole, nothing of the background beside.
+/// The region to reduce: one byte per pixel of the panel, or per cell if cells are larger than
+/// pixels; fewer if that were more than `most` bytes. The background beside a lattice is not
+/// included.
 fn region(
     size: Size,
     transform: ViewTransform,

@@ -90,7 +90,7 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// Opens an engine after a loss: where the choice is all GPUs, on those that still work.
+/// Opens an engine after a loss; if the choice is all GPUs, on the GPUs that still work.
 ///
 /// # Errors
 /// No device of the choice can be used.
@@ -427,7 +427,7 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, whole_slots: u8) -> Re
     )?)
 }
 
-/// Checks that the host has memory for so many lattices of this size: `copies` of the bits of each,
+/// Checks that the host has memory for this many lattices of this size: `copies` of the bits of each,
 /// and those that the CPU steps in `layout`; with `None`, the lattices are on a GPU or the engine is
 /// not known yet.
 ///

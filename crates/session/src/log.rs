@@ -367,7 +367,7 @@ impl Log {
         }
     }
 
-    /// The generation just after so many records have been applied.
+    /// The generation just after this many records have been applied.
     fn generation_after(&self, records: u64) -> u64 {
         match records.checked_sub(1).and_then(|last| self.record(last)) {
             None => self.base_generation,

@@ -48,7 +48,7 @@ impl RoundPlan {
         }
     }
 
-    /// The program of a round of so many generations with pictures in `slot`.
+    /// The program of a round of this many generations with pictures in `slot`.
     pub fn program(&self, generations: u32, slot: Slot) -> Program {
         let mut round = Round {
             plan: self,

@@ -208,7 +208,7 @@ impl<'de> Deserialize<'de> for Version {
             1 => Ok(Version::One),
             2 => Ok(Version::Two),
             other => Err(D::Error::custom(tr!(
-                "it has format {other}, and this program reads formats 1 and 2",
+                "it has format {other}, and this program reads formats 1 and 2; use a newer lifestreams",
                 other = other
             ))),
         }
@@ -234,7 +234,7 @@ fn read_version(text: &[u8]) -> serde_json::Result<Version> {
         Some([b'2', b',', ..]) => Ok(Version::Two),
         _ => {
             let header: Header = serde_json::from_slice(text)?;
-            let none = || tr!("this is not a session that lifestreams saved");
+            let none = || tr!("this is not a session that lifestreams saved; name another file");
             header
                 .lifestreams_session
                 .ok_or_else(|| serde_json::Error::custom(none()))

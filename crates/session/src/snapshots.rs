@@ -481,7 +481,7 @@ impl Task {
 
 impl Difference {
     /// What differs from a key; `None` where that takes too many bytes: more than half of what the
-    /// lattice takes, or so many with all that was packed against the key before that another key
+    /// lattice takes, or this many with all that was packed against the key before that another key
     /// would have cost less.
     fn packed(lattice: &Lattice, key: &Unpacked, total: &Arc<AtomicU64>) -> Option<Difference> {
         let whole = bytes_of(lattice);
@@ -552,7 +552,7 @@ fn bytes_of(lattice: &Lattice) -> u64 {
     size_of_val(lattice.words()) as u64
 }
 
-/// The most bytes that are held while a lattice of so many is packed: the packed pieces, one piece
+/// The most bytes that are held while a lattice of this many is packed: the packed pieces, one piece
 /// before and after its compression, and LZ4's table.
 fn packing_room(bytes: u64) -> u64 {
     let piece = bytes.min(4 * PIECE as u64);

@@ -60,7 +60,7 @@ pub(crate) struct Move {
     pub(crate) purpose: MoveReason,
     /// The mode after it.
     pub(crate) then: Mode,
-    /// Whether the cells were set to those that its route begins with.
+    /// Whether the cells at the start of its route were set.
     pub(crate) begun: bool,
     /// Generations per round on the way.
     pub(crate) chunk: u32,
@@ -247,7 +247,7 @@ pub(crate) enum NextTask {
     Round(u32),
     /// Copy all lattices into a host slot.
     Snapshot(SnapshotReason),
-    /// Set the lattices to those that the move's route begins with.
+    /// Set the lattices to the cells at the start of the move's route.
     Restore,
     /// End the move: it has reached its target.
     Arrive,
@@ -766,7 +766,7 @@ impl State {
         self.round_left = Some(left);
     }
 
-    /// Notes that a round of so many generations, or its last part, was issued.
+    /// Notes that a round of this many generations, or its last part, was issued.
     pub(crate) fn stepped(&mut self, generations: u32, now: Instant) {
         self.position.generation += u64::from(generations);
         self.refresh = false; // the round's own pictures are newer

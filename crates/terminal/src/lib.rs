@@ -23,7 +23,7 @@ pub use error::TerminalError;
 pub use guard::{LogWriter, is_foreground};
 pub use painting::{ColourDepth, Glyphs, TerminalView};
 
-use app::pacing::{Pacer, Rate};
+use app::pacing::{FrameRate, Pacer};
 
 use app::{AppState, EmergencySave, SessionHandle, Wake};
 use guard::Guard;
@@ -34,8 +34,9 @@ use screen::{Timeline, ViewOptions};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
-/// Of the time, at most this part is spent writing.
-const INTERVAL_PER_WRITE: u32 = 2;
+/// The interval between frames is at least this many times the time that the last frame took, so
+/// that at most half of the time is spent writing.
+const MIN_INTERVAL_PER_FRAME_TIME: u32 = 2;
 /// How often to look for keys and for what is new.
 const POLL_INTERVAL: Duration = Duration::from_millis(16);
 
@@ -83,7 +84,7 @@ pub fn run<W: SessionHandle>(
         drag: None,
         quit: false,
         pacer: Pacer::default(),
-        rate: Rate::default(),
+        rate: FrameRate::default(),
         frames: 0,
         options,
         terminal,
@@ -110,7 +111,7 @@ struct TerminalApp<W> {
     drag: Option<dispatch::Drag>,
     quit: bool,
     pacer: Pacer,
-    rate: Rate,
+    rate: FrameRate,
     frames: u64,
     options: TerminalOptions,
     terminal: Terminal,
@@ -195,7 +196,7 @@ impl<W: SessionHandle> TerminalApp<W> {
             self.app.request_view(request);
         }
         let took = began.elapsed();
-        self.pacer.min_interval = MIN_FRAME_INTERVAL.max(INTERVAL_PER_WRITE * took);
+        self.pacer.min_interval = MIN_FRAME_INTERVAL.max(MIN_INTERVAL_PER_FRAME_TIME * took);
         self.pacer.frame_drawn(began);
         self.rate.count(Instant::now());
         self.frames += 1;

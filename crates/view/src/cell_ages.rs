@@ -39,12 +39,12 @@ pub(crate) fn unavailable_reason(
     let side = limits.side;
     if transfer == Transfer::View {
         Some(tr!(
-            "colours by age and history need every cell, and a view carries a byte a pixel; {key} changes that",
+            "colours by age and history need every cell, and a view has one byte per pixel; {key} changes that",
             key = model::Switch::Transfer.key()
         ))
     } else if size.width().div_ceil(CELLS).max(size.height()) > side {
         Some(tr!(
-            "colours by age and history take lattices of up to {side} cells a side on this GPU",
+            "colours by age and history need lattices of at most {side} cells per side on this GPU",
             side = side
         ))
     } else if kept > MAX_AGES_BYTES {

@@ -23,7 +23,7 @@ use crate::recording::Recording;
 use crate::resize::ResizeOffer;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::{WindowOptions, keys, monitor, startup};
-use app::pacing::{Pacer, Rate};
+use app::pacing::{FrameRate, Pacer};
 use app::{AppState, EmergencySave, SessionHandle, Wake};
 use lang::{Message, message};
 use life::Size;
@@ -86,7 +86,7 @@ pub(super) struct Handler<W> {
     pub(super) surface: Option<WindowSurface>,
     pub(super) background: Background,
     pub(super) pacer: Pacer,
-    rate: Rate,
+    rate: FrameRate,
     pub(super) presented: u64,
     losses: u32,
     visible: bool,
@@ -140,7 +140,7 @@ impl<W: SessionHandle> Handler<W> {
             surface: None,
             background: Background::new(wake),
             pacer: Pacer::default(),
-            rate: Rate::default(),
+            rate: FrameRate::default(),
             presented: 0,
             losses: 0,
             visible: true,

@@ -8,7 +8,7 @@
 //! is stored as a whole in every lane.
 //!
 //! A row's words are planar ([`Layout::Planar`](crate::Layout::Planar)), as many as the row's cells
-//! need: what is said of bands is true of planes, too.
+//! need: what holds for bands holds for planes, too.
 //!
 //! Groups of four rows are stored together, column by column, in the order of stepping. So a column
 //! sweep reads and writes memory sequentially, not on four pages at once.
@@ -281,7 +281,7 @@ fn bits_at(row: &[u32], at: usize) -> u32 {
     ((word(at / 32) | word(at / 32 + 1) << 32) >> (at % 32)) as u32
 }
 
-/// 32 bits from bit `at` on of a row of so many cells, after whose last one its first one follows.
+/// 32 bits from bit `at` on of a row of this many cells, after whose last one its first one follows.
 #[inline(always)]
 fn bits_around(row: &[u32], at: usize, width: usize) -> u32 {
     if at + 32 <= width {
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn planes_are_side_by_side() {
-        // Two words a row: plane b is cells 2b and 2b + 1.
+        // Two words per row: plane b is cells 2b and 2b + 1.
         let mut rows = PlanarRows::new(Size::new(64, 1).unwrap(), "a test").unwrap();
         let bits = [0b1101, 1 << 31];
         rows.load(|_| &bits);

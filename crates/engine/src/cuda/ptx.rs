@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use crate::kernels::KERNELS;
     use crate::lesson_kernels::LESSON_KERNELS;
-    use crate::probe_kernels::{LOP3_AN_ITERATION, PROBE_KERNELS};
+    use crate::probe_kernels::{LOP3_PER_ITERATION, PROBE_KERNELS};
 
     fn entries(text: &str) -> Vec<&str> {
         text.lines()
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn an_iteration_of_the_lop3_probe_has_as_many_as_are_counted() {
         let operations = find("lop3_rate").unwrap().matches("lop3.b32").count();
-        assert_eq!(operations as u64, LOP3_AN_ITERATION);
+        assert_eq!(operations as u64, LOP3_PER_ITERATION);
     }
 
     #[test]

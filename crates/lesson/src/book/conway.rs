@@ -35,7 +35,7 @@ pub(crate) const CONWAY: Lesson = Lesson {
     compared: &[Compare {
         slow: 0,
         fast: 1,
-        label: "page-locked memory, a bit a cell, and buffers that change places",
+        label: "page-locked memory, one bit per cell, and swapped buffers",
     }],
     missing_on_cpu: None,
     closing: |outcome| {
@@ -43,17 +43,17 @@ pub(crate) const CONWAY: Lesson = Lesson {
             0,
             Conclusions {
                 faster: tr!(
-                    "A bit a cell instead of four bytes is a smaller copy, and buffers that change \
-                     places need none. One lattice this small cannot fill a device: the host's \
-                     calls and waiting for each frame remain."
+                    "One bit per cell instead of four bytes makes the copy to the host smaller, and \
+                     swapping buffers replaces the copy on the device. What remains is the host's \
+                     calls and the wait for each frame: one small lattice cannot fill a device."
                 ),
                 none: tr!(
                     "So the copies were not what took the time: the host's calls and waiting for \
                      each frame are the same in both."
                 ),
                 slower: tr!(
-                    "To make the cells bits takes a launch more, and on this machine the copies \
-                     that it saves were cheaper."
+                    "Packing the cells into bits takes one more launch, and on this machine the \
+                     copies that it saves were cheaper."
                 ),
             },
         )
@@ -117,8 +117,8 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
                 ),
                 none: tr!("So waiting between the operations was not the bottleneck here."),
                 slower: tr!(
-                    "To make the cells bits takes a launch more, and on this machine the copies \
-                     and waits that it saves were cheaper."
+                    "Packing the cells into bits takes one more launch, and on this machine the \
+                     copies and waits that it saves were cheaper."
                 ),
             },
         );
@@ -279,7 +279,7 @@ impl Experiment for Frames {
         }
         let ms = median(walls).expect("several frames");
         let measured = Measured::of_time(mark!("a frame"), ms);
-        Ok(measured.figure(mark!("frames a second"), 1e3 / ms, "1/s"))
+        Ok(measured.figure(mark!("frames per second"), 1e3 / ms, "1/s"))
     }
 
     fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
@@ -293,7 +293,7 @@ impl Experiment for Frames {
         for (i, step) in self.frame.steps.iter().enumerate() {
             let label = match step.op {
                 Op::Advance { .. } => mark!("time per launch, measured by events around it"),
-                Op::Pack(_) => mark!("its cells made bits"),
+                Op::Pack(_) => mark!("packing its cells into bits"),
                 Op::Download { .. } => mark!("its copy to the host"),
                 Op::Copy { .. } => mark!("its copy back on the device"),
                 _ => continue,
@@ -312,7 +312,7 @@ impl Experiment for Frames {
         measured = measured.check(checked, wrong == 0);
         if self.way.copy_back {
             measured = measured.note(tr!(
-                "this engine's two buffers change places anyway; the copy back is made between two \
+                "this engine swaps its two buffers anyway; the copy back is made between two \
                  others of the same size"
             ));
         }

@@ -233,7 +233,7 @@ impl Array {
     }
 }
 
-/// One block of 64 threads over so many floats, fifty times.
+/// One block of 64 threads over this many floats, fifty times.
 pub(super) fn launch(array: BufferId, length: i32) -> Op {
     scale(array, length, TIMES)
 }

@@ -15,7 +15,7 @@ const SPIN_NS: u64 = 500_000;
 pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     name: "default-stream",
     group: Group::Concepts,
-    title: "the stream that waits for all, and all for it",
+    title: "the default stream waits for all others, and they wait for it",
     source: "the tutorials on the legacy default stream",
     intro: "Eight launches of half a millisecond, a stream each. Then with a launch of next to \
             nothing in the default stream between each two: first where the eight streams are \

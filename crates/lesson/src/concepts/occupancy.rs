@@ -20,13 +20,13 @@ const SIDE: u64 = 1024;
 pub(crate) const OCCUPANCY: Lesson = Lesson {
     name: "occupancy",
     group: Group::Concepts,
-    title: "shapes of a block, and the threads at work",
+    title: "block shapes and occupancy",
     source: "occupancy in the CUDA C++ Best Practices Guide, and the key F8",
     intro: "One lattice of 1024 x 1024 cells, one thread per cell, in blocks of every shape the \
-            kernel takes. For each: what part of the threads that a multiprocessor can hold it \
-            does hold, and how long a generation takes. Then the fastest shape against the next \
-            one, and against the slowest.",
-    question: "Is the shape with the most threads at work the fastest?",
+            kernel takes. For each: the occupancy, which is the share of the threads an SM \
+            can hold that are resident, and how long a generation takes. Then the fastest shape \
+            against the next one, and against the slowest.",
+    question: "Is the shape with the highest occupancy the fastest?",
     parts: &[
         Part {
             title: "kernel 'global', block by block",
@@ -49,12 +49,12 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
         Compare {
             slow: 1,
             fast: 3,
-            label: "the shape that came first instead of the one that came last",
+            label: "the fastest shape instead of the slowest",
         },
         Compare {
             slow: 2,
             fast: 3,
-            label: "the shape that came first instead of the one that came second",
+            label: "the fastest shape instead of the second fastest",
         },
     ],
     missing_on_cpu: Some(Missing {
@@ -68,11 +68,11 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
             0,
             Conclusions {
                 faster: tr!(
-                    "A shape matters if it has too few threads to hide the waits for memory, or \
-                     rows of fewer than 32 that are contiguous in memory."
+                    "A shape matters if it has too few threads to hide memory latency, or if its \
+                     rows are narrower than a warp, so that loads are not coalesced."
                 ),
-                none: tr!("So every shape has threads enough to hide the waits for memory."),
-                slower: tr!("So what came first in the table came first by chance."),
+                none: tr!("So every shape has enough threads to hide memory latency."),
+                slower: tr!("So the fastest shape was first in the table only by chance."),
             },
         );
         let second = outcome.conclude(
@@ -213,11 +213,11 @@ fn survey(bench: &mut Bench) -> Result<Measured> {
             let part = 100.0 * threads / f64::from(found.max_threads_per_sm);
             measured = measured
                 .figure(
-                    tr!("{shape}: blocks a multiprocessor", shape = shape),
+                    tr!("{shape}: resident blocks per SM", shape = shape),
                     found.blocks_per_sm.into(),
                     "",
                 )
-                .figure(tr!("{shape}: of its threads", shape = shape), part, "%");
+                .figure(tr!("{shape}: occupancy", shape = shape), part, "%");
         }
     }
     order.sort_by(|a, b| a.0.total_cmp(&b.0));

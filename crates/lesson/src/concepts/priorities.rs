@@ -49,7 +49,7 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
             Conclusions {
                 faster: tr!("The late launch went before blocks that had been waiting."),
                 none: tr!("So no block was waiting that the late launch could have gone before."),
-                slower: tr!("Here the priority did the late launch no good."),
+                slower: tr!("Here the priority did not help the late launch."),
             },
         );
         tr!(

@@ -10,9 +10,9 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
     group: Group::Concepts,
     title: "one instance after the other, or all launches first",
     source: "the tutorials on hyper-queues, and the key F5",
-    intro: "16 lattices of 256 x 256 cells, a launch and a download each a round. The host \
-            issues either all of one instance's ops and then the next one's (depth-first), or \
-            all launches and then all downloads (breadth-first). Each stream's own order is the \
+    intro: "16 lattices of 256 x 256 cells, one launch and one download each per round. The host \
+            issues either all of one instance's ops and then the next one's (depth-first), or all \
+            launches and then all downloads (breadth-first). Each stream's own order is the \
             same.",
     question: "The same ops in the same streams: does it matter in which order the host issues \
                them?",

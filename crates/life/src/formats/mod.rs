@@ -283,7 +283,7 @@ impl fmt::Display for Format {
 }
 
 impl<'a> Sheet<'a> {
-    /// What is said before the cells.
+    /// The notes before the cells.
     pub(crate) fn head(&self) -> Head<'a> {
         Head {
             size: self.lattice.size(),

@@ -11,10 +11,10 @@ const LINE: usize = 70;
 /// Bytes to buffer before writing.
 const CHUNK: usize = 1 << 16;
 /// Minimum words for each thread; fewer are not worth starting it.
-const WORDS_WORTH_A_THREAD: usize = 1 << 17;
+const MIN_WORDS_PER_THREAD: usize = 1 << 17;
 /// Words that one of several threads turns into runs at a time. As text a word takes at most 32 bytes
 /// and its row's end.
-const WORDS_A_THREAD: usize = 1 << 14;
+const WORDS_PER_THREAD: usize = 1 << 14;
 /// The same without other threads.
 const WORDS_ALONE: usize = 1 << 8;
 
@@ -90,19 +90,19 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
     /// Errors of the file.
     pub fn rows(&mut self, words: &[u32]) -> io::Result<()> {
         // Finding the number of cores reads files, which is not worth it for small lattices.
-        let threads = match words.len() / WORDS_WORTH_A_THREAD {
+        let threads = match words.len() / MIN_WORDS_PER_THREAD {
             0 | 1 => 1,
             most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
         };
         let at_a_time = if threads > 1 {
-            WORDS_A_THREAD
+            WORDS_PER_THREAD
         } else {
             WORDS_ALONE
         };
         self.rows_by(threads, at_a_time, words)
     }
 
-    /// The same, with this many threads that each take so many words at a time. While they turn rows
+    /// The same, with this many threads that each take this many words at a time. While they turn rows
     /// into runs, this one writes those before.
     pub(super) fn rows_by(
         &mut self,

@@ -110,7 +110,7 @@ impl TimeZoom {
         self.0 = self.0.map(|_| self.of(whole));
     }
 
-    /// Later by so many nanoseconds.
+    /// Later by this many nanoseconds.
     pub fn pan(&mut self, ns: f64, whole: f64) {
         if self.0.is_some() {
             let TimeRange { from, length } = self.of(whole);

@@ -59,7 +59,7 @@ pub struct RecordedRun {
     pub fastest: Vec<RecordedCandidate>,
 }
 
-/// A kernel and its submission, as they were timed.
+/// A kernel and its submission, as timed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RecordedCandidate {
     /// The kernel's name.

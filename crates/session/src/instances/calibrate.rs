@@ -25,7 +25,7 @@ pub(super) struct Calibration {
 }
 
 impl Instances {
-    /// Begins a round of so many generations whose ops run alone, one after the other; what they
+    /// Begins a round of this many generations whose ops run alone, one after the other; what they
     /// took comes as [`Event::Calibrated`](super::Event::Calibrated). No round, part or snapshot
     /// is issued meanwhile. Answers whether it could begin now: nothing must be in flight or begun
     /// in parts, and no settings compared. A later op that cannot be submitted is tried again by

@@ -320,7 +320,7 @@ impl Instances {
         }
     }
 
-    /// Whether a round of so many generations stays within [`MAX_GRAPH_LAUNCHES`].
+    /// Whether a round of this many generations stays within [`MAX_GRAPH_LAUNCHES`].
     fn fits_a_graph(&self, generations: u32) -> bool {
         let nodes = u64::from(self.launches(generations)) * self.instances() as u64;
         nodes <= MAX_GRAPH_LAUNCHES

@@ -32,7 +32,7 @@ impl Instances {
         self.results_by(rows.clamp(1, self.size.height() as usize) as u32)
     }
 
-    /// [`Instances::results`] with so many rows in a slot.
+    /// [`Instances::results`] with this many rows in a slot.
     pub(super) fn results_by(&mut self, rows: u32) -> Result<Results<'_>> {
         self.finish()?;
         self.set_picture(None)?;

@@ -7,10 +7,10 @@ use serde_json::error::Category;
 /// The reason why a text was refused, as a sentence that names the field.
 pub(super) fn plain_reason(error: &serde_json::Error, text: &[u8]) -> String {
     match error.classify() {
-        Category::Eof => tr!("the file ends too early: it was cut off").into(),
-        Category::Syntax => {
-            tr!("this is not a session that lifestreams saved, or it is damaged here").into()
+        Category::Eof => {
+            tr!("the file was cut off here; restore a copy of it, or name another file").into()
         }
+        Category::Syntax => damaged(),
         Category::Data | Category::Io => {
             let located = format!(" at line {} column {}", error.line(), error.column());
             let reason = error.to_string();
@@ -18,6 +18,13 @@ pub(super) fn plain_reason(error: &serde_json::Error, text: &[u8]) -> String {
             in_words(reason, &field_at(text, error.line(), error.column()))
         }
     }
+}
+
+fn damaged() -> String {
+    tr!(
+        "this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file"
+    )
+    .into()
 }
 
 /// The parser's reason in plain words; `field` is where it came up.
@@ -54,11 +61,9 @@ fn in_words(reason: &str, field: &str) -> String {
     let wrong = is_wrong.iter().find_map(|it| reason.strip_prefix(it));
     match wrong.and_then(|wrong| wrong.split_once(", expected ")) {
         Some((_, "a session that lifestreams saved")) => {
-            tr!("this is not a session that lifestreams saved").into()
+            tr!("this is not a session that lifestreams saved; name another file").into()
         }
-        Some(_) if field.is_empty() => {
-            tr!("this is not a session that lifestreams saved, or it is damaged here").into()
-        }
+        Some(_) if field.is_empty() => damaged(),
         Some((found, expected)) => tr!(
             "'{field}' is {found}; write {expected}",
             field = field,
@@ -133,8 +138,8 @@ struct Open {
     field: Option<String>,
 }
 
-/// The field that a text has just before a line and column (both from 1), and those that it is in,
-/// as `settings.pace`.
+/// The path of the field that a text has just before a line and column (both from 1), such as
+/// `settings.pace`.
 fn field_at(text: &[u8], line: usize, column: usize) -> String {
     let lines = text.split_inclusive(|&byte| byte == b'\n');
     let before: usize = lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum();
@@ -301,7 +306,10 @@ mod tests {
         let long = said(&GOOD.replacen("4,", &format!("\"{}\",", "ab".repeat(999)), 1));
         assert!(long.contains("ab"), "{long}");
         assert!(long.chars().count() < 120, "{long}");
-        assert_eq!(said(&GOOD[..40]), "the file ends too early: it was cut off");
+        assert_eq!(
+            said(&GOOD[..40]),
+            "the file was cut off here; restore a copy of it, or name another file"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is said of a change is true: the effect of every switch and kernel is measured without
 //! touching a lattice, equal settings are not told apart, and a known difference is found.
 //!
-//! `LIFESTREAMS_COMPARISONS=1000` makes so many comparisons of equal settings, quiet and busy, and a
+//! `LIFESTREAMS_COMPARISONS=1000` makes this many comparisons of equal settings, quiet and busy, and a
 //! fifth as many of a known one; `--nocapture` shows the report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -171,7 +171,7 @@ fn compared_instances() -> Instances {
     instances
 }
 
-/// Compares rounds of so many generations, of equal settings but for that.
+/// Compares rounds of this many generations, of equal settings but for that.
 fn compare(instances: &mut Instances, [a, b]: [u32; 2], seed: u64) -> Finding {
     let mut comparison = Comparison::new(Blocks::Quads, seed);
     let began = Instant::now();

@@ -43,7 +43,7 @@ fn copy(session: &Session, instance: usize) -> (Lattice, u64) {
     ((*lattice).clone(), generation)
 }
 
-/// An instance of a setup, so many generations after its start.
+/// An instance of a setup, this many generations after its start.
 fn later(setup: &Setup, instance: usize, generation: u64) -> (Lattice, u64) {
     let start = start::start_lattice(&setup.start, setup.size, instance).unwrap();
     (reference::run(&start, setup.rule, generation), generation)

@@ -1,4 +1,4 @@
-//! Begins moves: sets the lattices to those that a route begins with.
+//! Begins moves: sets the lattices to the cells at the start of a route.
 
 use super::SessionWorker;
 use super::cells::take_back_on_host;
@@ -8,7 +8,7 @@ use engine::Result;
 use lang::message;
 
 impl SessionWorker {
-    /// Sets the lattices to those that the route to the move's target begins with. Nothing may be in
+    /// Sets the lattices to the cells at the start of the route to the move's target. Nothing may be in
     /// flight.
     pub(super) fn restore(&mut self) -> Result<()> {
         let Some(target) = self.state.moving().map(|moving| moving.target) else {

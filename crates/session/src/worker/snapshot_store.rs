@@ -29,7 +29,7 @@ pub(crate) const SNAPSHOT_SLOTS: u8 = 3;
 /// Time between two periodic copies while cells change.
 const COPY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Reading periodic copies takes at most this fraction of a core's time: one part in so many.
+/// Reading periodic copies takes at most this fraction of a core's time: one part in this many.
 const READING_SHARE: u32 = 50;
 
 /// How long stepping from one copy to the next may take, in microseconds.

@@ -12,13 +12,13 @@ use screen::theme::{bytes, theme, tint};
 /// What panels are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Glyphs {
-    /// Half blocks where a cell has a dot of its own with them, else Braille
+    /// Half blocks if each cell then has a dot of its own, else Braille
     Auto,
     /// Half blocks: a dot is half a character, with a shade of its own
     Blocks,
-    /// Braille: eight dots a character, on or off
+    /// Braille: eight dots per character, on or off
     Braille,
-    /// No other than ASCII characters anywhere
+    /// Only ASCII characters, everywhere
     Ascii,
 }
 

@@ -11,7 +11,7 @@ use crate::painting::text::{APART, wrap, wrap_parts};
 use crate::painting::{Frame, MIN_TERMINAL_SIZE};
 use lang::{Message, tr};
 use model::{Action, SessionAction, Status, ViewAction};
-use screen::figures::{State, Urgency, repeats_finding};
+use screen::figures::{RunState, Urgency, repeats_finding};
 use screen::{Figure, Figures, PanelFacts};
 
 /// Says that there is no room, and how much is needed.
@@ -131,12 +131,12 @@ pub(super) fn paint(
     };
     let top = places.hud;
     let (state, style) = match figures.state {
-        State::Ended => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
-        State::Running => (
+        RunState::Ended => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
+        RunState::Running => (
             tr!("▶ running"),
             depth.on(PALETTE.running, PALETTE.running_background),
         ),
-        State::Paused => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
+        RunState::Paused => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
     };
     buffer.set_string(top.x, top.y, format!(" {state} "), style);
     let used = lang::columns(state) as u16 + 3;

@@ -201,7 +201,7 @@ fn cells_with_room_are_half_blocks_of_their_own_colour() {
     let terminal = screen(&mut view, &status, [40, 14]);
     let places = view.places(&status, Rect::new(0, 0, 40, 14)).unwrap();
     let rect = places.panels[0].rect;
-    assert_eq!((rect.width, rect.height), (40, 12), "two pixels a cell");
+    assert_eq!((rect.width, rect.height), (40, 12), "two pixels per cell");
     let [live, dead] = [Color::Rgb(0xFF, 0xC8, 0x57), Color::Rgb(0x0C, 0x0A, 0x08)];
     for y in 0..12 {
         for x in 0..20 {

@@ -6,18 +6,18 @@ use crate::hit_regions;
 use crate::hud::style::*;
 use lang::tr;
 use model::{Action, SessionAction, ViewAction};
-use screen::figures::{State, Urgency};
+use screen::figures::{RunState, Urgency};
 use screen::theme::Palette;
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
 /// room.
-pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: State, pace: &str) {
+pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: RunState, pace: &str) {
     let palette = &painter.palette;
     let colour = state_text_colour(state, palette);
     let (background, word) = match state {
-        State::Running => (palette.running_background, tr!("running")),
-        State::Paused => (palette.accent, tr!("PAUSED")),
-        State::Ended => (palette.failed, tr!("ENDED")),
+        RunState::Running => (palette.running_background, tr!("running")),
+        RunState::Paused => (palette.accent, tr!("PAUSED")),
+        RunState::Ended => (palette.failed, tr!("ENDED")),
     };
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
     hit_regions::button(painter, rect, tip, SessionAction::TogglePause);
@@ -50,20 +50,20 @@ pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: State
 }
 
 /// Paints the state's sign: a triangle, two bars, a square.
-pub(super) fn paint_sign(painter: &ThemedPainter, sign: Rect, state: State, colour: Color32) {
+pub(super) fn paint_sign(painter: &ThemedPainter, sign: Rect, state: RunState, colour: Color32) {
     let size = sign.width();
     match state {
-        State::Running => {
+        RunState::Running => {
             let corners = vec![sign.left_top(), sign.right_center(), sign.left_bottom()];
             painter.add(Shape::convex_polygon(corners, colour, egui::Stroke::NONE));
         }
-        State::Paused => {
+        RunState::Paused => {
             let bar = vec2(0.36 * size, size);
             painter.rect_filled(Rect::from_min_size(sign.min, bar), 0.0, colour);
             let right = sign.right_top() - vec2(bar.x, 0.0);
             painter.rect_filled(Rect::from_min_size(right, bar), 0.0, colour);
         }
-        State::Ended => {
+        RunState::Ended => {
             painter.rect_filled(sign, 0.0, colour);
         }
     }
@@ -92,11 +92,11 @@ pub(crate) fn key_hint(
 }
 
 /// What is written on the band.
-pub(super) fn state_text_colour(state: State, palette: &Palette<Color32>) -> Color32 {
+pub(super) fn state_text_colour(state: RunState, palette: &Palette<Color32>) -> Color32 {
     match state {
-        State::Running => palette.running,
-        State::Paused => palette.on_accent,
-        State::Ended => palette.on_failed,
+        RunState::Running => palette.running,
+        RunState::Paused => palette.on_accent,
+        RunState::Ended => palette.on_failed,
     }
 }
 

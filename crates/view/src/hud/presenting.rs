@@ -10,7 +10,7 @@ use crate::hud::style::*;
 use crate::timeline::tone_colour;
 use lang::tr;
 use model::{SessionAction, Status};
-use screen::figures::{self, Figures, State, Urgency};
+use screen::figures::{self, Figures, RunState, Urgency};
 use screen::finding::{Headline, Tone};
 
 /// The strip's height, in units of type.
@@ -36,8 +36,8 @@ pub(super) fn paint(
     let unit = unit.min(rect.height() / HEIGHT);
     let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
     let generations = match figures.state {
-        State::Running => figures::generations(status),
-        State::Paused | State::Ended => "–".into(),
+        RunState::Running => figures::generations(status),
+        RunState::Paused | RunState::Ended => "–".into(),
     };
     paint_state(painter, inside, unit, figures.state);
     let (switch, factor, tone) = told(frame.screen.finding.as_deref());
@@ -90,12 +90,12 @@ pub(super) fn paint(
 }
 
 /// Paints a word and a sign for the state; a click runs or pauses.
-fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: State) {
+fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: RunState) {
     let palette = &painter.palette;
     let (word, text_colour) = match state {
-        State::Running => (tr!("running"), palette.running),
-        State::Paused => (tr!("paused"), palette.accent),
-        State::Ended => (tr!("ended"), palette.failed_text),
+        RunState::Running => (tr!("running"), palette.running),
+        RunState::Paused => (tr!("paused"), palette.accent),
+        RunState::Ended => (tr!("ended"), palette.failed_text),
     };
     let room = (STATE - 18.0) * unit;
     let place = Rect::from_min_size(inside.min, vec2(room, 66.0 * unit));

@@ -57,7 +57,7 @@ fn sides(size: [u32; 2]) -> io::Result<[u16; 2]> {
     match size.map(u16::try_from) {
         [Ok(width), Ok(height)] => Ok([width, height]),
         _ => Err(io::Error::other(tr!(
-            "a GIF has at most 65535 pixels a side"
+            "a GIF has at most 65535 pixels per side"
         ))),
     }
 }

@@ -140,7 +140,7 @@ fn paint_head(
         name = name
     );
     if folded > 1 {
-        text += &tr!(", {folded} a row", folded = folded);
+        text += &tr!(", {folded} per row", folded = folded);
     }
     text += &format!(" · {}", overhead_text(status.timestamp_overhead));
     let room = if with_legend {

@@ -112,7 +112,7 @@ impl ReferenceLog {
         self.end() - self.base.records + undone.sum::<u64>()
     }
 
-    /// Size, number, rule and start once so many records have been applied.
+    /// Size, number, rule and start once this many records have been applied.
     pub(super) fn parameters(&self, records: u64) -> SessionParameters {
         let mut parameters = self.parameters.clone();
         for line in &self.lines[..records as usize] {
@@ -141,7 +141,7 @@ impl ReferenceLog {
         }
     }
 
-    /// What the clock shows when the record after so many is due, if there is one.
+    /// What the clock shows when the record after this many is due, if there is one.
     pub(super) fn clock_before(&self, record: u64) -> Option<u64> {
         Some(self.lines.get(record as usize)?.generation)
     }

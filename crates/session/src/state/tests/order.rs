@@ -108,7 +108,7 @@ impl State {
         next_task(self, &facts, self.next_round_at)
     }
 
-    /// A step of so many generations that nothing interrupts.
+    /// A step of this many generations that nothing interrupts.
     fn steps(&mut self, generations: u32) {
         let now = self.next_round_at;
         self.stepped(generations, now);

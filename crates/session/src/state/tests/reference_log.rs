@@ -161,7 +161,7 @@ impl ReferenceLog {
         self.items.get(at as usize)
     }
 
-    /// What the clock shows behind so many changes.
+    /// What the clock shows behind this many changes.
     fn generation_after(&self, records: u64) -> u64 {
         match records.checked_sub(1).map(|at| &self.items[at as usize]) {
             None => self.conditions.start.generation(),
