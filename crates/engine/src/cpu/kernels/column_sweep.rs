@@ -1,16 +1,17 @@
-//! The column sweep of the planar kernels: it steps a group of four rows by one generation, column
-//! by column.
+//! The column sweep of the planar kernels: it steps two rows by one generation, column by column,
+//! from four rows: the two, the one above and the one below.
 //!
-//! A column is six vectors: four rows and the rows above and below. Each column is summed three rows
-//! at a time, and its sums are used by three columns, so the sums are kept in registers. Two columns
-//! are stepped at a time, since neighbours have most of their sums in common. With ternary logic,
-//! B3/S23 takes 9 operations per vector: it would be 7.5 if copies of registers were free, which take
-//! as long as an operation where one overwrites an operand that is needed again.
+//! Each column is summed three rows at a time, and its sums are used by three columns, so the sums
+//! are kept in registers. Two columns are stepped at a time, since neighbours have most of their sums
+//! in common. With ternary logic, B3/S23 takes 9 operations per vector: it would be 7.5 if copies of
+//! registers were free, which take as long as an operation where one overwrites an operand that is
+//! needed again.
 //!
-//! A row's result may be stored in place of the cells above it: rows are stepped from the top, two at
-//! a time, and what lies above a row is not read again once the row has been stepped.
+//! The results may be stored in place of the upper two rows: rows are stepped from the top, so nothing
+//! reads them again.
 
 use std::array;
+use std::cell::Cell;
 
 use crate::cpu::planar_rows::Planes;
 use crate::cpu::vector::{Logic, Sum};
@@ -19,18 +20,15 @@ use life::Rule;
 /// Rows per group.
 pub(in crate::cpu) const ROWS: usize = 4;
 
-/// A column of a group, from the row above to the row below.
-pub(super) type Column<V> = [V; ROWS + 2];
-
-/// The sums of a column, three rows at a time.
-type Sums<V> = [Sum<V>; ROWS];
+/// The sums of a column of four rows: of the upper three and of the lower three.
+type Sums<V> = [Sum<V>; 2];
 
 /// Two columns side by side, two rows high.
 type Block<V> = [[V; 2]; 2];
 
 /// A rule: computes the next states of cells from sums of three.
 pub(super) trait Next<L: Logic>: Copy {
-    /// Whether its code is so short that a sweep may repeat it.
+    /// Whether its code is so short that it may be repeated.
     const IS_SHORT: bool;
 
     /// Steps a block. `columns` are its columns, with the cells above and below them, and `sums`
@@ -66,32 +64,53 @@ impl<L: Logic> Next<L> for Life {
 
 /// Any rule.
 ///
-/// The sum of a 3×3 block is `x + 2 t`, where x is odd or even and t, from 0 to 4, is what the carry
-/// of the ones and the sum of the twos give. Where any function of three vectors is one instruction,
-/// each of the four combinations of x and the cell has its own function of t, which the program
-/// branches to: a processor predicts branches that always go the same way. Elsewhere the bits of the
-/// sum select among masks.
+/// The sum of a 3×3 block is `x + 2 t`, where x is odd or even and t is from 0 to 4. Where any function
+/// of three vectors is one instruction, x and the two bits of t modulo 4 are looked up in two tables,
+/// for dead and for live cells. The program branches to a table's instruction, for a block at once: a
+/// processor predicts branches that always go the same way. Elsewhere the bits of the sum select among
+/// masks.
 #[derive(Clone, Copy)]
 pub(super) struct Any<'a, V> {
-    /// The next state for t, as bit t: for an even sum and a dead cell, then for an odd sum; the
-    /// same for a live cell.
-    of_twos: [u8; 4],
+    dead: Table,
+    alive: Table,
     /// The next state of a dead cell by number of neighbours (0 to 8), then of a live cell.
     masks: &'a [V; 18],
 }
 
+/// The next states of dead or of live cells by their block's sum.
+#[derive(Clone, Copy)]
+struct Table {
+    /// Bit `4 x + t % 4`: the next state.
+    states: u8,
+    /// Whether the state is the opposite where t is 4: none and eight neighbours have the same place
+    /// in the table.
+    four_differs: bool,
+}
+
+impl Table {
+    fn of(rule: Rule, alive: bool) -> Table {
+        let four_differs = rule.next(alive, 0) != rule.next(alive, 8);
+        let place = |neighbours: u32| {
+            let sum = neighbours + u32::from(alive);
+            // Only a live cell with seven neighbours, whose place is its own.
+            let is_opposite = four_differs && sum / 2 == 4;
+            let state = rule.next(alive, neighbours) != is_opposite;
+            u8::from(state) << (4 * (sum % 2) + sum / 2 % 4)
+        };
+        Table {
+            states: (0..8).map(place).sum(),
+            four_differs,
+        }
+    }
+}
+
 impl<'a, V> Any<'a, V> {
     pub(super) fn new(rule: Rule, masks: &'a [V; 18]) -> Any<'a, V> {
-        let next = |odd: u32, alive: u32, t: u32| {
-            // An impossible count, of the cell alone or of more than all: anything will do.
-            let neighbours = (odd + 2 * t).checked_sub(alive).filter(|n| *n <= 8);
-            neighbours.is_some_and(|neighbours| rule.next(alive == 1, neighbours))
-        };
-        let of_twos = array::from_fn(|i| {
-            let [odd, alive] = [i as u32 % 2, i as u32 / 2];
-            (0..5).map(|t| u8::from(next(odd, alive, t)) << t).sum()
-        });
-        Any { of_twos, masks }
+        Any {
+            dead: Table::of(rule, false),
+            alive: Table::of(rule, true),
+            masks,
+        }
     }
 }
 
@@ -108,35 +127,64 @@ impl<L: Logic> Next<L> for Any<'_, L::Vector> {
         self,
         logic: L,
         [[_, a, b, _], [_, c, d, _]]: [[L::Vector; 4]; 2],
-        sums: [[Sum<L::Vector>; 4]; 2],
+        [upper, lower]: [[Sum<L::Vector>; 4]; 2],
     ) -> Block<L::Vector> {
-        [
-            self.next_row(logic, [a, c], Count::pair(logic, sums[0])),
-            self.next_row(logic, [b, d], Count::pair(logic, sums[1])),
-        ]
+        if !L::HAS_LOOKUP {
+            let [upper, lower] = [Count::pair(logic, upper), Count::pair(logic, lower)];
+            let next = |cells, count| select(logic, self.masks, cells, count);
+            return [
+                [next(a, upper[0]), next(c, upper[1])],
+                [next(b, lower[0]), next(d, lower[1])],
+            ];
+        }
+        let [upper, lower] = [Wires::pair(logic, upper), Wires::pair(logic, lower)];
+        let wires = [upper[0], upper[1], lower[0], lower[1]];
+        let dead = look_up(logic, self.dead, wires);
+        let alive = look_up(logic, self.alive, wires);
+        let [dead, alive] = match [self.dead.four_differs, self.alive.four_differs] {
+            [true, false] => [opposite_of_four(logic, dead, wires), alive],
+            [false, true] => [dead, opposite_of_four(logic, alive, wires)],
+            _ => [dead, alive],
+        };
+        let cells = [a, c, b, d];
+        let mut next = dead;
+        for i in 0..4 {
+            next[i] = logic.choose(cells[i], alive[i], dead[i]);
+        }
+        if self.dead.four_differs && self.alive.four_differs {
+            next = opposite_of_four(logic, next, wires);
+        }
+        [[next[0], next[1]], [next[2], next[3]]]
     }
 }
 
-impl<V: Copy> Any<'_, V> {
+/// The sum of a 3×3 block as [`Any`] looks it up: `x + 2 t`.
+#[derive(Clone, Copy)]
+struct Wires<V> {
+    x: V,
+    /// The low bit of t.
+    t0: V,
+    /// The next bit of t.
+    t1: V,
+    /// Part of t's fours: t is 4 where this is 1 and `t1` is 0.
+    fours: V,
+}
+
+impl<V: Copy> Wires<V> {
+    /// The sums of two blocks side by side, from those of their four columns.
     #[inline(always)]
-    fn next_row<L: Logic<Vector = V>>(
-        self,
-        logic: L,
-        cells: [V; 2],
-        counts: [Count<V>; 2],
-    ) -> [V; 2] {
-        if !L::HAS_LOOKUP {
-            return [
-                select(logic, self.masks, cells[0], counts[0]),
-                select(logic, self.masks, cells[1], counts[1]),
-            ];
-        }
-        let [dead_even, dead_odd, alive_even, alive_odd] = self.of_twos;
-        let dead = by_parity(logic, dead_even, dead_odd, counts);
-        let alive = by_parity(logic, alive_even, alive_odd, counts);
+    fn pair<L: Logic<Vector = V>>(logic: L, [a, b, c, d]: [Sum<V>; 4]) -> [Wires<V>; 2] {
+        let [[left, left_carry], [right, right_carry]] = logic.add_pair([a[0], b[0], c[0], d[0]]);
+        let (one, fours) = (logic.xor(b[1], c[1]), logic.and(b[1], c[1]));
+        let wires = |x, carry, outer| Wires {
+            x,
+            t0: logic.lookup::<0x96>(carry, outer, one),
+            t1: logic.xor(logic.lookup::<0xe8>(carry, outer, one), fours),
+            fours,
+        };
         [
-            logic.choose(cells[0], alive[0], dead[0]),
-            logic.choose(cells[1], alive[1], dead[1]),
+            wires(left, left_carry, a[1]),
+            wires(right, right_carry, d[1]),
         ]
     }
 }
@@ -164,12 +212,6 @@ impl<V: Copy> Count<V> {
             fours,
         };
         [count(ones[0], twos[0]), count(ones[1], twos[1])]
-    }
-
-    /// A function of everything but the ones.
-    #[inline(always)]
-    fn lookup<L: Logic<Vector = V>, const TABLE: i32>(&self, logic: L) -> V {
-        logic.lookup::<TABLE>(self.carry, self.twos, self.fours)
     }
 }
 
@@ -203,92 +245,191 @@ fn select<L: Logic>(
     logic.choose(bit3, pair(8), logic.choose(bit2, many, few))
 }
 
-/// The next states of two cells if they are dead, or if they are alive, by [`Any::of_twos`].
+/// Looks up the sums of four blocks.
 #[inline(always)]
-fn by_parity<L: Logic>(
-    logic: L,
-    even: u8,
-    odd: u8,
-    counts: [Count<L::Vector>; 2],
-) -> [L::Vector; 2] {
-    let [even, odd] = [of_twos(logic, even, counts), of_twos(logic, odd, counts)];
-    [
-        logic.choose(counts[0].ones, odd[0], even[0]),
-        logic.choose(counts[1].ones, odd[1], even[1]),
-    ]
-}
-
-/// Bit `states >> t` for every cell of two blocks, where t is their count of twos.
-#[inline(always)]
-fn of_twos<L: Logic>(logic: L, states: u8, [a, b]: [Count<L::Vector>; 2]) -> [L::Vector; 2] {
-    macro_rules! of_each {
-        ($($states:literal)*) => {
-            match states % 32 {
-                $($states => [
-                    a.lookup::<L, { lookup_table($states) }>(logic),
-                    b.lookup::<L, { lookup_table($states) }>(logic),
+fn look_up<L: Logic>(logic: L, table: Table, blocks: [Wires<L::Vector>; 4]) -> [L::Vector; 4] {
+    let [a, b, c, d] = blocks;
+    macro_rules! each_table {
+        ($($table:literal)*) => {
+            match table.states {
+                $($table => [
+                    logic.lookup::<$table>(a.x, a.t1, a.t0),
+                    logic.lookup::<$table>(b.x, b.t1, b.t0),
+                    logic.lookup::<$table>(c.x, c.t1, c.t0),
+                    logic.lookup::<$table>(d.x, d.t1, d.t0),
                 ],)*
-                _ => unreachable!("five bits"),
             }
         };
     }
-    of_each!(
-        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+    each_table!(
+        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+        16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47
+        48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+        64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79
+        80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95
+        96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111
+        112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 127
+        128 129 130 131 132 133 134 135 136 137 138 139 140 141 142 143
+        144 145 146 147 148 149 150 151 152 153 154 155 156 157 158 159
+        160 161 162 163 164 165 166 167 168 169 170 171 172 173 174 175
+        176 177 178 179 180 181 182 183 184 185 186 187 188 189 190 191
+        192 193 194 195 196 197 198 199 200 201 202 203 204 205 206 207
+        208 209 210 211 212 213 214 215 216 217 218 219 220 221 222 223
+        224 225 226 227 228 229 230 231 232 233 234 235 236 237 238 239
+        240 241 242 243 244 245 246 247 248 249 250 251 252 253 254 255
     )
 }
 
-/// The table that looks up bit `a + b + 2 c` of `states`.
-const fn lookup_table(states: i32) -> i32 {
-    let (mut table, mut bits) = (0, 0);
-    while bits < 8 {
-        let twos = (bits >> 2) + (bits >> 1 & 1) + 2 * (bits & 1);
-        table |= (states >> twos & 1) << bits;
-        bits += 1;
+/// The opposite states where t is 4.
+#[inline(always)]
+fn opposite_of_four<L: Logic>(
+    logic: L,
+    mut states: [L::Vector; 4],
+    sums: [Wires<L::Vector>; 4],
+) -> [L::Vector; 4] {
+    for i in 0..4 {
+        states[i] = logic.lookup::<0xb4>(states[i], sums[i].fours, sums[i].t1);
     }
-    table
+    states
 }
 
-/// A group of four rows during a sweep: the source and the destination of its cells.
-pub(super) trait Group<L: Logic> {
-    /// The cells of column `x` in a row, from 0 for the row above the group to 5 for the one below.
-    fn cells(&self, x: usize, row: usize) -> L::Vector;
+/// Vectors that a sweep reads.
+pub(super) trait Source<V> {
+    fn at(&self, i: usize) -> V;
 
-    /// Stores the next generation of the group's row `row`, from 0. The rows above it are not read
-    /// again.
-    fn put(&mut self, x: usize, row: usize, next: L::Vector);
+    fn length(&self) -> usize;
 
-    /// All cells of a column.
+    fn up_to(&self, end: usize) -> &Self;
+}
+
+impl<V: Copy> Source<V> for [V] {
     #[inline(always)]
-    fn column(&self, x: usize) -> Column<L::Vector> {
-        array::from_fn(
+    fn at(&self, i: usize) -> V {
+        self[i]
+    }
+
+    #[inline(always)]
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn up_to(&self, end: usize) -> &Self {
+        &self[..end]
+    }
+}
+
+impl<V: Copy> Source<V> for [Cell<V>] {
+    #[inline(always)]
+    fn at(&self, i: usize) -> V {
+        self[i].get()
+    }
+
+    #[inline(always)]
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn up_to(&self, end: usize) -> &Self {
+        &self[..end]
+    }
+}
+
+/// Two rows to step: the source and the destination of their cells.
+pub(super) struct Strip<'a, V, S: ?Sized> {
+    /// The row above the two, they themselves, and the row below.
+    pub(super) from: [&'a S; 4],
+    /// From one column to the next.
+    pub(super) from_stride: usize,
+    /// Where the next generation goes, which may be the upper two rows of `from`.
+    pub(super) to: [&'a [Cell<V>]; 2],
+    pub(super) to_stride: usize,
+    /// The column at the start of `to`.
+    pub(super) to_first: usize,
+}
+
+impl<V, S: Source<V> + ?Sized> Strip<'_, V, S> {
+    /// Slices of equal lengths let the compiler remove bounds checks.
+    #[inline(always)]
+    fn with_equal_lengths(&self) -> Self {
+        let [a, b, c, d] = self.from.map(
             #[inline(always)]
-            |row| self.cells(x, row),
-        )
+            |row| row.length(),
+        );
+        let length = a.min(b).min(c).min(d);
+        let [upper, lower] = self.to;
+        let to_length = upper.len().min(lower.len());
+        Strip {
+            from: self.from.map(
+                #[inline(always)]
+                |row| row.up_to(length),
+            ),
+            to: [&upper[..to_length], &lower[..to_length]],
+            ..*self
+        }
+    }
+
+    /// The cells of a column.
+    #[inline(always)]
+    fn column(&self, x: usize) -> [V; 4] {
+        let [a, b, c, d] = self.from;
+        let i = x * self.from_stride;
+        [a.at(i), b.at(i), c.at(i), d.at(i)]
+    }
+
+    /// Stores the next generation of a column.
+    #[inline(always)]
+    fn put(&self, x: usize, [upper, lower]: [V; 2]) {
+        let i = (x - self.to_first) * self.to_stride;
+        self.to[0][i].set(upper);
+        self.to[1][i].set(lower);
     }
 }
 
 /// Steps the columns `first..end`; `left` and `right` are the sums of the columns before and after
 /// them.
 #[inline(always)]
-pub(super) fn sweep<L: Logic, R: Next<L>>(
+pub(super) fn sweep<L: Logic, R: Next<L>, S: Source<L::Vector> + ?Sized>(
     logic: L,
     rule: R,
-    group: &mut impl Group<L>,
+    strip: &Strip<L::Vector, S>,
+    columns: [usize; 2],
+    sides: [Sums<L::Vector>; 2],
+) {
+    if !R::IS_SHORT {
+        // Compiled once for all that sweep.
+        logic.run(
+            #[inline(always)]
+            |logic| sweep_here(logic, rule, strip, columns, sides),
+        );
+    } else {
+        sweep_here(logic, rule, strip, columns, sides);
+    }
+}
+
+#[inline(always)]
+fn sweep_here<L: Logic, R: Next<L>, S: Source<L::Vector> + ?Sized>(
+    logic: L,
+    rule: R,
+    strip: &Strip<L::Vector, S>,
     [first, end]: [usize; 2],
     [left, right]: [Sums<L::Vector>; 2],
 ) {
-    let mut sums = [left, self::sums(logic, group, first)];
+    let strip = &strip.with_equal_lengths();
+    let mut sums = [left, self::sums(logic, strip, first)];
     let mut x = first;
     // Two steps per iteration, so that no sum moves between registers.
-    while R::IS_SHORT && x + 4 < end {
-        step(logic, rule, group, [x, x + 1], &mut sums, None);
-        step(logic, rule, group, [x + 2, x + 3], &mut sums, None);
+    while x + 4 < end {
+        step(logic, rule, strip, [x, x + 1], &mut sums, None);
+        step(logic, rule, strip, [x + 2, x + 3], &mut sums, None);
         x += 4;
     }
     while x < end {
         let y = (x + 1).min(end - 1);
-        let behind = (x + 2 >= end).then_some(&right);
-        step(logic, rule, group, [x, y], &mut sums, behind);
+        let behind = (x + 2 >= end).then_some(right);
+        step(logic, rule, strip, [x, y], &mut sums, behind);
         x += 2;
     }
 }
@@ -296,25 +437,25 @@ pub(super) fn sweep<L: Logic, R: Next<L>>(
 /// The sums to the left of a ring's first column and to the right of its last one: the ring's own
 /// ends, rotated into the adjacent planes.
 #[inline(always)]
-pub(super) fn ends<L: Logic>(
+pub(super) fn ends<L: Logic, S: Source<L::Vector> + ?Sized>(
     logic: L,
-    group: &impl Group<L>,
+    strip: &Strip<L::Vector, S>,
     planes: Planes,
 ) -> [Sums<L::Vector>; 2] {
     let (across, narrow) = (planes.across, planes.narrow);
     let last = before(
         logic,
         planes,
-        group.column(narrow - 1),
-        group.column(across - 1),
+        strip.column(narrow - 1),
+        strip.column(across - 1),
     );
     let first = behind(
         logic,
         planes,
-        group.column(across - narrow),
-        group.column(0),
+        strip.column(across - narrow),
+        strip.column(0),
     );
-    [add(logic, last), add(logic, first)]
+    [logic.add_pair(last), logic.add_pair(first)]
 }
 
 /// The column before the first one of a row: the column of the plane before, which is another one
@@ -354,77 +495,45 @@ pub(super) fn behind<L: Logic, const N: usize>(
     )
 }
 
-/// The sums of a group's column.
+/// The sums of a column.
 #[inline(always)]
-pub(super) fn sums<L: Logic>(logic: L, group: &impl Group<L>, x: usize) -> Sums<L::Vector> {
-    add(logic, group.column(x))
-}
-
-#[inline(always)]
-fn add<L: Logic>(logic: L, [a, b, c, d, e, f]: Column<L::Vector>) -> Sums<L::Vector> {
-    let [first, second] = logic.add_pair([a, b, c, d]);
-    let [third, fourth] = logic.add_pair([c, d, e, f]);
-    [first, second, third, fourth]
+pub(super) fn sums<L: Logic, S: Source<L::Vector> + ?Sized>(
+    logic: L,
+    strip: &Strip<L::Vector, S>,
+    x: usize,
+) -> Sums<L::Vector> {
+    logic.add_pair(strip.column(x))
 }
 
 /// Steps two columns, or one if they are the same, from the sums of the column before and of the
 /// first one, which it replaces by those for the next step. `behind` are the sums of the column
-/// behind them, if that is not one of the group's.
+/// behind them, if that is not one of those to step.
 #[inline(always)]
-fn step<L: Logic>(
+fn step<L: Logic, S: Source<L::Vector> + ?Sized>(
     logic: L,
     rule: impl Next<L>,
-    group: &mut impl Group<L>,
-    columns: [usize; 2],
-    sums: &mut [Sums<L::Vector>; 2],
-    behind: Option<&Sums<L::Vector>>,
-) {
-    // Not a loop, so that the sums stay in registers however much code a rule has.
-    step_rows::<L, 0>(logic, rule, group, columns, sums, behind);
-    step_rows::<L, 2>(logic, rule, group, columns, sums, behind);
-}
-
-/// Steps two rows of two columns.
-#[inline(always)]
-fn step_rows<L: Logic, const ROW: usize>(
-    logic: L,
-    rule: impl Next<L>,
-    group: &mut impl Group<L>,
+    strip: &Strip<L::Vector, S>,
     [x, y]: [usize; 2],
     [before, here]: &mut [Sums<L::Vector>; 2],
-    behind: Option<&Sums<L::Vector>>,
+    behind: Option<Sums<L::Vector>>,
 ) {
-    let [left, right] = [four::<L, ROW>(group, x), four::<L, ROW>(group, y)];
-    let mut near = logic.add_pair(right);
+    let columns = [strip.column(x), strip.column(y)];
+    let mut near = logic.add_pair(columns[1]);
     let far = match behind {
-        None => logic.add_pair(four::<L, ROW>(group, y + 1)),
-        Some(behind) => [behind[ROW], behind[ROW + 1]],
+        None => sums(logic, strip, y + 1),
+        Some(behind) => behind,
     };
     if x == y {
         near = far;
     }
     let sums = [
-        [before[ROW], here[ROW], near[0], far[0]],
-        [before[ROW + 1], here[ROW + 1], near[1], far[1]],
+        [before[0], here[0], near[0], far[0]],
+        [before[1], here[1], near[1], far[1]],
     ];
-    let [upper, lower] = rule.next(logic, [left, right], sums);
-    group.put(x, ROW, upper[0]);
-    group.put(x, ROW + 1, lower[0]);
+    let [upper, lower] = rule.next(logic, columns, sums);
+    strip.put(x, [upper[0], lower[0]]);
     if x != y {
-        group.put(y, ROW, upper[1]);
-        group.put(y, ROW + 1, lower[1]);
+        strip.put(y, [upper[1], lower[1]]);
     }
-    (before[ROW], before[ROW + 1]) = (near[0], near[1]);
-    (here[ROW], here[ROW + 1]) = (far[0], far[1]);
-}
-
-/// Two rows of a column, and the cells above and below them.
-#[inline(always)]
-fn four<L: Logic, const ROW: usize>(group: &impl Group<L>, x: usize) -> [L::Vector; 4] {
-    [
-        group.cells(x, ROW),
-        group.cells(x, ROW + 1),
-        group.cells(x, ROW + 2),
-        group.cells(x, ROW + 3),
-    ]
+    (*before, *here) = (near, far);
 }

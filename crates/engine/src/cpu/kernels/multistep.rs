@@ -8,12 +8,12 @@
 //! A lattice that is too wide for the cache is divided into tiles, which overlap on both sides by
 //! one column per generation.
 
-use std::cell::RefCell;
-use std::mem;
+use std::cell::{Cell, RefCell};
+use std::{array, mem};
 
-use bytemuck::{cast_slice, cast_slice_mut};
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
-use super::column_sweep::{self, Any, Group, Life, Next, ROWS};
+use super::column_sweep::{self, Any, Life, Next, ROWS, Strip};
 use super::planar::{self, seen};
 use super::{Launch, Pair};
 use crate::cpu::planar_rows::PlanarRows;
@@ -204,11 +204,18 @@ impl Pass<'_> {
             if ring {
                 let from = seen(self.from, top - 1, wrapped);
                 let length = (ROWS * across - (ROWS - 1)) * parts::<L>();
-                let from = from.map(|row| &cast_slice(row)[..length]);
-                let to = &mut group;
-                let mut from_lattice = FromLattice::<L> { from, part, to };
-                let ends = column_sweep::ends(logic, &from_lattice, self.from.planes());
-                column_sweep::sweep(logic, rule, &mut from_lattice, [0, across], ends);
+                let from: [&[L::Vector]; ROWS + 2] = from.map(|row| &cast_slice(row)[..length]);
+                for (half, to) in group.iter_mut().enumerate() {
+                    let strip = Strip {
+                        from: array::from_fn(|row| &from[2 * half + row][part..]),
+                        from_stride: ROWS * parts::<L>(),
+                        to: rows_of(to),
+                        to_stride: 2,
+                        to_first: 0,
+                    };
+                    let ends = column_sweep::ends(logic, &strip, self.from.planes());
+                    column_sweep::sweep(logic, rule, &strip, [0, across], ends);
+                }
                 generations.next();
             } else {
                 self.enter(logic, &mut group, top, (part, left), wrapped);
@@ -221,33 +228,43 @@ impl Pass<'_> {
                     } else {
                         [generation, width - generation]
                     };
-                    let mut in_place = InPlace::<L> {
-                        above,
-                        group: &mut group,
+                    let out = match (ROWS * i).checked_sub(2 * last) {
+                        Some(row) => &mut self.out[row * across..][..ROWS * across],
+                        None => &mut *beyond,
                     };
-                    let ends = if ring {
-                        column_sweep::ends(logic, &in_place, self.from.planes())
-                    } else {
-                        [first - 1, end].map(
-                            #[inline(always)]
-                            |x| column_sweep::sums(logic, &in_place, x),
-                        )
-                    };
-                    if generation < last {
-                        column_sweep::sweep(logic, rule, &mut in_place, [first, end], ends);
-                    } else {
-                        let to = match (ROWS * i).checked_sub(2 * last) {
-                            Some(row) => &mut self.out[row * across..][..ROWS * across],
-                            None => &mut *beyond,
+                    let out = &mut out[ROWS * left..ROWS * (left + stored)];
+                    let out = Cell::from_mut(cast_slice_mut(out)).as_slice_of_cells();
+                    let [upper, lower] = &mut group;
+                    let pairs = [rows_of(above), rows_of(upper), rows_of(lower)];
+                    for half in 0..2 {
+                        let [[a, b], [c, d]] = [pairs[half], pairs[half + 1]];
+                        let in_place = Strip {
+                            from: [a, b, c, d],
+                            from_stride: 2,
+                            to: [a, b],
+                            to_stride: 2,
+                            to_first: 0,
                         };
-                        let to = &mut to[ROWS * left..ROWS * (left + stored)];
-                        let mut to_lattice = ToLattice::<L> {
-                            in_place,
-                            to: cast_slice_mut(to),
-                            halo,
-                            part,
+                        let ends = if ring {
+                            column_sweep::ends(logic, &in_place, self.from.planes())
+                        } else {
+                            [first - 1, end].map(
+                                #[inline(always)]
+                                |x| column_sweep::sums(logic, &in_place, x),
+                            )
                         };
-                        column_sweep::sweep(logic, rule, &mut to_lattice, [first, end], ends);
+                        if generation < last {
+                            column_sweep::sweep(logic, rule, &in_place, [first, end], ends);
+                        } else {
+                            let row = |row| &out[(2 * half + row) * parts::<L>() + part..];
+                            let to_lattice = Strip {
+                                to: [row(0), row(1)],
+                                to_stride: ROWS * parts::<L>(),
+                                to_first: halo,
+                                ..in_place
+                            };
+                            column_sweep::sweep(logic, rule, &to_lattice, [first, end], ends);
+                        }
                     }
                 }
                 // The group's last two rows are kept for the next one, and the results are in the
@@ -307,68 +324,11 @@ impl Pass<'_> {
     }
 }
 
-/// A group whose source is the lattice, for the first generation.
-struct FromLattice<'a, 'b, L: Logic> {
-    from: [&'a [L::Vector]; ROWS + 2],
-    part: usize,
-    to: &'a mut [&'b mut [[L::Vector; 2]]; 2],
-}
-
-impl<L: Logic> Group<L> for FromLattice<'_, '_, L> {
-    #[inline(always)]
-    fn cells(&self, x: usize, row: usize) -> L::Vector {
-        self.from[row][ROWS * x * parts::<L>() + self.part]
-    }
-
-    #[inline(always)]
-    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
-        self.to[row / 2][x][row % 2] = next;
-    }
-}
-
-/// A group that is stepped in place: its results are stored from the pair of rows above it on, and
-/// its last pair of rows stays as it is, for the group below.
-struct InPlace<'a, 'b, L: Logic> {
-    above: &'a mut [[L::Vector; 2]],
-    group: &'a mut [&'b mut [[L::Vector; 2]]; 2],
-}
-
-impl<L: Logic> Group<L> for InPlace<'_, '_, L> {
-    #[inline(always)]
-    fn cells(&self, x: usize, row: usize) -> L::Vector {
-        match row / 2 {
-            0 => self.above[x][row % 2],
-            pair => self.group[pair - 1][x][row % 2],
-        }
-    }
-
-    #[inline(always)]
-    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
-        match row / 2 {
-            0 => self.above[x][row % 2] = next,
-            _ => self.group[0][x][row % 2] = next,
-        }
-    }
-}
-
-/// A group whose destination is the lattice, for the last generation.
-struct ToLattice<'a, 'b, L: Logic> {
-    in_place: InPlace<'a, 'b, L>,
-    to: &'a mut [L::Vector],
-    halo: usize,
-    part: usize,
-}
-
-impl<L: Logic> Group<L> for ToLattice<'_, '_, L> {
-    #[inline(always)]
-    fn cells(&self, x: usize, row: usize) -> L::Vector {
-        self.in_place.cells(x, row)
-    }
-
-    #[inline(always)]
-    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
-        self.to[(ROWS * (x - self.halo) + row) * parts::<L>() + self.part] = next;
-    }
+/// The two rows of a pair, each with a vector of the other between its own.
+#[inline(always)]
+fn rows_of<V: Pod>(pair: &mut [[V; 2]]) -> [&[Cell<V>]; 2] {
+    let cells = Cell::from_mut(cast_slice_mut(pair)).as_slice_of_cells();
+    [cells, &cells[1..]]
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 //!
 //! Each generation is one pass over the lattice, from one buffer to the other.
 
+use std::cell::Cell;
+
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::column_sweep::{self, Any, Group, Life, Next, ROWS};
+use super::column_sweep::{self, Any, Life, Next, ROWS, Strip};
 use super::{Launch, Pair};
 use crate::cpu::planar_rows::{PlanarRows, Planes};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
@@ -104,37 +106,22 @@ fn pass_through<L: Logic>(
 ) {
     let across = planes.across;
     let parts = size_of::<Lanes>() / size_of::<L::Vector>();
-    let mut rows = Rows::<L> {
-        from: from.map(|row| &cast_slice(row)[..(ROWS * across - (ROWS - 1)) * parts]),
-        to: &mut cast_slice_mut(to)[..ROWS * across * parts],
-        parts,
-        part: 0,
-    };
+    let stride = ROWS * parts;
+    let length = (ROWS * across - (ROWS - 1)) * parts;
+    let from: [&[L::Vector]; ROWS + 2] = from.map(|row| &cast_slice(row)[..length]);
+    let to = &mut cast_slice_mut(to)[..ROWS * across * parts];
+    let to: &[Cell<L::Vector>] = Cell::from_mut(to).as_slice_of_cells();
     for part in 0..parts {
-        rows.part = part;
-        let ends = column_sweep::ends(logic, &rows, planes);
-        column_sweep::sweep(logic, rule, &mut rows, [0, across], ends);
-    }
-}
-
-/// A group that is read from one buffer and written to another.
-pub(super) struct Rows<'a, L: Logic> {
-    pub(super) from: [&'a [L::Vector]; ROWS + 2],
-    pub(super) to: &'a mut [L::Vector],
-    /// Number of vectors that hold 16 lanes.
-    pub(super) parts: usize,
-    /// Index of the vector that is stepped.
-    pub(super) part: usize,
-}
-
-impl<L: Logic> Group<L> for Rows<'_, L> {
-    #[inline(always)]
-    fn cells(&self, x: usize, row: usize) -> L::Vector {
-        self.from[row][ROWS * x * self.parts + self.part]
-    }
-
-    #[inline(always)]
-    fn put(&mut self, x: usize, row: usize, next: L::Vector) {
-        self.to[(ROWS * x + row) * self.parts + self.part] = next;
+        for row in [0, 2] {
+            let strip = Strip {
+                from: std::array::from_fn(|i| &from[row + i][part..]),
+                from_stride: stride,
+                to: [row, row + 1].map(|row| &to[row * parts + part..]),
+                to_stride: stride,
+                to_first: 0,
+            };
+            let ends = column_sweep::ends(logic, &strip, planes);
+            column_sweep::sweep(logic, rule, &strip, [0, across], ends);
+        }
     }
 }
