@@ -463,7 +463,7 @@ fn no_finding_and_no_notice_is_cut_at_any_width() {
                 let mut view = view();
                 view.options.timeline = true;
                 view.update(&status, &fixtures::TimedBefore(2));
-                for columns in 32..=200 {
+                for columns in widths() {
                     for rows in [10, 16, 24] {
                         uncut(&mut view, &status, [columns, rows]);
                     }
@@ -471,6 +471,11 @@ fn no_finding_and_no_notice_is_cut_at_any_width() {
             }
         });
     }
+}
+
+/// Widths of terminals: close to one another where little fits.
+fn widths() -> impl Iterator<Item = u16> {
+    (32..=80).step_by(3).chain((82..=200).step_by(13))
 }
 
 /// Looks for all that is to be said on a screen of this size.
@@ -538,7 +543,7 @@ fn no_text_of_a_lesson_is_cut_at_any_width() {
         (LessonScreen::Page(curve), of_curve),
     ] {
         view.lesson = Some(lesson);
-        for columns in 32..=200 {
+        for columns in widths() {
             let lines = text(&screen(&mut view, &status, [columns, 160]));
             let card = lines.iter().filter_map(|line| {
                 let from = line.find(['│', '┌', '└'])?;

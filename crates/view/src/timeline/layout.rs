@@ -19,7 +19,7 @@ const MIN_LANES: f32 = 56.0;
 const FINDING: f32 = 36.0;
 const KINDS_WIDE: f32 = 462.0;
 /// From this width on the legend stands beside the figures.
-const WIDE: f32 = 930.0;
+const WIDE: f32 = 1060.0;
 /// The line over the map of the multiprocessors.
 const MAP_HEAD: f32 = 25.0;
 /// A multiprocessor's row is as high as it can be up to here.
