@@ -139,6 +139,11 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         let device = instances.engine().devices()[0].name.clone();
         write_atomically(path, |out| write_chrome(&traced, &device, out))?;
     }
+    // The last rounds may have been planned longer than the run.
+    let generations_per_round = match arguments.common.requested().generations {
+        Some(requested) => requested,
+        None => u64::from(rounds.generations()).min(arguments.generations.max(1)) as u32,
+    };
     let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
     let seconds = took.as_secs_f64();
     let report = Report {
@@ -154,7 +159,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         population,
         streams: setup.switches.streams.to_string(),
         graphs: setup.switches.graphs,
-        generations_per_round: rounds.generations(),
+        generations_per_round,
         chosen_by: chosen.map_or("options", chosen_by),
         stopped,
     };
@@ -224,7 +229,9 @@ fn choice(report: &Report, plan: &FastestPlan) -> String {
             )
         }
         Basis::Timed(_) => tr!("the fastest of its submissions timed here").into(),
-        Basis::Estimated => tr!("by an estimate, since timing takes longer than this").into(),
+        Basis::Estimated => {
+            tr!("by an estimate, since timing the choices would take longer than the run").into()
+        }
     };
     tr!(
         "kernel {kernel}, streams {streams}, graphs {graphs}, {generations} generations per round: {why}",

@@ -18,12 +18,8 @@ pub fn in_words(overlap: Option<&Overlap>, engine: &str) -> String {
     };
     let factor = overlap.factor();
     if overlap.is_slower_than_alone() {
-        let [round, alone] = [overlap.round_us(), overlap.alone_us].map(time_us);
-        return tr!(
-            "No overlap: a round takes {round}, its operations one at a time {alone}",
-            round = round,
-            alone = alone
-        );
+        // No times: a round that waits is no measure for others.
+        return tr!("No overlap: the round measured waited, for the host or other programs").into();
     }
     match overlap.upper_bound() {
         Some((_, resource)) if overlap.is_negligible() => tr!(
@@ -123,7 +119,7 @@ mod tests {
         let idle = overlap(Resource::Units, 60.0);
         assert_eq!(
             in_words(Some(&idle), "cpu"),
-            "No overlap: a round takes 553 µs, its operations one at a time 105 µs"
+            "No overlap: the round measured waited, for the host or other programs"
         );
         let lines = describe(Some(&idle));
         assert_eq!(
