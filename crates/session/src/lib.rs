@@ -66,8 +66,8 @@ enum Command {
     Save(Sender<SavedSession>),
     /// Continues a saved session, whose setup this one was started with.
     Open(Box<SavedSession>),
-    /// Replaces the session by a saved one.
-    Replace(Box<SavedSession>),
+    /// Replaces the session, whose file this is, by a saved one.
+    Replace(Box<SavedSession>, persistence::OwnFile),
     /// Shows a notice.
     Notify(Notice),
     /// A background task has finished: the loop takes its result.

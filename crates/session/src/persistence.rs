@@ -42,17 +42,14 @@ impl Session {
 
     /// Replaces this session by a saved one, on the devices of this one. A session that has a file
     /// is saved there first; the saved one has no file of its own, so that nothing overwrites it
-    /// unasked. A session that cannot be saved, or a saved one that there is no memory for, leaves
-    /// everything as it is; a notice says why.
+    /// unasked. If this session cannot be saved, or memory is lacking for the saved one, everything
+    /// stays as it is, this session's file too; a notice says why.
     pub fn open(&self, saved: SavedSession) {
         let (commands, file) = (self.commands.clone(), self.file.clone());
         let saver = self.saver();
         let open = move || {
             let command = match saver.map_or(Ok(()), |saver| saver.save()) {
-                Ok(()) => {
-                    file.leave();
-                    Command::Replace(Box::new(saved))
-                }
+                Ok(()) => Command::Replace(Box::new(saved), file),
                 Err(why) => Command::Notify(Notice::Warning(why.into())),
             };
             let _ = commands.send(command); // the session may have ended
@@ -87,14 +84,15 @@ impl Session {
     /// Saves the session in the background, in its file or else in a new one in the present folder,
     /// and shows a notice when it is saved.
     pub(super) fn save_soon(&self) {
-        let commands = self.commands.clone();
-        let path = self.file.path().unwrap_or_else(|| {
+        let (commands, file) = (self.commands.clone(), self.file.clone());
+        let path = file.path().unwrap_or_else(|| {
             let path = dated_path(Path::new("."), "json");
             std::path::absolute(&path).unwrap_or(path) // nobody named it: where it is must be said
         });
         let write = move || {
-            let notice = match save(&commands, &path) {
-                Ok(()) => Notice::Done(message!("the session is saved in {}", shown(&path))),
+            let notice = match save(&commands, &file, &path) {
+                Ok(true) => Notice::Done(message!("the session is saved in {}", shown(&path))),
+                Ok(false) => return,
                 Err(why) => Notice::Warning(why.into()),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
@@ -117,7 +115,8 @@ impl OwnFile {
         path.clone()
     }
 
-    fn leave(&self) {
+    /// Another session was opened: it must not be written to this file.
+    pub(super) fn leave(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
@@ -137,12 +136,16 @@ impl Saver {
     /// A sentence for the user that says why it was not saved.
     pub fn save(&self) -> Result<(), String> {
         let path = self.file.path();
-        path.map_or(Ok(()), |path| save(&self.commands, &path))
+        path.map_or(Ok(()), |path| {
+            save(&self.commands, &self.file, &path).map(|_| ())
+        })
     }
 }
 
-/// Saves the session in this file and waits until it is written.
-fn save(commands: &Sender<Command>, path: &Path) -> Result<(), String> {
+/// Saves the session at this path and waits until it is written. Returns `false`, and writes nothing,
+/// if another session was opened meanwhile: the file is not that one's.
+fn save(commands: &Sender<Command>, file: &OwnFile, path: &Path) -> Result<bool, String> {
+    let before = file.path();
     let failed = |why: &str| {
         tr!(
             "the session was not saved in {}: {why}",
@@ -160,7 +163,11 @@ fn save(commands: &Sender<Command>, path: &Path) -> Result<(), String> {
             "the session in the file was never restored; the file was not changed"
         )),
     })?;
-    saved.save(path).map_err(|error| error.to_string())
+    if file.path() != before {
+        return Ok(false);
+    }
+    let written = saved.save(path).map_err(|error| error.to_string());
+    written.map(|()| true)
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {

@@ -263,7 +263,7 @@ impl Gpu {
         }
     }
 
-    /// Keeps the module of a network; that there is none is logged.
+    /// Keeps the module of a network. If the driver could not compile it, logs why.
     fn keep_network(&mut self, key: NetworkKey, loaded: Result<Loaded>) -> Network {
         match loaded {
             Ok(loaded) => Network::Ready(self.keep(loaded)),
@@ -398,8 +398,8 @@ fn bytes(size: Size, count: usize, layout: Layout) -> u64 {
     4 * one as u64 * count as u64
 }
 
-/// Adds to an error for lack of memory the size of which so many lattices would fit, in place of
-/// those that have `bytes` bytes now. The context must be current.
+/// Adds to an out-of-memory error the largest size of which `count` lattices would fit, if the
+/// `allocated` bytes that they have now were freed. The context must be current.
 fn with_size_that_fits(
     error: EngineError,
     count: usize,

@@ -3,8 +3,8 @@
 //! [`driver`] opens the driver; [`gpu`] holds a device's [`context`], modules and lattices;
 //! [`make`] creates streams, contexts and slots; [`occupancy`] computes occupancy; [`issue`],
 //! [`advance`] and [`buffers`] turn ops into driver [`calls`]; [`submit`] issues the calls of a
-//! program; [`threads`] issues them from several threads, of a
-//! program's own or one per GPU; [`graph`] captures them for replay;
+//! program; [`threads`] issues them from several threads: one per issuer that the program names, or
+//! one per GPU; [`graph`] captures them for replay;
 //! [`slots`] is the host [`memory`] that downloads are copied to; [`event`], [`timing`] and
 //! [`runs`] track running work; [`complete`] reports completed work; [`instrumentation`] adds block
 //! timestamps to PTX and [`block_timestamps`] collects them.

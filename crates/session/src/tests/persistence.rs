@@ -224,8 +224,14 @@ fn a_session_is_opened_in_place_of_another() {
 /// A session that there is no memory for is refused, and the present one goes on.
 #[test]
 fn a_session_that_there_is_no_memory_for_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.json");
     let size = Size::new(70, 33).unwrap();
-    let session = Session::start(setup(2, size), || {}).unwrap();
+    let file = SessionFile {
+        path: Some(own.clone()),
+        from: None,
+    };
+    let session = Session::start_from(setup(2, size), file, || {}).unwrap();
     let mut from = saved(&session);
     from.setup.size = Size::new(262_144, 262_144).unwrap();
     from.setup.instances = 16;
@@ -239,4 +245,8 @@ fn a_session_that_there_is_no_memory_for_is_not_opened() {
         status.generation > now + 5
     });
     assert_eq!((on.size, on.instances), (size, 2));
+    // It still has its file.
+    std::fs::remove_file(&own).unwrap();
+    session.save_to_its_file().unwrap();
+    assert!(SavedSession::load(&own).is_ok());
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::SessionWorker;
 use crate::Command;
 use crate::instances::Instances;
+use crate::persistence::OwnFile;
 use crate::saved::SavedSession;
 use crate::state::{Mode, Notice, Request};
 use engine::kernels::KERNELS;
@@ -34,7 +35,7 @@ pub(super) enum Task {
     ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     Save(Sender<SavedSession>),
     Open(Box<SavedSession>),
-    Replace(Box<SavedSession>),
+    Replace(Box<SavedSession>, OwnFile),
 }
 
 /// A kernel, or the position of a switch.
@@ -97,8 +98,8 @@ impl SessionWorker {
                 self.restore_pending = true;
                 self.enqueue(Request::EngineIdle, Task::Open(session));
             }
-            Command::Replace(session) => {
-                self.enqueue(Request::EngineIdle, Task::Replace(session));
+            Command::Replace(session, file) => {
+                self.enqueue(Request::EngineIdle, Task::Replace(session, file));
             }
             Command::Notify(notice) => {
                 self.notify(notice);
@@ -134,7 +135,7 @@ impl SessionWorker {
             | Command::Edit(..)
             | Command::Grow(..)
             | Command::Open(_)
-            | Command::Replace(_)
+            | Command::Replace(..)
             | Command::Ready
             | Command::Close => {}
         }
@@ -155,7 +156,7 @@ impl SessionWorker {
                 | Task::View(_)
                 | Task::Comparison
                 | Task::Open(_)
-                | Task::Replace(_) => {}
+                | Task::Replace(..) => {}
             }
         }
     }
@@ -312,7 +313,7 @@ impl SessionWorker {
                 Ok(())
             }
             Task::Open(session) => self.open(*session),
-            Task::Replace(session) => self.replace(*session),
+            Task::Replace(session, file) => self.replace(*session, &file),
         };
         if let Err(error) = done {
             self.handle_error(error, false);

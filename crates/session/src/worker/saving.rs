@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::SessionWorker;
 use super::cells::take_back_on_host;
 use crate::log::{Log, Position};
+use crate::persistence::OwnFile;
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
@@ -135,11 +136,12 @@ impl SessionWorker {
         }
     }
 
-    /// Replaces this session by a saved one, on the same devices. Nothing may be in flight.
+    /// Replaces this session by a saved one, on the same devices, and leaves its file. Nothing may be
+    /// in flight.
     ///
     /// # Errors
     /// Its instances cannot be made; everything is as it was then.
-    pub(super) fn replace(&mut self, saved: SavedSession) -> Result<()> {
+    pub(super) fn replace(&mut self, saved: SavedSession, file: &OwnFile) -> Result<()> {
         let setup = Setup {
             device: self.setup.device,
             rounds: self.setup.rounds,
@@ -155,6 +157,7 @@ impl SessionWorker {
         };
         let (pace, generations) = (setup.pace, setup.generations_per_round);
         self.take_instances(instances, setup);
+        file.leave();
         if self.setup.switches.graphs && self.lab.block_timestamps() {
             self.toggle_block_timestamps();
         }
