@@ -1,6 +1,8 @@
 //! A rule's function is compiled in the background, over the tests' own driver.
 
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{DeviceId, Engine, LatticeId, Layout, Op, Program, Slot, SlotsSpec, StreamSpec};
@@ -57,9 +59,15 @@ fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
     engine.submit(&step(Rule::LIFE)).unwrap();
     let high_life: Rule = "B36/S23".parse().unwrap();
     {
-        let _load = Variable::set("FAKE_CUDA_LOAD_US", "3000000");
+        let _load = Variable::set("FAKE_CUDA_COMPILE_US", "3000000");
         engine.compile_in_background(&step(high_life)).unwrap();
+        thread::sleep(Duration::from_millis(200)); // so that most likely the compiler is at work
+        let began = Instant::now();
         engine.submit(&step(high_life)).unwrap();
+        assert!(
+            began.elapsed() < Duration::from_secs(2),
+            "compiling held up a launch"
+        );
         // Compiling it a second time would be a waste.
         engine.compile_in_background(&step(high_life)).unwrap();
         engine.load(&step(high_life)).unwrap();
@@ -132,7 +140,7 @@ fn an_engine_that_is_dropped_while_it_compiles_leaves_nothing() {
         block: kernel.block(),
     };
     program.push(stream, op);
-    let _load = Variable::set("FAKE_CUDA_LOAD_US", "200000");
+    let _load = Variable::set("FAKE_CUDA_COMPILE_US", "200000");
     engine.compile_in_background(&program).unwrap();
     drop(engine);
     assert_eq!(crate::cuda_lab::query("fake_cuda_leaked"), 0);

@@ -18,7 +18,8 @@
 //   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
 //                               behind the kernel's name
 //   FAKE_CUDA_CALL_US=n         every launch keeps the thread that calls it that much longer
-//   FAKE_CUDA_LOAD_US=n         every module takes that long to load
+//   FAKE_CUDA_COMPILE_US=n      PTX takes that long to compile; like NVIDIA's driver, loading PTX
+//                               keeps every other call waiting meanwhile, and the linker does not
 //   FAKE_CUDA_DELAY_US=n        every copy, set and launch takes that much longer
 //   FAKE_CUDA_LOG=file          a line for the connections, then one for every task done
 //
@@ -981,22 +982,81 @@ API cuEventElapsedTime_v2(float* ms, Event* from, Event* to)
 
 // ---- modules and launches
 
-API cuModuleLoadData(Module** out, const void* image)
+// What begins a cubin of this driver; its PTX follows.
+static const char CUBIN[] = "\x7f" "ELF";
+
+static void compile()
 {
-    std::this_thread::sleep_for(std::chrono::microseconds(setting("FAKE_CUDA_LOAD_US", 0)));
-    ENTER
-    REFUSE(!image, INVALID_VALUE);
-    const std::string text = (const char*)image;
+    std::this_thread::sleep_for(std::chrono::microseconds(setting("FAKE_CUDA_COMPILE_US", 0)));
+}
+
+static int check_ptx(const std::string& text)
+{
     REFUSE(text.find("\n.version ") == std::string::npos, INVALID_PTX);
     const size_t target = text.find("\n.target sm_");
     REFUSE(target == std::string::npos, INVALID_PTX);
     REFUSE(atoi(text.c_str() + target + 12) > setting("FAKE_CUDA_CAPABILITY", 90), NO_BINARY);
+    return OK;
+}
+
+API cuModuleLoadData(Module** out, const void* image)
+{
+    ENTER
+    REFUSE(!image, INVALID_VALUE);
+    std::string text = (const char*)image;
+    if (text.compare(0, strlen(CUBIN), CUBIN) == 0) text.erase(0, strlen(CUBIN));
+    else {
+        compile();
+        TRY(check_ptx(text));
+    }
     *out = keep(new Module{context, text});
     return OK;
 }
 API cuModuleLoadDataEx(Module** out, const void* image, unsigned, int*, void**)
 {
     return cuModuleLoadData(out, image);
+}
+
+API cuLinkCreate_v2(unsigned, int*, void**, Link** out)
+{
+    ENTER
+    *out = keep(new Link{context, CUBIN});
+    return OK;
+}
+
+API cuLinkAddData_v2(Link* link, int type, void* data, size_t size, const char*, unsigned, int*,
+                     void**)
+{
+    {
+        ENTER
+        REFUSE(!known(link), INVALID_HANDLE);
+        REFUSE(type != 1 || !data || size == 0, INVALID_VALUE); // PTX
+    }
+    const std::string text((const char*)data, size - 1);
+    REFUSE(((const char*)data)[size - 1] != 0, INVALID_VALUE);
+    compile();
+    TRY(check_ptx(text));
+    link->cubin += text;
+    return OK;
+}
+
+// The cubin is the link's until it is destroyed.
+API cuLinkComplete(Link* link, void** cubin, size_t* size)
+{
+    ENTER
+    REFUSE(!known(link), INVALID_HANDLE);
+    *cubin = link->cubin.data();
+    *size = link->cubin.size();
+    return OK;
+}
+
+API cuLinkDestroy(Link* link)
+{
+    ENTER
+    REFUSE(!known(link), INVALID_HANDLE);
+    s.live.erase(link);
+    delete link;
+    return OK;
 }
 
 API cuModuleUnload(Module* module)

@@ -109,6 +109,7 @@ struct Context {
 };
 
 struct Module { Context* context; std::string text; };
+struct Link { Context* context; std::string cubin; };
 
 struct Function {
     Context* context;

@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use cust::device::{Device, DeviceAttribute};
+use cust::link::Linker;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::sys;
@@ -75,10 +76,26 @@ struct Loaded {
 unsafe impl Send for Loaded {}
 
 impl Loaded {
-    /// Has the driver compile PTX. The context must be current.
+    /// Has the driver compile PTX, or take it from its cache. Calls of other threads wait meanwhile.
+    /// The context must be current.
     fn new(text: &str, symbol: &str) -> Result<Loaded> {
         let began = Instant::now();
         let module = cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))?;
+        Loaded::with(module, symbol, began)
+    }
+
+    /// The same by the driver's linker, which lets other threads' launches through while it
+    /// compiles, but has no cache. The context must be current.
+    fn by_linker(text: &str, symbol: &str) -> Result<Loaded> {
+        let began = Instant::now();
+        let mut linker = cust("cuLinkCreate", Linker::new())?;
+        cust("cuLinkAddData", linker.add_ptx(format!("{text}\0")))?;
+        let cubin = cust("cuLinkComplete", linker.complete())?;
+        let module = cust("cuModuleLoadDataEx", Module::from_cubin(cubin, &[]))?;
+        Loaded::with(module, symbol, began)
+    }
+
+    fn with(module: Module, symbol: &str, began: Instant) -> Result<Loaded> {
         let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
         Ok(Loaded {
             module,
@@ -218,7 +235,7 @@ impl Gpu {
         let (file, context) = (step.kernel.file, self.context.clone());
         let compile = move || {
             context.make_current()?;
-            Loaded::new(&with_network(file, key)?, key.0)
+            Loaded::by_linker(&with_network(file, key)?, key.0)
         };
         let thread = thread::Builder::new()
             .name("compiler".into())
