@@ -188,7 +188,7 @@ pub(super) fn write(folder: &Path, record: &Record, measured: Measured) -> Resul
         works: measured.works,
         runs: measured.runs,
     });
-    let text = serde_json::to_string_pretty(&table)? + "\n";
+    let text = table.to_json()?;
     if let Some(within) = path.parent() {
         std::fs::create_dir_all(within)?;
     }

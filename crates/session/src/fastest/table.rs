@@ -100,6 +100,25 @@ impl PickTable {
     /// their cells, instances and generations.
     const NEAR: f64 = 4.0;
 
+    /// The table as JSON: a line for each work and run, so that a difference can be read.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        fn lines<T: Serialize>(all: &[T]) -> serde_json::Result<String> {
+            let lines: Result<Vec<_>, _> = all.iter().map(serde_json::to_string).collect();
+            Ok(lines?.join(",\n"))
+        }
+        let device = |of: &DevicePicks| {
+            Ok(format!(
+                "{{\"device\": {}, \"commit\": {},\n\"works\": [\n{}\n],\n\"runs\": [\n{}\n]}}",
+                serde_json::to_string(&of.device)?,
+                serde_json::to_string(&of.commit)?,
+                lines(&of.works)?,
+                lines(&of.runs)?,
+            ))
+        };
+        let devices: serde_json::Result<Vec<_>> = self.devices.iter().map(device).collect();
+        Ok(format!("{{\"devices\": [\n{}\n]}}\n", devices?.join(",\n")))
+    }
+
     /// What this program was built with.
     pub(crate) fn built_in() -> &'static PickTable {
         &BUILT_IN
@@ -235,6 +254,27 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_file_has_a_line_for_each_work_and_reads_back_as_it_was() {
+        let table = PickTable::built_in();
+        let text = table.to_json().unwrap();
+        let read: PickTable = serde_json::from_str(&text).unwrap();
+        let value = |table| serde_json::to_value(table).unwrap();
+        assert_eq!(value(&read), value(table));
+        let works = table
+            .devices
+            .iter()
+            .map(|of| of.works.len() + of.runs.len());
+        assert!(text.lines().count() <= works.sum::<usize>() + 8 * table.devices.len());
+        let empty = PickTable::default().to_json().unwrap();
+        assert!(
+            serde_json::from_str::<PickTable>(&empty)
+                .unwrap()
+                .devices
+                .is_empty()
+        );
     }
 
     #[test]
