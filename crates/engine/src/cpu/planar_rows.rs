@@ -38,6 +38,10 @@ struct Bands {
     starts: [usize; LANES],
     /// Rows from each band's start to the next one's, around the torus.
     lengths: [usize; LANES],
+    /// Ones in the lanes whose band is shorter than others by a row.
+    short: Lanes,
+    /// Ones in the lanes whose previous band is.
+    short_before: Lanes,
 }
 
 impl Bands {
@@ -47,13 +51,20 @@ impl Bands {
                 rows: height,
                 starts: [0; LANES],
                 lengths: [height; LANES],
+                short: Lanes::default(),
+                short_before: Lanes::default(),
             };
         }
         let start = |k: usize| k * height / LANES;
+        let rows = height.div_ceil(LANES);
+        let lengths = std::array::from_fn(|k| start(k + 1) - start(k));
+        let short = |k: usize| if lengths[k] < rows { u32::MAX } else { 0 };
         Bands {
-            rows: height.div_ceil(LANES),
+            rows,
             starts: std::array::from_fn(start),
-            lengths: std::array::from_fn(|k| start(k + 1) - start(k)),
+            lengths,
+            short: Lanes(std::array::from_fn(short)),
+            short_before: Lanes(std::array::from_fn(|k| short((k + LANES - 1) % LANES))),
         }
     }
 
@@ -168,6 +179,9 @@ impl PlanarRows {
     pub(super) fn row_or_wrapped<'a>(&'a self, i: isize, out: &'a mut [Lanes]) -> &'a [Lanes] {
         match usize::try_from(i) {
             Ok(i) if i < self.rows() => self.row(i),
+            _ if self.size.height() as usize <= LANES => {
+                self.row(i.rem_euclid(self.rows() as isize) as usize)
+            }
             _ => {
                 self.wrapped(i, out);
                 out
@@ -177,18 +191,16 @@ impl PlanarRows {
 
     /// Writes a row beyond either end of the bands to `out`.
     fn wrapped(&self, i: isize, out: &mut [Lanes]) {
-        let places: [_; LANES] = std::array::from_fn(|k| self.bands.place(k, i));
-        let beside = |by: usize| (0..LANES).all(|k| places[k].0 == (k + by) % LANES);
-        let last = places.iter().map(|place| place.1).max().unwrap_or(0);
-        let first = places.iter().map(|place| place.1).min().unwrap_or(0);
-        let ones = |is: bool| if is { u32::MAX } else { 0 };
-        let late = Lanes(places.map(|place| ones(place.1 == last)));
-        let (first, last) = (self.row(first), self.row(last));
-        if beside(LANES - 1) {
-            turn::<{ LANES - 1 }>(first, last, late, out);
-        } else if beside(1) {
-            turn::<1>(first, last, late, out);
+        let rows = self.rows() as isize;
+        let row = |i: isize| self.row(i as usize);
+        if (1 - rows..0).contains(&i) {
+            let [long, short] = [row(rows + i), row(rows + i - 1)];
+            turn::<{ LANES - 1 }>([long, short], self.bands.short_before, out);
+        } else if (rows..2 * rows - 1).contains(&i) {
+            let [long, short] = [row(i - rows), row(i - rows + 1)];
+            turn::<1>([long, short], self.bands.short, out);
         } else {
+            let places: [_; LANES] = std::array::from_fn(|k| self.bands.place(k, i));
             for x in (0..ROWS * self.across()).step_by(ROWS) {
                 out[x] = Lanes(places.map(|(lane, row)| self.row(row)[x].0[lane]));
             }
@@ -325,18 +337,18 @@ fn transpose(block: &mut [Lanes; 32]) {
     }
 }
 
-/// Rotates lanes by `BY`, taking row `last` where `late` is set and row `first` elsewhere.
+/// Rotates lanes by `BY`: those of the second row where `mask` is set, of the first row elsewhere.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
     "x86_64+avx2",
     "aarch64+neon"
 ))]
-fn turn<const BY: usize>(first: &[Lanes], last: &[Lanes], late: Lanes, out: &mut [Lanes]) {
-    let vectors = out.iter_mut().zip(first).zip(last);
-    for ((out, first), last) in vectors.step_by(ROWS) {
+fn turn<const BY: usize>([clear, set]: [&[Lanes]; 2], mask: Lanes, out: &mut [Lanes]) {
+    let vectors = out.iter_mut().zip(clear).zip(set);
+    for ((out, clear), set) in vectors.step_by(ROWS) {
         for k in 0..LANES {
             let from = (k + BY) % LANES;
-            out.0[k] = (last.0[from] & late.0[k]) | (first.0[from] & !late.0[k]);
+            out.0[k] = (set.0[from] & mask.0[k]) | (clear.0[from] & !mask.0[k]);
         }
     }
 }

@@ -52,6 +52,13 @@ impl WorkerPool {
     /// Decides how to split `rows` rows among the cores that are idle now. A share has at least
     /// `min_rows` rows; a row costs `work_per_row` vectors times generations.
     pub(super) fn split(&self, rows: usize, min_rows: usize, work_per_row: usize) -> RowSplit<'_> {
+        if rows * work_per_row < 2 * MIN_SHARE_WORK {
+            // Saves a small lattice the divisions below.
+            return RowSplit {
+                helpers: None,
+                rows: rows.next_multiple_of(ROWS),
+            };
+        }
         let busy = self.busy.load(Ordering::Relaxed).max(1);
         let idle = self.cores.saturating_sub(busy);
         let min_rows = min_rows.max(MIN_SHARE_WORK / work_per_row.max(1)).max(1);

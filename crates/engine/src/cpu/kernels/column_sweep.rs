@@ -482,16 +482,11 @@ pub(super) fn behind<L: Logic, const N: usize>(
     narrow: [L::Vector; N],
     wide: [L::Vector; N],
 ) -> [L::Vector; N] {
-    let mask = logic.splat(planes.wide);
+    // Bit b becomes bit b - 1, whose plane decides.
+    let mask = logic.splat(planes.wide.rotate_left(1));
     array::from_fn(
         #[inline(always)]
-        |row| {
-            logic.choose(
-                mask,
-                logic.turn_right(wide[row]),
-                logic.turn_right(narrow[row]),
-            )
-        },
+        |row| logic.turn_right(logic.choose(mask, wide[row], narrow[row])),
     )
 }
 

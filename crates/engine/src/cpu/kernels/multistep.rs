@@ -8,7 +8,7 @@
 //! A lattice that is too wide for the cache is divided into tiles, which overlap on both sides by
 //! one column per generation.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::{array, mem};
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
@@ -92,11 +92,6 @@ pub(super) struct Pass<'a> {
     pub(super) out: &'a mut [Lanes],
 }
 
-thread_local! {
-    /// Scratch memory of a thread's passes.
-    static SCRATCH: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
-}
-
 impl Work for Pass<'_> {
     type Output = ();
 
@@ -104,16 +99,15 @@ impl Work for Pass<'_> {
         let masks = column_sweep::masks(logic, self.rule);
         let any = Any::new(self.rule, &masks);
         let (across, parts) = (self.from.across(), parts::<L>());
-        SCRATCH.with_borrow_mut(|scratch| {
-            let width = self.width();
-            let lengths = [
-                (ROWS + 2) * ROWS * across,
-                ROWS * across,
-                // Pairs of rows: two for the group and one per generation.
-                2 * width * (2 + self.generations),
-            ];
-            scratch.resize(scratch.len().max(lengths.iter().sum()), Lanes::default());
-            let mut rest = &mut scratch[..];
+        let width = self.width();
+        let lengths = [
+            (ROWS + 2) * ROWS * across,
+            ROWS * across,
+            // Pairs of rows: two for the group and one per generation.
+            2 * width * (2 + self.generations),
+        ];
+        planar::with_scratch(lengths.iter().sum(), |scratch| {
+            let mut rest = scratch;
             let [wrapped, beyond, pairs] = lengths.map(|length| {
                 let all = mem::take(&mut rest);
                 let (scratch, others) = all.split_at_mut(length);

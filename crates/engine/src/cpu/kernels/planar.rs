@@ -4,7 +4,7 @@
 //!
 //! Each generation is one pass over the lattice, from one buffer to the other.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
@@ -52,33 +52,49 @@ impl Work for Generation<'_> {
     type Output = ();
 
     fn on<L: Logic>(self, logic: L) {
-        if self.rule == Rule::LIFE {
-            logic.run(
-                #[inline(always)]
-                |logic| self.all(logic, Life),
-            );
-        } else {
-            let masks = column_sweep::masks(logic, self.rule);
-            let any = Any::new(self.rule, &masks);
-            logic.run(
-                #[inline(always)]
-                |logic| self.all(logic, any),
-            );
-        }
+        with_scratch((ROWS + 2) * ROWS * self.from.across(), |wrapped| {
+            if self.rule == Rule::LIFE {
+                logic.run(
+                    #[inline(always)]
+                    |logic| self.all(logic, Life, wrapped),
+                );
+            } else {
+                let masks = column_sweep::masks(logic, self.rule);
+                let any = Any::new(self.rule, &masks);
+                logic.run(
+                    #[inline(always)]
+                    |logic| self.all(logic, any, wrapped),
+                );
+            }
+        });
     }
 }
 
 impl Generation<'_> {
     #[inline(always)]
-    fn all<L: Logic>(self, logic: L, rule: impl Next<L>) {
+    fn all<L: Logic>(self, logic: L, rule: impl Next<L>, wrapped: &mut [Lanes]) {
         let across = self.from.across();
-        let mut wrapped = vec![Lanes::default(); (ROWS + 2) * ROWS * across];
         for (group, to) in self.out.chunks_exact_mut(ROWS * across).enumerate() {
-            let top = (self.first + ROWS * group) as isize;
-            let from = seen(self.from, top, &mut wrapped);
-            pass_through(logic, rule, from, to, self.from.planes());
+            let top = self.first + ROWS * group;
+            let from = seen(self.from, top as isize, wrapped);
+            // Rows that only fill the last group are not stepped.
+            let halves = (self.from.rows() - top).div_ceil(2).min(2);
+            pass_through(logic, rule, (from, to), halves, self.from.planes());
         }
     }
+}
+
+thread_local! {
+    /// Scratch memory of a thread's passes.
+    static SCRATCH: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `work` with this many vectors of scratch memory, whose contents are arbitrary.
+pub(super) fn with_scratch(length: usize, work: impl FnOnce(&mut [Lanes])) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.resize(scratch.len().max(length), Lanes::default());
+        work(&mut scratch[..length]);
+    });
 }
 
 /// The rows of a group and the rows above and below it; `top` is the group's first row.
@@ -95,13 +111,13 @@ pub(super) fn seen<'a>(
     })
 }
 
-/// Steps a group of rows that wrap around.
+/// Steps the upper half of a group of rows that wrap around, or both halves.
 #[inline(always)]
 fn pass_through<L: Logic>(
     logic: L,
     rule: impl Next<L>,
-    from: [&[Lanes]; ROWS + 2],
-    to: &mut [Lanes],
+    (from, to): ([&[Lanes]; ROWS + 2], &mut [Lanes]),
+    halves: usize,
     planes: Planes,
 ) {
     let across = planes.across;
@@ -112,7 +128,7 @@ fn pass_through<L: Logic>(
     let to = &mut cast_slice_mut(to)[..ROWS * across * parts];
     let to: &[Cell<L::Vector>] = Cell::from_mut(to).as_slice_of_cells();
     for part in 0..parts {
-        for row in [0, 2] {
+        for row in [0, 2].into_iter().take(halves) {
             let strip = Strip {
                 from: std::array::from_fn(|i| &from[row + i][part..]),
                 from_stride: stride,
