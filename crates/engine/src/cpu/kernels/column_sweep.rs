@@ -73,8 +73,7 @@ impl<L: Logic> Next<L> for Life {
 pub(super) struct Any<'a, V> {
     dead: Table,
     alive: Table,
-    /// The next state of a dead cell by number of neighbours (0 to 8), then of a live cell.
-    masks: &'a [V; 18],
+    masks: &'a Masks<V>,
 }
 
 /// The next states of dead or of live cells by their block's sum.
@@ -105,7 +104,7 @@ impl Table {
 }
 
 impl<'a, V> Any<'a, V> {
-    pub(super) fn new(rule: Rule, masks: &'a [V; 18]) -> Any<'a, V> {
+    pub(super) fn new(rule: Rule, masks: &'a Masks<V>) -> Any<'a, V> {
         Any {
             dead: Table::of(rule, false),
             alive: Table::of(rule, true),
@@ -114,8 +113,16 @@ impl<'a, V> Any<'a, V> {
     }
 }
 
+/// Masks for [`Any`]: the next state of a dead cell by number of neighbours (0 to 8), then of a live
+/// cell, and [`ZERO`].
+type Masks<V> = [V; 19];
+
+/// The index of the mask that is 0.
+const ZERO: usize = 18;
+
 /// The masks for [`Any`].
-pub(super) fn masks<L: Logic>(logic: L, rule: Rule) -> [L::Vector; 18] {
+pub(super) fn masks<L: Logic>(logic: L, rule: Rule) -> Masks<L::Vector> {
+    // Bits 0 to 17 of a rule's table are its states.
     array::from_fn(|i| logic.splat(0u32.wrapping_sub(rule.table() >> i & 1)))
 }
 
@@ -139,8 +146,9 @@ impl<L: Logic> Next<L> for Any<'_, L::Vector> {
         }
         let [upper, lower] = [Wires::pair(logic, upper), Wires::pair(logic, lower)];
         let wires = [upper[0], upper[1], lower[0], lower[1]];
-        let dead = look_up(logic, self.dead, wires);
-        let alive = look_up(logic, self.alive, wires);
+        let zero = &self.masks[ZERO];
+        let dead = look_up(logic, self.dead, zero, wires);
+        let alive = look_up(logic, self.alive, zero, wires);
         let [dead, alive] = match [self.dead.four_differs, self.alive.four_differs] {
             [true, false] => [opposite_of_four(logic, dead, wires), alive],
             [false, true] => [dead, opposite_of_four(logic, alive, wires)],
@@ -219,7 +227,7 @@ impl<V: Copy> Count<V> {
 #[inline(always)]
 fn select<L: Logic>(
     logic: L,
-    masks: &[L::Vector; 18],
+    masks: &Masks<L::Vector>,
     cells: L::Vector,
     count: Count<L::Vector>,
 ) -> L::Vector {
@@ -245,13 +253,20 @@ fn select<L: Logic>(
     logic.choose(bit3, pair(8), logic.choose(bit2, many, few))
 }
 
-/// Looks up the sums of four blocks.
+/// Looks up the sums of four blocks. Table 0 loads its result: compilers would make a constant ready
+/// before they branch to any table.
 #[inline(always)]
-fn look_up<L: Logic>(logic: L, table: Table, blocks: [Wires<L::Vector>; 4]) -> [L::Vector; 4] {
+fn look_up<L: Logic>(
+    logic: L,
+    table: Table,
+    zero: &L::Vector,
+    blocks: [Wires<L::Vector>; 4],
+) -> [L::Vector; 4] {
     let [a, b, c, d] = blocks;
     macro_rules! each_table {
         ($($table:literal)*) => {
             match table.states {
+                0 => [*zero; 4],
                 $($table => [
                     logic.lookup::<$table>(a.x, a.t1, a.t0),
                     logic.lookup::<$table>(b.x, b.t1, b.t0),
@@ -262,7 +277,7 @@ fn look_up<L: Logic>(logic: L, table: Table, blocks: [Wires<L::Vector>; 4]) -> [
         };
     }
     each_table!(
-        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+        1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
         16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
         32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47
         48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
