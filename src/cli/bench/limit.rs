@@ -1,9 +1,10 @@
-//! How close the CPU engine's rungs come to the limit of a core's vector units.
+//! How close the CPU engine's rungs come to the limit of the cores' vector units.
 //!
 //! Both are measured in turns, since a shared machine's speed varies: a share is that of the limit
-//! measured just before.
+//! measured just before, on one thread or on all at once.
 
 use std::num::NonZero;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -17,14 +18,20 @@ use session::instances::Instances;
 /// Generations of a launch: enough for passes as deep as a kernel likes.
 const LAUNCH: u32 = 48;
 
+/// How long the limit is measured before each run.
+const LIMIT_RUN: Duration = Duration::from_millis(50);
+
 /// A lattice to step.
 struct Case {
     what: String,
     cells: f64,
+    /// Threads of the engine: all if `None`.
+    threads: Option<NonZero<usize>>,
     instances: Instances,
     /// Launches of a run.
     launches: u64,
     rates: Vec<f64>,
+    /// The rates as percentages of the limit of as many threads.
     shares: Vec<f64>,
 }
 
@@ -45,25 +52,24 @@ pub(super) fn table() -> Result<Table> {
             rule,
             ..setup(kernel, 1, side, DeviceChoice::Cpu)?
         };
-        let by = if threads.is_some() {
-            "one thread"
-        } else {
-            "all threads"
-        };
-        cases.push(Case::new(
-            format!("`{kernel}`, {side}², {rule}, {by}"),
-            &setup,
-            threads,
-        )?);
+        let what = format!("`{kernel}`, {side}², {rule}, {}", counted(threads));
+        cases.push(Case::new(what, &setup, threads)?);
     }
-    let (mut limits, mut other_rule_rate) = (Vec::new(), Vec::new());
+    let (mut limits, mut all_limits, mut other_rule_rate) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         for case in &mut cases {
-            let limit = limit::measure(Duration::from_millis(50));
+            let cells = if case.threads == one {
+                let limit = limit::measure(LIMIT_RUN);
+                limits.push(limit);
+                limit.cells
+            } else {
+                let cells = limit_of_all_threads();
+                all_limits.push(cells);
+                cells
+            };
             let rate = case.run()?;
             case.rates.push(rate);
-            case.shares.push(100.0 * rate / limit.cells);
-            limits.push(limit);
+            case.shares.push(100.0 * rate / cells);
         }
         let latest = |at: usize| cases[at].rates[cases[at].rates.len() - 1];
         other_rule_rate.push(latest(2) / latest(3));
@@ -76,21 +82,42 @@ pub(super) fn table() -> Result<Table> {
     table.add(what, "/s", &instructions.collect::<Vec<_>>());
     let cells: Vec<f64> = limits.iter().map(|limit| limit.cells).collect();
     let what = format!(
-        "the limit, at {} of them per vector, one thread",
+        "the limit, at {} of them per vector",
         limits[0].instructions_per_vector
     );
-    table.add(what, "cells/s", &cells);
+    table.add(format!("{what}, {}", counted(one)), "cells/s", &cells);
+    table.add(format!("{what}, {}", counted(None)), "cells/s", &all_limits);
     for case in &cases {
         table.add(case.what.clone(), "cells/s", &case.rates);
-        table.add(
-            format!("{}: share of one thread's limit", case.what),
-            "%",
-            &case.shares,
-        );
+        let whose = match case.threads {
+            Some(_) => "one thread's",
+            None => "all threads'",
+        };
+        let what = format!("{}: share of {whose} limit", case.what);
+        table.add(what, "%", &case.shares);
     }
     let what = "`multistep`, 2048², B3/S23 against any rule";
     table.add(what, "times", &other_rule_rate);
     Ok(table)
+}
+
+/// A case's threads, in words.
+fn counted(threads: Option<NonZero<usize>>) -> &'static str {
+    match threads {
+        Some(_) => "one thread",
+        None => "all threads",
+    }
+}
+
+/// The limit of all threads at once, in cells·generations per second.
+fn limit_of_all_threads() -> f64 {
+    let count = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let measure = |_| scope.spawn(|| limit::measure(LIMIT_RUN).cells);
+        let threads: Vec<_> = (0..count).map(measure).collect();
+        let cells = threads.into_iter().map(|thread| thread.join());
+        cells.map(|cells| cells.expect("a measured limit")).sum()
+    })
 }
 
 impl Case {
@@ -98,6 +125,7 @@ impl Case {
         let mut case = Case {
             what,
             cells: setup.size.cells() as f64,
+            threads,
             instances: open_instances(setup, threads)?,
             launches: 1,
             rates: Vec::new(),
