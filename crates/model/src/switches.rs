@@ -266,6 +266,29 @@ impl Switch {
         at.unwrap_or(0)
     }
 
+    /// The present position in words that say which switch it is: `one stream`.
+    pub fn in_words(self, now: Switches, kernel: &Kernel) -> String {
+        match self {
+            Switch::Streams => now.streams.in_words().into(),
+            Switch::HostMemory => match now.host_memory {
+                HostMemory::Pinned => tr!("page-locked memory").into(),
+                HostMemory::Pageable => tr!("pageable memory").into(),
+            },
+            Switch::Wait => now.wait.in_words().into(),
+            Switch::Order => match now.order {
+                Order::Depth => tr!("depth-first").into(),
+                Order::Breadth => tr!("breadth-first").into(),
+            },
+            Switch::Graphs if now.graphs => tr!("with graphs").into(),
+            Switch::Graphs => tr!("without graphs").into(),
+            Switch::Transfer => format!("{} {}", self.name(), now.transfer),
+            Switch::Block => {
+                let (across, down) = now.block_of(kernel);
+                tr!("blocks of {}", format!("{across}x{down}"))
+            }
+        }
+    }
+
     /// The next position that can be; otherwise why the next one cannot.
     pub fn next(self, now: Switches, kernel: &Kernel) -> Result<Choice, String> {
         let mut choices = self.choices(now, kernel);
@@ -340,6 +363,15 @@ impl Streams {
             Streams::Batch => tr!("one launch and one copy for all instances"),
         }
     }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Streams::PerInstance => tr!("a stream each"),
+            Streams::One => tr!("one stream"),
+            Streams::Default => tr!("default stream"),
+            Streams::Batch => tr!("a batch"),
+        }
+    }
 }
 
 impl fmt::Display for Streams {
@@ -373,6 +405,14 @@ impl Wait {
             Wait::Poll => tr!("the host polls events and never waits"),
             Wait::Each => tr!("the host waits for each instance's download"),
             Wait::All => tr!("the host waits for everything at the end of a round"),
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Wait::Poll => tr!("the host polls events"),
+            Wait::Each => tr!("the host waits for each stream"),
+            Wait::All => tr!("the host waits for all"),
         }
     }
 }

@@ -13,8 +13,8 @@ use model::{AbComparison, Finding, Side, Switch};
 pub struct SideTexts {
     /// Which one it is.
     pub side: Side,
-    /// The switches in which the two differ, in words, and in fewer where there is no room for those.
-    pub settings: [String; 2],
+    /// The switches in which the two differ, in words.
+    pub settings: String,
     /// How long a round takes.
     pub time: String,
 }
@@ -57,7 +57,7 @@ impl ComparisonTexts {
     /// where the [finding](crate::finding::Headline) is in sight.
     pub fn in_short(&self, has_finding: bool) -> Vec<String> {
         let side = |it: &SideTexts| {
-            let label = format!("{} {}", it.side.name(), it.settings[1]);
+            let label = format!("{} {}", it.side.name(), it.settings);
             tr!("{label}: {value}", label = label, value = it.time)
         };
         let [_, factor] = &self.factor;
@@ -74,29 +74,19 @@ impl ComparisonTexts {
     }
 }
 
-/// The switches in which A and B differ, in words, and in fewer where there is no room for those.
-fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] {
-    let position = |side: Side, switch: Switch| {
-        let now = comparison.switches[side as usize];
-        let mut choices = switch.choices(now, kernel);
-        choices.swap_remove(switch.position(now, kernel)).label
-    };
-    let differing: Vec<Switch> = Switch::ALL
-        .into_iter()
-        .filter(|&switch| position(Side::A, switch) != position(Side::B, switch))
-        .collect();
-    Side::ALL.map(|side| {
-        let labels = differing.iter().map(|&switch| position(side, switch));
-        let short: Vec<String> = labels.collect();
-        let names = differing.iter().map(|switch| switch.name());
-        let long: Vec<String> = names
-            .zip(&short)
-            .map(|(name, label)| format!("{name} {label}"))
-            .collect();
-        if differing.is_empty() {
-            return [tr!("the same settings").into(), tr!("the same").into()];
-        }
-        [long, short].map(|words| words.join(" · "))
+/// The switches in which A and B differ, in words.
+fn settings(comparison: &AbComparison, kernel: &Kernel) -> [String; 2] {
+    let in_words = comparison
+        .switches
+        .map(|switches| Switch::ALL.map(|switch| switch.in_words(switches, kernel)));
+    let [a, b] = &in_words;
+    let differing: Vec<usize> = (0..a.len()).filter(|&at| a[at] != b[at]).collect();
+    if differing.is_empty() {
+        return Side::ALL.map(|_| tr!("the same settings").into());
+    }
+    in_words.each_ref().map(|words| {
+        let words: Vec<&str> = differing.iter().map(|&at| words[at].as_str()).collect();
+        words.join(" · ")
     })
 }
 
@@ -144,7 +134,8 @@ mod tests {
     use super::*;
     use engine::HostMemory;
     use engine::kernels::find;
-    use model::{Streams, Switches};
+    use lang::Language;
+    use model::{Order, Streams, Switches, TransferChoice, Wait};
 
     fn comparison(b: Switches, finding: Option<Finding>) -> AbComparison {
         AbComparison {
@@ -164,13 +155,44 @@ mod tests {
             host_memory: HostMemory::Pageable,
             ..Switches::DEFAULT
         };
-        let [a, b] = settings(&comparison(b, None), kernel);
-        assert_eq!(a[0], "streams per-instance · host memory pinned");
-        assert_eq!(b, ["streams one · host memory pageable", "one · pageable"]);
-        let [a, b] = settings(&comparison(Switches::DEFAULT, None), kernel);
+        let want = [
+            "a stream each · page-locked memory",
+            "one stream · pageable memory",
+        ];
+        assert_eq!(settings(&comparison(b, None), kernel), want);
+        let want = ["the same settings"; 2];
+        assert_eq!(settings(&comparison(Switches::DEFAULT, None), kernel), want);
+    }
+
+    #[test]
+    fn every_setting_is_named_in_words_of_the_language() {
+        let b = Switches {
+            streams: Streams::PerInstance,
+            host_memory: HostMemory::Pageable,
+            wait: Wait::Each,
+            order: Order::Depth,
+            graphs: true,
+            transfer: TransferChoice::View,
+            block: Some((32, 32)),
+        };
+        let a = Switches {
+            streams: Streams::One,
+            ..Switches::DEFAULT
+        };
+        let mut compared = comparison(b, None);
+        compared.switches[0] = a;
+        let kernel = find("global").unwrap();
+        let [_, english] = settings(&compared, kernel);
         assert_eq!(
-            (a[0].as_str(), b[1].as_str()),
-            ("the same settings", "the same")
+            english,
+            "a stream each · pageable memory · the host waits for each stream · depth-first · \
+             with graphs · transfer view · blocks of 32x32"
+        );
+        let [_, chinese] = lang::with(Language::Chinese, || settings(&compared, kernel));
+        assert_eq!(
+            chinese,
+            "各用一个流 · 可分页内存 · 主机逐流等待 · 深度优先 · 用 CUDA 图 · 传输 view · \
+             线程块为 32x32"
         );
     }
 
@@ -215,8 +237,8 @@ mod tests {
         compared.differing = Some((0, 60));
         let texts = ComparisonTexts::of(&compared, find("bits").unwrap());
         let mut parts = vec![
-            "A per-instance: 1.00 ms per round",
-            "B one: 4.00 ms per round",
+            "A a stream each: 1.00 ms per round",
+            "B one stream: 4.00 ms per round",
             "4.0× slower ± 0.2",
             "0 cells differ · generation 60",
         ];

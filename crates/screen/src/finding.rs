@@ -50,7 +50,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
     let (subject, round_us, finding) = match (&status.comparison, &status.last_effect) {
         (Some(ab), _) => {
             let [_, b] = ComparisonTexts::of(ab, status.kernel).sides;
-            let subject = tr!("B ({settings}) against A", settings = b.settings[1]);
+            let subject = tr!("B ({settings}) against A", settings = b.settings);
             (subject, ab.round_us, ab.finding)
         }
         (None, Some(effect)) => (effect.what.to_string(), effect.round_us, effect.finding),
@@ -151,7 +151,7 @@ mod tests {
             each: 8,
         });
         let told = headline(&status).unwrap();
-        assert_eq!(told.subject, "B (one) against A");
+        assert_eq!(told.subject, "B (one stream) against A");
         assert_eq!(told.times, "");
         assert_eq!(told.factor, "measuring …");
         if let Some(comparison) = &mut status.comparison {

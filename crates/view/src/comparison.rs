@@ -100,7 +100,7 @@ fn paint_header(painter: &ThemedPainter, rect: Rect, unit: f32, texts: &SideText
         painter.palette.value,
         room,
     );
-    let settings = either(
+    let settings = fitted(
         painter,
         &texts.settings,
         font(14.0),
