@@ -133,6 +133,31 @@ pub fn closed(text: String) -> String {
     closed
 }
 
+/// Units that stay in the line of their number.
+const UNITS: [&str; 12] = [
+    "%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB", "×", "x",
+];
+
+/// The text with no-break spaces where a line should not end: between a number and its unit, and
+/// around the × of a size.
+pub fn keep_units(text: &str) -> String {
+    const NO_BREAK: char = '\u{a0}';
+    let mut kept = String::with_capacity(text.len());
+    for (at, letter) in text.char_indices() {
+        let rest = &text[at + letter.len_utf8()..];
+        let end = rest.find(|it: char| !it.is_alphabetic() && !"%×".contains(it));
+        let word = &rest[..end.unwrap_or(rest.len())];
+        let is_before_unit = kept.ends_with(|it: char| it.is_ascii_digit())
+            && (UNITS.contains(&word) || word.ends_with("cell"));
+        let is_in_size = kept.ends_with("\u{a0}×") || kept.ends_with("\u{a0}x");
+        match letter {
+            ' ' if is_before_unit || is_in_size => kept.push(NO_BREAK),
+            letter => kept.push(letter),
+        }
+    }
+    kept
+}
+
 /// Width of a text in terminal columns; a Chinese character takes two.
 pub fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)

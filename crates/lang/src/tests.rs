@@ -25,3 +25,23 @@ fn a_thread_may_have_its_own() {
     assert!(long.contains('7') && !long.contains("ahead"), "{long}");
     assert_eq!(language(), Language::English);
 }
+
+#[test]
+fn a_number_keeps_its_unit_and_a_size_stays_whole() {
+    for (text, want) in [
+        (
+            "no difference (within 10 %) here",
+            "no difference (within 10_%) here",
+        ),
+        ("27 → 24 ms per round", "27 → 24_ms per round"),
+        (
+            "at 4.71 Tcell/s, 8.1× faster",
+            "at 4.71_Tcell/s, 8.1× faster",
+        ),
+        ("16 of 256 × 256 cells", "16 of 256_×_256 cells"),
+        ("每回合 12.3 µs，约 3 %", "每回合 12.3_µs，约 3_%"),
+        ("3 streams, 4 boxes", "3 streams, 4 boxes"),
+    ] {
+        assert_eq!(keep_units(text), want.replace('_', "\u{a0}"));
+    }
+}

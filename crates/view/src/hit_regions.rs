@@ -92,7 +92,7 @@ pub(crate) fn show(ui: &egui::Ui, requests: &mut Vec<UiRequest>) {
             requests.push(request.clone());
         }
         if !region.tip.is_empty() {
-            response.on_hover_text(&region.tip);
+            response.on_hover_text(lang::keep_units(&region.tip));
         }
     }
 }

@@ -20,11 +20,13 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     cut
 }
 
-/// A line broken between words into lines of at most so many columns; a longer word is broken too.
+/// A line broken between words into lines of at most so many columns; a longer word is broken too. A
+/// number and its unit count as one word.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let options = textwrap::Options::new(columns).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    let lines = textwrap::wrap(text, options).into_iter();
-    lines.map(|line| line.into_owned()).collect()
+    let text = lang::keep_units(text);
+    let lines = textwrap::wrap(&text, options).into_iter();
+    lines.map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
 /// Parts one after the other, as many in a line as fit; one that is longer than a line goes on in the
@@ -42,4 +44,19 @@ pub(super) fn wrap_parts(parts: &[String], columns: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_its_unit_are_not_parted() {
+        let text = "no difference (within 10 %)";
+        for columns in 11..text.len() {
+            let lines = wrap(text, columns);
+            assert!(lines.iter().any(|line| line.contains("10 %)")), "{lines:?}");
+            assert_eq!(lines.join(" "), text);
+        }
+    }
 }

@@ -152,7 +152,7 @@ pub(crate) fn cut(
     cut(count)
 }
 
-/// A paragraph of at most `rows` rows, cut with ….
+/// A paragraph of at most `rows` rows, cut with …; a number and its unit stay in one row.
 pub(crate) fn paragraph(
     painter: &Painter,
     text: &str,
@@ -161,7 +161,8 @@ pub(crate) fn paragraph(
     width: f32,
     rows: usize,
 ) -> Arc<Galley> {
-    let mut job = egui::text::LayoutJob::simple(text.into(), font, colour, width);
+    let text = lang::keep_units(text);
+    let mut job = egui::text::LayoutJob::simple(text, font, colour, width);
     job.wrap.max_rows = rows;
     painter.layout_job(job)
 }

@@ -32,7 +32,8 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
                 wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
                 wanted.push(page.note.clone());
                 for wanted in wanted {
-                    let found = texts(shapes).find(|(text, _)| *text == wanted);
+                    let kept = lang::keep_units(&wanted);
+                    let found = texts(shapes).find(|(text, _)| *text == kept);
                     let say = format!("'{wanted}' in {:?} at {}", frame.pixels, frame.scale);
                     let (_, rect) = found.unwrap_or_else(|| panic!("no {say}"));
                     assert!(place.contains_rect(rect), "{rect:?} of {place:?}: {say}");
@@ -62,7 +63,8 @@ fn the_speed_up_curve_has_its_axes_and_signs_in_every_window() {
             let (layout, _) = frame.layout().unwrap();
             let place = rect_of(layout.lesson.unwrap());
             let found = |wanted: &str| {
-                let found = texts(shapes).find(|(text, _)| *text == wanted);
+                let kept = lang::keep_units(wanted);
+                let found = texts(shapes).find(|(text, _)| *text == kept);
                 let (_, rect) = found.unwrap_or_else(|| panic!("no '{wanted}' in {say}"));
                 assert!(place.contains_rect(rect), "'{wanted}' in {say}");
                 rect
