@@ -187,7 +187,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::Faster,
         &[char('+'), char('=')],
         Topic::Time,
-        "Faster, up to unthrottled, then maximum: as many generations per round as fit in a frame",
+        "Faster, up to unthrottled, then maximum",
     )
     .search(&[
         "speed", "pace", "rate", "throttle", "maximum", "速度", "最快",

@@ -167,11 +167,13 @@ impl Columns {
         // A line more for each heading: close enough to share the topics out by.
         let lines = |rows: &[Entry]| rows.len() + 2;
         let all: usize = found.iter().map(|(_, rows)| lines(rows)).sum();
+        // Few topics are found in the first columns.
+        let used = count.min(found.len());
         let mut before = 0;
         let mut places: Vec<usize> = Vec::new();
         for (_, rows) in &found {
             let middle = before + lines(rows) / 2;
-            places.push((middle * count / all.max(1)).min(count - 1));
+            places.push((middle * used / all.max(1)).min(used - 1));
             before += lines(rows);
         }
         let keys_of = |entry: &Entry| {
@@ -328,6 +330,12 @@ mod tests {
         let rotates = columns("rotate", 900.0);
         assert!(helps(&rotates).contains(&"Rotate the selection left"));
         assert!(helps(&rotates).len() < 9, "{:?}", helps(&rotates));
+        let places: Vec<usize> = rotates
+            .sections
+            .iter()
+            .map(|(_, place, _)| *place)
+            .collect();
+        assert_eq!(places, [0], "one topic stands in the first column");
         let gif = columns("gif", 900.0);
         assert_eq!(helps(&gif), ["Record the window / stop"]);
         assert!(helps(&columns("xyzzy", 900.0)).is_empty());
