@@ -109,6 +109,9 @@ pub struct Missing {
     pub what: &'static str,
     /// What a GPU would show: the conclusion on the CPU engine.
     pub on_gpu: &'static str,
+    /// Where the CPU engine does the same in all parts: what their comparison says, which follows that
+    /// conclusion. Elsewhere times on the CPU engine are not compared.
+    pub on_cpu: Option<fn(&Outcome) -> String>,
 }
 
 /// How lessons are listed.
@@ -289,8 +292,10 @@ fn measure(
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::of(lesson, bench);
-    // Times of a feature that the CPU engine lacks allow no conclusion.
-    let can_compare = outcome.missing.is_none();
+    // Times of a feature that the CPU engine lacks allow no conclusion, unless that they are the same.
+    let is_same_on_cpu = |missing: Missing| missing.on_cpu.is_some();
+    let can_compare =
+        outcome.missing.is_none() || lesson.missing_on_cpu.is_some_and(is_same_on_cpu);
     for group in lesson.groups() {
         let mut parts = Vec::new();
         let mut experiments = Vec::new();

@@ -326,7 +326,11 @@ impl Outcome {
     pub(super) fn close(&mut self, lesson: &Lesson) {
         let missing = lesson.missing_on_cpu.filter(|_| self.missing.is_some());
         self.closing = match missing {
-            Some(missing) => lang::text(missing.on_gpu).into(),
+            Some(missing) => {
+                let on_gpu = std::iter::once(lang::text(missing.on_gpu).to_owned());
+                let on_cpu = missing.on_cpu.map(|closing| closing(self));
+                on_gpu.chain(on_cpu).collect::<Vec<_>>().join("\n")
+            }
             None => (lesson.closing)(self),
         };
         if self.engine == "cpu" && missing.is_none() {
@@ -472,7 +476,20 @@ mod tests {
                 recorded(lesson, "cpu", &findings).closing
             };
             if let Some(missing) = lesson.missing_on_cpu {
-                assert_eq!(FINDINGS.map(closing), [missing.on_gpu; 4]);
+                let closings = FINDINGS.map(closing);
+                for (closing, finding) in closings.iter().zip(FINDINGS) {
+                    let (on_gpu, on_cpu) = closing.split_once('\n').unwrap_or((closing, ""));
+                    assert_eq!(on_gpu, missing.on_gpu);
+                    assert_eq!(
+                        on_cpu.is_empty(),
+                        missing.on_cpu.is_none(),
+                        "{}",
+                        lesson.name
+                    );
+                    if !on_cpu.is_empty() {
+                        assert!(on_cpu.contains(&finding.in_words()), "{on_cpu}");
+                    }
+                }
             } else {
                 assert!(
                     closing(FINDINGS[0]).contains("CPU engine"),

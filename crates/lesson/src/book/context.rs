@@ -25,6 +25,7 @@ pub(crate) const CONTEXT: Lesson = Lesson {
         what: "contexts that cost anything",
         on_gpu: "A GPU would show what a context costs: memory and time to make it, and kernels to \
                  load before their first launch. The CPU engine has nothing to make or to load.",
+        on_cpu: None,
     }),
     closing: |_| {
         tr!(

@@ -42,6 +42,7 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
         on_gpu: "A GPU would show that contexts are to it what processes are to a processor: they take \
                  turns, so that launches of different contexts do not run side by side. The CPU \
                  engine has one pool of threads for all.",
+        on_cpu: None,
     }),
     closing: |outcome| {
         let found = outcome.conclude(

@@ -43,9 +43,10 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
         label: "32 connections instead of 8",
     }],
     missing_on_cpu: Some(Missing {
-        what: "connections: a stream is a queue of its own",
+        what: "connections (each stream is a queue of its own)",
         on_gpu: "A GPU would show whether streams that share a connection wait for each other; new ones \
                  look further ahead in it. On the CPU engine no two streams share a queue.",
+        on_cpu: None,
     }),
     closing: |outcome| {
         let found = outcome.conclude(

@@ -62,6 +62,7 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
         on_gpu: "A GPU would show how many threads of each shape a multiprocessor holds at once, and \
                  whether that decides how fast the shape is. The CPU engine has no multiprocessors \
                  to fill.",
+        on_cpu: None,
     }),
     closing: |outcome| {
         let last = outcome.conclude(

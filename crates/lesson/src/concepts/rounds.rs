@@ -94,10 +94,11 @@ pub(crate) const GRAPHS: Lesson = Lesson {
         label: "a graph instead of 800 launches",
     }],
     missing_on_cpu: Some(Missing {
-        what: "graphs: a prepared round is issued again step by step",
+        what: "graphs (a prepared round is issued again step by step)",
         on_gpu: "A GPU would show what 800 calls cost the host: a graph tells the device once what \
                  depends on what, and is replayed by one call. The CPU engine issues every step \
                  again.",
+        on_cpu: None,
     }),
     closing: |outcome| {
         let found = outcome.conclude(

@@ -47,6 +47,7 @@ pub const SPEEDUP: Lesson = Lesson {
                  another: twice as many take twice as long. In a stream each they overlap, and a \
                  round takes hardly longer until the SMs are full. A batch also saves the host all \
                  launches but one. On the CPU engine one instance can keep every core busy.",
+        on_cpu: None,
     }),
     closing: |outcome| {
         let streams = outcome.conclude(

@@ -56,10 +56,11 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
         },
     ],
     missing_on_cpu: Some(Missing {
-        what: "copy engines: copies and launches share its threads",
+        what: "copy engines (copies and launches share its threads)",
         on_gpu: "A GPU would show copies in both directions and launches at the same time: three \
                  resources, so at most three times as fast. On the CPU engine all three are work for \
                  the same cores.",
+        on_cpu: None,
     }),
     closing: |outcome| {
         let streams = outcome.conclude(

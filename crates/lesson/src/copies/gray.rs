@@ -41,9 +41,10 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
         label: "a stream each, and no waiting",
     }],
     missing_on_cpu: Some(Missing {
-        what: "copy engines: copies and launches share its threads",
+        what: "copy engines (copies and launches share its threads)",
         on_gpu: "A GPU would show launches and copies to the host while other pictures go up, one \
                  behind the other. On the CPU engine all of this is work for the same cores.",
+        on_cpu: None,
     }),
     closing: |outcome| {
         outcome.conclude(
