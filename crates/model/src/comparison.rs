@@ -40,6 +40,10 @@ const PRECISION: f64 = 0.02;
 /// If the interval stays within this factor of 1, the finding is that there is no difference.
 const MAX_NO_DIFFERENCE: f64 = 1.10;
 
+/// A difference whose interval's ends are farther apart than this factor has a direction but no
+/// factor worth quoting.
+const MAX_FACTOR_RANGE: f64 = 2.0;
+
 /// One of the two settings that are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -286,10 +290,17 @@ impl Finding {
         matches!(self, Finding::Difference { ratio, .. } if *ratio < 1.0)
     }
 
-    /// What B is, against A: `8.1× faster ± 0.2`, `no difference (within 4 %)` or
-    /// `too noisy here to tell`. The digits follow the interval.
+    /// What B is, against A: `8.1× faster ± 0.2`, `faster, but too noisy here for a factor`,
+    /// `no difference (within 4 %)` or `too noisy here to tell`. The digits follow the interval.
     pub fn in_words(&self) -> String {
         match *self {
+            Finding::Difference {
+                ratio,
+                interval: [low, high],
+            } if high > low * MAX_FACTOR_RANGE => match ratio > 1.0 {
+                true => tr!("faster, but too noisy here for a factor").into(),
+                false => tr!("slower, but too noisy here for a factor").into(),
+            },
             Finding::Difference { ratio, interval } if ratio > 1.0 => {
                 match Digits::of(ratio, interval) {
                     Digits::PlusMinus(ratio, half) => {
@@ -581,10 +592,26 @@ mod tests {
         assert_eq!(say(12.0, [8.04, 15.96]), "8.0 to 16.0× faster");
         assert_eq!(say(1.14, [1.031, 1.39]), "1.03 to 1.39× faster");
         assert_eq!(say(1.23, [1.04, 1.31]), "1.04 to 1.31× faster");
-        assert_eq!(say(0.1, [0.05, 0.15]), "6.6 to 20.0× slower");
+        assert_eq!(say(0.1, [0.07, 0.14]), "7.1 to 14.3× slower");
         assert_eq!(say(1.01, [0.97, 1.03]), "no difference (within 4 %)");
         assert_eq!(say(1.0, [0.999, 1.001]), "no difference (within 1 %)");
         assert_eq!(say(1.1, [0.8, 1.5]), "too noisy here to tell");
+    }
+
+    #[test]
+    fn an_interval_too_wide_for_a_factor_still_tells_the_direction() {
+        let say = |ratio, interval| {
+            let finding = Finding::of(ratio, interval);
+            (finding.is_faster(), finding.is_slower(), finding.in_words())
+        };
+        let slower = "slower, but too noisy here for a factor";
+        assert_eq!(
+            say(0.15, [1.0 / 6.65, 1.0 / 1.44]),
+            (false, true, slower.to_owned())
+        );
+        let faster = "faster, but too noisy here for a factor";
+        assert_eq!(say(3.0, [1.5, 3.2]), (true, false, faster.to_owned()));
+        assert_eq!(say(2.5, [1.6, 3.1]).2, "1.60 to 3.10× faster");
     }
 
     #[test]
