@@ -134,6 +134,24 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     wait_for("the help to go", || {
         (!tmux.shows(" Keyboard shortcuts ")).then_some(())
     });
+    // In a lesson, the keys that run the session open it and turn its pages.
+    tmux.keys("F10");
+    tmux.wait("1 of 22");
+    for (key, page) in [
+        ("Enter", "1 of 5"),
+        ("Space", "2 of 5"),
+        ("Enter", "3 of 5"),
+    ] {
+        tmux.keys(key);
+        let screen = tmux.wait(page);
+        assert!(!screen.contains("▶ running"), "{screen}");
+    }
+    tmux.keys("Escape");
+    tmux.wait("1 of 22");
+    tmux.keys("Escape");
+    wait_for("the lessons to go", || {
+        (!tmux.shows("1 of 22")).then_some(())
+    });
     tmux.keys("t");
     tmux.wait("overlap");
     tmux.keys("Space");

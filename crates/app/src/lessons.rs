@@ -1,6 +1,7 @@
-//! Lessons on the screen: a list, then pages; the arrow keys step them instead of the view.
+//! Lessons on the screen: a list, then pages; keys that would move the view or run the session turn
+//! the pages instead.
 
-use model::{Action, ViewAction};
+use model::{Action, SessionAction, ViewAction};
 use screen::{LessonEntry, LessonPage, LessonScreen};
 
 /// Where lessons come from. Nothing of it waits for what is measured: a page says that it is busy
@@ -32,9 +33,10 @@ pub struct Lessons {
 }
 
 impl Lessons {
-    /// What a key asks for while a lesson or the list is open: the arrow keys turn pages and choose
-    /// in the list.
-    pub fn remap_action(&self, action: Action) -> Action {
+    /// What a key asks for while a lesson or the list is open, given what it asks for otherwise: the
+    /// arrow keys turn pages and choose in the list, and the keys that run the session, which is
+    /// paused meanwhile, go one page on.
+    pub fn remap_key(&self, action: Action) -> Action {
         let is_list = match &self.screen {
             None => return action,
             Some(LessonScreen::List { .. }) => true,
@@ -45,8 +47,14 @@ impl Lessons {
             Action::View(ViewAction::PanLeft) => ViewAction::PreviousPage.into(),
             Action::View(ViewAction::PanDown) if is_list => ViewAction::NextPage.into(),
             Action::View(ViewAction::PanUp) if is_list => ViewAction::PreviousPage.into(),
+            Action::Session(SessionAction::TogglePause) if !is_list => ViewAction::NextPage.into(),
             action => action,
         }
+    }
+
+    /// Whether a key that asks for this opens the selected lesson of the list: Enter and Space do.
+    pub fn opens_selected(&self, action: Action) -> bool {
+        self.is_list() && action == SessionAction::TogglePause.into()
     }
 
     /// Whether the list is open.
@@ -135,7 +143,6 @@ impl Lessons {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::SessionAction;
 
     /// Lessons of three pages each: the open one with its page, and how often one was opened.
     #[derive(Default)]
@@ -194,9 +201,13 @@ mod tests {
         let (mut lessons, mut source) = (Lessons::default(), Three::default());
         let (right, next): (Action, Action) =
             (ViewAction::PanRight.into(), ViewAction::NextPage.into());
-        assert_eq!(lessons.remap_action(right), right);
+        let run: Action = SessionAction::TogglePause.into();
+        assert_eq!(lessons.remap_key(right), right);
+        assert_eq!(lessons.remap_key(run), run);
+        assert!(!lessons.opens_selected(run));
         lessons.show_list(&source);
-        assert_eq!(lessons.remap_action(ViewAction::PanDown.into()), next);
+        assert_eq!(lessons.remap_key(ViewAction::PanDown.into()), next);
+        assert!(lessons.opens_selected(run) && !lessons.opens_selected(right));
         for _ in 0..5 {
             lessons.next_or_previous(&mut source, true);
         }
@@ -204,9 +215,11 @@ mod tests {
         lessons.next_or_previous(&mut source, false);
         lessons.open(&mut source, 1);
         assert_eq!(shown(&lessons), "about event, page 1");
-        assert_eq!(lessons.remap_action(right), next);
-        for other in [ViewAction::PanUp.into(), SessionAction::TogglePause.into()] {
-            assert_eq!(lessons.remap_action(other), other);
+        assert_eq!(lessons.remap_key(right), next);
+        assert_eq!(lessons.remap_key(run), next);
+        assert!(!lessons.opens_selected(run));
+        for other in [ViewAction::PanUp.into(), SessionAction::StepRound.into()] {
+            assert_eq!(lessons.remap_key(other), other);
         }
         lessons.next_or_previous(&mut source, true);
         assert_eq!(shown(&lessons), "about event, page 2");

@@ -39,10 +39,6 @@ impl<W: SessionHandle> TerminalApp<W> {
 
     fn key(&mut self, event: &KeyEvent) {
         let is_list = self.app.lessons.is_list() && self.view.help.is_none();
-        if is_list && event.code == KeyCode::Enter {
-            self.view.scroll_to_top();
-            return self.app.open_selected_lesson();
-        }
         if self.has_card() && !is_list {
             let lines = match event.code {
                 KeyCode::Up => -1,
@@ -72,13 +68,16 @@ impl<W: SessionHandle> TerminalApp<W> {
             };
         }
         if let Some(action) = keys::action(event) {
-            self.act(action);
+            if self.app.lessons.opens_selected(action) {
+                self.view.scroll_to_top();
+                return self.app.open_selected_lesson();
+            }
+            self.act(self.app.lessons.remap_key(action));
         }
     }
 
     /// Does what a person asked for, or says why it is impossible.
     fn act(&mut self, action: Action) {
-        let action = self.app.lessons.remap_action(action);
         let status = self.app.status();
         let context = Context {
             has_pending_requests: true,

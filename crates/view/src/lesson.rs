@@ -176,7 +176,7 @@ fn paint_list(
     let inside = rect.shrink(PAD * unit);
     let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
     paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
-    let foot = tr!("↑ ↓ choose · Enter or a click opens");
+    let foot = tr!("↑ ↓ choose · Enter, Space or a click opens");
     let close = [(tr!("Close"), ViewAction::ToggleLessons, true)];
     paint_foot(painter, inside, unit, foot, &close);
     let names = entries.iter().map(|entry| {
@@ -361,7 +361,7 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
             page.number < page.of,
         ),
     ];
-    let foot = tr!("all keys still work");
+    let foot = tr!("← → · Enter or Space: next page");
     paint_foot(painter, inside, unit, foot, &buttons);
     let mut y = top;
     for piece in pieces {

@@ -26,7 +26,7 @@ impl<W: SessionHandle> Handler<W> {
     /// Does what a person asked for, or says why it is impossible.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
         self.pacer.request_frame(Instant::now());
-        let action = self.app.lessons.remap_action(action.into());
+        let action = action.into();
         if let Some(message) = self.unavailable_message(action) {
             return self.show_notice(message);
         }

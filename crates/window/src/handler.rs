@@ -462,10 +462,11 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
             } => {
                 if offered.taken {
                     self.key_to_dialog(event_loop, &event);
-                } else if self.app.lessons.is_list() && keys::is_enter(&event, self.modifiers) {
-                    self.open_lesson();
                 } else if let Some(action) = keys::action(&event, self.modifiers) {
-                    self.act(event_loop, action);
+                    match self.app.lessons.opens_selected(action) {
+                        true => self.open_lesson(),
+                        false => self.act(event_loop, self.app.lessons.remap_key(action)),
+                    }
                 }
             }
             WindowEvent::CursorMoved { position, .. } => {

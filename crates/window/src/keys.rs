@@ -34,12 +34,6 @@ fn pressed(event: &KeyEvent, modifiers: ModifiersState) -> Option<(Chord, &'stat
     (!event.repeat || row.repeats).then_some((chord, row))
 }
 
-/// Whether Enter alone was pressed: it opens a lesson of the list.
-pub(super) fn is_enter(event: &KeyEvent, modifiers: ModifiersState) -> bool {
-    let plain = modifiers.is_empty() && event.state.is_pressed() && !event.repeat;
-    plain && event.logical_key == WinitKey::Named(NamedKey::Enter)
-}
-
 fn key(key: &WinitKey) -> Option<Key> {
     Some(match key {
         WinitKey::Character(text) => {

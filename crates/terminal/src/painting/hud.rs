@@ -12,7 +12,7 @@ use crate::painting::{Frame, MIN_TERMINAL_SIZE};
 use lang::{Message, tr};
 use model::{Action, SessionAction, Status, ViewAction};
 use screen::figures::{RunState, Urgency, repeats_finding};
-use screen::{Figure, Figures, PanelFacts};
+use screen::{Figure, Figures, LessonScreen, PanelFacts};
 
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
@@ -101,7 +101,7 @@ impl Foot {
             lines.extend(warning.iter().flat_map(|(_, text)| wrap(text, columns)));
         }
         if lines.is_empty() {
-            lines.push(hints(status, columns));
+            lines.push(hints(frame, status, columns));
             tone = Tone::Label;
         }
         lines.truncate(most);
@@ -271,10 +271,12 @@ fn notice(
 }
 
 /// The keys that matter most, as many as there is room for.
-fn hints(status: &Status, room: usize) -> String {
-    let pause = match status.running {
-        true => tr!("pause"),
-        false => tr!("run"),
+fn hints(frame: &Frame<'_>, status: &Status, room: usize) -> String {
+    let pause = match frame.screen.lesson.as_deref() {
+        Some(LessonScreen::List { .. }) => tr!("open"),
+        Some(LessonScreen::Page(_)) => tr!("next page"),
+        None if status.running => tr!("pause"),
+        None => tr!("run"),
     };
     let hints: [(Action, &str); 8] = [
         (ViewAction::ToggleHelp.into(), tr!("keys")),
