@@ -27,6 +27,8 @@ struct Card {
     seen: Option<Range<usize>>,
     /// Columns and lines that it is made for, whatever it holds.
     least: [usize; 2],
+    /// Which entry of a list is selected, from 1, and how many there are.
+    entry: Option<[usize; 2]>,
     /// What Escape does.
     escape: &'static str,
 }
@@ -38,6 +40,7 @@ impl Card {
             lines,
             seen: None,
             least: [0, 0],
+            entry: None,
             escape: tr!("Esc closes"),
         }
     }
@@ -111,17 +114,24 @@ pub(super) fn paint(view: &mut TerminalView, screen: &Screen, area: Rect, buffer
         width,
         height,
     );
-    let scrolls = (most > 0).then(|| {
-        let last = (view.scroll + room).min(lines);
-        let whole = tr!(
-            " {}–{last} of {lines} · ↑ ↓ · {escape} ",
-            view.scroll + 1,
-            last = last,
-            lines = lines,
+    let whole = match card.entry {
+        Some([at, count]) => Some(tr!(
+            " {at} of {count} · ↑ ↓ · {escape} ",
+            at = at,
+            count = count,
             escape = card.escape
-        );
-        [whole, format!(" ↑ ↓ · {} ", card.escape)]
-    });
+        )),
+        None => (most > 0).then(|| {
+            tr!(
+                " {}–{last} of {lines} · ↑ ↓ · {escape} ",
+                view.scroll + 1,
+                last = (view.scroll + room).min(lines),
+                lines = lines,
+                escape = card.escape
+            )
+        }),
+    };
+    let scrolls = whole.map(|whole| [whole, format!(" ↑ ↓ · {} ", card.escape)]);
     let fits = |text: &String| lang::columns(text) + 2 <= usize::from(width);
     let foot = scrolls.into_iter().flatten().find(fits);
     let foot = foot.unwrap_or_else(|| format!(" {} ", card.escape));
@@ -183,6 +193,7 @@ fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns
     }
     Card {
         seen,
+        entry: Some([selected + 1, entries.len()]),
         ..Card::new(tr!("Lessons · Enter opens"), lines)
     }
 }

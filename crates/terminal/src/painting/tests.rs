@@ -601,8 +601,13 @@ fn cards_show_every_line_by_scrolling() {
     }
     view.painter.help = None;
     view.lesson = Some(fixtures::lesson_list(11));
-    let lines = text(&screen(&mut view, &status, [60, 12]));
-    assert!(lines.iter().any(|line| line.contains("Esc closes")));
+    for rows in [12, 50] {
+        let lines = text(&screen(&mut view, &status, [60, rows]));
+        // Lessons are counted, not the lines that their titles take.
+        let foot = "12 of 21 · ↑ ↓ · Esc closes";
+        assert!(lines.iter().any(|line| line.contains(foot)), "{lines:#?}");
+        assert!(lines.concat().contains("Space open"), "{lines:#?}");
+    }
     view.lesson = Some(LessonScreen::Page(fixtures::lesson_page(false)));
     let lines = text(&screen(&mut view, &status, [60, 24]));
     assert!(lines.iter().any(|line| line.contains(" of ")), "{lines:#?}");
@@ -611,6 +616,7 @@ fn cards_show_every_line_by_scrolling() {
     let lines = text(&screen(&mut view, &status, [100, 24])).concat();
     for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
         assert!(lines.contains(name), "{name}: {lines}");
+    assert!(lines.concat().contains("Space next page"), "{lines:#?}");
     }
 }
 
