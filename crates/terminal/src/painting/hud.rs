@@ -138,10 +138,17 @@ pub(super) fn paint(
         ),
         RunState::Paused => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
     };
+    let line = in_line(figures, frame, status, places);
+    let room = |state: &str| usize::from(top.width).saturating_sub(lang::columns(state) + 3);
+    // The sign alone, where the word would cost one of the most important figures.
+    let state = match important(&line) > room(state) {
+        true => state.split(' ').next().unwrap_or(state),
+        false => state,
+    };
     buffer.set_string(top.x, top.y, format!(" {state} "), style);
     let used = lang::columns(state) as u16 + 3;
-    let room = usize::from(top.width.saturating_sub(used));
-    let line = fitted(&in_line(figures, frame, status, places), room);
+    let room = room(state);
+    let line = fitted(&line, room);
     let style = depth.text(PALETTE.value);
     buffer.set_stringn(top.x + used, top.y, line, room, style);
     let lines = Rect {
@@ -192,12 +199,18 @@ fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer)
     }
 }
 
-/// The rank of how instances share streams: a terminal has no toolbar that shows it.
-const STREAMS: u8 = 1;
-/// The rank of how fast rounds may follow one another.
-const PACE: u8 = 8;
+/// The rank of the generation.
+const GENERATION: u8 = 0;
+/// The rank of the kernel: a terminal has no toolbar that shows it.
+const KERNEL: u8 = 1;
+/// The rank of how instances share streams, which no toolbar shows either.
+const STREAMS: u8 = 2;
 /// The rank of which panels are on this page, where there are several pages.
-const PAGE: u8 = 2;
+const PAGE: u8 = 3;
+/// The rank of the first of the other figures.
+const OTHERS: u8 = 4;
+/// The rank of how fast rounds may follow one another.
+const PACE: u8 = OTHERS + 8;
 
 /// The figures in short, each with its rank, and which panels are seen.
 fn in_line(
@@ -206,14 +219,15 @@ fn in_line(
     status: &Status,
     places: &TerminalLayout,
 ) -> Vec<(u8, String)> {
-    let all = std::iter::once(&figures.headline).chain(figures.groups.iter().flatten());
-    let known = all.filter(|it| it.is_known());
+    let known = figures.groups.iter().flatten().filter(|it| it.is_known());
     let streams = tr!("streams");
-    let rank = |it: &Figure| match it.label == streams {
-        true => STREAMS,
-        false => it.rank,
+    let rank = |it: &Figure| match it {
+        it if it.value == status.kernel.name => KERNEL,
+        it if it.label == streams => STREAMS,
+        it => OTHERS + it.rank,
     };
-    let mut line: Vec<(u8, String)> = known.map(|it| (rank(it), it.in_short())).collect();
+    let mut line = vec![(GENERATION, figures.headline.in_short())];
+    line.extend(known.map(|it| (rank(it), it.in_short())));
     if !figures.pace.is_empty() {
         line.push((PACE, figures.pace.clone()));
     }
@@ -233,6 +247,13 @@ fn in_line(
         line.push((PAGE, text));
     }
     line
+}
+
+/// The columns of the generation, the kernel and the streams beside each other.
+fn important(figures: &[(u8, String)]) -> usize {
+    let figures = figures.iter().filter(|(rank, _)| *rank <= STREAMS);
+    let columns = figures.map(|(_, text)| lang::columns(text) + lang::columns(APART));
+    columns.sum::<usize>().saturating_sub(lang::columns(APART))
 }
 
 /// What there is room for, in its order: by rank, up to the first that has none.
