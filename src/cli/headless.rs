@@ -103,19 +103,22 @@ fn measured(per_second: f64) -> Option<f64> {
     (per_second > 0.0).then_some(per_second)
 }
 
-/// The figures in a line.
+/// The figures in a line, without those that are not measured yet.
 fn line(status: &Status) -> String {
-    let launch = status
-        .launch_us
-        .map_or(String::new(), |us| format!(", {us:.1} µs per launch"));
-    format!(
-        "generation {}: {} rounds/s, {}cells/s{launch}{}",
-        status.generation,
-        measured(status.rounds_per_second).map_or("-".into(), |rate| format!("{rate:.0}")),
-        measured(status.cells_per_second).map_or("- ".into(), si),
-        status
-            .notice
-            .as_ref()
-            .map_or(String::new(), |notice| format!("; {notice}")),
-    )
+    let rounds = measured(status.rounds_per_second);
+    let cells = measured(status.cells_per_second);
+    let figures = [
+        rounds.map(|rate| format!("{} rounds/s", si(rate).trim_end())),
+        cells.map(|rate| format!("{}cells/s", si(rate))),
+        status.launch_us.map(|us| format!("{us:.1} µs per launch")),
+    ];
+    let figures: Vec<String> = figures.into_iter().flatten().collect();
+    let mut line = format!("generation {}", status.generation);
+    if !figures.is_empty() {
+        line += &format!(": {}", figures.join(", "));
+    }
+    if let Some(notice) = &status.notice {
+        line += &format!("; {notice}");
+    }
+    line
 }
