@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::failure::NotSaved;
 use super::options::WindowArguments;
-use super::text::{print, print_to_reader};
+use super::text::{print, print_to_reader, say};
+use super::window::{continuing, say_saved};
 use engine::{ReduceRegion, Transfer};
 use life::Size;
 use model::{PicturePlan, Setup, Status, StopWhenStill};
@@ -21,13 +21,15 @@ pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) ->
         let _ = stop.send(()); // a second Ctrl+C changes nothing
     })
     .ok();
+    let continuing = continuing(&file);
     let session = Session::start_from(setup, file, || {})?;
+    continuing.iter().for_each(|line| say(line));
     let done = until_stopped(&session, &stopped, window);
     let saved = session.save_to_its_file();
     match (done, saved) {
         (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
         (done, saved) => {
-            saved.map_err(NotSaved)?;
+            say_saved(saved)?;
             done
         }
     }

@@ -78,6 +78,11 @@ impl Cli {
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
     /// Step every instance without a window as fast as possible, then report and save
+    ///
+    /// A run starts from a soup or from the files of --pattern. It writes the lattices into the folder
+    /// of --save and its timeline into the file of --trace, and nothing without these options. It
+    /// neither continues nor saves a session: 'lifestreams --display none --session FILE --rounds N'
+    /// does both.
     Run(RunArguments),
     /// Save a picture of the window, rendered off-screen
     Snapshot(SnapshotArguments),

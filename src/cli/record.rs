@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::failure::{BadArguments, NotSaved};
+use super::failure::BadArguments;
 use super::options::WindowArguments;
 use super::text::say;
+use super::window::{continuing, say_saved};
 use model::{SessionAction, Setup};
 use screen::ViewOptions;
 use session::{Session, SessionFile};
@@ -41,7 +42,9 @@ pub(super) fn main(
     setup.rounds = Some(0);
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
     let mut recorder = Recorder::begin(path, PIXELS)?;
+    let continuing = continuing(&file);
     let session = Session::start_from(setup, file, || {})?;
+    continuing.iter().for_each(|line| say(line));
     let quit_requested = Arc::new(AtomicBool::new(false));
     let quit_flag = quit_requested.clone();
     // A second signal changes nothing.
@@ -56,10 +59,10 @@ pub(super) fn main(
     );
     // However it ended, the recording so far is kept.
     let recorded = recorder.end()();
-    let saved = session.save_to_its_file().map_err(NotSaved);
+    let saved = session.save_to_its_file();
     done?;
     recorded?;
-    Ok(saved?)
+    Ok(say_saved(saved)?)
 }
 
 /// Takes this many frames, or fewer if a signal comes first.

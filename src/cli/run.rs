@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +12,8 @@ use anyhow::{Context, Result};
 
 use super::failure::BadArguments;
 use super::options::RunArguments;
-use super::text::{print, say};
+use super::setup::is_standard_input;
+use super::text::{print, printable, say};
 use engine::Transfer;
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
@@ -169,6 +170,10 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if let Some(plan) = chosen.filter(|plan| plan.choices > 1 && done > 0) {
         print(&choice(&report, &plan))?;
     }
+    let files = [
+        started_from(&arguments.common.pattern),
+        written(arguments, &setup),
+    ];
     print(&tr!(
         "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cells/s, {alive} alive",
         device = report.device,
@@ -180,7 +185,47 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         ms = format!("{:.1}", report.wall_ms),
         rate = si(report.cells_per_second),
         alive = report.population.iter().sum::<u64>(),
-    ))
+    ))?;
+    files
+        .iter()
+        .flatten()
+        .try_for_each(|line| print(&printable(line)))
+}
+
+/// Which patterns a run started from, if any.
+fn started_from(patterns: &[PathBuf]) -> Option<String> {
+    let name = |path: &PathBuf| match is_standard_input(path) {
+        true => tr!("the standard input").to_owned(),
+        false => path.display().to_string(),
+    };
+    let names: Vec<String> = patterns.iter().map(name).collect();
+    let patterns = names.join(", ");
+    (!names.is_empty()).then(|| tr!("started from {patterns}", patterns = patterns))
+}
+
+/// Which files a run wrote, if any.
+fn written(arguments: &RunArguments, setup: &Setup) -> Option<String> {
+    let lattices = arguments.save.as_ref().map(|folder| {
+        let last = setup.instances - 1;
+        let path = |i| rle_file(folder, i, setup.instances).display().to_string();
+        match last {
+            0 => path(0),
+            _ => tr!("{first} to {last}", first = path(0), last = path(last)),
+        }
+    });
+    let trace = arguments
+        .trace
+        .iter()
+        .map(|path| path.display().to_string());
+    let files: Vec<String> = lattices.into_iter().chain(trace).collect();
+    let names = files.join(", ");
+    (!files.is_empty()).then(|| tr!("saved {files}", files = names))
+}
+
+/// The file of an instance in this folder, with as many digits as the last one needs.
+fn rle_file(folder: &Path, instance: usize, instances: usize) -> PathBuf {
+    let digits = (instances - 1).to_string().len().max(3);
+    folder.join(format!("{instance:0digits$}.rle"))
 }
 
 /// Set by Ctrl+C: the round in flight is the last. A second Ctrl+C does not wait for it.
@@ -328,7 +373,6 @@ fn time(seconds: f64) -> String {
 
 /// Writes every lattice to a file, some rows at a time.
 fn save_all(folder: &Path, results: &mut Results, setup: &Setup, generation: u64) -> Result<()> {
-    let digits = (setup.instances - 1).to_string().len().max(3);
     let head = Head {
         size: setup.size,
         rule: setup.rule,
@@ -337,7 +381,7 @@ fn save_all(folder: &Path, results: &mut Results, setup: &Setup, generation: u64
         notes: &Notes::default(),
     };
     for i in 0..setup.instances {
-        let path = folder.join(format!("{i:0digits$}.rle"));
+        let path = rle_file(folder, i, setup.instances);
         let mut lost = None;
         let saved = write_atomically(&path, |out| {
             let mut file = rle::RowWriter::begin(head, out)?;

@@ -219,7 +219,7 @@ fn remedy(switches: Switches, kernel: &Kernel) -> String {
     )
 }
 
-fn is_standard_input(path: &Path) -> bool {
+pub(super) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

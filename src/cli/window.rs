@@ -1,7 +1,10 @@
 //! The bare command: the window, or, where there is none to be had, a session without one.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -9,8 +12,9 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
-use app::{SessionWithLessons, SharedSaveError, Wake};
+use app::{SessionWithLessons, SharedSaveResult, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
+use lang::tr;
 use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
 use screen::{Camera, Drawing, ViewOptions};
@@ -117,25 +121,51 @@ fn starter(
 ) {
     let saved = Saved::default();
     let told = saved.0.clone();
+    let continuing = continuing(&file);
     let start = move |wake| {
         let room = SessionWithLessons::start_from(setup, file, wake)?;
         if let Ok(mut told) = told.lock() {
-            *told = Some(room.unsaved());
+            *told = Some(room.save_result());
         }
+        continuing.iter().for_each(|line| say(line));
         Ok(room)
     };
     (start, saved)
 }
 
-/// Whether the session was saved, if that was requested.
+/// Says that a saved session goes on; `None` for a new one.
+pub(super) fn continuing(file: &SessionFile) -> Option<String> {
+    let path = file.path.as_ref().filter(|_| file.from.is_some())?;
+    Some(tr!("continuing the session in {}", path.display()))
+}
+
+/// How long a terminal may take to show the last line.
+const LAST_LINE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Says in which file a session was saved at its end, if it has one. A terminal that takes nothing
+/// does not hold up the end of the program.
+pub(super) fn say_saved(saved: Result<Option<PathBuf>, String>) -> Result<(), NotSaved> {
+    if let Some(path) = saved.map_err(NotSaved)? {
+        let line = tr!("the session is saved in {}", path.display());
+        let (said, is_said) = channel();
+        std::thread::spawn(move || {
+            say(&line);
+            let _ = said.send(()); // nobody waits any more
+        });
+        let _ = is_said.recv_timeout(LAST_LINE_TIMEOUT);
+    }
+    Ok(())
+}
+
+/// What came of saving the session, if that was requested.
 #[derive(Default)]
-struct Saved(Arc<Mutex<Option<SharedSaveError>>>);
+struct Saved(Arc<Mutex<Option<SharedSaveResult>>>);
 
 impl Saved {
     fn check(&self) -> Result<()> {
-        let unsaved = self.0.lock().ok().and_then(|room| room.clone());
-        let why = unsaved.and_then(|unsaved| unsaved.lock().ok()?.clone());
-        why.map_or(Ok(()), |why| Err(NotSaved(why).into()))
+        let shared = self.0.lock().ok().and_then(|room| room.clone());
+        let result = shared.and_then(|shared| shared.lock().ok()?.clone());
+        Ok(say_saved(result.transpose())?)
     }
 }
 

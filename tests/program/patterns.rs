@@ -406,6 +406,35 @@ fn the_program_takes_every_format_and_the_shelfs_names() {
 }
 
 #[test]
+fn a_run_says_what_it_started_from_and_what_it_wrote() {
+    let folder = scratch();
+    let folder = folder.path();
+    let line = "run -g 1 --size 32 --device cpu --instances";
+    let last_lines = |more: &str| {
+        let ended = lifestreams(folder, &format!("{line} {more}"));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let lines = ended.stdout.lines().map(str::to_owned);
+        let lines = lines.skip_while(|line| !line.contains(" alive"));
+        lines.skip(1).collect::<Vec<_>>()
+    };
+    assert_eq!(last_lines("2"), [""; 0]);
+    assert_eq!(
+        last_lines("12 --save out --trace t.json --pattern glider --pattern blinker"),
+        [
+            "started from glider, blinker",
+            "saved out/000.rle to out/011.rle, t.json",
+        ]
+    );
+    assert_eq!(last_lines("1 --save one"), ["saved one/000.rle"]);
+    let files = ["out/000.rle", "out/011.rle", "t.json", "one/000.rle"];
+    for file in files {
+        assert!(folder.join(file).exists(), "{file}");
+    }
+    let json = lifestreams(folder, &format!("{line} 2 --save out --json"));
+    assert_eq!(json.stdout.lines().count(), 1, "{json:?}");
+}
+
+#[test]
 fn a_pattern_comes_from_the_standard_input_and_names_are_listed() {
     let folder = scratch();
     let folder = folder.path();

@@ -38,8 +38,13 @@ fn a_session_goes_on_as_if_it_had_never_ended() {
     let folder = folder.path();
     let file = folder.join("s.json");
     let go = |line: &str| {
+        let continues = file.exists();
         let ended = lifestreams(folder, &format!("--display none --session s.json {line}"));
         assert_eq!(ended.code, Some(0), "{ended:?}");
+        let said = "continuing the session in s.json";
+        assert_eq!(ended.stderr.contains(said), continues, "{ended:?}");
+        let saved = "the session is saved in s.json";
+        assert!(ended.stderr.contains(saved), "{ended:?}");
     };
     go(&format!("--rounds 12 --generations-per-round 2 {START}"));
     assert_eq!(lattices(&file), simulated(folder, 24));

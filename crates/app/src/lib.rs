@@ -17,7 +17,7 @@ use session::{SavedSession, Saver};
 
 pub use emergency_save::{EmergencySave, PendingFile};
 pub use lessons::LessonSource;
-pub use session_with_lessons::{SessionWithLessons, SharedSaveError};
+pub use session_with_lessons::{SessionWithLessons, SharedSaveResult};
 pub use state::AppState;
 
 /// What a window drives and draws: a session, or a test's stand-in.

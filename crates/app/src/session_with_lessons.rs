@@ -2,6 +2,7 @@
 //! disturbs the other's measurements.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
@@ -24,23 +25,22 @@ pub struct SessionWithLessons {
     device: DeviceChoice,
     wake: Arc<Mutex<Wake>>,
     open: Option<OpenLesson>,
-    /// Why the session was not saved at its end.
-    unsaved: SharedSaveError,
+    /// What came of saving the session at its end.
+    save_result: SharedSaveResult,
     /// The thread that measured last. One measures at a time: the next waits for it.
     measuring: Option<JoinHandle<()>>,
 }
 
-/// The reason why a session could not be saved; set when [`SessionWithLessons`] is dropped, and `None`
-/// if saving succeeded or was not requested.
-pub type SharedSaveError = Arc<Mutex<Option<String>>>;
+/// The file that a session was saved in, or the reason why it could not be; set when
+/// [`SessionWithLessons`] is dropped, and `None` if the session has no file.
+pub type SharedSaveResult = Arc<Mutex<Option<Result<PathBuf, String>>>>;
 
 impl Drop for SessionWithLessons {
     /// A session with a file is saved, however the window ends.
     fn drop(&mut self) {
-        if let Err(why) = self.session.save_to_its_file()
-            && let Ok(mut unsaved) = self.unsaved.lock()
-        {
-            *unsaved = Some(why);
+        let result = self.session.save_to_its_file().transpose();
+        if let Ok(mut shared) = self.save_result.lock() {
+            *shared = result;
         }
     }
 }
@@ -95,7 +95,7 @@ impl SessionWithLessons {
         let woken = wake.clone();
         Ok(SessionWithLessons {
             session: Session::start_from(setup, file, move || wake_ui(&woken))?,
-            unsaved: SharedSaveError::default(),
+            save_result: SharedSaveResult::default(),
             device,
             wake,
             open: None,
@@ -103,9 +103,9 @@ impl SessionWithLessons {
         })
     }
 
-    /// A handle that survives this value: after the drop, it holds the reason if saving failed.
-    pub fn unsaved(&self) -> SharedSaveError {
-        self.unsaved.clone()
+    /// A handle that survives this value: after the drop, it holds what came of saving.
+    pub fn save_result(&self) -> SharedSaveResult {
+        self.save_result.clone()
     }
 
     /// The session.

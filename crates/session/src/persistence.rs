@@ -48,8 +48,8 @@ impl Session {
         let (commands, file) = (self.commands.clone(), self.file.clone());
         let saver = self.saver();
         let open = move || {
-            let command = match saver.map_or(Ok(()), |saver| saver.save()) {
-                Ok(()) => Command::Replace(Box::new(saved), file),
+            let command = match saver.map_or(Ok(None), |saver| saver.save()) {
+                Ok(_) => Command::Replace(Box::new(saved), file),
                 Err(why) => Command::Notify(Notice::Warning(why.into())),
             };
             let _ = commands.send(command); // the session may have ended
@@ -64,12 +64,13 @@ impl Session {
         saved(&self.commands)
     }
 
-    /// Saves the session in its file, if it has one, and waits until the file is written.
+    /// Saves the session in its file, if it has one, and waits until the file is written. Returns the
+    /// file.
     ///
     /// # Errors
     /// A sentence for the user that says why it was not saved.
-    pub fn save_to_its_file(&self) -> Result<(), String> {
-        self.saver().map_or(Ok(()), |saver| saver.save())
+    pub fn save_to_its_file(&self) -> Result<Option<PathBuf>, String> {
+        self.saver().map_or(Ok(None), |saver| saver.save())
     }
 
     /// A handle that saves the session from any thread; `None` if the session has no file.
@@ -129,16 +130,17 @@ pub struct Saver {
 }
 
 impl Saver {
-    /// Saves the session and waits until the file is written. Does nothing once another session
-    /// was opened in its place.
+    /// Saves the session and waits until the file is written. Returns the file, or `None` once another
+    /// session was opened in its place: then nothing is written.
     ///
     /// # Errors
     /// A sentence for the user that says why it was not saved.
-    pub fn save(&self) -> Result<(), String> {
-        let path = self.file.path();
-        path.map_or(Ok(()), |path| {
-            save(&self.commands, &self.file, &path).map(|_| ())
-        })
+    pub fn save(&self) -> Result<Option<PathBuf>, String> {
+        let Some(path) = self.file.path() else {
+            return Ok(None);
+        };
+        let is_written = save(&self.commands, &self.file, &path)?;
+        Ok(is_written.then_some(path))
     }
 }
 
