@@ -153,7 +153,7 @@ impl Action {
     pub fn unavailable_message(self, context: &Context<'_>) -> Option<String> {
         let why = self.unavailable_reason(context)?;
         Some(match self.row() {
-            Some(row) => tr!("{what}: {why}", what = row.help(), why = why),
+            Some(row) => tr!("{what}: {why}", what = row.name(), why = why),
             None => why,
         })
     }

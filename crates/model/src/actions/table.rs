@@ -124,6 +124,14 @@ impl Row {
         lang::text(self.help)
     }
 
+    /// Its help up to a colon, in the reader's language: a sentence about it goes on with a colon of
+    /// its own.
+    pub fn name(&self) -> &'static str {
+        let help = self.help();
+        let end = [": ", "："].iter().filter_map(|colon| help.find(colon));
+        &help[..end.min().unwrap_or(help.len())]
+    }
+
     /// The keys and the mouse's way, as help and documents show them: `Space, Enter`.
     pub fn keys(&self) -> String {
         let mut names: Vec<String> = self.chords.iter().map(Chord::to_string).collect();
@@ -881,6 +889,16 @@ mod tests {
                 assert_eq!(action_for(*chord), Some(row.action));
             }
         }
+    }
+
+    #[test]
+    fn a_name_has_no_colon_so_that_a_notice_has_one() {
+        for row in TABLE {
+            assert!(!row.name().contains([':', '：']), "{}", row.name());
+            assert!(!row.name().is_empty() && row.help().starts_with(row.name()));
+        }
+        let pencil = Action::from(EditAction::TogglePencil).row();
+        assert_eq!(pencil.map(Row::name), Some("Pencil"));
     }
 
     #[test]
