@@ -13,7 +13,9 @@ use life::{Lattice, Rule, Size};
 use model::KernelChoice;
 use model::PictureSource;
 use model::trace::{StepFacts, StepKind, TimedRound};
-use model::{Pace, Picture, Series, Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Trace};
+use model::{
+    Finding, Pace, Picture, Series, Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Trace,
+};
 
 /// The figures of a session that does well.
 pub fn status(instances: usize, size: Size) -> Status {
@@ -313,11 +315,17 @@ pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
     }
     let is_over = measured == 5;
     let factors = [
-        ("a stream each instead of one stream", "12.1× faster ± 0.2"),
-        ("a batch instead of a stream each", "1.24× faster ± 0.04"),
+        (
+            "a stream each instead of one stream",
+            Finding::of(12.1, [11.9, 12.3]),
+        ),
+        (
+            "a batch instead of a stream each",
+            Finding::of(1.24, [1.2, 1.28]),
+        ),
     ];
     let factors = factors.into_iter().take(if batched { 2 } else { 1 });
-    let factors = factors.map(|(label, found)| (lang::shown(label), found.to_owned()));
+    let factors = factors.map(|(label, found)| (lang::shown(label), found.in_words()));
     LessonPage {
         title: lang::shown("1, 2, 4 … instances: the speed-up curve"),
         number: 6,
