@@ -207,10 +207,14 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 
 fn costs(status: &Status) -> Vec<Figure> {
     let launch = status.launch_us.map_or(UNKNOWN.into(), time_us);
+    let timed = match status.timed_one_in {
+        1 => tr!("by events in every round").to_owned(),
+        rounds => tr!("by events in one round of {rounds}", rounds = rounds),
+    };
     vec![
         figure(2, tr!("time per launch"), launch.clone())
             .short(tr!("{} per launch", launch))
-            .with_note(tr!("by events; 1 round in {} timed", status.timed_one_in))
+            .with_note(timed)
             .tip(tr!(
                 "median time of a kernel launch on the device, measured by events around it"
             )),

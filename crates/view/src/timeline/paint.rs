@@ -447,11 +447,14 @@ fn paint_foot(
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")
     };
-    let how = tr!(
-        "{how}; 1 round in {one_in} is timed",
-        how = how,
-        one_in = status.timed_one_in
-    );
+    let how = match status.timed_one_in {
+        1 => tr!("{how}; every round is timed", how = how),
+        rounds => tr!(
+            "{how}; one round of {rounds} is timed",
+            how = how,
+            rounds = rounds
+        ),
+    };
     let folds = match folded {
         0 | 1 => String::new(),
         _ => tr!("; {folded} streams per row", folded = folded),

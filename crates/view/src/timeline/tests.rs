@@ -66,7 +66,7 @@ fn everything_stays_inside_the_timeline_and_whole() {
             for wanted in [
                 "overlap",
                 "round is shown here",
-                "(about 2 µs longer); 1 round in 8",
+                "(about 2 µs longer); one round of 8",
                 "download",
             ] {
                 let found = texts(shapes)
