@@ -11,6 +11,7 @@ mod state;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
+use lang::Message;
 use life::{Lattice, Size};
 use model::{Change, Edit, PicturePlan, PictureSource, SessionAction, Status};
 use session::{SavedSession, Saver};
@@ -45,7 +46,7 @@ pub trait SessionHandle: PictureSource + Send + 'static {
         None
     }
     /// As [`session::Session::open`]; nothing happens where no session can be opened.
-    fn open_saved(&mut self, _saved: SavedSession) {}
+    fn open_saved(&mut self, _saved: SavedSession, _what: Message) {}
     /// As [`session::Session::grow`]; nothing happens where nothing can be edited.
     fn grow(&self, _size: Size, _place: Option<(usize, Change)>) {}
     /// The lessons, where there are any; none by default.

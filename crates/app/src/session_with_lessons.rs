@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use crate::{LessonSource, SessionHandle, Wake};
-use lang::tr;
+use lang::{Message, tr};
 use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress, SweepSetup};
 use life::{Lattice, Size};
 use model::PictureSource;
@@ -365,9 +365,9 @@ impl SessionHandle for SessionWithLessons {
         self.session.saver()
     }
 
-    fn open_saved(&mut self, saved: SavedSession) {
+    fn open_saved(&mut self, saved: SavedSession, what: Message) {
         LessonSource::close(self); // it would go on with the former session
-        self.session.open(saved);
+        self.session.open(saved, what);
     }
 
     fn grow(&self, size: Size, place: Option<(usize, Change)>) {

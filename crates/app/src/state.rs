@@ -130,11 +130,11 @@ impl<W: SessionHandle> AppState<W> {
         }
     }
 
-    /// Opens a saved session in place of the present one.
-    pub fn open_session(&mut self, saved: SavedSession) {
+    /// Opens a saved session in place of the present one; a notice says `what` once it is open.
+    pub fn open_session(&mut self, saved: SavedSession, what: Message) {
         self.with_lessons(|lessons, source| lessons.close(source));
         if let Some(session) = &mut self.session {
-            session.open_saved(saved);
+            session.open_saved(saved, what);
         }
     }
 

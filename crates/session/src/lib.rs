@@ -37,7 +37,7 @@ pub use start::NewCells;
 use state::Notice;
 
 use engine::{EngineError, Result};
-use lang::tr;
+use lang::{Message, tr};
 use life::{Lattice, Size};
 use model::{
     Change, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, SessionAction, Setup,
@@ -66,8 +66,8 @@ enum Command {
     Save(Sender<SavedSession>),
     /// Continues a saved session, whose setup this one was started with.
     Open(Box<SavedSession>),
-    /// Replaces the session, whose file this is, by a saved one.
-    Replace(Box<SavedSession>, persistence::OwnFile),
+    /// Replaces the session, whose file this is, by a saved one, and then says this.
+    Replace(Box<SavedSession>, persistence::OwnFile, Message),
     /// Shows a notice.
     Notify(Notice),
     /// A background task has finished: the loop takes its result.

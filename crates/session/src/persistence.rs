@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::state::Notice;
 use crate::{Command, SavedSession, Session};
 use engine::Result;
-use lang::{message, tr};
+use lang::{Message, message, tr};
 use life::{dated_path, shown};
 use model::Setup;
 
@@ -42,19 +42,28 @@ impl Session {
 
     /// Replaces this session by a saved one, on the devices of this one. A session that has a file
     /// is saved there first; the saved one has no file of its own, so that nothing overwrites it
-    /// unasked. If this session cannot be saved, or memory is lacking for the saved one, everything
-    /// stays as it is, this session's file too; a notice says why.
-    pub fn open(&self, saved: SavedSession) {
+    /// unasked. If this session cannot be saved or has ended, or memory is lacking for the saved one,
+    /// everything stays as it is, this session's file too; a notice says why. `what` is the notice
+    /// once it is open.
+    pub fn open(&self, saved: SavedSession, what: Message) {
         let (commands, file) = (self.commands.clone(), self.file.clone());
         let saver = self.saver();
-        let open = move || {
+        self.in_background("open", move || {
             let command = match saver.map_or(Ok(None), |saver| saver.save()) {
-                Ok(_) => Command::Replace(Box::new(saved), file),
+                Ok(_) => Command::Replace(Box::new(saved), file, what),
                 Err(why) => Command::Notify(Notice::Warning(why.into())),
             };
             let _ = commands.send(command); // the session may have ended
-        };
-        let _ = std::thread::Builder::new().name("open".into()).spawn(open);
+        });
+    }
+
+    /// Works on a thread of its own; where the system gives none, a notice says so.
+    fn in_background(&self, name: &str, work: impl FnOnce() + Send + 'static) {
+        let thread = std::thread::Builder::new().name(name.into());
+        if let Err(error) = thread.spawn(work) {
+            let why = message!("cannot start a thread: {error}", error = error);
+            let _ = self.commands.send(Command::Notify(Notice::Warning(why)));
+        }
     }
 
     /// Requests the session in a form that can be saved, as of a moment between two rounds. The
@@ -90,15 +99,14 @@ impl Session {
             let path = dated_path(Path::new("."), "json");
             std::path::absolute(&path).unwrap_or(path) // nobody named it: where it is must be said
         });
-        let write = move || {
+        self.in_background("save", move || {
             let notice = match save(&commands, &file, &path) {
                 Ok(true) => Notice::Done(message!("the session is saved in {}", shown(&path))),
                 Ok(false) => return,
                 Err(why) => Notice::Warning(why.into()),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
-        };
-        let _ = std::thread::Builder::new().name("save".into()).spawn(write);
+        });
     }
 }
 

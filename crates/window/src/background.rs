@@ -11,7 +11,7 @@ use crate::editing::PatternToSave;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
 use app::{SessionHandle, Wake};
-use lang::tr;
+use lang::{Message, tr};
 use life::Lattice;
 use session::SavedSession;
 use view::ViewError;
@@ -28,7 +28,7 @@ pub(crate) enum BackgroundResult {
     /// A pattern that was read for a panel, as a whole lattice.
     Opened(usize, Arc<Lattice>, String),
     /// A session that was read, and what is to be said of it.
-    OpenedSession(Box<SavedSession>, String),
+    OpenedSession(Box<SavedSession>, Message),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
     TooLarge(usize, OversizedPattern, String),
     /// Such a pattern in the middle of a larger lattice, and for which instance.
@@ -147,8 +147,7 @@ impl<W: SessionHandle> Handler<W> {
             }
             BackgroundResult::OpenedSession(saved, what) => {
                 self.dialogs.close_pending_file();
-                self.open_session(*saved);
-                self.show_notice(what);
+                self.open_session(*saved, what);
             }
             BackgroundResult::TooLarge(instance, pattern, why) => {
                 self.dialogs.close_pending_file();

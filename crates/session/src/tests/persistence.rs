@@ -200,10 +200,11 @@ fn a_session_is_opened_in_place_of_another() {
     });
     let from = SavedSession::load(&path("other.json")).unwrap();
     assert!(SavedSession::is_in(&path("other.json")));
-    session.open(from);
+    session.open(from, "opened it".into());
     let opened = wait_for(&session, "the other session", |status| {
         status.size == size && status.generation == 4 && !status.running
     });
+    assert_eq!(opened.notice.as_deref(), Some("opened it"));
     assert_eq!(opened.instances, 3);
     assert_eq!(opened.kernel.name, "shared");
     assert!(opened.comparison.is_none());
@@ -235,7 +236,7 @@ fn a_session_that_there_is_no_memory_for_is_not_opened() {
     let mut from = saved(&session);
     from.setup.size = Size::new(262_144, 262_144).unwrap();
     from.setup.instances = 16;
-    session.open(from);
+    session.open(from, "opened it".into());
     wait_for(&session, "a word of that", |status| {
         let notice = status.notice.as_deref();
         notice.is_some_and(|it| it.contains("MiB") || it.contains("GiB"))

@@ -35,7 +35,7 @@ pub(super) enum Task {
     ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     Save(Sender<SavedSession>),
     Open(Box<SavedSession>),
-    Replace(Box<SavedSession>, OwnFile),
+    Replace(Box<SavedSession>, OwnFile, Message),
 }
 
 /// A kernel, or the position of a switch.
@@ -98,8 +98,8 @@ impl SessionWorker {
                 self.restore_pending = true;
                 self.enqueue(Request::EngineIdle, Task::Open(session));
             }
-            Command::Replace(session, file) => {
-                self.enqueue(Request::EngineIdle, Task::Replace(session, file));
+            Command::Replace(session, file, what) => {
+                self.enqueue(Request::EngineIdle, Task::Replace(session, file, what));
             }
             Command::Notify(notice) => {
                 self.notify(notice);
@@ -128,6 +128,7 @@ impl SessionWorker {
                 Requirement::Nothing | Requirement::Session => self.act(action),
             },
             Command::Notify(notice) => self.notify(notice),
+            Command::Replace(..) => self.refuse_to_open(),
             Command::View(_)
             | Command::PauseForLesson(_)
             | Command::WatchPopulation(_)
@@ -135,7 +136,6 @@ impl SessionWorker {
             | Command::Edit(..)
             | Command::Grow(..)
             | Command::Open(_)
-            | Command::Replace(..)
             | Command::Ready
             | Command::Close => {}
         }
@@ -150,15 +150,23 @@ impl SessionWorker {
             match task {
                 Task::ReadCells(instance, answer) => self.wait_for_cells(instance, answer),
                 Task::Save(answer) => self.wait_for_session(answer),
+                Task::Replace(..) => self.refuse_to_open(),
                 Task::State
                 | Task::Begin { .. }
                 | Task::Switch(_)
                 | Task::View(_)
                 | Task::Comparison
-                | Task::Open(_)
-                | Task::Replace(..) => {}
+                | Task::Open(_) => {}
             }
         }
+    }
+
+    /// Says that no saved session can be opened any more.
+    fn refuse_to_open(&mut self) {
+        self.notify(Notice::Refused(message!(
+            "nothing was opened: the session has ended; start the program again"
+        )));
+        (self.wake)();
     }
 
     pub(super) fn enqueue(&mut self, request: Request, task: Task) {
@@ -313,7 +321,7 @@ impl SessionWorker {
                 Ok(())
             }
             Task::Open(session) => self.open(*session),
-            Task::Replace(session, file) => self.replace(*session, &file),
+            Task::Replace(session, file, what) => self.replace(*session, &file, what),
         };
         if let Err(error) = done {
             self.handle_error(error, false);

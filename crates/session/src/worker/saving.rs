@@ -8,9 +8,9 @@ use crate::log::{Log, Position};
 use crate::persistence::OwnFile;
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
-use crate::state::{Mode, MoveReason};
+use crate::state::{Mode, MoveReason, Notice};
 use engine::{EngineError, Result};
-use lang::{message, tr};
+use lang::{Message, message, tr};
 use life::Lattice;
 use model::{Pace, Setup};
 
@@ -136,12 +136,17 @@ impl SessionWorker {
         }
     }
 
-    /// Replaces this session by a saved one, on the same devices, and leaves its file. Nothing may be
-    /// in flight.
+    /// Replaces this session by a saved one, on the same devices, leaves its file, and says `what`.
+    /// Nothing may be in flight.
     ///
     /// # Errors
     /// Its instances cannot be made; everything is as it was then.
-    pub(super) fn replace(&mut self, saved: SavedSession, file: &OwnFile) -> Result<()> {
+    pub(super) fn replace(
+        &mut self,
+        saved: SavedSession,
+        file: &OwnFile,
+        what: Message,
+    ) -> Result<()> {
         let setup = Setup {
             device: self.setup.device,
             rounds: self.setup.rounds,
@@ -167,6 +172,7 @@ impl SessionWorker {
         self.state.pace = pace;
         self.state.generations_per_round = generations;
         self.restore_pending = true;
+        self.notify(Notice::Done(what));
         self.open(saved)
     }
 

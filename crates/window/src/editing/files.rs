@@ -8,7 +8,7 @@ use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
 use app::SessionHandle;
-use lang::{message, tr};
+use lang::{Message, message, tr};
 use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, shown,
     write_atomically,
@@ -85,13 +85,17 @@ impl<W: SessionHandle> Handler<W> {
         let (path, Some(status)) = (path.to_owned(), self.status()) else {
             return;
         };
+        if status.failed.is_some() {
+            let why = tr!("nothing was opened: the session has ended; start the program again");
+            return self.not_opened(why.into());
+        }
         let (size, rule, instance) = (status.size, status.rule, status.selected);
         self.run_in_background(move || {
             let name = shown(Path::new(&path).file_name().unwrap_or_default());
             if SavedSession::is_in(Path::new(&path)) {
                 return match SavedSession::load(Path::new(&path)) {
                     Ok(saved) => {
-                        let what = tr!("opened the session {}", name);
+                        let what = message!("opened the session {}", name);
                         BackgroundResult::OpenedSession(Box::new(saved), what)
                     }
                     Err(error) => BackgroundResult::NotOpened(error.to_string()),
@@ -136,11 +140,12 @@ impl<W: SessionHandle> Handler<W> {
         });
     }
 
-    /// Opens a saved session in place of the present one. What was begun with the cells ends.
-    pub(crate) fn open_session(&mut self, saved: SavedSession) {
+    /// Opens a saved session in place of the present one; a notice says `what` once it is open. What
+    /// was begun with the cells ends.
+    pub(crate) fn open_session(&mut self, saved: SavedSession, what: Message) {
         self.end_stroke();
         self.editing.edit_overlay = EditOverlay::default();
-        self.app.open_session(saved);
+        self.app.open_session(saved, what);
     }
 
     /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE.
