@@ -459,6 +459,12 @@ impl SessionWorker {
                 break &KERNELS[at];
             }
         };
+        if kernel.name == self.setup.kernel.name {
+            self.notify(Notice::Refused(message!(
+                "No other kernel can step these lattices"
+            )));
+            return Ok(());
+        }
         self.set_kernel(kernel)
     }
 
@@ -484,16 +490,19 @@ impl SessionWorker {
         self.setup.kernel = kernel;
         self.setup.kernel_choice = KernelChoice::Explicit;
         self.setup.switches = requested.fitted_to(kernel);
-        if let Some(why) = requested.incompatibility(kernel) {
-            let now = self.setup.switches;
-            let (streams, transfer) = (now.streams, now.transfer);
-            self.notify(Notice::Done(message!(
-                "{why}; changed to streams {streams}, transfer {transfer}",
-                why = why,
-                streams = streams,
-                transfer = transfer
-            )));
-        }
+        self.notify(Notice::Done(match requested.incompatibility(kernel) {
+            None => message!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
+            Some(why) => {
+                let now = self.setup.switches;
+                let (streams, transfer) = (now.streams, now.transfer);
+                message!(
+                    "{why}; changed to streams {streams}, transfer {transfer}",
+                    why = why,
+                    streams = streams,
+                    transfer = transfer
+                )
+            }
+        }));
         if let Some(comparison) = &mut self.comparison {
             comparison.b_switches = comparison.b_switches.fitted_to(kernel);
         }
