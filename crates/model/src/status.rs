@@ -169,6 +169,11 @@ pub struct TimeStatus {
     pub run_to: Option<u64>,
     /// The oldest generation of the selected instance that can be reached by going back.
     pub oldest: Option<u64>,
+    /// While generations are computed again on the way to one that was left: how much of that is
+    /// done, in percent.
+    pub recomputing: Option<u8>,
+    /// The instances that were filled with a new soup in the last [`NOTICE_TIME`].
+    pub reseeded: Arc<[usize]>,
 }
 
 impl Default for TimeStatus {
@@ -178,6 +183,8 @@ impl Default for TimeStatus {
             settled: Arc::default(),
             run_to: None,
             oldest: None,
+            recomputing: None,
+            reseeded: Arc::default(),
         }
     }
 }

@@ -19,6 +19,8 @@ pub enum RunState {
     Running,
     /// Paused by the user or by a condition.
     Paused,
+    /// Generations are computed again on the way to one that was left.
+    Recomputing,
     /// The session has ended.
     Ended,
 }
@@ -47,7 +49,7 @@ pub struct Figure {
 pub struct Figures {
     /// Whether rounds are running.
     pub state: RunState,
-    /// How fast rounds may follow one another.
+    /// How fast rounds may follow one another; how much is done, while generations are recomputed.
     pub pace: String,
     /// The generation.
     pub headline: Figure,
@@ -124,17 +126,19 @@ impl Figure {
 /// The figures of a session that is drawn like this.
 pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Figures {
     Figures {
-        state: match (&status.failed, status.running) {
+        state: match (&status.failed, status.time.recomputing) {
             (Some(_), _) => RunState::Ended,
-            (None, true) => RunState::Running,
-            (None, false) => RunState::Paused,
+            (None, Some(_)) => RunState::Recomputing,
+            (None, None) if status.running => RunState::Running,
+            (None, None) => RunState::Paused,
         },
-        pace: match status.pace {
+        pace: match (status.pace, status.time.recomputing) {
             // What has ended has none.
             _ if status.failed.is_some() => String::new(),
-            Pace::Unthrottled => tr!("unthrottled").into(),
-            Pace::Maximum => tr!("maximum").into(),
-            pace => tr!("at most {pace}", pace = pace),
+            (_, Some(percent)) => format!("{percent} %"),
+            (Pace::Unthrottled, None) => tr!("unthrottled").into(),
+            (Pace::Maximum, None) => tr!("maximum").into(),
+            (pace, None) => tr!("at most {pace}", pace = pace),
         },
         headline: figure(0, tr!("generation"), grouped(status.generation))
             .short(tr!("gen {}", grouped(status.generation)))
@@ -182,9 +186,14 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         Some(rate) if status.running => si(rate).trim_end().to_owned(),
         _ => UNKNOWN.into(),
     };
-    let speed = format!("{}cell/s", si(status.cells_per_second));
+    let (speed, rounds) = match status.time.recomputing {
+        Some(_) => (UNKNOWN.into(), UNKNOWN.into()),
+        None => (
+            format!("{}cell/s", si(status.cells_per_second)),
+            si(status.rounds_per_second).trim_end().to_owned(),
+        ),
+    };
     let generations = generations(status);
-    let rounds = si(status.rounds_per_second).trim_end().to_owned();
     vec![
         figure(0, tr!("speed"), speed.clone())
             .short(speed)
@@ -343,9 +352,12 @@ fn kernel(status: &Status) -> Vec<Figure> {
     ]
 }
 
-/// Generations per second, of each instance.
+/// Generations per second, of each instance; unknown while generations are recomputed.
 pub fn generations(status: &Status) -> String {
-    si(status.generations_per_second).trim_end().to_owned()
+    match status.time.recomputing {
+        Some(_) => UNKNOWN.into(),
+        None => si(status.generations_per_second).trim_end().to_owned(),
+    }
 }
 
 /// How instances share streams, in short.

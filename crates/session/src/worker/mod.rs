@@ -174,6 +174,8 @@ struct SessionWorker {
     /// Whether the move under way is one to a generation that the user entered; its end is
     /// announced.
     announces_arrival: bool,
+    /// Since when a move is under way.
+    moving_since: Option<Instant>,
     notice: Option<(Message, Instant)>,
     /// The error that stopped the rounds, until they go on.
     halted: Option<Message>,
@@ -236,6 +238,7 @@ impl SessionWorker {
             sampling: Sampling::default(),
             lab: Measurements::default(),
             announces_arrival: false,
+            moving_since: None,
             notice: None,
             halted: None,
             failures: 0,
@@ -331,6 +334,11 @@ impl SessionWorker {
         if self.notice.take_if(|notice| is_over(notice)).is_some() {
             self.changed = true;
         }
+        self.changed |= self.watch.forget_reseeds(now);
+        self.moving_since = match self.state.moving() {
+            Some(_) => self.moving_since.or(Some(now)),
+            None => None,
+        };
         self.report_waiting_request(now);
         self.reseed_one(now);
         self.renew_overlap();

@@ -42,7 +42,7 @@ impl SessionWorker {
         }
         // Cell ages, populations and cycle detection begin again.
         if route.source != Source::Here {
-            self.watch.replaced(0..self.setup.instances);
+            self.watch.moved(self.setup.instances);
         }
         self.snapshots.mark_stale();
         self.statistics.restart();

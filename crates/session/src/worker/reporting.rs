@@ -1,13 +1,16 @@
 //! Notices and the status.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::state::{Mode, Notice};
 use lang::{Message, message};
 use model::Status;
 use model::ladder::recorded;
+
+/// How long a move takes at least that is shown as such.
+const MIN_SHOWN_MOVE: Duration = Duration::from_millis(200);
 
 impl SessionWorker {
     /// Shows a notice for some seconds, and logs it.
@@ -45,7 +48,8 @@ impl SessionWorker {
     pub(super) fn make_status(&self, now: Instant) -> Status {
         let mut status = Status::before_start(&self.setup);
         let (rounds, generations) = self.statistics.rates(now);
-        let at_work = self.state.is_at_work();
+        // What is computed again on the way to a generation has no rates.
+        let at_work = self.state.is_at_work() && self.state.moving().is_none();
         let rate = |per_second: f64| if at_work { per_second } else { 0.0 };
         if let Some(instances) = &self.instances {
             let engine = instances.engine();
@@ -90,6 +94,8 @@ impl SessionWorker {
             _ => None,
         };
         status.time.oldest = self.oldest_generation();
+        status.time.recomputing = self.recomputing(now);
+        status.time.reseeded = self.watch.reseeded();
         status.last_effect = self.lab.last_effect.clone();
         status.waiting_edits = self.waiting_edits();
         status.selected = self.selected;
@@ -109,6 +115,15 @@ impl SessionWorker {
             snapshots.iter().copied(),
         )?;
         Some(oldest.max(log.start_of(here)).generation)
+    }
+
+    /// How much of a move is done, in percent, unless it has only just begun: most are over at once.
+    fn recomputing(&self, now: Instant) -> Option<u8> {
+        let since = self
+            .moving_since
+            .filter(|_| self.state.moving().is_some())?;
+        let progress = self.state.progress().unwrap_or(0.0);
+        (now - since >= MIN_SHOWN_MOVE).then_some((100.0 * progress) as u8)
     }
 
     /// The progress of a long move, as a notice.

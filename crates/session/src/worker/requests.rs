@@ -292,6 +292,9 @@ impl SessionWorker {
         }
         let is_run_to = matches!(request, Request::RunTo(_));
         let (mode, now) = (self.state.mode.clone(), self.now());
+        if let Request::Reseed { instance, .. } = request {
+            self.watch.note_reseed(instance, now);
+        }
         let snapshots = self.snapshots.positions();
         let notice = self.state.take(request, &snapshots, now);
         self.log_changed();

@@ -11,7 +11,7 @@ use super::*;
 use crate::log::Position;
 use crate::saved::{SavedSession, SavedTimeline};
 use crate::scripted_engine::{Call, Fault, Gpus};
-use crate::state::{Notice, Request};
+use crate::state::{MoveReason, Notice, Request};
 use driver::{Driver, Step};
 use engine::{EngineError, kernels};
 use life::{Lattice, Size};
@@ -468,6 +468,73 @@ fn a_session_that_has_ended_says_so_and_does_nothing() {
     assert_eq!(&*said, "the session has ended");
     act(&mut made, SessionAction::Select(1));
     assert_eq!(made.0.selected, 1, "its panels can still be looked at");
+}
+
+#[test]
+fn a_session_that_has_ended_says_that_it_opens_no_other() {
+    let mut made = worker(setup(Some(0)));
+    turn_until(&mut made, "the start", |worker| worker.state.cells_known);
+    let answer = save(&mut made.0);
+    let mut saved = None;
+    turn_until(&mut made, "a saved session", |_| {
+        saved = saved.take().or_else(|| answer.try_recv().ok());
+        saved.is_some()
+    });
+    // What still waits when it ends, and what comes behind that.
+    let saved = saved.unwrap();
+    let replace = || {
+        let what = "opened it".into();
+        Command::Replace(Box::new(saved.clone()), Default::default(), what)
+    };
+    let said = "nothing was opened: the session has ended; start the program again";
+    made.0.dispatch(replace());
+    made.0.fail("of a sudden".into());
+    assert_eq!(&*made.0.notice.take().unwrap().0, said);
+    made.0.dispatch(replace());
+    assert_eq!(&*made.0.notice.take().unwrap().0, said);
+}
+
+#[test]
+fn a_change_of_the_kernel_says_which_one_steps_now() {
+    let mut made = worker(setup(Some(0)));
+    let before = made.0.setup.kernel;
+    act(&mut made, SessionAction::NextKernel);
+    turn_until(&mut made, "another kernel", |worker| {
+        worker.setup.kernel.name != before.name
+    });
+    let kernel = made.0.setup.kernel;
+    let (said, _) = made.0.notice.take().unwrap();
+    assert_eq!(*said, *format!("kernel {}: {}", kernel.name, kernel.title));
+}
+
+#[test]
+fn a_panel_that_was_filled_again_is_named_for_a_while() {
+    let mut made = worker(dying());
+    let now = Instant::now();
+    assert!(made.0.make_status(now).time.reseeded.is_empty());
+    let instance = reseeded(&mut made).unwrap();
+    assert_eq!(*made.0.make_status(now).time.reseeded, [instance]);
+    assert!(!made.0.watch.forget_reseeds(now));
+    let later = Instant::now() + 2 * NOTICE_TIME;
+    assert!(made.0.watch.forget_reseeds(later));
+    assert!(made.0.make_status(later).time.reseeded.is_empty());
+}
+
+#[test]
+fn what_is_computed_again_is_no_pause_and_has_no_rates() {
+    let mut made = worker(setup(None));
+    turn_until(&mut made, "some rounds", |worker| generation(worker) > 2);
+    let now = Instant::now();
+    assert_eq!(made.0.make_status(now).time.recomputing, None);
+    let target = made.0.state.position;
+    let reason = MoveReason::Opening;
+    made.0.state.begin_move(target, reason, Mode::Paused);
+    made.0.moving_since = Some(now);
+    // Most are over before anyone sees them.
+    assert_eq!(made.0.make_status(now).time.recomputing, None);
+    let status = made.0.make_status(now + Duration::from_secs(1));
+    assert_eq!(status.time.recomputing, Some(0));
+    assert_eq!(status.rounds_per_second, 0.0);
 }
 
 #[test]

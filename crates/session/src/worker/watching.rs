@@ -12,8 +12,8 @@ use crate::settling::Detector;
 use crate::state::{Mode, Notice};
 use engine::Measure;
 use lang::{Message, message};
-use model::Settled;
 use model::population::Populations;
+use model::{NOTICE_TIME, Settled};
 use model::{Start, StopWhenStill};
 
 /// How long a dead or periodic panel is shown before it is refilled.
@@ -34,6 +34,8 @@ pub(super) struct Watch {
     drawn: BTreeSet<usize>,
     /// Whether the rounds were stopped for the present settled states.
     stopped: bool,
+    /// The instances that were refilled lately, and when.
+    reseeded: Vec<(usize, Instant)>,
     pub(super) populations: Arc<Mutex<Populations>>,
 }
 
@@ -64,6 +66,33 @@ impl Watch {
         self.drawn = drawn;
     }
 
+    /// Notes that an instance is refilled.
+    pub(super) fn note_reseed(&mut self, instance: usize, now: Instant) {
+        self.reseeded.retain(|(other, _)| *other != instance);
+        self.reseeded.push((instance, now));
+    }
+
+    /// The instances that were refilled lately.
+    pub(super) fn reseeded(&self) -> Arc<[usize]> {
+        self.reseeded
+            .iter()
+            .map(|(instance, _)| *instance)
+            .collect()
+    }
+
+    /// Forgets the instances that were refilled some time ago. Returns whether there were any.
+    pub(super) fn forget_reseeds(&mut self, now: Instant) -> bool {
+        let count = self.reseeded.len();
+        self.reseeded.retain(|(_, at)| now - *at <= NOTICE_TIME);
+        self.reseeded.len() < count
+    }
+
+    /// Begins again, after all lattices were replaced on the way to another position.
+    pub(super) fn moved(&mut self, instances: usize) {
+        self.reseeded.clear();
+        self.replaced(0..instances);
+    }
+
     fn with_populations(&self, work: impl FnOnce(&mut Populations)) {
         let populations = self.populations.lock();
         work(&mut populations.unwrap_or_else(|poisoned| poisoned.into_inner()));
@@ -75,6 +104,7 @@ impl Watch {
         self.settled = vec![None; instances].into();
         self.since = vec![None; instances];
         self.stopped = false;
+        self.reseeded.clear();
         self.with_populations(|populations| populations.clear(instances));
     }
 

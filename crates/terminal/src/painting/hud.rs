@@ -130,6 +130,7 @@ pub(super) fn paint(
         return;
     };
     let top = places.hud;
+    let recomputing = tr!("» recomputing {percent}", percent = figures.pace);
     let (state, style) = match figures.state {
         RunState::Ended => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
         RunState::Running => (
@@ -137,6 +138,10 @@ pub(super) fn paint(
             depth.on(PALETTE.running, PALETTE.running_background),
         ),
         RunState::Paused => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
+        RunState::Recomputing => (
+            recomputing.as_str(),
+            depth.on(PALETTE.on_notice, PALETTE.notice),
+        ),
     };
     let line = in_line(figures, frame, status, places);
     let room = |state: &str| usize::from(top.width).saturating_sub(lang::columns(state) + 3);

@@ -76,6 +76,13 @@ fn said() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
+            name: "recomputing",
+            status: |status| {
+                (status.running, status.time.recomputing) = (false, Some(42));
+            },
+            ..SCREEN
+        },
+        Scenario {
             name: "paused-notice",
             status: |status| {
                 status.running = false;
@@ -192,6 +199,7 @@ pub(super) fn settle(status: &mut Status) {
     status.time.settled = (0..status.instances).map(|i| all[i % all.len()]).collect();
     status.time.settings.stop_when_still = StopWhenStill::All;
     status.time.settings.reseed = true;
+    status.time.reseeded = [4].into();
     status.time.oldest = Some(12_000);
     status.time.run_to = Some(1_000_000);
     status.selected = 2;

@@ -10,13 +10,20 @@ use screen::figures::{RunState, Urgency};
 use screen::theme::Palette;
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
-/// room.
-pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: RunState, pace: &str) {
+/// room. At its right end, `free` pixels stay empty.
+pub(super) fn state(
+    painter: &ThemedPainter,
+    rect: Rect,
+    unit: f32,
+    (state, pace): (RunState, &str),
+    free: f32,
+) {
     let palette = &painter.palette;
     let colour = state_text_colour(state, palette);
     let (background, word) = match state {
         RunState::Running => (palette.running_background, tr!("running")),
         RunState::Paused => (palette.accent, tr!("PAUSED")),
+        RunState::Recomputing => (palette.notice, tr!("recomputing")),
         RunState::Ended => (palette.failed, tr!("ENDED")),
     };
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
@@ -29,7 +36,7 @@ pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: RunSt
     );
     paint_sign(painter, sign, state, colour);
     let left = sign.right() + 9.0 * unit;
-    let room = rect.right() - left - 10.0 * unit;
+    let room = rect.right() - free - left - 10.0 * unit;
     let word = fitted(painter, word, medium(19.0 * unit), colour, room);
     let used = word.size().x + 10.0 * unit;
     put(
@@ -42,14 +49,14 @@ pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: RunSt
         let pace = fitted(painter, pace, regular(14.0 * unit), colour, room - used);
         put(
             painter,
-            rect.right_center() - vec2(12.0 * unit, 0.0),
+            rect.right_center() - vec2(free + 12.0 * unit, 0.0),
             Align2::RIGHT_CENTER,
             pace,
         );
     }
 }
 
-/// Paints the state's sign: a triangle, two bars, a square.
+/// Paints the state's sign: a triangle, two bars, two triangles, a square.
 pub(super) fn paint_sign(painter: &ThemedPainter, sign: Rect, state: RunState, colour: Color32) {
     let size = sign.width();
     match state {
@@ -62,6 +69,13 @@ pub(super) fn paint_sign(painter: &ThemedPainter, sign: Rect, state: RunState, c
             painter.rect_filled(Rect::from_min_size(sign.min, bar), 0.0, colour);
             let right = sign.right_top() - vec2(bar.x, 0.0);
             painter.rect_filled(Rect::from_min_size(right, bar), 0.0, colour);
+        }
+        RunState::Recomputing => {
+            for half in [sign.left(), sign.center().x] {
+                let half = Rect::from_min_size(pos2(half, sign.top()), vec2(0.5 * size, size));
+                let corners = vec![half.left_top(), half.right_center(), half.left_bottom()];
+                painter.add(Shape::convex_polygon(corners, colour, egui::Stroke::NONE));
+            }
         }
         RunState::Ended => {
             painter.rect_filled(sign, 0.0, colour);
@@ -96,6 +110,7 @@ pub(super) fn state_text_colour(state: RunState, palette: &Palette<Color32>) -> 
     match state {
         RunState::Running => palette.running,
         RunState::Paused => palette.on_accent,
+        RunState::Recomputing => palette.on_notice,
         RunState::Ended => palette.on_failed,
     }
 }

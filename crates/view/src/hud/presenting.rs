@@ -37,7 +37,7 @@ pub(super) fn paint(
     let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
     let generations = match figures.state {
         RunState::Running => figures::generations(status),
-        RunState::Paused | RunState::Ended => "–".into(),
+        RunState::Paused | RunState::Recomputing | RunState::Ended => "–".into(),
     };
     paint_state(painter, inside, unit, figures.state);
     let (switch, factor, tone) = told(frame.screen.finding.as_deref());
@@ -95,6 +95,7 @@ fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: RunState
     let (word, text_colour) = match state {
         RunState::Running => (tr!("running"), palette.running),
         RunState::Paused => (tr!("paused"), palette.accent),
+        RunState::Recomputing => (tr!("recomputing"), palette.value),
         RunState::Ended => (tr!("ended"), palette.failed_text),
     };
     let room = (STATE - 18.0) * unit;

@@ -1,10 +1,11 @@
-//! A word on each panel that is known to go on the same for ever.
+//! A word on each panel that is known to go on the same for ever, or was just filled with a new soup.
 
 use egui::{Align2, vec2};
 
 use crate::hud::rect_of;
 use crate::hud::style::{ThemedPainter, medium, put, translucent};
 use crate::layout::Layout;
+use lang::tr;
 use model::Status;
 
 /// Paints them in the panels' lower left corners, where panels are large enough.
@@ -19,12 +20,14 @@ pub(crate) fn paint(
     let background = translucent(painter.palette.tag_background, 0xE0);
     for place in 0..layout.tiling.count {
         let instance = only.unwrap_or(place);
-        let Some(how) = status.time.settled.get(instance).copied().flatten() else {
-            continue;
+        let settled = status.time.settled.get(instance).copied().flatten();
+        let word = match settled {
+            Some(how) => how.to_string(),
+            None if status.time.reseeded.contains(&instance) => tr!("reseeded").into(),
+            None => continue,
         };
         let panel = rect_of(layout.tiling.rect(place));
-        let word =
-            painter.layout_no_wrap(how.to_string(), medium(13.0 * unit), painter.palette.value);
+        let word = painter.layout_no_wrap(word, medium(13.0 * unit), painter.palette.value);
         let size = word.size() + vec2(10.0, 4.0) * unit;
         if size.x > panel.width() || 3.0 * size.y > panel.height() {
             continue;
