@@ -15,7 +15,7 @@ use life::Size;
 pub enum StepKind {
     /// A kernel that steps lattices.
     Launch,
-    /// A kernel that only converts or reduces.
+    /// A kernel that converts, reduces, measures or sets cells, and steps none.
     Support,
     /// A copy to the device.
     Upload,

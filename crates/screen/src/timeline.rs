@@ -36,7 +36,7 @@ pub const KINDS: [(Kind, &str); 7] = [
     (Kind::Host, mark!("host call")),
     (Kind::Wait, mark!("waiting")),
     (Kind::Step(StepKind::Launch), mark!("launch")),
-    (Kind::Step(StepKind::Support), mark!("support")),
+    (Kind::Step(StepKind::Support), mark!("helper")),
     (Kind::Step(StepKind::Upload), mark!("upload")),
     (Kind::Step(StepKind::Download), mark!("download")),
     (Kind::Step(StepKind::Event), mark!("event")),
@@ -53,6 +53,16 @@ impl Kind {
             Kind::Step(StepKind::Upload) => 4,
             Kind::Step(StepKind::Download) => 5,
             Kind::Step(StepKind::Event) => 6,
+        }
+    }
+
+    /// What it is, as a tooltip; empty where its name says it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Kind::Step(StepKind::Support) => {
+                tr!("helper kernel: converts, reduces, measures or sets cells, and steps none")
+            }
+            _ => "",
         }
     }
 }

@@ -56,7 +56,8 @@ impl Chart {
             StepKind::Support => grouped(facts.cells) + tr!(" cells"),
             StepKind::Event | StepKind::Wait => String::new(),
         };
-        let lines = [lang::text(facts.label).into(), place, when, amount];
+        let meaning = bar.kind.meaning().into();
+        let lines = [lang::text(facts.label).into(), place, when, amount, meaning];
         lines.into_iter().filter(|line| !line.is_empty()).collect()
     }
 }

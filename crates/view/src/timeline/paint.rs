@@ -3,6 +3,7 @@
 use egui::{Align2, Color32, CornerRadius, Mesh, Rect, Shape, pos2, vec2};
 
 use crate::Frame;
+use crate::hit_regions;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
@@ -174,10 +175,10 @@ fn paint_legend(painter: &ThemedPainter, places: &TimelineLayout) {
         .map(|(kind, name)| {
             let font = regular(13.0 * unit);
             let name = painter.layout_no_wrap(lang::text(name).into(), font, painter.palette.value);
-            (name, kind.colour(&painter.palette))
+            (*kind, name)
         })
         .collect();
-    let widths = names.iter().map(|(name, _)| name.size().x);
+    let widths = names.iter().map(|(_, name)| name.size().x);
     let wide = widths
         .map(|width| swatch + beside + width + apart)
         .sum::<f32>()
@@ -187,11 +188,13 @@ fn paint_legend(painter: &ThemedPainter, places: &TimelineLayout) {
         true => (places.legend.right() - wide).max(places.legend.left()),
         false => places.legend.left(),
     };
-    for (name, colour) in names {
+    for (kind, name) in names {
         let middle = pos2(x + swatch / 2.0, places.legend.center().y);
         let square = Rect::from_center_size(middle, vec2(swatch, swatch));
-        painter.rect_filled(square, 2.0 * unit, colour);
+        painter.rect_filled(square, 2.0 * unit, kind.colour(&painter.palette));
         let at = pos2(square.right() + beside, middle.y);
+        let place = square.with_max_x(at.x + name.size().x);
+        hit_regions::tip(painter, place, kind.meaning());
         x = at.x + name.size().x + apart;
         put(painter, at, Align2::LEFT_CENTER, name);
     }
