@@ -513,6 +513,50 @@ pub static TABLE: &[Row] = &[
     .search(&[
         "dark", "light", "colors", "negative", "white", "深色", "浅色",
     ]),
+    Row::view(
+        ViewAction::TogglePresentation,
+        &[char('P')],
+        Topic::View,
+        "Presentation mode, with large type",
+    )
+    .search(&["projector", "lecture", "class", "投影"])
+    .in_window(),
+    Row::view(
+        ViewAction::ToggleFullscreen,
+        &[key(Key::F(11))],
+        Topic::View,
+        "Fullscreen",
+    )
+    .search(&["full screen", "maximise", "maximize", "window"])
+    .in_dialogs()
+    .in_window(),
+    Row::view(
+        ViewAction::EnlargeInterface,
+        &[ctrl('+'), ctrl('=')],
+        Topic::View,
+        "Larger interface",
+    )
+    .search(&["font", "text", "type", "scale", "zoom", "字号"])
+    .in_dialogs()
+    .in_window(),
+    Row::view(
+        ViewAction::ReduceInterface,
+        &[ctrl('-')],
+        Topic::View,
+        "Smaller interface",
+    )
+    .search(&["font", "text", "type", "scale", "zoom", "字号"])
+    .in_dialogs()
+    .in_window(),
+    Row::view(
+        ViewAction::DefaultInterface,
+        &[ctrl('0')],
+        Topic::View,
+        "Default interface size",
+    )
+    .search(&["font", "text", "type", "scale", "zoom", "reset", "字号"])
+    .in_dialogs()
+    .in_window(),
     Row::session(
         SessionAction::CycleSwitch(Switch::Streams),
         &[key(Key::F(2))],
@@ -659,50 +703,6 @@ pub static TABLE: &[Row] = &[
         "Lessons",
     )
     .search(&["teach", "tutorial", "course", "learn", "教程"]),
-    Row::view(
-        ViewAction::TogglePresentation,
-        &[char('P')],
-        Topic::Lessons,
-        "Presentation mode, with large type",
-    )
-    .search(&["projector", "lecture", "class", "投影"])
-    .in_window(),
-    Row::view(
-        ViewAction::ToggleFullscreen,
-        &[key(Key::F(11))],
-        Topic::Lessons,
-        "Fullscreen",
-    )
-    .search(&["full screen", "maximise", "maximize", "window"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(
-        ViewAction::EnlargeInterface,
-        &[ctrl('+'), ctrl('=')],
-        Topic::Lessons,
-        "Larger interface",
-    )
-    .search(&["font", "text", "type", "scale", "zoom", "字号"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(
-        ViewAction::ReduceInterface,
-        &[ctrl('-')],
-        Topic::Lessons,
-        "Smaller interface",
-    )
-    .search(&["font", "text", "type", "scale", "zoom", "字号"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(
-        ViewAction::DefaultInterface,
-        &[ctrl('0')],
-        Topic::Lessons,
-        "Default interface size",
-    )
-    .search(&["font", "text", "type", "scale", "zoom", "reset", "字号"])
-    .in_dialogs()
-    .in_window(),
     Row::edit(
         EditAction::OpenPattern,
         &[ctrl('O')],

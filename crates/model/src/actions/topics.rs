@@ -45,7 +45,7 @@ impl Topic {
             Topic::View => tr!("Panels and view"),
             Topic::Switches => tr!("CUDA switches"),
             Topic::Measuring => tr!("Measuring"),
-            Topic::Lessons => tr!("Lessons and presenting"),
+            Topic::Lessons => tr!("Lessons"),
             Topic::Files => tr!("Files and recording"),
             Topic::Program => tr!("Program"),
         }
