@@ -110,19 +110,17 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit
             put(painter, foot, Align2::CENTER_BOTTOM, label);
         }
     }
-    let text = under_pointer(frame);
-    if !text.is_empty() {
-        let room = Rect::from_min_max(pos2(x + 8.0 * unit, inside.top()), inside.max);
-        let text = fitted(
-            painter,
-            &text,
-            regular(13.0 * unit),
-            painter.palette.label,
-            room.width(),
-        );
-        if text.size().x <= room.width() {
-            put(painter, room.right_center(), Align2::RIGHT_CENTER, text);
-        }
+    let room = Rect::from_min_max(pos2(x + 8.0 * unit, inside.top()), inside.max);
+    let galley = |text: &String| {
+        let font = regular(13.0 * unit);
+        fitted(painter, text, font, painter.palette.label, room.width())
+    };
+    let mut texts = under_pointer(frame)
+        .into_iter()
+        .map(|text| (galley(&text), text));
+    // The longest that is there whole.
+    if let Some((text, _)) = texts.find(|(galley, text)| galley.text() == text) {
+        put(painter, room.right_center(), Align2::RIGHT_CENTER, text);
     }
 }
 
@@ -344,22 +342,35 @@ fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, text_colour: Co
     }
 }
 
-/// The cell under the pointer, and the selection's size.
-fn under_pointer(frame: &Frame<'_>) -> String {
-    let mut parts = Vec::new();
-    if let Some((instance, [x, y])) = frame.edit_overlay.pointed {
-        parts.push(tr!(
+/// The cell under the pointer and the selection's size, in ever fewer words; none where there is
+/// neither.
+fn under_pointer(frame: &Frame<'_>) -> Vec<String> {
+    let cell = frame.edit_overlay.pointed.map(|(instance, [x, y])| {
+        let long = tr!(
             "instance {instance} · column {x} · row {y}",
             instance = instance,
             x = x,
             y = y
-        ));
-    }
-    if let Some((_, area)) = frame.edit_overlay.selection {
+        );
+        (long, format!("{x}, {y}"))
+    });
+    let selection = frame.edit_overlay.selection.map(|(_, area)| {
         let size = area.size;
-        parts.push(tr!("selection {size}", size = size));
-    }
-    parts.join(" · ")
+        (tr!("selection {size}", size = size), size.to_string())
+    });
+    let both = |parts: [Option<String>; 2]| {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.join(" · ")
+    };
+    let (cell_long, cell_short) = cell.unzip();
+    let (selection_long, selection_short) = selection.unzip();
+    let texts = [
+        both([cell_long.clone(), selection_long]),
+        both([cell_long, selection_short.clone()]),
+        both([cell_short.clone(), selection_short]),
+        cell_short.unwrap_or_default(),
+    ];
+    texts.into_iter().filter(|text| !text.is_empty()).collect()
 }
 
 #[cfg(test)]

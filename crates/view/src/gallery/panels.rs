@@ -291,6 +291,19 @@ fn marked() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
+            name: "selection-enlarged",
+            instances: 4,
+            options: |options, _, _| {
+                options.interface_scale = options.interface_scale.larger().unwrap();
+            },
+            edit_overlay: |edit_overlay| {
+                let size = Size::new(190, 160).unwrap();
+                edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
+                edit_overlay.pointed = Some((3, [129, 117]));
+            },
+            ..SCREEN
+        },
+        Scenario {
             name: "ghost",
             instances: 4,
             status: |status| status.running = false,

@@ -26,7 +26,7 @@ const MESSAGE_TYPE: [f32; 4] = [14.0, 13.0, 12.0, 11.0];
 const MESSAGES: f32 = 62.0;
 
 /// Paints the figures into the rectangle, `unit` pixels per unit; those of the highest ranks stay
-/// away where there is no room.
+/// away where there is no room for them.
 pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
     let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
     let foot = pos2(inside.left(), inside.bottom());
@@ -47,8 +47,8 @@ pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Fi
     paint_messages(painter, room, unit, &figures.messages);
 }
 
-/// Paints the state and the figures from the top; those of the highest ranks stay away where they
-/// would end below `bottom`. Returns where they end.
+/// Paints the state and the figures from the top, as many as end above `bottom`. Returns where they
+/// end.
 fn paint_figures(
     painter: &ThemedPainter,
     inside: Rect,
@@ -67,14 +67,7 @@ fn paint_figures(
     headline(painter, inside, y, unit, &figures.headline);
     y += LEAD * unit;
 
-    let Some(most) = most_rank(&figures.groups, (bottom - y) / unit) else {
-        return y;
-    };
-    for group in &figures.groups {
-        let kept: Vec<_> = group.iter().filter(|figure| figure.rank <= most).collect();
-        if kept.is_empty() {
-            continue;
-        }
+    for kept in with_room(&figures.groups, (bottom - y) / unit) {
         let line = (y + GROUP / 2.0 * unit - 1.0 * unit).round();
         painter.hline(
             inside.x_range(),
@@ -82,8 +75,7 @@ fn paint_figures(
             (unit.max(1.0), painter.palette.rule),
         );
         y += GROUP * unit;
-        for figure in kept {
-            let noted = noted(figure, most);
+        for (figure, noted) in kept {
             let size = vec2(inside.width(), height(figure, noted) * unit);
             let place = Rect::from_min_size(pos2(inside.left(), y), size);
             hit_regions::tip(painter, place, &figure.tip);
@@ -106,21 +98,50 @@ fn height(figure: &Figure, noted: bool) -> f32 {
     if noted { own + rows * NOTE + 2.0 } else { own }
 }
 
-/// Whether a figure's note stays: notes go before the figures of the same rank do.
-fn noted(figure: &Figure, most: u8) -> bool {
-    !figure.note.is_empty() && figure.rank.saturating_add(3) <= most
-}
-
-/// The highest rank for which there is room, if there is for any.
-fn most_rank(groups: &[Vec<Figure>], room: f32) -> Option<u8> {
-    (0..=12).rev().find(|&most| {
-        let needed = |group: &Vec<Figure>| {
-            let kept = group.iter().filter(|figure| figure.rank <= most);
-            let heights: f32 = kept.map(|figure| height(figure, noted(figure, most))).sum();
-            if heights > 0.0 { heights + GROUP } else { 0.0 }
+/// The figures for which there is room, by group, each with whether its note stays: those of the
+/// lowest ranks, and whatever else fits beside them. Notes go before the figures of the same rank do.
+fn with_room(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<(&Figure, bool)>> {
+    let all = || groups.iter().enumerate();
+    let all = || all().flat_map(|(group, figures)| figures.iter().map(move |it| (group, it)));
+    // What could be added, the most important first: a figure, or the note of one.
+    let mut parts: Vec<(u8, bool, usize, &Figure)> = all()
+        .map(|(group, figure)| (figure.rank, false, group, figure))
+        .collect();
+    parts.extend(
+        all()
+            .filter(|(_, figure)| !figure.note.is_empty())
+            .map(|(group, figure)| (figure.rank.saturating_add(3), true, group, figure)),
+    );
+    parts.sort_by_key(|&(rank, is_note, ..)| (rank, is_note));
+    let mut kept: Vec<Vec<(&Figure, bool)>> = vec![Vec::new(); groups.len()];
+    let mut left = room;
+    for (_, is_note, group, figure) in parts {
+        let here = &mut kept[group];
+        let (needed, place) = match is_note {
+            false if here.is_empty() => (GROUP + height(figure, false), None),
+            false => (height(figure, false), None),
+            true => {
+                let Some(place) = here.iter().position(|(it, _)| std::ptr::eq(*it, figure)) else {
+                    continue;
+                };
+                (height(figure, true) - height(figure, false), Some(place))
+            }
         };
-        groups.iter().map(needed).sum::<f32>() <= room
-    })
+        if needed > left {
+            continue;
+        }
+        left -= needed;
+        match place {
+            None => here.push((figure, false)),
+            Some(place) => here[place].1 = true,
+        }
+    }
+    // As they stand in their group, not by rank.
+    for (kept, figures) in kept.iter_mut().zip(groups) {
+        kept.sort_by_key(|(it, _)| figures.iter().position(|of| std::ptr::eq(*it, of)));
+    }
+    kept.retain(|group| !group.is_empty());
+    kept
 }
 
 fn headline(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
@@ -276,5 +297,40 @@ fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(U
         let corner = place.min + vec2(pad, 0.8 * pad);
         put(painter, corner, Align2::LEFT_TOP, text);
         y += height + gap;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use screen::fixtures::status;
+    use screen::{Drawing, ViewOptions};
+
+    /// Whatever the interface's size: no figure is missing that the free room would take.
+    #[test]
+    fn figures_are_left_out_only_where_there_is_no_room_for_them() {
+        let mut status = status(16, life::Size::new(256, 256).unwrap());
+        status.time.oldest = Some(12_000);
+        status.time.settings.reseed = true;
+        let figures =
+            screen::figures::figures(&status, &ViewOptions::default(), &Drawing::default());
+        let count = figures.groups.iter().flatten().count();
+        let mut counts = Vec::new();
+        for room in (40..900).map(|room| room as f32) {
+            let kept = with_room(&figures.groups, room);
+            let heights = kept.iter().flatten().map(|(it, noted)| height(it, *noted));
+            let used = heights.sum::<f32>() + GROUP * kept.len() as f32;
+            assert!(used <= room + 0.01, "{used} of {room}");
+            let kept: Vec<_> = kept.iter().flatten().map(|(it, _)| *it).collect();
+            let mut missing = figures.groups.iter().flatten();
+            let fits = missing.find(|it| {
+                !kept.iter().any(|kept| std::ptr::eq(*kept, *it))
+                    && height(it, false) + GROUP <= room - used
+            });
+            assert_eq!(fits.map(|it| &it.label), None, "{used} of {room}");
+            counts.push(kept.len());
+        }
+        assert_eq!(counts.last(), Some(&count));
+        assert!(counts[0] < count);
     }
 }

@@ -28,7 +28,7 @@ const WINDOWS: [[u32; 2]; 10] = [
     [2560, 700],
 ];
 
-fn drawing() -> Drawing {
+pub(crate) fn drawing() -> Drawing {
     Drawing {
         adapter: Some(AdapterFacts {
             name: "llvmpipe (LLVM 15.0.6, 256 bits)".into(),
@@ -109,7 +109,7 @@ pub(crate) fn each_lesson(
     );
 }
 
-fn each_frame(
+pub(crate) fn each_frame(
     status: &Status,
     options: &ViewOptions,
     timeline: impl Fn([u32; 2]) -> TimelineView,

@@ -5,14 +5,14 @@ use model::{Picture, PictureSource, Trace};
 
 use crate::Frame;
 use crate::hud::rect_of;
-use crate::hud::tests::{each, each_with, texts};
+use crate::hud::tests::{drawing, each, each_frame, each_with, texts};
 use crate::layout::{Dock, LayoutRequest, lay_out};
 use crate::timeline::TimelineView;
 use crate::timeline::paint::Chip;
 use life::Size;
 use model::{Status, Streams};
-use screen::ViewOptions;
 use screen::fixtures::{Timed, status};
+use screen::{Drawing, ViewOptions};
 
 fn shown() -> ViewOptions {
     ViewOptions {
@@ -185,12 +185,27 @@ fn what_is_under_the_pointer_is_said_within_the_window() {
 fn a_window_too_small_for_it_says_so() {
     let mut said = 0;
     let status = status(16, Size::new(128, 128).unwrap());
-    each(&status, &shown(), |frame, shapes| {
-        let (layout, _) = frame.layout().unwrap();
-        let sentence = texts(shapes).any(|(text, _)| text.contains("too small for the timeline"));
-        assert!(!sentence || layout.timeline.is_none());
-        said += usize::from(sentence);
-    });
+    // Where nothing else has just been said.
+    let drawing = Drawing {
+        notice: None,
+        ..drawing()
+    };
+    let mut timeline = TimelineView::default();
+    timeline.update(&Timed(16));
+    let timeline = |_| timeline.clone();
+    each_frame(
+        &status,
+        &shown(),
+        timeline,
+        (None, drawing),
+        |frame, shapes| {
+            let (layout, _) = frame.layout().unwrap();
+            let sentence =
+                texts(shapes).any(|(text, _)| text.contains("too small for the timeline"));
+            assert!(!sentence || layout.timeline.is_none());
+            said += usize::from(sentence);
+        },
+    );
     assert!(said > 0);
 }
 
