@@ -367,7 +367,9 @@ impl<W: SessionHandle> Handler<W> {
             at: None,
         });
         self.move_ghost();
-        let keys = tr!("Click to place, Q/W to rotate, Esc to cancel").to_owned();
+        let keys =
+            tr!("Click to place, Q/W to rotate, Esc to cancel; a right click opens the menu")
+                .to_owned();
         self.show_notice([vec![keys], remarks].concat().join("; "));
     }
 

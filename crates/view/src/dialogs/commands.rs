@@ -50,11 +50,10 @@ impl Commands {
         let mut stays = true;
         let left = style::dialog(context, cx, ("commands", Some(0.08), 660.0), |ui| {
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type a command"));
-            let field = ui.add(
-                field
-                    .desired_width(f32::INFINITY)
-                    .margin(vec2(9.0, 6.0) * unit),
-            );
+            let field = field
+                .desired_width(f32::INFINITY)
+                .margin(vec2(9.0, 6.0) * unit);
+            let field = style::with_close_button(ui, |ui| ui.add(field));
             if cx.is_top {
                 field.request_focus();
             }

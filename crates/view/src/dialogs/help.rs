@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{
-    Align, Color32, Galley, Id, Layout, Painter, Rect, RichText, ScrollArea, Sense, TextEdit, Ui,
-    pos2, vec2,
-};
+use egui::{Color32, Galley, Id, Painter, Rect, ScrollArea, Sense, TextEdit, Ui, pos2, vec2};
 
 use crate::dialogs::entries::{self, Entry};
 use crate::dialogs::{DialogContext, UiRequest, style};
@@ -53,17 +50,9 @@ impl Help {
         let unit = cx.unit;
         let mut clicked = None;
         let left = style::dialog(context, cx, ("help", Some(0.03), WIDTH), |ui| {
-            ui.horizontal(|ui| {
-                ui.heading(tr!("Keyboard shortcuts"));
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    ui.label(
-                        RichText::new(tr!("Esc closes"))
-                            .small()
-                            .color(cx.palette.label),
-                    );
-                });
-            });
-            let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type to search"));
+            style::heading(ui, tr!("Keyboard shortcuts"));
+            let hint = tr!("Search: click here and type");
+            let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
             let field = field.desired_width(f32::INFINITY);
             let field = ui.add(field.margin(vec2(9.0, 4.0) * unit));
             if cx.is_top {

@@ -1,6 +1,6 @@
 //! The menu: the action table by topic, as the screen has it, for those who do not know the keys.
 
-use egui::{Key, Modifiers, RichText, ScrollArea};
+use egui::{Align, Key, Layout, Modifiers, RichText, ScrollArea};
 
 use crate::dialogs::entries::{self, Entry, LINE};
 use crate::dialogs::{DialogContext, UiRequest, style};
@@ -56,20 +56,25 @@ impl Menu {
         let entered = presses(Key::Enter) > 0;
         let mut stays = true;
         let left = style::dialog(context, cx, ("menu", Some(0.06), 720.0), |ui| {
-            ui.horizontal_wrapped(|ui| {
-                for (at, topic) in topics.iter().enumerate() {
-                    let text_colour = if at == self.topic {
-                        cx.palette.value
-                    } else {
-                        cx.palette.label
-                    };
-                    let title = RichText::new(&topic.title).color(text_colour);
-                    let title = ui.selectable_label(at == self.topic, title);
-                    // Clicked, or passed over as menus are.
-                    if (title.hovered() || title.clicked()) && at != self.topic {
-                        (self.topic, self.chosen) = (at, None);
-                    }
-                }
+            style::with_close_button(ui, |ui| {
+                ui.with_layout(
+                    Layout::left_to_right(Align::Min).with_main_wrap(true),
+                    |ui| {
+                        for (at, topic) in topics.iter().enumerate() {
+                            let text_colour = if at == self.topic {
+                                cx.palette.value
+                            } else {
+                                cx.palette.label
+                            };
+                            let title = RichText::new(&topic.title).color(text_colour);
+                            let title = ui.selectable_label(at == self.topic, title);
+                            // Clicked, or passed over as menus are.
+                            if (title.hovered() || title.clicked()) && at != self.topic {
+                                (self.topic, self.chosen) = (at, None);
+                            }
+                        }
+                    },
+                );
             });
             ui.separator();
             let commands = &topics[self.topic].commands;

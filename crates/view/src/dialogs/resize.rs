@@ -29,7 +29,7 @@ impl ResizeDialog {
     ) -> bool {
         let mut stays = true;
         let left = style::dialog(context, cx, ("resize", Some(0.12), 620.0), |ui| {
-            ui.heading(tr!("Resize lattices?"));
+            style::heading(ui, tr!("Resize lattices?"));
             ui.label(&self.why);
             ui.label(tr!(
                 "The current cells stay in the centre. Ctrl+Z restores the previous size."

@@ -65,9 +65,8 @@ impl Shelf {
         let mut stays = true;
         let left = style::dialog(context, cx, ("shelf", None, 1080.0), |ui| {
             let width = ui.available_width();
-            ui.heading(tr!(
-                "Patterns: click one to take it, then click a panel to place it"
-            ));
+            let heading = tr!("Patterns: click one to take it, then click a panel to place it");
+            style::heading(ui, heading);
             let columns = ((width / (250.0 * unit)) as usize).max(1);
             let space = ui.spacing().item_spacing.x;
             let across = (width - 12.0 * unit) / columns as f32 - space;

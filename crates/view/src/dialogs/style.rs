@@ -2,16 +2,19 @@
 //! pixels, one pixel per point, so egui's own scaling is never used.
 
 use egui::{
-    Align2, Color32, CornerRadius, Id, Margin, Modal, Stroke, TextStyle, Ui, Visuals, vec2,
+    Align, Align2, Color32, CornerRadius, Id, Layout, Margin, Modal, Stroke, TextStyle, Ui,
+    Visuals, vec2,
 };
 
 use crate::dialogs::DialogContext;
 use crate::hud::style::{medium, regular};
+use lang::tr;
+use model::{Action, ViewAction};
 use screen::theme::Palette;
 
 /// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
 /// share of the height (none: it stands in the middle), and its width in units of type. Whether
-/// the scene beside it was clicked, which leaves it.
+/// it was left: by its [`close_button`], or by a click beside it.
 pub(super) fn dialog(
     context: &egui::Context,
     cx: DialogContext<'_>,
@@ -28,7 +31,36 @@ pub(super) fn dialog(
         ui.set_width((width * cx.unit).min(0.92 * cx.screen.width()));
         contents(ui);
     });
-    modal.backdrop_response.clicked()
+    modal.backdrop_response.clicked() || modal.response.should_close()
+}
+
+/// Lays out a dialog's heading, with the button that closes it at the right end.
+pub(super) fn heading(ui: &mut Ui, text: &str) {
+    with_close_button(ui, |ui| {
+        ui.add(egui::Label::new(egui::RichText::new(text).heading()).truncate());
+    });
+}
+
+/// Lays out the first line of a dialog, with the button that closes it at the right end.
+pub(super) fn with_close_button<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> R {
+    let line = ui.horizontal(|ui| {
+        let whole = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            close_button(ui);
+            let left = Layout::left_to_right(Align::Center);
+            ui.with_layout(left, contents).inner
+        });
+        whole.inner
+    });
+    line.inner
+}
+
+/// Lays out the button that closes the dialog.
+pub(super) fn close_button(ui: &mut Ui) {
+    let key = Action::from(ViewAction::Escape).key();
+    let text = egui::RichText::new(tr!("Close ({key}) ×", key = key)).small();
+    if ui.button(text).clicked() {
+        ui.close();
+    }
 }
 
 /// Gives every dialog its style, `unit` pixels per unit of type, in these colours.

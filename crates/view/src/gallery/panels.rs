@@ -315,7 +315,9 @@ fn marked() -> Vec<Scenario> {
                 });
             },
             drawing: |drawing| {
-                let text = tr!("Click to place, Q/W to rotate, Esc to cancel");
+                let text = tr!(
+                    "Click to place, Q/W to rotate, Esc to cancel; a right click opens the menu"
+                );
                 drawing.notice = Some(text.into());
             },
             ..SCREEN

@@ -23,7 +23,7 @@ use crate::{
     toolbar,
 };
 use lang::{Message, message, tr};
-pub(crate) use parts::{key_hint, menu as paint_menu_sign, message_colours};
+pub(crate) use parts::{close_button, key_hint, menu as paint_menu_sign, message_colours};
 pub(crate) use presenting::HEIGHT as STRIP;
 use screen::{SidePanel, ViewOptions, ViewTransform};
 use style::ThemedPainter;

@@ -105,6 +105,30 @@ pub(crate) fn key_hint(
     place.left()
 }
 
+/// The button at the right end of a side panel's title that closes it; returns where it begins.
+pub(crate) fn close_button(
+    painter: &ThemedPainter,
+    right: Pos2,
+    unit: f32,
+    action: impl Into<Action>,
+) -> f32 {
+    let action = action.into();
+    let text = tr!("Close ({key}) ×", key = action.key());
+    let font = regular(13.0 * unit);
+    let size = painter
+        .layout_no_wrap(text.clone(), font.clone(), painter.palette.value)
+        .size();
+    let place = Align2::RIGHT_CENTER.anchor_size(right, size + vec2(12.0, 5.0) * unit);
+    let background = match hit_regions::button(painter, place, "", action) {
+        true => painter.palette.raised_pointed,
+        false => painter.palette.raised,
+    };
+    painter.rect_filled(place, 4.0 * unit, background);
+    let text = painter.layout_no_wrap(text, font, painter.palette.value);
+    put(painter, place.center(), Align2::CENTER_CENTER, text);
+    place.left()
+}
+
 /// What is written on the band.
 pub(super) fn state_text_colour(state: RunState, palette: &Palette<Color32>) -> Color32 {
     match state {

@@ -2,12 +2,12 @@
 
 use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 
-use crate::hud::key_hint;
+use crate::hud::close_button;
 use crate::hud::style::*;
 use crate::lab::LabView;
 use crate::lab::layout::{LabLayout, Segment};
 use lang::tr;
-use model::{Action, ViewAction};
+use model::ViewAction;
 use screen::calls::CallLanguage;
 use screen::lab::Lab;
 use screen::theme::Palette;
@@ -38,9 +38,7 @@ fn paint_title(painter: &ThemedPainter, places: &LabLayout) {
         painter.palette.value,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let action = Action::from(ViewAction::ToggleLab);
-    let close = tr!("{} closes", action.key());
-    key_hint(painter, title.right_center(), unit, close, action);
+    close_button(painter, title.right_center(), unit, ViewAction::ToggleLab);
 }
 
 fn paint_names(painter: &ThemedPainter, places: &LabLayout, lab: &Lab) {

@@ -3,11 +3,11 @@
 use egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hit_regions;
-use crate::hud::key_hint;
+use crate::hud::close_button;
 use crate::hud::style::*;
 use crate::ladder::layout::LadderLayout;
 use lang::tr;
-use model::{Action, ViewAction};
+use model::ViewAction;
 use screen::ladder::{LadderChart, RateSource, Rung};
 use screen::numbers::si;
 
@@ -47,9 +47,12 @@ fn paint_title(painter: &ThemedPainter, places: &LadderLayout) {
         painter.palette.value,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let action = Action::from(ViewAction::ToggleLadder);
-    let close = tr!("{} closes", action.key());
-    key_hint(painter, title.right_center(), unit, close, action);
+    close_button(
+        painter,
+        title.right_center(),
+        unit,
+        ViewAction::ToggleLadder,
+    );
 }
 
 fn paint_lead(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {

@@ -6,8 +6,8 @@
 use egui::epaint::{Mesh, Vertex};
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
-use crate::hud::key_hint;
 use crate::hud::style::*;
+use crate::hud::{close_button, key_hint};
 use crate::population::layout::PopulationLayout;
 use lang::tr;
 use model::population::Sample;
@@ -43,8 +43,8 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
 fn paint_words(painter: &ThemedPainter, places: &PopulationLayout, shown: &PopulationChart) {
     let (title, headline, unit) = (places.title, places.headline, places.unit);
     let hint = |right, text, action| key_hint(painter, right, unit, text, action);
-    let close = Action::from(ViewAction::TogglePopulation);
-    let left = hint(title.right_center(), tr!("{} closes", close.key()), close);
+    let close = ViewAction::TogglePopulation;
+    let left = close_button(painter, title.right_center(), unit, close);
     let other = Action::from(ViewAction::TogglePopulationOfAll);
     let right = pos2(left - 14.0 * unit, title.center().y);
     let left = hint(right, tr!("{} all / selected", other.key()), other);
