@@ -12,8 +12,8 @@ const ROW: f32 = 25.0;
 const MAX_ACROSS: usize = 5;
 /// The key and the name.
 const NAMES: f32 = 128.0;
-/// The two lines that say what a position does, or why it cannot be.
-const SAID: f32 = 40.0;
+/// The three lines that say what a position does, or why some cannot be.
+const SAID: f32 = 56.0;
 const TABS: f32 = 27.0;
 /// The type of the code, at most.
 const MAX_TYPE: f32 = 14.0;

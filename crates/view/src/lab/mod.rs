@@ -17,7 +17,7 @@ pub(crate) use paint::paint;
 use crate::hud::rect_of;
 use crate::layout::Layout;
 use layout::LabLayout;
-use model::{SessionAction, Status};
+use model::{SessionAction, Status, Switch};
 use screen::SidePanel;
 use screen::calls::{CallLanguage, calls, each_round};
 use screen::lab::switches;
@@ -29,6 +29,9 @@ pub struct LabView {
     /// Lines of the code above its place, once that was chosen.
     scrolled: Option<usize>,
     pointer: Option<Pos2>,
+    /// The unavailable position that was clicked last: it says why as long as nothing else is
+    /// clicked.
+    asked: Option<(Switch, usize)>,
 }
 
 fn pos([x, y]: [f64; 2]) -> Pos2 {
@@ -51,7 +54,8 @@ impl LabView {
         before != self.pointer
     }
 
-    /// What a click asks for: a position that can be is chosen, a language is shown.
+    /// What a click asks for: a position that can be is chosen, one that cannot says why, a language
+    /// is shown.
     pub fn click(
         &mut self,
         at: [f64; 2],
@@ -64,13 +68,15 @@ impl LabView {
             (self.language, self.scrolled) = (language, None);
             return None;
         }
-        let segment = places
-            .segments
-            .iter()
-            .find(|segment| segment.rect.contains(at))?;
+        let mut segments = places.segments.iter();
+        let segment = segments.find(|segment| segment.rect.contains(at));
+        let impossible = segment.filter(|it| it.position.unavailable.is_some());
+        self.asked = impossible.map(|it| (it.switch, it.index));
+        let segment = segment?;
         let at = u8::try_from(segment.index).ok()?;
-        let possible = segment.position.unavailable.is_none();
-        possible.then_some(SessionAction::SetSwitch(segment.switch, at))
+        impossible
+            .is_none()
+            .then_some(SessionAction::SetSwitch(segment.switch, at))
     }
 
     /// Scrolls the code so many lines down.

@@ -12,6 +12,9 @@ use screen::calls::CallLanguage;
 use screen::lab::Lab;
 use screen::theme::Palette;
 
+/// Lines for what is said of positions.
+const SAID_LINES: usize = 3;
+
 /// Paints the lab into its rectangle.
 pub(crate) fn paint(painter: &ThemedPainter, view: &LabView, lab: &Lab, rect: Rect, unit: f32) {
     let places = LabLayout::new(rect, unit, &lab.switches);
@@ -25,7 +28,7 @@ pub(crate) fn paint(painter: &ThemedPainter, view: &LabView, lab: &Lab, rect: Re
     for segment in &places.segments {
         paint_segment(painter, unit, segment, over == Some(segment));
     }
-    paint_said(painter, &places, over);
+    paint_said(painter, &places, view, over);
     paint_tabs(painter, &places, view);
     paint_code(painter, &places, view, lab);
 }
@@ -95,31 +98,53 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
     }
 }
 
-/// What the position under the pointer does or why it cannot be; else why others cannot.
-fn paint_said(painter: &ThemedPainter, places: &LabLayout, over: Option<&Segment>) {
+/// What the position under the pointer does or why it cannot be; else why the one that was clicked
+/// last cannot be, or all that cannot.
+fn paint_said(painter: &ThemedPainter, places: &LabLayout, view: &LabView, over: Option<&Segment>) {
+    let palette = &painter.palette;
+    let width = places.said.width();
+    let written = |text: &str, colour| {
+        let font = regular(13.5 * places.unit);
+        paragraph(painter, text, font, colour, width, SAID_LINES)
+    };
     let refused = || {
-        let cannot = |segment: &&Segment| segment.position.unavailable.is_some();
-        places.segments.iter().find(cannot)
+        let all = places.segments.iter();
+        all.filter(|segment| segment.position.unavailable.is_some())
     };
-    let (text, colour) = match over.or_else(refused) {
-        None => (
-            tr!("Click a setting, or press its key for the next one").into(),
-            painter.palette.label,
-        ),
-        Some(segment) => in_words(segment, &painter.palette),
+    let asked = || refused().find(|it| view.asked == Some((it.switch, it.index)));
+    let text = if let Some(segment) = over.or_else(asked) {
+        let (text, colour) = in_words(segment, palette);
+        written(&text, colour)
+    } else if refused().next().is_none() {
+        let text = tr!("Click a setting, or press its key for the next one");
+        written(text, palette.label)
+    } else {
+        let reasons: Vec<String> = refused().map(|it| in_words(it, palette).0).collect();
+        let whole = written(&reasons.join("\n"), palette.accent);
+        match whole.elided {
+            false => whole,
+            true => {
+                let names: Vec<String> = refused().map(name_of).collect();
+                let names = names.join(", ");
+                let text = tr!(
+                    "Unavailable: {names}; click one for the reason",
+                    names = names
+                );
+                written(&text, palette.accent)
+            }
+        }
     };
-    let font = regular(13.5 * places.unit);
-    let text = paragraph(painter, &text, font, colour, places.said.width(), 2);
-    put(
-        painter,
-        places.said.left_center(),
-        Align2::LEFT_CENTER,
-        text,
-    );
+    let at = places.said.left_center();
+    put(painter, at, Align2::LEFT_CENTER, text);
+}
+
+/// A position with its switch: `streams batch`.
+fn name_of(segment: &Segment) -> String {
+    format!("{} {}", segment.switch.name(), segment.position.label)
 }
 
 fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) {
-    let name = format!("{} {}", segment.switch.name(), segment.position.label);
+    let name = name_of(segment);
     match &segment.position.unavailable {
         None => (
             format!("{name}: {}", segment.position.effect),

@@ -7,8 +7,9 @@ use crate::Frame;
 use crate::hud::tests::{each, texts};
 use crate::layout::{LayoutRequest, lay_out};
 use engine::kernels::KERNELS;
+use layout::Segment;
 use life::Size;
-use model::{Switch, TransferChoice};
+use model::Switch;
 use screen::ViewOptions;
 use screen::fixtures::status;
 
@@ -90,22 +91,60 @@ fn a_click_chooses_what_can_be_and_shows_a_language() {
 }
 
 #[test]
-fn what_cannot_be_says_why() {
+fn whatever_cannot_be_says_why_also_on_a_projector() {
     let mut status = some_status();
     status.kernel = engine::kernels::find("bits").unwrap();
+    let refused = switches(&status).into_iter().flat_map(|row| {
+        let name = row.name;
+        let positions = row.positions.into_iter();
+        positions.filter_map(move |it| it.unavailable.map(|why| (name.clone(), it.label, why)))
+    });
+    let refused: Vec<_> = refused.collect();
+    assert!(refused.len() > 1, "{refused:?}");
     let mut said = 0;
     each(&status, &shown(), |frame, shapes| {
-        if lab_of(frame).is_some() {
-            let reason = "streams batch is unavailable: kernel 'bits' steps one lattice per launch";
-            assert!(texts(shapes).any(|(text, _)| text == reason));
-            said += 1;
+        let Some(lab) = lab_of(frame) else { return };
+        said += 1;
+        let texts: Vec<_> = texts(shapes)
+            .filter(|(_, rect)| lab.contains_rect(*rect))
+            .map(|(text, _)| text)
+            .collect();
+        let say = format!("{:?} at {}", frame.pixels, frame.scale);
+        for (switch, label, why) in &refused {
+            let reason = format!("{switch} {label} is unavailable: {why}");
+            let name = format!("{switch} {label}");
+            let is_said = |text: &&str| {
+                text.contains(&reason) || text.starts_with("Unavailable") && text.contains(&name)
+            };
+            assert!(texts.iter().any(is_said), "{name} in {say}");
         }
     });
     assert!(said > 10);
-    let choices = Switch::Transfer.choices(status.switches, status.kernel);
-    assert!(choices.iter().any(|choice| {
-        choice.switches.transfer == TransferChoice::Cells && choice.unavailable.is_some()
-    }));
+}
+
+#[test]
+fn what_cannot_be_says_why_when_it_is_clicked() {
+    let mut status = some_status();
+    status.kernel = engine::kernels::find("bits").unwrap();
+    let wanted = LayoutRequest {
+        side: Some(screen::SidePanel::Lab),
+        ..Default::default()
+    };
+    let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
+    let places = places(&layout, &status).unwrap();
+    let mut lab = LabView::default();
+    let mut click = |rect: Rect| {
+        let at = [f64::from(rect.center().x), f64::from(rect.center().y)];
+        lab.click(at, &layout, &status);
+        lab.asked
+    };
+    let is_refused = |it: &&Segment| it.position.unavailable.is_some();
+    let refused = places.segments.iter().filter(is_refused);
+    for segment in refused {
+        let asked = Some((segment.switch, segment.index));
+        assert_eq!(click(segment.rect), asked);
+    }
+    assert_eq!(click(places.code), None);
 }
 
 #[test]
