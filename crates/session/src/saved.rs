@@ -104,6 +104,15 @@ const MAX_INSTANCES: usize = 4096;
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 30;
 
+/// The first bytes of a file; `None` for what is no file, which may block when read.
+fn beginning(path: &Path) -> Option<Vec<u8>> {
+    path.metadata().ok().filter(|it| it.is_file())?;
+    let mut text = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(64).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
 impl SavedSession {
     /// Writes the file atomically.
     ///
@@ -119,14 +128,14 @@ impl SavedSession {
 
     /// Whether a file is meant to be a session: it begins as one does, and as no pattern does.
     pub fn is_in(path: &Path) -> bool {
-        let is_file = path.metadata().is_ok_and(|it| it.is_file()); // reading others may block
-        let begin = || {
-            let mut text = Vec::new();
-            let file = std::fs::File::open(path).ok()?;
-            file.take(64).read_to_end(&mut text).ok()?;
-            Some(text.trim_ascii_start().starts_with(b"{"))
-        };
-        is_file && begin().unwrap_or(false)
+        beginning(path).is_some_and(|text| text.trim_ascii_start().starts_with(b"{"))
+    }
+
+    /// Whether a file begins as every session that this program saves.
+    pub fn was_saved_in(path: &Path) -> bool {
+        let begins =
+            |text: Vec<u8>| String::from_utf8_lossy(&text).contains("\"lifestreams_session\"");
+        beginning(path).is_some_and(begins)
     }
 
     /// Reads a file.

@@ -14,7 +14,7 @@ use app::{SessionHandle, Wake};
 use lang::{Message, tr};
 use life::Lattice;
 use session::SavedSession;
-use view::ViewError;
+use view::{FileList, ViewError};
 
 /// The result of a background task.
 pub(crate) enum BackgroundResult {
@@ -39,8 +39,10 @@ pub(crate) enum BackgroundResult {
     Copied(String, String),
     /// A file was chosen, to be opened or, if so, saved to.
     Chosen(String, Option<PatternToSave>),
-    /// The desktop has no dialog for files: a path is typed, to open or, if so, to save to.
-    NoFileDialog(Option<PatternToSave>),
+    /// The desktop has no dialog for files: one of these is opened, or a path is typed.
+    ListedFiles(FileList),
+    /// The desktop has no dialog for files: a path is typed to save to.
+    NoFileDialog(PatternToSave),
     /// A file could not be opened, and why.
     NotOpened(String),
     /// A file was saved, and what is to be said of it.
@@ -161,7 +163,8 @@ impl<W: SessionHandle> Handler<W> {
             }
             BackgroundResult::Chosen(path, None) => self.open_path(&path),
             BackgroundResult::Chosen(path, Some(saving)) => self.save_to(path, saving),
-            BackgroundResult::NoFileDialog(saving) => self.ask_for_typed_path(saving),
+            BackgroundResult::ListedFiles(list) => self.ask_which_to_open(list),
+            BackgroundResult::NoFileDialog(saving) => self.ask_where_to_save(saving),
             BackgroundResult::NotOpened(why) => self.not_opened(why),
             BackgroundResult::Saved(what) => {
                 self.dialogs.close_pending_file();

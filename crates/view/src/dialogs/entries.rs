@@ -39,7 +39,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    fn of(text: String, request: UiRequest) -> Entry {
+    /// One that is always possible.
+    pub(super) fn of(text: String, request: UiRequest) -> Entry {
         Entry {
             text,
             english: String::new(),

@@ -28,7 +28,7 @@ mod shelf;
 pub(crate) mod style;
 
 pub use commands::Commands;
-pub use file::{FileDialog, FileTask};
+pub use file::{FileDialog, FileList, FileTask};
 pub use go_to::GoTo;
 pub use help::Help;
 pub use menu::Menu;
@@ -49,7 +49,7 @@ use screen::theme::Palette;
 pub enum Dialog {
     /// The command palette.
     Commands(Commands),
-    /// A path that is typed in.
+    /// A file that is chosen or a path that is typed in.
     File(FileDialog),
     /// The shelf.
     Shelf(Shelf),
@@ -78,7 +78,7 @@ pub struct Dialogs {
 pub enum UiRequest {
     /// As if its key had been pressed.
     Act(Action),
-    /// The file of a path that was typed in is to be opened.
+    /// The file that was chosen or whose path was typed in is to be opened.
     OpenFile(String),
     /// Cells are to be saved to a path that was typed in.
     SaveFile(String),

@@ -1,7 +1,7 @@
 //! What lies over the panels: help, dialogs, tips.
 
 use crate::gallery::{SCREEN, Scenario};
-use crate::{Commands, Dialog, FileDialog, FileTask, GoTo, Help, Menu, Shelf};
+use crate::{Commands, Dialog, FileDialog, FileList, FileTask, GoTo, Help, Menu, Shelf};
 use lang::tr;
 use model::actions::Topic;
 
@@ -104,16 +104,30 @@ fn menus() -> [Scenario; 8] {
     ]
 }
 
-fn fields() -> [Scenario; 5] {
+fn fields() -> [Scenario; 6] {
     [
         Scenario {
             name: "open-a-file",
             dialogs: |dialogs| {
-                dialogs.open(Dialog::File(FileDialog::new(
-                    FileTask::Open,
-                    String::new(),
-                    None,
-                )));
+                let file = FileDialog::new(FileTask::Open, String::new(), None);
+                let names = (0..40).map(|at| format!("lifestreams-20261121-1108{at:02}.json"));
+                dialogs.open(Dialog::File(file.listing(FileList {
+                    folder: "/home/teacher/lecture".into(),
+                    names: Ok(names.chain(["gosper-gun.rle".into()]).collect()),
+                    left_out: 3,
+                })));
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "open-unlisted",
+            dialogs: |dialogs| {
+                let file = FileDialog::new(FileTask::Open, String::new(), None);
+                dialogs.open(Dialog::File(file.listing(FileList {
+                    folder: "/root".into(),
+                    names: Err("EACCES (13)".into()),
+                    left_out: 0,
+                })));
             },
             ..SCREEN
         },

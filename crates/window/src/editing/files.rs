@@ -1,8 +1,9 @@
 //! Patterns from files and the clipboard, and to them.
 
-use std::path::Path;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
@@ -16,7 +17,7 @@ use life::{
 use model::Area;
 use screen::EditOverlay;
 use session::SavedSession;
-use view::{Dialog, FileDialog, FileTask};
+use view::{Dialog, FileDialog, FileList, FileTask};
 
 /// Cells that are to be saved, as they were when that was asked for.
 #[derive(Clone)]
@@ -32,15 +33,19 @@ pub(crate) struct PatternToSave {
 const MAX_COPIED: u64 = 1 << 26;
 
 impl<W: SessionHandle> Handler<W> {
-    /// The desktop has no dialog for files: asks for a path to open, or to save this to.
-    pub(crate) fn ask_for_typed_path(&mut self, saving: Option<PatternToSave>) {
+    /// The desktop has no dialog for files: asks for one of these to open, or another path.
+    pub(crate) fn ask_which_to_open(&mut self, list: FileList) {
         tracing::debug!("a path is to be typed in");
-        let (task, name) = match saving {
-            Some(_) => (FileTask::Save, "pattern.rle"),
-            None => (FileTask::Open, ""),
-        };
-        self.ask_for_path(task, name.into(), None);
-        self.editing.unsaved = saving;
+        let dialog = FileDialog::new(FileTask::Open, String::new(), None);
+        self.dialogs.open(Dialog::File(dialog.listing(list)));
+        self.editing.unsaved = None;
+    }
+
+    /// The desktop has no dialog for files: asks for a path to save this to.
+    pub(crate) fn ask_where_to_save(&mut self, saving: PatternToSave) {
+        tracing::debug!("a path is to be typed in");
+        self.ask_where_to_save_again("pattern.rle".into(), None);
+        self.editing.unsaved = Some(saving);
     }
 
     /// A file could not be opened: says why, where its path was typed or in a notice.
@@ -56,13 +61,13 @@ impl<W: SessionHandle> Handler<W> {
         let path = std::mem::take(&mut self.editing.tried);
         if let Err(why) = self.refuse_path(why) {
             tracing::debug!("a path is to be typed in: {why}");
-            self.ask_for_path(FileTask::Save, path, Some(why));
+            self.ask_where_to_save_again(path, Some(why));
         }
     }
 
-    /// Opens a field to type a path into.
-    fn ask_for_path(&mut self, task: FileTask, typed: String, why: Option<String>) {
-        let dialog = FileDialog::new(task, typed, why);
+    /// Opens a field for the path to save to; with why the last one failed.
+    fn ask_where_to_save_again(&mut self, typed: String, why: Option<String>) {
+        let dialog = FileDialog::new(FileTask::Save, typed, why);
         self.dialogs.open(Dialog::File(dialog));
     }
 
@@ -240,13 +245,15 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// Asks for a file to open or to save to: by the desktop's dialog, or where there is none by a
-    /// path that is typed in. What is saved is as it is now.
+    /// dialog of the window's own. What is saved is as it is now.
     pub(super) fn ask_for_file(&mut self, task: FileTask) {
         if task == FileTask::Open {
             return self.run_in_background(|| match show_file_dialog(None) {
                 DialogAnswer::Path(path) => BackgroundResult::Chosen(path, None),
                 DialogAnswer::Nothing => BackgroundResult::Nothing,
-                DialogAnswer::NoDialog => BackgroundResult::NoFileDialog(None),
+                DialogAnswer::NoDialog => {
+                    BackgroundResult::ListedFiles(list_files(&present_folder()))
+                }
             });
         }
         if let Some((_, receive)) = self.request_cells() {
@@ -257,7 +264,7 @@ impl<W: SessionHandle> Handler<W> {
                 Some(saving) => match show_file_dialog(Some("pattern.rle")) {
                     DialogAnswer::Path(path) => BackgroundResult::Chosen(path, Some(saving)),
                     DialogAnswer::Nothing => BackgroundResult::Nothing,
-                    DialogAnswer::NoDialog => BackgroundResult::NoFileDialog(Some(saving)),
+                    DialogAnswer::NoDialog => BackgroundResult::NoFileDialog(saving),
                 },
             });
         }
@@ -273,7 +280,7 @@ impl<W: SessionHandle> Handler<W> {
             Some(why) => {
                 self.editing.unsaved = Some(saving);
                 if let Err(why) = self.refuse_path(why) {
-                    self.ask_for_path(FileTask::Save, path, Some(why));
+                    self.ask_where_to_save_again(path, Some(why));
                 }
             }
         }
@@ -360,10 +367,9 @@ fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
     }
     let began = Instant::now();
     let dialog = rfd::FileDialog::new();
-    let endings = ["rle", "cells", "lif", "life", "mc", "gz", "json"];
     let chosen = match save_as {
         None => dialog
-            .add_filter(tr!("patterns and sessions"), &endings)
+            .add_filter(tr!("patterns and sessions"), &ENDINGS)
             .add_filter(tr!("all files"), &["*"])
             .pick_file(),
         Some(name) => dialog.set_file_name(name).save_file(),
@@ -372,6 +378,60 @@ fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
         Some(path) => DialogAnswer::Path(path.to_string_lossy().into_owned()),
         None if began.elapsed() < MIN_DIALOG_TIME => DialogAnswer::NoDialog,
         None => DialogAnswer::Nothing,
+    }
+}
+
+/// How files end that can be opened.
+const ENDINGS: [&str; 7] = ["rle", "cells", "lif", "life", "mc", "gz", "json"];
+
+/// The most files that are listed.
+const MAX_LISTED: usize = 60;
+
+/// The folder that the program was started in.
+fn present_folder() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| ".".into())
+}
+
+/// The patterns and sessions in a folder, the newest first.
+fn list_files(folder: &Path) -> FileList {
+    let files = std::fs::read_dir(folder).and_then(|entries| {
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            let facts = path.metadata().ok().filter(|it| it.is_file());
+            if let (true, Some(facts)) = (can_be_opened(&path), facts) {
+                let name = path.file_name().unwrap_or_default();
+                // One whose name is no text cannot be asked for by its name.
+                let changed = facts.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                files.extend(
+                    name.to_str()
+                        .map(|name| (Reverse(changed), name.to_owned())),
+                );
+            }
+        }
+        Ok(files)
+    });
+    let mut left_out = 0;
+    let names = files.map(|mut files| {
+        files.sort();
+        left_out = files.len().saturating_sub(MAX_LISTED);
+        files.truncate(MAX_LISTED);
+        files.into_iter().map(|(_, name)| name).collect()
+    });
+    FileList {
+        folder: folder.to_string_lossy().into_owned(),
+        names: names.map_err(|error| error.to_string()),
+        left_out,
+    }
+}
+
+/// Whether a file can be opened by its name; of the many kinds of JSON files, a session.
+fn can_be_opened(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    match ending.map(str::to_ascii_lowercase).as_deref() {
+        Some("json") => SavedSession::was_saved_in(path),
+        Some(ending) => ENDINGS.contains(&ending),
+        None => false,
     }
 }
 
@@ -386,7 +446,37 @@ fn has_desktop() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::confirm_overwrite;
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_folder_that_can_be_opened_are_listed_the_newest_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str, age: u64| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let file = std::fs::File::options().append(true).open(&path).unwrap();
+            let at = SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000 - age);
+            file.set_modified(at).unwrap();
+        };
+        let session = "{\n  \"lifestreams_session\": 2";
+        write("session.json", session, 1);
+        write("package.json", "{}", 0);
+        write("glider.RLE", "bo$2bo$3o!", 2);
+        write("notes.txt", "", 0);
+        write("gun.rle.gz", "", 3);
+        std::fs::create_dir(folder.path().join("folder.rle")).unwrap();
+        let list = list_files(folder.path());
+        let names = ["session.json", "glider.RLE", "gun.rle.gz"].map(String::from);
+        assert_eq!((list.names, list.left_out), (Ok(names.into()), 0));
+        for number in 0..MAX_LISTED as u64 {
+            write(&format!("{number:03}.rle"), "o!", 10 + number);
+        }
+        let list = list_files(folder.path());
+        let names = list.names.unwrap();
+        assert_eq!((names.len(), list.left_out), (MAX_LISTED, 3));
+        assert_eq!(names[3], "000.rle");
+        assert!(list_files(&folder.path().join("missing")).names.is_err());
+    }
 
     #[test]
     fn a_file_that_is_there_is_replaced_only_when_asked_twice() {
