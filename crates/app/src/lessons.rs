@@ -4,8 +4,8 @@
 use model::{Action, SessionAction, ViewAction};
 use screen::{LessonEntry, LessonPage, LessonScreen};
 
-/// Where lessons come from. Nothing of it waits for what is measured: a page says that it is busy
-/// and is another one later, and the window is woken then.
+/// Runs lessons for a front end. No method blocks on a measurement: [`page`](Self::page) returns a
+/// busy page, and the window is woken when there is a new one.
 pub trait LessonSource {
     /// All lessons, in their order.
     fn list(&self) -> Vec<LessonEntry>;

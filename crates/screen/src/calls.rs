@@ -141,7 +141,7 @@ impl RoundFacts {
         }
     }
 
-    /// How many generations a launch steps, where it is told that.
+    /// The argument for the number of generations, for kernels that take one.
     fn generations_of_launch(&self) -> String {
         let most = self.kernel.iteration.generations_per_launch();
         let all = self.generations;
@@ -195,7 +195,7 @@ impl RoundFacts {
         }
     }
 
-    /// The height of the lattices of a call, where it is told it.
+    /// The height argument of a call: that of all its lattices together.
     fn height_of_all(&self) -> String {
         match self.lattices() {
             1 => self.size.height().to_string(),

@@ -53,8 +53,8 @@ impl ComparisonTexts {
         }
     }
 
-    /// All of it in a few words each, for whoever has only lines; what B is against A is left out
-    /// where the [finding](crate::finding::Headline) is in sight.
+    /// One short line per fact, for the terminal. `has_finding` leaves out the factor, which the
+    /// [finding](crate::finding::Headline) shows already.
     pub fn in_short(&self, has_finding: bool) -> Vec<String> {
         let side = |it: &SideTexts| {
             let label = format!("{} {}", it.side.name(), it.settings);

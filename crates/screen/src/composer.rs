@@ -1,5 +1,5 @@
-//! Makes the screen from what it is made from, and only those of its sections whose sources have
-//! changed: in most frames of a session that runs, none has.
+//! Composes the screen, remaking only the sections whose sources have changed. In most frames of a
+//! running session no source has.
 
 use std::sync::Arc;
 

@@ -287,7 +287,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     figures
 }
 
-/// What is known of the past and of how it goes on, as far as anything is.
+/// Figures about time: target generation, settled panels, when rounds stop, how far back one can go.
 fn time(status: &Status) -> Vec<Figure> {
     let time = &status.time;
     let mut figures = Vec::new();

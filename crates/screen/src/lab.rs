@@ -36,7 +36,7 @@ pub struct Position {
     pub label: String,
     /// What it does, in one line.
     pub effect: String,
-    /// Why it cannot be now.
+    /// The reason if it is unavailable.
     pub unavailable: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! What is typed, read on a thread of its own: of a terminal that has hung up, crossterm reads
-//! nothing over and over, and does not return.
+//! Reads keys on a thread of its own, because crossterm's read never returns once the terminal has
+//! hung up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! The terminal: keys become actions, the session does them, the view paints what came of it.
 //!
-//! The loop asks for keys thirty times a second at most and writes a frame only where something is
-//! new; over a slow line a frame that took long to write makes the next one wait, never the
-//! session. Whatever ends the loop, the terminal is as it was before.
+//! The loop waits for keys for at most 16 ms at a time. It writes a frame only when something is
+//! new, at most 30 per second. Over a slow line a slow frame delays the next one, never the session.
+//! However the loop ends, the terminal is restored.
 
 mod dispatch;
 mod error;
@@ -51,7 +51,7 @@ pub struct TerminalOptions {
     pub limited: bool,
     /// What panels are made of.
     pub glyphs: Glyphs,
-    /// What is seen at first.
+    /// The initial view options.
     pub view: ViewOptions,
 }
 

@@ -139,7 +139,7 @@ impl Paging {
     }
 }
 
-/// What was and what is.
+/// A page's two textures, which alternate as the old and the new ages.
 struct Page {
     sides: [u32; 2],
     views: [wgpu::TextureView; 2],

@@ -30,7 +30,7 @@ pub(super) struct CachedUi {
     pub(super) place: Option<(Layout, ViewTransform)>,
     /// What is drawn.
     pub(super) meshes: Vec<egui::ClippedPrimitive>,
-    /// What egui wanted of the window, without what is done once.
+    /// egui's platform output, without one-time commands.
     pub(super) platform: egui::PlatformOutput,
 }
 
@@ -88,7 +88,7 @@ fn is_cacheable(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
 }
 
 impl CachedUi {
-    /// What was painted from these; `again` is after how long egui wants another frame.
+    /// Caches a painted interface; `again` is egui's repaint delay.
     pub(super) fn new(
         (sources, place): (Option<CacheKey>, Option<(Layout, ViewTransform)>),
         again: Duration,

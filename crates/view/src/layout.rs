@@ -49,7 +49,7 @@ pub enum Dock {
 }
 
 impl Dock {
-    /// Its place, if it has one.
+    /// Its rectangle; `None` if hidden.
     pub fn rect(self) -> Option<PixelRect> {
         match self {
             Dock::Hidden => None,
@@ -113,7 +113,7 @@ pub struct Layout {
     pub callouts: Option<PixelRect>,
     /// The timeline, below the panels; it covers neither them nor the HUD.
     pub timeline: Option<PixelRect>,
-    /// Multiprocessors (or workers) that have a row beneath the timeline's lanes.
+    /// The number of SMs (or CPU workers) that have a row beneath the timeline's lanes.
     pub sm_count: Option<usize>,
     /// Lab, population graph or ladder: beside the panels and above the timeline, or below the
     /// panels in the timeline's place.
@@ -141,7 +141,7 @@ impl Layout {
 /// is zoomed.
 const MIN_UNITS: [f32; 2] = [640.0, 400.0];
 
-/// What a window is to hold beside panels and HUD, where there is room.
+/// What a window should contain besides panels and HUD, if it fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LayoutRequest {
     /// A timeline with this many lanes.
@@ -160,7 +160,7 @@ pub struct LayoutRequest {
     pub presentation: bool,
     /// How large type is.
     pub zoom: InterfaceScale,
-    /// So many panels of A and of B each, instead of all panels alike.
+    /// Panels per side while A and B are compared.
     pub comparison: Option<usize>,
 }
 

@@ -51,7 +51,7 @@ pub fn entry_at(screen: &LessonScreen, layout: &Layout, [x, y]: [f64; 2]) -> Opt
     Some(first + found)
 }
 
-/// Paints what is open into its rectangle.
+/// Paints the open lesson or the list of lessons.
 pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let Some(screen) = frame.screen.lesson.as_deref() else {
         return;
@@ -69,7 +69,8 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit
     }
 }
 
-/// The most urgent sentence, as the HUD is away; returns what is left above it.
+/// Paints the most urgent message, because the HUD is hidden; returns the bottom edge of the
+/// remaining space.
 fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
     let figures = frame.screen.figures.as_ref();
     let messages = figures.map_or(&[][..], |figures| &figures.messages);
@@ -428,7 +429,7 @@ pub(crate) fn paint_sign(painter: &ThemedPainter, rect: Rect, holds: bool) {
     }
 }
 
-/// A texture, and what it was made from: made anew only for another picture.
+/// A cached texture with the pixels it was made from.
 #[derive(Clone)]
 struct Shown {
     pixels: Arc<[u8]>,

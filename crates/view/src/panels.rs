@@ -60,7 +60,7 @@ pub(crate) enum ViewTransforms {
 }
 
 impl ViewTransforms {
-    /// What is seen of this instance.
+    /// The transform of this instance's panel.
     pub(crate) fn of(&self, instance: usize) -> ViewTransform {
         match self {
             ViewTransforms::One(transform) => *transform,
@@ -77,7 +77,7 @@ pub(crate) struct Minimap {
     pub(crate) transform: ViewTransform,
 }
 
-/// What is drawn where.
+/// What one frame draws, and where.
 pub(crate) struct PanelsInput<'a> {
     /// The target's size in pixels.
     pub(crate) pixels: [u32; 2],

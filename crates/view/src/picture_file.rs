@@ -103,7 +103,7 @@ fn partial(image: &Image, directory: &Path) -> std::io::Result<tempfile::NamedTe
 /// Writes an image as PNG.
 ///
 /// # Errors
-/// Those of `out`.
+/// An error of `out`.
 pub fn encode(image: &Image, out: &mut impl Write) -> std::io::Result<()> {
     let mut encoder = png::Encoder::new(out, image.width, image.height);
     encoder.set_color(png::ColorType::Rgba);

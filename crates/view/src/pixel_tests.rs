@@ -1,4 +1,4 @@
-//! The shaders against a model on the CPU, pixel by pixel, on lavapipe (Mesa's Vulkan in
+//! The shaders against the CPU reference (`reference.rs`), pixel by pixel, on lavapipe (Mesa's Vulkan in
 //! software), which draws the same everywhere.
 
 use crate::Gpu;

@@ -162,7 +162,7 @@ fn requested_transfer(status: &Status) -> TransferChoice {
     }
 }
 
-/// What came of a frame beside the picture.
+/// The output of a frame besides its picture.
 pub struct FrameOutput {
     pub submission: wgpu::SubmissionIndex,
     /// The processor time that layout, egui and tessellation took.
@@ -171,7 +171,7 @@ pub struct FrameOutput {
     pub requests: Vec<UiRequest>,
     /// What egui wants of the window: cursor, clipboard, input method.
     pub platform: egui::PlatformOutput,
-    /// After how long another frame is wanted though nothing happens.
+    /// When to draw again without input (egui's repaint delay).
     pub again: Duration,
 }
 
@@ -181,12 +181,12 @@ struct Paint {
     requests: Vec<UiRequest>,
     platform: egui::PlatformOutput,
     again: Duration,
-    /// What becomes of textures; nothing where all is as it was drawn last.
+    /// Texture updates; `None` if the last frame is reused.
     deltas: Option<egui::TexturesDelta>,
 }
 
 impl Paint {
-    /// The last one once more.
+    /// Reuses the last one.
     fn again(painted: CachedUi) -> Paint {
         Paint {
             platform: painted.platform.clone(),
@@ -207,7 +207,7 @@ pub struct Scene {
     panels: Panels,
     format: wgpu::TextureFormat,
     interface: Interface,
-    /// What draws pictures of the frame that nobody sees: see [`Scene::draw_for_capture`].
+    /// The interface for off-screen captures: see [`Scene::draw_for_capture`].
     capture: Option<Interface>,
 }
 

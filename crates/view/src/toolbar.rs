@@ -1,5 +1,6 @@
-//! The toolbar above the panels: a button for each main job (the screen says which), and at its end what the mouse is over
-//! and how large the selection is. Everything else that a mouse can do is in the menu.
+//! The toolbar above the panels: a button for each main job (the screen says which), and at its end
+//! what the mouse is over and how large the selection is. Everything else that a mouse can do is in
+//! the menu.
 
 use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 

@@ -1,6 +1,6 @@
-//! Work on threads of its own, and what comes of it: files that were read or written, recordings
-//! that have ended, and dialogs of the desktop's that were answered. All of it comes in by one
-//! channel; the window waits for none of it, but at its end for the recordings.
+//! Background tasks and their results: files read or written, recordings finished, desktop dialogs
+//! answered. Results arrive on one channel. The window waits only for recordings, and only when it
+//! closes.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ pub(crate) enum BackgroundResult {
     Ghost(Lattice, Vec<String>),
     /// Text for the clipboard, and what is to be said of it.
     Copied(String, String),
-    /// A file was chosen, to be opened or, if so, saved to.
+    /// A file was chosen: to save the pattern to, or, without one, to open.
     Chosen(String, Option<PatternToSave>),
     /// The desktop has no dialog for files: one of these is opened, or a path is typed.
     ListedFiles(FileList),

@@ -50,7 +50,7 @@ fn left(text: &str) -> Vec<Callout> {
 }
 
 impl Callouts {
-    /// Those that the file leaves; none without a file's name, or where the file cannot be read.
+    /// Loads the callouts that are not done yet; none without a path or with an unreadable file.
     pub(super) fn load(path: Option<&Path>) -> Callouts {
         let Some(path) = path else {
             return Callouts::default();
@@ -67,7 +67,7 @@ impl Callouts {
         }
     }
 
-    /// Those that a frame shows.
+    /// The callouts to show.
     pub(super) fn shown(&self) -> &[Callout] {
         &self.shown
     }

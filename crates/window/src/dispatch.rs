@@ -149,7 +149,7 @@ impl<W: SessionHandle> Handler<W> {
         self.pacer.request_frame(Instant::now());
     }
 
-    /// Makes type and figures so large, as far as the window has room for them.
+    /// Sets the interface scale, or says that this window has no room for it.
     fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
         let (before, unit) = (self.app.options.interface_scale, self.unit());
         self.app.options.interface_scale = zoom.unwrap_or(before);
@@ -200,7 +200,7 @@ impl<W: SessionHandle> Handler<W> {
         }
     }
 
-    /// Opens or closes the timeline; no blocks are timed that nobody sees.
+    /// Opens or closes the timeline. Closing it also turns block timestamps off.
     fn toggle_timeline(&mut self) {
         self.show_timeline(!self.app.options.timeline);
         let has_block_timestamps = self.status().is_some_and(|status| status.block_timestamps);

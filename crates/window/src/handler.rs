@@ -44,8 +44,8 @@ const DECORATIONS: [f64; 2] = [16.0, 64.0];
 /// The monitor that a window fits where nothing is known of the one that it is to be on.
 const SMALL_MONITOR: [f64; 2] = [1280.0, 800.0];
 
-/// The sides of a window that is to be so large, and smaller where it and what is around it would
-/// not fit the monitor; all in points.
+/// The size of a new window in points: as requested, but no larger than the monitor without its
+/// decorations.
 fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
     let monitor = monitor.unwrap_or(SMALL_MONITOR);
     [0, 1].map(|axis| {

@@ -1,4 +1,5 @@
-//! egui's share of the window's events, and what it says back to the window.
+//! Passes window events to egui, and applies egui's output (cursor, clipboard, input method) to the
+//! window.
 
 use std::time::Duration;
 
@@ -79,7 +80,7 @@ impl Input {
         self.state.egui_ctx().egui_wants_pointer_input()
     }
 
-    /// What has come since the last frame.
+    /// The input since the last frame.
     pub(super) fn take(&mut self, window: &Window) -> egui::RawInput {
         self.state.take_egui_input(window)
     }

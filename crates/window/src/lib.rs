@@ -55,7 +55,7 @@ pub struct WindowOptions {
     pub adapter: Option<String>,
     /// Record from the first frame on, into this file.
     pub record: Option<std::path::PathBuf>,
-    /// What is seen at first.
+    /// The initial view options.
     pub view: ViewOptions,
     /// The file that remembers which callouts of the first runs are done; none are shown without.
     pub callouts: Option<std::path::PathBuf>,
@@ -81,12 +81,13 @@ impl Default for WindowOptions {
     }
 }
 
-/// Opens a window, starts what it shows on a thread of its own meanwhile, and runs until the
-/// person closes it or [`WindowOptions::frames`] were presented.
+/// Opens a window while `start` runs on another thread, and runs until the user closes it or
+/// [`WindowOptions::frames`] were presented.
 ///
 /// # Errors
-/// [`WindowError::NoDisplay`] and [`WindowError::MissingLibraries`] come before `start` is called, so
-/// that one can go on without a window; all others end what was begun.
+/// [`WindowError::NoDisplay`] and [`WindowError::MissingLibraries`] are returned before `start` is
+/// called, so the caller can continue without a window. Any other error ends the session, if it has
+/// started.
 pub fn run<W: SessionHandle>(
     start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
     options: WindowOptions,

@@ -9,7 +9,7 @@ use lang::tr;
 /// The monitor of this number, or of this name.
 ///
 /// # Errors
-/// There is none; the error lists those that there are.
+/// No monitor matches; the error lists the available ones.
 pub(super) fn find(
     event_loop: &ActiveEventLoop,
     requested: &str,

@@ -1,7 +1,7 @@
 //! What the window leaves in files: pictures of it or of a panel, and recordings.
 //!
-//! A picture is drawn once more and read back; packing and writing are another thread's. While a
-//! recording runs, at most every second moment of this thread goes into it.
+//! A picture is rendered again and read back; another thread encodes and writes it. A recording
+//! takes at most half of this thread's time.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

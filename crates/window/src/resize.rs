@@ -1,4 +1,4 @@
-//! A pattern that is larger than the lattices: larger lattices are offered to it.
+//! Offers to enlarge the lattices when a pattern does not fit.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use view::{Dialog, ResizeDialog};
 /// A pattern that is larger than the lattices.
 #[derive(Clone)]
 pub(super) enum OversizedPattern {
-    /// As it was read.
+    /// A parsed pattern, not yet expanded into cells.
     Pattern(Arc<Pattern>),
     /// Its cells.
     Cells(Arc<Lattice>),
@@ -41,11 +41,11 @@ impl OversizedPattern {
     }
 }
 
-/// Larger lattices that were offered, to a pattern and for an instance.
+/// An open offer: the instance, the pattern, and the size the lattices would get.
 pub(super) type ResizeOffer = (usize, OversizedPattern, Size);
 
 impl<W: SessionHandle> Handler<W> {
-    /// Offers larger lattices to a pattern that is too large, if there can be such.
+    /// Offers to enlarge the lattices to hold a pattern, if lattices that large are possible.
     pub(super) fn offer_resize(&mut self, instance: usize, pattern: OversizedPattern, why: String) {
         let size = self.status().and_then(|status| pattern.room(status.size));
         match size {

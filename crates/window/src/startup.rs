@@ -105,7 +105,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// winit's errors name the line of code they come from; nobody is helped by that.
+/// The error's message without winit's source location.
 pub(super) fn in_short(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let text = match text

@@ -56,7 +56,7 @@ pub(super) struct WindowSurface {
     config: wgpu::SurfaceConfiguration,
     pub(super) gpu: Gpu,
     pub(super) scene: Scene,
-    /// What egui is told, in step with the scene's.
+    /// Passes events to the scene's egui.
     pub(super) input: Input,
     refused: u32,
 }

@@ -25,7 +25,7 @@ struct Card {
     lines: Vec<Line<'static>>,
     /// The lines that must be seen.
     seen: Option<Range<usize>>,
-    /// Columns and lines that it is made for, whatever it holds.
+    /// Minimum columns and lines, so that its size does not change with its content.
     least: [usize; 2],
     /// Which entry of a list is selected, from 1, and how many there are.
     entry: Option<[usize; 2]>,

@@ -202,7 +202,7 @@ fn ascii(top: Option<f32>, bottom: Option<f32>) -> (char, Style) {
     (ASCII[at].into(), Style::reset())
 }
 
-/// Says in ASCII what has been painted, for terminals and hands that know nothing else.
+/// Replaces painted symbols by ASCII, for terminals without Unicode.
 pub(super) fn to_ascii(area: Rect, buffer: &mut Buffer) {
     for position in area.positions() {
         let Some(cell) = buffer.cell_mut(position) else {

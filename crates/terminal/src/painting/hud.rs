@@ -1,4 +1,4 @@
-//! At the foot a line of figures, and below it what the person should know; and each panel's name.
+//! The line of figures at the foot, the messages below it, and the panels' titles.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -20,8 +20,8 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     cut
 }
 
-/// A line broken between words into lines of at most so many columns; a longer word is broken too. A
-/// number and its unit count as one word.
+/// Wraps a line at `columns`; words that are longer are broken. A number and its unit count as one
+/// word.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let options = textwrap::Options::new(columns).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
     let text = lang::keep_units(text);

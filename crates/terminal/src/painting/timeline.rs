@@ -58,8 +58,8 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// For so many columns and at most so many rows: all of it, or what matters most; `None` where not
-    /// even that has room. Before the first timed round so many lanes are expected.
+    /// What fits in `columns` and at most `most` rows, the most important first; `None` if nothing
+    /// fits. `lanes` is the number expected before the first timed round.
     pub(super) fn of(screen: &Screen, lanes: usize, columns: u16, most: usize) -> Option<Contents> {
         let has_before = screen.round_before.is_some();
         let attempts = [
@@ -122,8 +122,8 @@ impl Contents {
         self.around() + rounds * MIN_ROWS
     }
 
-    /// The rows that it takes of so many above the foot: half of them where lanes are many, and the
-    /// legend.
+    /// The rows it takes of the `above` rows over the foot: at most half of them, plus the legend,
+    /// but never fewer than [`Self::min_height`].
     pub(super) fn height(&self, above: usize) -> usize {
         let height = self.around() + self.rows;
         let legend = if self.is_legend_beside {

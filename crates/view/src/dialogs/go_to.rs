@@ -11,9 +11,9 @@ use screen::numbers::grouped;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct GoTo {
     typed: String,
-    /// Whether Enter was pressed on what is no generation.
+    /// Whether the text was not a generation when Enter was pressed.
     wrong: bool,
-    /// What was typed behind Enter in the same frame: Enter is for what stood there before.
+    /// Keys typed after Enter in the same frame, which belong to the next frame.
     later: Vec<Event>,
 }
 

@@ -1,4 +1,4 @@
-//! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
+//! Unusual windows: small, narrow, tall, and with a large interface scale.
 
 use crate::Dialog;
 use crate::gallery::{SCREEN, Scenario, WINDOWS, Window};

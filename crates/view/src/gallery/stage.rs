@@ -136,7 +136,7 @@ fn readable(device: &wgpu::Device, [width, height]: [u32; 2]) -> wgpu::Texture {
 /// The last generations of lattices of a size, the newest last.
 type Soups = Arc<Vec<Vec<Lattice>>>;
 
-/// Those of a size: made once for all stages.
+/// The soups of a size, generated once for all stages.
 fn soups(size: Size) -> Soups {
     static MADE: LazyLock<Mutex<HashMap<Size, Soups>>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap();

@@ -129,7 +129,7 @@ pub(crate) fn close_button(
     place.left()
 }
 
-/// What is written on the band.
+/// The colour of the text on the state band.
 pub(super) fn state_text_colour(state: RunState, palette: &Palette<Color32>) -> Color32 {
     match state {
         RunState::Running => palette.running,

@@ -1,5 +1,5 @@
-//! What a lecture needs of the figures, in type for the last row: whether it runs, kernel, streams, generations a
-//! second, what the last switch did, and a sentence where there is one.
+//! The presentation strip: run state, kernel, streams, generations/s, the last switch's effect and
+//! the latest message, in type readable from the last row.
 
 use egui::{Align2, Color32, Rect, pos2, vec2};
 

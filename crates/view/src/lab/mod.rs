@@ -1,8 +1,8 @@
 //! The lab: the switches with their positions, and the calls that the present ones make, in C++
 //! and in Rust.
 //!
-//! `screen::lab` has the switches and the code, `layout` computes rectangles, `paint` paints them; mouse
-//! handling is here.
+//! `screen::lab` has the switches and the code, `layout` computes rectangles, `paint` paints them;
+//! mouse handling is here.
 
 mod layout;
 mod paint;

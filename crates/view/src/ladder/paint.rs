@@ -185,7 +185,7 @@ fn paint_live(painter: &ThemedPainter, unit: f32, at: Pos2) {
     painter.add(Shape::convex_polygon(corners, painter.palette.accent, edge));
 }
 
-/// What the marks mean: those that are there.
+/// Paints the legend: the kinds of marks that the chart has.
 fn paint_legend(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
     let unit = places.unit;
     let sources = [

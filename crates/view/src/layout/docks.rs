@@ -60,7 +60,7 @@ pub(super) fn lesson([width, height]: [u32; 2]) -> PixelRect {
     }
 }
 
-/// What is left of the window beside what stands at its right or lower edge.
+/// The window's size without the dock at its right or lower edge.
 pub(super) fn beside([width, height]: [u32; 2], docked: Option<PixelRect>) -> [u32; 2] {
     match docked {
         None => [width, height],

@@ -1,4 +1,4 @@
-//! A word on each panel that is known to go on the same for ever, or was just filled with a new soup.
+//! Labels on panels that are dead, still or periodic, or were just filled with a new soup.
 
 use egui::{Align2, vec2};
 

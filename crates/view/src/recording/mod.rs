@@ -67,7 +67,7 @@ struct Shot {
     at: Duration,
 }
 
-/// What has become of a recording.
+/// A finished recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recorded {
     /// The file.
@@ -203,7 +203,7 @@ impl Recorder {
         }
     }
 
-    /// How many pictures it has taken; so many will be in the file.
+    /// Number of pictures taken, which is the number in the file.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -227,7 +227,7 @@ impl Recorder {
         text
     }
 
-    /// Ends it; what is returned waits for the file to be whole.
+    /// Ends the recording. The returned function waits until the file is complete.
     pub fn end(self) -> impl FnOnce() -> Result<Recorded, ViewError> + Send + 'static {
         let Recorder { shots, thread, .. } = self;
         *lock(&shots) = None;
@@ -239,7 +239,7 @@ impl Recorder {
     }
 }
 
-/// Ends a recording where whoever records is stuck.
+/// Ends a recording from another thread, for when the thread that records is blocked.
 #[derive(Clone, Debug)]
 pub struct Finisher {
     shots: Weak<Mutex<Option<SyncSender<Shot>>>>,

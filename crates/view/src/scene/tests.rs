@@ -1,4 +1,4 @@
-//! What a picture beside the frames leaves alone.
+//! A capture between two frames does not change the frames.
 
 use super::*;
 use crate::Commands;

@@ -2,8 +2,8 @@
 //! a change of a switch the round before it stands above, on the same axis, and what was found.
 //!
 //! `layout` has the places, `rows` the lanes' rows of pixels, `paint` and `tip` what is painted,
-//! `finding` the lines above the lanes, `interact` what the mouse does, `sm_map` the second view: which multiprocessor ran which instance
-//! when.
+//! `finding` the lines above the lanes, `interact` what the mouse does, `sm_map` the second view:
+//! which SM ran which instance when.
 
 mod finding;
 mod interact;

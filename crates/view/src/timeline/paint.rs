@@ -223,7 +223,7 @@ fn paint_grounds(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows) {
     }
 }
 
-/// What all rounds stand on, lines through all lanes, and what time they are.
+/// Paints the time axis: tick lines through all lanes, and their labels.
 fn paint_axis(
     painter: &ThemedPainter,
     places: &TimelineLayout,
@@ -438,7 +438,7 @@ fn paint_nothing_yet(painter: &ThemedPainter, places: &TimelineLayout) -> usize 
     1
 }
 
-/// How exact it is, and where there is room what the mouse does.
+/// Paints the foot: how spans are measured and, if there is room, the mouse actions.
 fn paint_foot(
     painter: &ThemedPainter,
     places: &TimelineLayout,
