@@ -10,7 +10,8 @@
 //!    there, which `requested` in the window's `handler.rs` carries out.
 //! 4. What opens it: usually an action (see [`model::actions`]), in `dispatch.rs` of the window, or in
 //!    its `editing.rs` for an [`EditAction`](model::EditAction).
-//! 5. A screen of it in `gallery/overlays.rs`, so that its layout is checked in every window and language.
+//! 5. A screen of it in `gallery/overlays.rs`, so that its layout is checked in every window and language,
+//!    and in the list of `hud/chinese_tests.rs`, which looks for English left in Chinese.
 //!
 //! While a dialog is open, the topmost one takes the keys, and no key acts on the window but those
 //! that the action table lets act [in dialogs](model::actions::Row::in_dialogs); while the mouse is
@@ -120,7 +121,7 @@ impl Dialog {
             Dialog::File(file) => file.show(context, cx, requests),
             Dialog::Shelf(shelf) => shelf.show(context, cx, requests),
             Dialog::GoTo(go_to) => go_to.show(context, cx, requests),
-            Dialog::Resize(larger) => larger.show(context, cx, requests),
+            Dialog::Resize(resize) => resize.show(context, cx, requests),
             Dialog::Menu(menu) => menu.show(context, cx, requests),
             Dialog::Help(help) => help.show(context, cx, requests),
         }

@@ -9,7 +9,7 @@ use crate::hud::style::ThemedPainter;
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
 use crate::{Commands, Dialogs, FileDialog, Frame, GoTo, Help, LabView, Menu, TimelineView};
-use crate::{Dialog, FileTask};
+use crate::{Dialog, FileTask, ResizeDialog};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
@@ -220,10 +220,15 @@ fn no_english_is_left_in_dialogs() {
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
     let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
     let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));
+    // Not the shelf: its patterns and their authors keep their English names.
     let dialogs = menus.into_iter().chain([
         Dialog::Commands(Commands::default()),
         Dialog::Help(Help::default()),
         Dialog::GoTo(GoTo::default()),
+        Dialog::Resize(ResizeDialog::new(
+            String::new(),
+            Size::new(128, 128).unwrap(),
+        )),
         file(FileTask::Save),
         file(FileTask::Open),
     ]);
