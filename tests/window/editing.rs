@@ -68,7 +68,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     mouse("keydown shift");
     drag([10, 10], [20, 10]);
     mouse("keyup shift");
-    shown.then("ctrl+c", "notice: copied 11x1 cells");
+    shown.then("ctrl+c", "notice: Copied 11x1 cells");
     shown.then("ctrl+v", "notice: Click to place");
     to([30, 30]);
     mouse("click 1");
@@ -89,7 +89,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     );
     shown.rest();
     let again = shown.folder.path().join("again.rle");
-    shown.enter_path(&again, "notice: saved");
+    shown.enter_path(&again, "notice: Saved");
     let again = Pattern::load(&again).unwrap().centred_in(both.size());
     assert_eq!(again.unwrap(), both);
     // A broken file names its line and leaves the panel as it was; a good one replaces it.
@@ -108,7 +108,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.then("Return", "broken.rle, line 2, column 4");
     shown.rest();
     let drawn = shown.folder.path().join("drawn.rle");
-    shown.enter_path(&drawn, "notice: opened drawn.rle");
+    shown.enter_path(&drawn, "notice: Opened drawn.rle");
     assert_eq!(shown.saved("opened.rle"), row(10, 10));
     shown.quit();
 }
@@ -135,14 +135,14 @@ fn the_next_drag_selects_an_area_and_a_click_elsewhere_drops_it() {
     mouse("mousedown 1");
     to([20, 12]);
     mouse("mouseup 1");
-    shown.then("ctrl+c", "notice: copied 11x3 cells");
+    shown.then("ctrl+c", "notice: Copied 11x3 cells");
     // Within it a click keeps it, elsewhere it goes, and the tool has gone before.
     to([15, 11]);
     mouse("click 1");
-    shown.then("ctrl+c", "notice: copied 11x3 cells");
+    shown.then("ctrl+c", "notice: Copied 11x3 cells");
     to([30, 20]);
     mouse("click 1");
-    let all = format!("notice: copied {}x{} cells", SIDES[0], SIDES[1]);
+    let all = format!("notice: Copied {}x{} cells", SIDES[0], SIDES[1]);
     shown.then("ctrl+c", &all);
     shown.quit();
 }
@@ -240,7 +240,7 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
     drop(
         "a glider, grün.rle",
         glider,
-        "notice: opened a glider, grün.rle",
+        "notice: Opened a glider, grün.rle",
     );
     let wanted = Pattern::from_text("glider", glider).unwrap();
     let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
@@ -287,8 +287,8 @@ fn a_pattern_too_large_is_offered_a_larger_lattice() {
         let path = shown.folder.path().join(name);
         then("ctrl+s", "a path is to be typed in");
         typed(&path);
-        let before = said("notice: saved");
-        shown.enter(|| said("notice: saved") > before);
+        let before = said("notice: Saved");
+        shown.enter(|| said("notice: Saved") > before);
         Pattern::load(&path).unwrap()
     };
     let before = saved("before.rle");

@@ -59,7 +59,7 @@ fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
         }
         shown.key("shift+o");
         wait_for("some pictures", || {
-            (shown.heard("notice: recording lifestreams-") > 2).then_some(())
+            (shown.heard("notice: Recording lifestreams-") > 2).then_some(())
         });
         shown.display.kill();
         let folder = shown.folder;
@@ -142,7 +142,7 @@ fn a_signal_ends_it_with_everything_saved() {
             shown
                 .running
                 .said()
-                .contains("recording lifestreams-")
+                .contains("Recording lifestreams-")
                 .then_some(())
         });
         let kill = Command::new("kill")

@@ -72,11 +72,11 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
     let before = shown.press("Page_Down", "SelectNext").generation;
     shown.key("shift+o");
     wait_for("some pictures", || {
-        (shown.heard("notice: recording lifestreams-") > 5).then_some(())
+        (shown.heard("notice: Recording lifestreams-") > 5).then_some(())
     });
     let meanwhile = shown.press("Page_Down", "SelectNext");
     assert!(meanwhile.running && meanwhile.generation > before);
-    shown.then("shift+o", "notice: saved lifestreams-");
+    shown.then("shift+o", "notice: Saved lifestreams-");
     let after = shown.press("Page_Down", "SelectNext");
     assert!(after.running && after.generation > meanwhile.generation);
     assert_eq!(
@@ -85,7 +85,7 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
         "nothing is asked"
     );
     let said = shown.running.said();
-    let (_, rest) = said.rsplit_once("notice: saved ").unwrap();
+    let (_, rest) = said.rsplit_once("notice: Saved ").unwrap();
     let (file, pictures) = rest.lines().next().unwrap().split_once(": ").unwrap();
     let (name, folder) = file.split_once(" in ").unwrap();
     assert_eq!(Path::new(folder), shown.folder.path());
@@ -156,7 +156,7 @@ fn a_session_is_saved_in_a_new_file_and_opened_again() {
     shown.then("ctrl+o", "a path is to be typed in");
     shown.rest();
     let path = shown.folder.path().join(name);
-    shown.enter_path(&path, "notice: opened the session");
+    shown.enter_path(&path, "notice: Opened the session");
     assert_eq!(shown.saved("after.rle"), before);
     shown.quit();
 }

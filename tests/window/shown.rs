@@ -210,7 +210,7 @@ impl Shown {
         let path = self.folder.path().join(name);
         self.then("ctrl+s", "a path is to be typed in");
         self.rest();
-        self.enter_path(&path, "notice: saved");
+        self.enter_path(&path, "notice: Saved");
         let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
         let pattern = Pattern::load(&path).unwrap();
         let size = pattern.torus().unwrap_or(size);

@@ -173,7 +173,7 @@ impl<W: SessionHandle> AppState<W> {
     pub fn next_theme(&mut self, now: Instant) {
         self.options.theme = (self.options.theme + 1) % theme::COUNT;
         let title = theme::theme(self.options.theme).title;
-        self.show_notice(message!("theme: {title}", title = lang::text(title)), now);
+        self.show_notice(message!("Theme: {title}", title = lang::text(title)), now);
     }
 
     /// Does something with the lessons; `false` if the session has none.

@@ -446,13 +446,13 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     }
     let mut warn = |sentence| messages.push((Urgency::Warning, sentence));
     if drawing.forwarded {
-        warn(message!("shown over forwarded X: at most 30 frames/s"));
+        warn(message!("Shown over forwarded X: at most 30 frames/s"));
     } else if drawing
         .adapter
         .as_ref()
         .is_some_and(|adapter| adapter.software)
     {
-        warn(message!("drawn in software: at most 30 frames/s"));
+        warn(message!("Drawn in software: at most 30 frames/s"));
     }
     if drawing
         .adapter

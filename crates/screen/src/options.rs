@@ -21,9 +21,9 @@ impl ColourBy {
     /// What is shown, in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            ColourBy::State => tr!("coloured by state"),
-            ColourBy::Age => tr!("coloured by age: for how long a cell has been alive"),
-            ColourBy::History => tr!("coloured by history: cells that died leave a trail"),
+            ColourBy::State => tr!("Coloured by state"),
+            ColourBy::Age => tr!("Coloured by age: for how long a cell has been alive"),
+            ColourBy::History => tr!("Coloured by history: cells that died leave a trail"),
         }
     }
 }

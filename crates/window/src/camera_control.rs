@@ -100,11 +100,11 @@ impl<W: SessionHandle> Handler<W> {
             .toggle_separate(status.instances, status.selected);
         let view = status.transfer == Transfer::View;
         self.show_notice(match (self.app.options.is_separate(), view) {
-            (true, false) => message!("each panel has a camera of its own"),
+            (true, false) => message!("Each panel has a camera of its own"),
             (true, true) => {
-                message!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's ({key} changes that)", key = Switch::Transfer.key())
+                message!("Each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's ({key} changes that)", key = Switch::Transfer.key())
             }
-            (false, _) => message!("one camera for all panels: the selected panel's"),
+            (false, _) => message!("One camera for all panels: the selected panel's"),
         });
     }
 

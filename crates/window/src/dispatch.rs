@@ -160,10 +160,10 @@ impl<W: SessionHandle> Handler<W> {
         if self.unit() == unit && !usual {
             self.app.options.interface_scale = before;
             self.show_notice(message!(
-                "the interface cannot become larger or smaller in this window"
+                "The interface cannot become larger or smaller in this window"
             ));
         } else {
-            self.show_notice(message!("interface: {percent} %", percent = percent));
+            self.show_notice(message!("Interface: {percent} %", percent = percent));
         }
     }
 
@@ -192,7 +192,7 @@ impl<W: SessionHandle> Handler<W> {
             Ok(image) => {
                 self.run_in_background(move || {
                     BackgroundResult::Notice(match write_dated_png(&image, ".".as_ref()) {
-                        Ok(path) => tr!("saved {}", in_its_folder(&path)),
+                        Ok(path) => tr!("Saved {}", in_its_folder(&path)),
                         Err(error) => error.to_string(),
                     })
                 });

@@ -124,7 +124,7 @@ impl<W: SessionHandle> Handler<W> {
             let (said, failure) = match whole() {
                 Ok(done) => {
                     let file = in_its_folder(&done.path);
-                    let said = tr!("saved {file}: {} pictures", done.frames, file = file);
+                    let said = tr!("Saved {file}: {} pictures", done.frames, file = file);
                     (said, None)
                 }
                 Err(error) => (error.to_string(), Some(error)),

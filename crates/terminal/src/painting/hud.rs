@@ -87,7 +87,7 @@ impl Foot {
         let mut lines = wrap_parts(&parts, columns);
         let mut tone = Tone::Accent;
         if frame.options.timeline && !has_timeline {
-            let missing = tr!("the terminal is too small for the timeline").to_owned();
+            let missing = tr!("The terminal is too small for the timeline").to_owned();
             parts.insert(0, missing);
             let with_it = wrap_parts(&parts, columns);
             if with_it.len() <= most {

@@ -507,7 +507,7 @@ fn uncut(view: &mut View, status: &Status, at: [u16; 2]) {
     } else {
         assert!(at[1] < 24, "{at:?}: {lines:#?}");
         if status.comparison.is_none() {
-            says(lang::tr!("the terminal is too small for the timeline"));
+            says(lang::tr!("The terminal is too small for the timeline"));
         }
     }
     if let Some(comparison) = &status.comparison {

@@ -94,7 +94,7 @@ fn said() -> Vec<Scenario> {
             name: "recording",
             drawing: |drawing| {
                 let name = "lifestreams-20261121-110812.gif";
-                let mut text = tr!("recording {name}: {} pictures", 412, name = name);
+                let mut text = tr!("Recording {name}: {} pictures", 412, name = name);
                 text += &tr!(", {waiting} still to write", waiting = 3);
                 text += &tr!(", {} dropped", 2);
                 drawing.notice = Some(text.into());
@@ -114,7 +114,7 @@ fn said() -> Vec<Scenario> {
         },
         Scenario {
             name: "warned",
-            status: |status| status.notice = Some(tr!("saved {path}", path = "003.rle").into()),
+            status: |status| status.notice = Some(tr!("Saved {path}", path = "003.rle").into()),
             drawing: |drawing| {
                 drawing.forwarded = true;
                 let adapter = drawing.adapter.as_mut().unwrap();

@@ -118,19 +118,19 @@ fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<Message> {
     let no_timeline = frame.options.timeline && layout.timeline.is_none();
     match frame.options.side {
         Some(panel) if layout.side.is_none() => Some(match panel {
-            SidePanel::Lab => message!("the window is too small for the lab"),
-            SidePanel::Population => message!("the window is too small for the population graph"),
-            SidePanel::Ladder => message!("the window is too small for the ladder"),
+            SidePanel::Lab => message!("The window is too small for the lab"),
+            SidePanel::Population => message!("The window is too small for the population graph"),
+            SidePanel::Ladder => message!("The window is too small for the ladder"),
         }),
         Some(panel) if no_timeline => Some(match panel {
-            SidePanel::Lab => message!("the lab takes the timeline's place in this window"),
+            SidePanel::Lab => message!("The lab takes the timeline's place in this window"),
             SidePanel::Population => {
-                message!("the population graph takes the timeline's place in this window")
+                message!("The population graph takes the timeline's place in this window")
             }
-            SidePanel::Ladder => message!("the ladder takes the timeline's place in this window"),
+            SidePanel::Ladder => message!("The ladder takes the timeline's place in this window"),
         }),
         Some(_) => None,
-        None if no_timeline => Some(message!("the window is too small for the timeline")),
+        None if no_timeline => Some(message!("The window is too small for the timeline")),
         None => None,
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn drawing() -> Drawing {
         }),
         forwarded: false,
         frames_per_second: Some(29.97),
-        notice: Some("saved lifestreams-20261121-110812.png".into()),
+        notice: Some("Saved lifestreams-20261121-110812.png".into()),
         ..Drawing::default()
     }
 }

@@ -217,7 +217,7 @@ impl Recorder {
     pub fn progress(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().display();
         let waiting = self.taken - self.written.load(Ordering::Relaxed).min(self.taken);
-        let mut text = tr!("recording {name}: {} pictures", self.taken, name = name);
+        let mut text = tr!("Recording {name}: {} pictures", self.taken, name = name);
         if waiting > 1 {
             text += &tr!(", {waiting} still to write", waiting = waiting);
         }

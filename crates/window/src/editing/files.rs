@@ -100,7 +100,7 @@ impl<W: SessionHandle> Handler<W> {
             if SavedSession::is_in(Path::new(&path)) {
                 return match SavedSession::load(Path::new(&path)) {
                     Ok(saved) => {
-                        let what = message!("opened the session {}", name);
+                        let what = message!("Opened the session {}", name);
                         BackgroundResult::OpenedSession(Box::new(saved), what)
                     }
                     Err(error) => BackgroundResult::NotOpened(error.to_string()),
@@ -130,9 +130,9 @@ impl<W: SessionHandle> Handler<W> {
                 Ok(lattice) => {
                     let other = pattern.rule().filter(|own| *own != rule);
                     let what = match other {
-                        None => tr!("opened {}", name),
+                        None => tr!("Opened {}", name),
                         Some(own) => tr!(
-                            "opened {}, which is meant for {own}; the lattices run {rule}",
+                            "Opened {}, which is meant for {own}; the lattices run {rule}",
                             name,
                             own = own,
                             rule = rule
@@ -166,17 +166,17 @@ impl<W: SessionHandle> Handler<W> {
         }
         self.run_in_background(move || match receive() {
             None => {
-                BackgroundResult::Notice(tr!("nothing was copied: the session has ended").into())
+                BackgroundResult::Notice(tr!("Nothing was copied: the session has ended").into())
             }
             Some(saving) => {
                 let mut text = Vec::new();
                 let written = saving.write(Format::Rle, &mut text);
                 match written.ok().and_then(|()| String::from_utf8(text).ok()) {
                     None => BackgroundResult::Notice(
-                        tr!("nothing was copied: not enough memory").into(),
+                        tr!("Nothing was copied: not enough memory").into(),
                     ),
                     Some(text) => {
-                        let what = tr!("copied {} cells as RLE", saving.cells.size());
+                        let what = tr!("Copied {} cells as RLE", saving.cells.size());
                         BackgroundResult::Copied(text, what)
                     }
                 }
@@ -216,7 +216,7 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn paste(&mut self) {
         let text = self.clipboard().unwrap_or_default();
         if text.trim().is_empty() {
-            return self.show_notice(message!("the clipboard has no text"));
+            return self.show_notice(message!("The clipboard has no text"));
         }
         let Some(size) = self.status().map(|status| status.size) else {
             return;
@@ -259,7 +259,7 @@ impl<W: SessionHandle> Handler<W> {
         if let Some((_, receive)) = self.request_cells() {
             self.run_in_background(move || match receive() {
                 None => {
-                    BackgroundResult::Notice(tr!("nothing was saved: the session has ended").into())
+                    BackgroundResult::Notice(tr!("Nothing was saved: the session has ended").into())
                 }
                 Some(saving) => match show_file_dialog(Some("pattern.rle")) {
                     DialogAnswer::Path(path) => BackgroundResult::Chosen(path, Some(saving)),
@@ -295,7 +295,7 @@ impl<W: SessionHandle> Handler<W> {
                 return BackgroundResult::NotSaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
-                Ok(()) => BackgroundResult::Saved(tr!("saved {path}", path = shown(&path))),
+                Ok(()) => BackgroundResult::Saved(tr!("Saved {path}", path = shown(&path))),
                 Err(error) => BackgroundResult::NotSaved(saving, error.to_string()),
             }
         });
