@@ -16,7 +16,7 @@ pub enum Tone {
     /// The change made rounds faster.
     Better,
     /// It made them slower, or there is no difference, or none can be told.
-    Plain,
+    Neutral,
 }
 
 /// A finding in words.
@@ -44,7 +44,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
             subject: String::new(),
             factor: same_settings().into(),
             times: String::new(),
-            tone: Tone::Plain,
+            tone: Tone::Neutral,
         });
     }
     let (subject, round_us, finding) = match (&status.comparison, &status.last_effect) {
@@ -68,7 +68,11 @@ pub fn headline(status: &Status) -> Option<Headline> {
         None => (tr!("measuring …").into(), Tone::Measuring),
         Some(finding) => {
             let is_better = finding.is_faster();
-            let tone = if is_better { Tone::Better } else { Tone::Plain };
+            let tone = if is_better {
+                Tone::Better
+            } else {
+                Tone::Neutral
+            };
             (finding.in_words(), tone)
         }
     };
@@ -110,10 +114,10 @@ mod tests {
         assert_eq!(slower.subject, "one shared stream");
         assert_eq!(slower.factor, "12.8× slower ± 0.2");
         assert_eq!(slower.times, "170 µs → 2.18 ms per round (medians)");
-        assert_eq!(slower.tone, Tone::Plain);
+        assert_eq!(slower.tone, Tone::Neutral);
         let tone = |finding| changed(finding).unwrap().tone;
         assert_eq!(tone(Some(Finding::of(2.0, [1.9, 2.1]))), Tone::Better);
-        assert_eq!(tone(Some(Finding::TooNoisy)), Tone::Plain);
+        assert_eq!(tone(Some(Finding::TooNoisy)), Tone::Neutral);
         assert_eq!(tone(None), Tone::Measuring);
     }
 
@@ -160,6 +164,6 @@ mod tests {
         }
         let told = headline(&status).unwrap();
         assert_eq!(told.factor, "A and B have the same settings");
-        assert_eq!((told.subject.as_str(), told.tone), ("", Tone::Plain));
+        assert_eq!((told.subject.as_str(), told.tone), ("", Tone::Neutral));
     }
 }

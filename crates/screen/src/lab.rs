@@ -24,14 +24,14 @@ pub struct SwitchRow {
     /// Its name.
     pub name: String,
     /// Its positions.
-    pub positions: Vec<Position>,
+    pub positions: Vec<SwitchPosition>,
     /// The place of the present one among them.
     pub present: usize,
 }
 
 /// A position of a switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Position {
+pub struct SwitchPosition {
     /// What it is called, as its option is.
     pub label: String,
     /// What it does, in one line.
@@ -55,7 +55,7 @@ pub fn switches(status: &Status) -> Vec<SwitchRow> {
     let row = |switch: Switch| {
         let choices = switch.choices(status.switches, status.kernel);
         let present = choices.iter().position(|it| it.switches == status.switches);
-        let positions = choices.into_iter().map(|choice| Position {
+        let positions = choices.into_iter().map(|choice| SwitchPosition {
             label: choice.label,
             effect: choice.effect,
             unavailable: choice.unavailable,

@@ -22,7 +22,7 @@ pub use lanes::{Chart, RoundChart};
 
 /// What a bar stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Kind {
+pub enum BarKind {
     /// An op in a stream.
     Step(StepKind),
     /// The host inside a call.
@@ -32,34 +32,34 @@ pub enum Kind {
 }
 
 /// Every kind and its name, in the order of a legend.
-pub const KINDS: [(Kind, &str); 7] = [
-    (Kind::Host, mark!("host call")),
-    (Kind::Wait, mark!("waiting")),
-    (Kind::Step(StepKind::Launch), mark!("launch")),
-    (Kind::Step(StepKind::Support), mark!("helper")),
-    (Kind::Step(StepKind::Upload), mark!("upload")),
-    (Kind::Step(StepKind::Download), mark!("download")),
-    (Kind::Step(StepKind::Event), mark!("event")),
+pub const KINDS: [(BarKind, &str); 7] = [
+    (BarKind::Host, mark!("host call")),
+    (BarKind::Wait, mark!("waiting")),
+    (BarKind::Step(StepKind::Launch), mark!("launch")),
+    (BarKind::Step(StepKind::Support), mark!("helper")),
+    (BarKind::Step(StepKind::Upload), mark!("upload")),
+    (BarKind::Step(StepKind::Download), mark!("download")),
+    (BarKind::Step(StepKind::Event), mark!("event")),
 ];
 
-impl Kind {
+impl BarKind {
     /// Its place in [`KINDS`].
     pub fn index(self) -> usize {
         match self {
-            Kind::Host => 0,
-            Kind::Wait | Kind::Step(StepKind::Wait) => 1,
-            Kind::Step(StepKind::Launch) => 2,
-            Kind::Step(StepKind::Support) => 3,
-            Kind::Step(StepKind::Upload) => 4,
-            Kind::Step(StepKind::Download) => 5,
-            Kind::Step(StepKind::Event) => 6,
+            BarKind::Host => 0,
+            BarKind::Wait | BarKind::Step(StepKind::Wait) => 1,
+            BarKind::Step(StepKind::Launch) => 2,
+            BarKind::Step(StepKind::Support) => 3,
+            BarKind::Step(StepKind::Upload) => 4,
+            BarKind::Step(StepKind::Download) => 5,
+            BarKind::Step(StepKind::Event) => 6,
         }
     }
 
     /// What it is, as a tooltip; empty where its name says it.
     pub fn meaning(self) -> &'static str {
         match self {
-            Kind::Step(StepKind::Support) => {
+            BarKind::Step(StepKind::Support) => {
                 tr!("helper kernel: converts, reduces, measures or sets cells, and steps none")
             }
             _ => "",

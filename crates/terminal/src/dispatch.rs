@@ -10,7 +10,7 @@ use ratatui::layout::Position;
 
 use super::{TerminalApp, TerminalView, keys};
 use crate::help::{Answer, Help};
-use crate::painting::{Frame, TerminalLayout, places};
+use crate::painting::{TerminalFrame, TerminalLayout, places};
 use app::SessionHandle;
 
 use lang::message;
@@ -179,7 +179,7 @@ impl<W: SessionHandle> TerminalApp<W> {
     /// Where everything stands, as of the last frame.
     fn places(&self) -> Option<(Arc<Status>, TerminalLayout)> {
         let status = self.app.status()?;
-        let frame = Frame {
+        let frame = TerminalFrame {
             screen: self.app.screen(),
             sources: self.app.sources(Some(&status), &self.timeline),
         };

@@ -29,7 +29,7 @@ use app::{AppState, EmergencySave, SessionHandle, Wake};
 use guard::Guard;
 use key_reader::KeyReader;
 use lang::{Message, tr};
-use painting::Frame;
+use painting::TerminalFrame;
 use screen::{Timeline, ViewOptions};
 
 /// The least time between two frames.
@@ -180,7 +180,7 @@ impl<W: SessionHandle> TerminalApp<W> {
             self.timeline.update(session);
         }
         self.app.compose(status.as_deref(), &self.timeline);
-        let shown = Frame {
+        let shown = TerminalFrame {
             screen: self.app.screen(),
             sources: self.app.sources(status.as_deref(), &self.timeline),
         };

@@ -8,7 +8,7 @@ use egui::{Align2, Galley, Rect, Stroke, StrokeKind, pos2, vec2};
 use crate::dialogs::UiRequest;
 use crate::hud::rect_of;
 use crate::hud::style::{ThemedPainter, medium, put, regular};
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use crate::{Frame, hit_regions, toolbar};
 use lang::tr;
 use model::{Action, Status, ViewAction};
@@ -58,7 +58,7 @@ impl Label {
 
 /// Lays out the callouts of a row, each below its button: the outer ones outwards, and the one in the
 /// middle where they leave room for it.
-fn labels(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) -> Vec<Label> {
+fn labels(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Label> {
     let (Some(bar), Some(buttons)) = (layout.toolbar.map(rect_of), &frame.screen.toolbar) else {
         return Vec::new();
     };
@@ -117,7 +117,7 @@ fn labels(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) -> Vec<La
 }
 
 /// Paints a frame's callouts into their row.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) {
     let Some(row) = layout.callouts.map(rect_of) else {
         return;
     };

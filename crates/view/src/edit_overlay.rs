@@ -4,7 +4,7 @@
 use egui::{Color32, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::hud::style::{ThemedPainter, opaque, translucent};
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use crate::{Frame, hud};
 use life::{Lattice, Run, Size};
 use model::Change;
@@ -28,7 +28,7 @@ struct Sheet {
 }
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) {
     let (Some(status), edit_overlay) = (frame.status, frame.edit_overlay) else {
         return;
     };

@@ -18,7 +18,7 @@ mod structure;
 use egui::{Rect, pos2};
 
 use crate::hud::rect_of;
-use crate::layout::{Layout, PixelRect};
+use crate::layout::{PixelRect, WindowLayout};
 use crate::timeline::layout::TimelineLayout;
 use crate::{Dialogs, Frame, LabView, TimelineView};
 use lang::{Language, with};
@@ -104,7 +104,7 @@ fn screens() -> Vec<Scenario> {
 struct Mouse<'a> {
     timeline: &'a mut TimelineView,
     lab: &'a mut LabView,
-    layout: &'a Layout,
+    layout: &'a WindowLayout,
     status: &'a Status,
 }
 

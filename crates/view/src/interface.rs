@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::dialogs::{Dialogs, style};
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use crate::scene::context;
 use crate::timeline::TimelineKey;
 use crate::{Frame, LabView};
@@ -27,7 +27,7 @@ pub(super) struct CachedUi {
     /// What it depends on; `None` if the next frame may differ even with an equal key.
     sources: Option<CacheKey>,
     /// Where everything stands.
-    pub(super) place: Option<(Layout, ViewTransform)>,
+    pub(super) place: Option<(WindowLayout, ViewTransform)>,
     /// What is drawn.
     pub(super) meshes: Vec<egui::ClippedPrimitive>,
     /// egui's platform output, without one-time commands.
@@ -90,7 +90,7 @@ fn is_cacheable(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
 impl CachedUi {
     /// Caches a painted interface; `again` is egui's repaint delay.
     pub(super) fn new(
-        (sources, place): (Option<CacheKey>, Option<(Layout, ViewTransform)>),
+        (sources, place): (Option<CacheKey>, Option<(WindowLayout, ViewTransform)>),
         again: Duration,
         meshes: Vec<egui::ClippedPrimitive>,
         platform: &egui::PlatformOutput,

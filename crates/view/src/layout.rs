@@ -104,7 +104,7 @@ impl Tiling {
 
 /// The whole window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Layout {
+pub struct WindowLayout {
     /// The HUD.
     pub dock: Dock,
     /// The toolbar, above the panels.
@@ -129,7 +129,7 @@ pub struct Layout {
     pub unit: f32,
 }
 
-impl Layout {
+impl WindowLayout {
     /// The place of a side panel, if it is the one shown.
     pub fn side_rect(&self, panel: SidePanel) -> Option<PixelRect> {
         let (shown, rect) = self.side?;
@@ -165,15 +165,15 @@ pub struct LayoutRequest {
 }
 
 /// Lays out a window of `pixels` at `scale` pixels per point, with `panels` panels of lattices of
-/// this size, and with what else is wanted as far as there is room.
+/// this size, and with what else is requested as far as there is room.
 pub fn lay_out(
     pixels: [u32; 2],
     scale: f32,
     panels: usize,
     size: Size,
-    wanted: &LayoutRequest,
-) -> Layout {
-    let unit = unit(pixels, scale, wanted.zoom);
+    request: &LayoutRequest,
+) -> WindowLayout {
+    let unit = unit(pixels, scale, request.zoom);
     let gap = match panels {
         0..=36 => 6.0,
         37..=144 => 4.0,
@@ -181,17 +181,17 @@ pub fn lay_out(
         _ => 1.0,
     };
     let gap = (gap * unit).round() as u32;
-    let lesson = wanted.lesson.then(|| docks::lesson(pixels));
+    let lesson = request.lesson.then(|| docks::lesson(pixels));
     let mut dock = match lesson {
-        None if wanted.presentation => docks::strip(pixels, unit),
+        None if request.presentation => docks::strip(pixels, unit),
         None => docks::hud(pixels, scale, unit),
         Some(_) => Dock::Hidden,
     };
     // Everything but the HUD and the lesson, and of that everything below the toolbar.
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
-    let wants_toolbar = wanted.toolbar && !wanted.presentation;
+    let wants_toolbar = request.toolbar && !request.presentation;
     let toolbar = docks::toolbar(beside(dock), unit).filter(|_| wants_toolbar);
-    let callouts = toolbar.filter(|_| wanted.callouts);
+    let callouts = toolbar.filter(|_| request.callouts);
     let callouts = callouts.map(|_| (callouts::ROW * unit).round() as u32);
     // Where what stands below the toolbar and its callouts begins.
     let top = toolbar.unwrap_or(0) + callouts.unwrap_or(0);
@@ -200,12 +200,12 @@ pub fn lay_out(
         [width, height - top]
     };
     // As high as it is where the figures leave most room, however high they become.
-    let side = wanted
+    let side = request
         .side
         .and_then(|_| docks::side(below_toolbar(dock), unit));
-    let timeline = wanted.lanes.map_or(0, |lanes| {
+    let timeline = request.lanes.map_or(0, |lanes| {
         let area = below_toolbar(dock);
-        let height = timeline_height(area, unit, lanes, wanted.sm_count);
+        let height = timeline_height(area, unit, lanes, request.sm_count);
         // Where a side panel has no room above it, that takes its place.
         let min = (docks::MIN_SIDE_HEIGHT * unit) as u32;
         match side {
@@ -242,7 +242,7 @@ pub fn lay_out(
             aspect: aspect(size),
             gap,
         };
-        match wanted
+        match request
             .comparison
             .filter(|&each| each > 0 && 2 * each <= panels)
         {
@@ -287,13 +287,13 @@ pub fn lay_out(
         width,
         height,
     };
-    Layout {
+    WindowLayout {
         dock,
         toolbar: toolbar.map(|height| row((0, height))),
         callouts: toolbar.zip(callouts).map(row),
         timeline: (timeline > 0).then(|| at_the_foot(timeline)),
-        sm_count: wanted.sm_count.filter(|_| timeline > 0),
-        side: wanted.side.zip(side),
+        sm_count: request.sm_count.filter(|_| timeline > 0),
+        side: request.side.zip(side),
         lesson,
         comparison: tiled.1,
         tiling: tiled.0,

@@ -10,7 +10,7 @@ use crate::Frame;
 use crate::hit_regions;
 use crate::hud::style::*;
 use crate::hud::{message_colours, paint_menu_sign, rect_of};
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use lang::tr;
 use model::{Action, ViewAction};
 use screen::figures::Urgency;
@@ -40,7 +40,7 @@ fn entry_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize,
 }
 
 /// The entry at a point in pixels.
-pub fn entry_at(screen: &LessonScreen, layout: &Layout, [x, y]: [f64; 2]) -> Option<usize> {
+pub fn entry_at(screen: &LessonScreen, layout: &WindowLayout, [x, y]: [f64; 2]) -> Option<usize> {
     let LessonScreen::List { entries, selected } = screen else {
         return None;
     };

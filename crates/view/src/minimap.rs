@@ -9,7 +9,7 @@ use egui::{Rect, Stroke, StrokeKind, pos2};
 use crate::Frame;
 use crate::hud::rect_of;
 use crate::hud::style::ThemedPainter;
-use crate::layout::{Layout, PixelRect};
+use crate::layout::{PixelRect, WindowLayout};
 use crate::panels::Minimap;
 use life::Size;
 use screen::{Camera, CellRect, MinimapRegion};
@@ -22,13 +22,13 @@ const MAX_SIDE: f64 = 220.0;
 const MIN_SIDE_PIXELS: f64 = 36.0;
 
 /// Every minimap of a frame that there is room for.
-pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Minimap> {
+pub(crate) fn minimaps(frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Minimap> {
     let placed = placed(frame, layout).into_iter();
     placed.map(|(small, _)| small).collect()
 }
 
 /// The same, each with the region that it frames.
-fn placed<'a>(frame: &'a Frame<'_>, layout: &Layout) -> Vec<(Minimap, &'a MinimapRegion)> {
+fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a MinimapRegion)> {
     let (Some(status), Some(regions)) = (frame.status, &frame.screen.minimaps) else {
         return Vec::new();
     };
@@ -73,7 +73,7 @@ fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
 }
 
 /// Paints the frames; the cells are the panels' work.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) {
     let thin = layout.unit.round().max(1.0);
     // What is seen stands out from afar, as the selected panel does.
     let thick = (2.0 * layout.unit).round().max(1.0);
@@ -120,7 +120,7 @@ fn rect_in(small: &Minimap, part: &CellRect) -> Rect {
 }
 
 /// The instance whose minimap is under a point, and the point of its lattice, in cells.
-pub fn at(frame: &Frame<'_>, layout: &Layout, at: [f64; 2]) -> Option<(usize, [f64; 2])> {
+pub fn at(frame: &Frame<'_>, layout: &WindowLayout, at: [f64; 2]) -> Option<(usize, [f64; 2])> {
     let all = minimaps(frame, layout);
     let small = all.iter().find(|small| small.rect.contains(at))?;
     Some((small.instance, cell_at(small, at)))
@@ -129,7 +129,7 @@ pub fn at(frame: &Frame<'_>, layout: &Layout, at: [f64; 2]) -> Option<(usize, [f
 /// The point of an instance's lattice, in cells, as its minimap has it, also beyond its edges.
 pub fn cell_of(
     frame: &Frame<'_>,
-    layout: &Layout,
+    layout: &WindowLayout,
     instance: usize,
     at: [f64; 2],
 ) -> Option<[f64; 2]> {
@@ -155,7 +155,7 @@ mod tests {
     fn with<T>(
         options: &ViewOptions,
         transfer: Transfer,
-        check: impl Fn(&Frame<'_>, &Layout) -> T,
+        check: impl Fn(&Frame<'_>, &WindowLayout) -> T,
     ) -> T {
         let mut status = status(6, Size::new(512, 256).unwrap());
         (status.selected, status.transfer) = (4, transfer);

@@ -7,7 +7,7 @@ use crate::cell_ages::unavailable_reason;
 use crate::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::hud::style::{ThemedPainter, opaque};
 use crate::interface::{CacheKey, CachedUi, Interface};
-use crate::layout::{self, Layout, LayoutRequest, PixelRect, lay_out};
+use crate::layout::{self, LayoutRequest, PixelRect, WindowLayout, lay_out};
 use crate::panels::{Panels, PanelsInput, ViewTransforms, outside};
 use crate::texture_array::{texture_limits, validate_instance_count};
 use crate::timeline::sm_count as timeline_sm_count;
@@ -72,7 +72,7 @@ impl Frame<'_> {
 
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
     /// measured, so that nothing moves from round to round.
-    fn wanted(&self, status: &Status) -> LayoutRequest {
+    fn layout_request(&self, status: &Status) -> LayoutRequest {
         let timeline = self.options.timeline;
         let comparison = status.comparison.as_ref().map(|comparison| comparison.each);
         LayoutRequest {
@@ -100,7 +100,7 @@ impl Frame<'_> {
     }
 
     /// What the panels of a layout show, while cameras glide too.
-    fn transforms(&self, status: &Status, layout: &Layout) -> ViewTransforms {
+    fn transforms(&self, status: &Status, layout: &WindowLayout) -> ViewTransforms {
         let panel = layout.tiling.panel;
         let transform = |instance| self.camera_of(instance).shown(status.size, panel);
         match self.is_separate() {
@@ -121,11 +121,11 @@ impl Frame<'_> {
 
     /// Where everything stands, and what the leading panel will show when no camera glides any
     /// more: that is what is asked of the session.
-    pub fn layout(&self) -> Option<(Layout, ViewTransform)> {
+    pub fn layout(&self) -> Option<(WindowLayout, ViewTransform)> {
         let status = self.status?;
         let panels = self.single_instance().map_or(status.instances, |_| 1);
-        let wanted = self.wanted(status);
-        let layout = lay_out(self.pixels, self.scale, panels, status.size, &wanted);
+        let request = self.layout_request(status);
+        let layout = lay_out(self.pixels, self.scale, panels, status.size, &request);
         Some((
             layout,
             self.camera_of(self.camera_instance())
@@ -383,7 +383,7 @@ impl Scene {
     fn paint(
         &mut self,
         frame: &Frame<'_>,
-        place: Option<(Layout, ViewTransform)>,
+        place: Option<(WindowLayout, ViewTransform)>,
         dialogs: &mut Dialogs,
         input: egui::RawInput,
     ) -> Paint {
@@ -420,7 +420,7 @@ impl Scene {
 }
 
 /// Where something stands on the HUD's background.
-fn backgrounds(layout: &Layout) -> Vec<PixelRect> {
+fn backgrounds(layout: &WindowLayout) -> Vec<PixelRect> {
     let side = layout.side.map(|(_, rect)| rect);
     let docked = [
         layout.timeline,
@@ -446,7 +446,7 @@ pub(crate) fn context() -> egui::Context {
 pub(crate) fn paint_over(
     context: &egui::Context,
     (frame, palette): (&Frame<'_>, &Palette<egui::Color32>),
-    place: Option<&(Layout, ViewTransform)>,
+    place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
     mut input: egui::RawInput,
 ) -> (egui::FullOutput, Vec<UiRequest>) {

@@ -8,7 +8,7 @@ use engine::Transfer;
 use lang::{Message, message};
 use model::{Status, Switch};
 use screen::{Camera, ColourBy};
-use view::layout::Layout;
+use view::layout::WindowLayout;
 use view::minimap;
 
 /// How long a camera glides to where a key or the wheel sends it.
@@ -21,7 +21,7 @@ impl<W: SessionHandle> Handler<W> {
         &mut self,
         instance: Option<usize>,
         glides: bool,
-        change: impl FnOnce(&mut Camera, &Status, &Layout),
+        change: impl FnOnce(&mut Camera, &Status, &WindowLayout),
     ) {
         let (Some(status), Some(layout)) = (self.status(), self.layout()) else {
             return;

@@ -18,7 +18,7 @@ use model::{Action, SessionAction, ViewAction};
 use screen::{InterfaceScale, SidePanel, Tool};
 use view::Dialog;
 use view::MIN_PIXELS_FOR_LINES;
-use view::layout::Layout;
+use view::layout::WindowLayout;
 use view::picture_file::write_dated_png;
 use view::{Commands, GoTo, Help, Menu};
 
@@ -247,7 +247,7 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// Where everything stands, once there is anything.
-    pub(super) fn layout(&self) -> Option<Layout> {
+    pub(super) fn layout(&self) -> Option<WindowLayout> {
         let status = self.status()?;
         let (layout, _) = self.frame(Some(&status))?.layout()?;
         Some(layout)
@@ -307,29 +307,29 @@ impl<W: SessionHandle> Handler<W> {
             .as_ref()
             .is_some_and(|screen| screen.input.has_pointer());
         let at = self.pointer.at.filter(|_| !covered)?;
-        let spot = hit_target(&self.layout()?, at);
+        let target = hit_target(&self.layout()?, at);
         let screen = self.surface.as_ref();
         if screen.is_some_and(|screen| screen.scene.has_button_at(at)) {
             // A callout, which lies over a panel, has its clicks.
-            return spot.filter(|spot| !matches!(spot, HitTarget::Panel(_)));
+            return target.filter(|target| !matches!(target, HitTarget::Panel(_)));
         }
-        match (spot, self.minimap_under_pointer()) {
+        match (target, self.minimap_under_pointer()) {
             (Some(HitTarget::Panel(_)), Some(instance)) => Some(HitTarget::Minimap(instance)),
-            _ => spot,
+            _ => target,
         }
     }
 
     /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
         let screen = self.surface.as_ref();
-        let spot = screen
+        let region = screen
             .zip(self.pointer.at)
             .and_then(|(screen, at)| screen.scene.hit_region_at(at));
-        if spot.is_some() || self.hovered_region.is_some() {
+        if region.is_some() || self.hovered_region.is_some() {
             // Also while it moves within one: its tip comes once it stands still.
             self.pacer.request_frame(Instant::now());
         }
-        self.hovered_region = spot;
+        self.hovered_region = region;
         self.update_pointed_cell();
         let over =
             self.app.options.timeline && self.target_under_pointer() == Some(HitTarget::Timeline);
@@ -419,11 +419,11 @@ impl<W: SessionHandle> Handler<W> {
         }
         match state {
             ElementState::Pressed => {
-                let spot = self.target_under_pointer();
-                if button == MouseButton::Left && self.edit_pressed(spot) {
+                let target = self.target_under_pointer();
+                if button == MouseButton::Left && self.edit_pressed(target) {
                     return;
                 }
-                self.pointer.pressed(spot, button == MouseButton::Left);
+                self.pointer.pressed(target, button == MouseButton::Left);
             }
             ElementState::Released => {
                 if button == MouseButton::Left && self.edit_released() {
@@ -438,20 +438,20 @@ impl<W: SessionHandle> Handler<W> {
 }
 
 /// What stands at a point in pixels.
-fn hit_target(layout: &Layout, at: [f64; 2]) -> Option<HitTarget> {
+fn hit_target(layout: &WindowLayout, at: [f64; 2]) -> Option<HitTarget> {
     let side = layout.side.map(|(panel, rect)| {
-        let spot = match panel {
+        let target = match panel {
             SidePanel::Lab => HitTarget::Lab,
             SidePanel::Ladder => HitTarget::Ladder,
             SidePanel::Population => HitTarget::Population,
         };
-        (rect, spot)
+        (rect, target)
     });
     let timeline = layout.timeline.map(|rect| (rect, HitTarget::Timeline));
     let lesson = layout.lesson.map(|rect| (rect, HitTarget::Lesson));
-    for (rect, spot) in [timeline, side, lesson].into_iter().flatten() {
+    for (rect, target) in [timeline, side, lesson].into_iter().flatten() {
         if rect.contains(at) {
-            return Some(spot);
+            return Some(target);
         }
     }
     layout.tiling.place_at(at).map(HitTarget::Panel)

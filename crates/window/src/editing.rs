@@ -255,8 +255,8 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// The left button went down; whether the hand took it.
-    pub(super) fn edit_pressed(&mut self, spot: Option<HitTarget>) -> bool {
-        let Some(HitTarget::Panel(place)) = spot else {
+    pub(super) fn edit_pressed(&mut self, target: Option<HitTarget>) -> bool {
+        let Some(HitTarget::Panel(place)) = target else {
             return false;
         };
         let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
@@ -374,8 +374,8 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     fn move_ghost(&mut self) {
-        let spot = self.target_under_pointer();
-        let over = match (spot, self.pointer.at) {
+        let target = self.target_under_pointer();
+        let over = match (target, self.pointer.at) {
             (Some(HitTarget::Panel(place)), Some(at)) => self.cell_at(place, at),
             _ => None,
         };

@@ -42,7 +42,7 @@ pub(super) enum Gesture {
 #[derive(Debug)]
 struct Press {
     at: [f64; 2],
-    spot: Option<HitTarget>,
+    target: Option<HitTarget>,
     drags: bool,
     /// The middle button only drags.
     clicks: bool,
@@ -67,18 +67,18 @@ impl Pointer {
             .any(|axis| (to[axis] - press.at[axis]).abs() > MIN_DRAG_DISTANCE * scale);
         let started = !press.drags && far;
         press.drags |= far;
-        let spot = press.spot.filter(|_| press.drags)?;
+        let target = press.target.filter(|_| press.drags)?;
         // The first move makes up for the pixels it took to tell a drag from a click.
         let from = if started { press.at } else { from? };
-        Some(Gesture::Drag(spot, [to[0] - from[0], to[1] - from[1]]))
+        Some(Gesture::Drag(target, [to[0] - from[0], to[1] - from[1]]))
     }
 
     /// A button went down over something that takes it, or over nothing.
-    pub(super) fn pressed(&mut self, spot: Option<HitTarget>, clicks: bool) {
+    pub(super) fn pressed(&mut self, target: Option<HitTarget>, clicks: bool) {
         if let Some(at) = self.at {
             self.press = Some(Press {
                 at,
-                spot,
+                target,
                 drags: false,
                 clicks,
             });
@@ -88,16 +88,16 @@ impl Pointer {
     /// The button came up.
     pub(super) fn released(&mut self, now: Instant) -> Option<Gesture> {
         let press = self.press.take()?;
-        let spot = press.spot.filter(|_| press.clicks && !press.drags)?;
+        let target = press.target.filter(|_| press.clicks && !press.drags)?;
         let twice = self
             .last_click
             .take()
-            .is_some_and(|(then, last)| last == spot && now - then < DOUBLE_CLICK_TIMEOUT);
+            .is_some_and(|(then, last)| last == target && now - then < DOUBLE_CLICK_TIMEOUT);
         if twice {
-            return Some(Gesture::DoubleClick(spot));
+            return Some(Gesture::DoubleClick(target));
         }
-        self.last_click = Some((now, spot));
-        Some(Gesture::Click(spot))
+        self.last_click = Some((now, target));
+        Some(Gesture::Click(target))
     }
 
     /// It left the window.

@@ -46,21 +46,21 @@ impl BlockMap {
     /// Of a round that started at this time of the device's clock.
     pub fn new(round: &TimedRound, start: i64) -> BlockMap {
         let mut by_launch: BTreeMap<(u32, u32), Vec<&BlockTimestamp>> = BTreeMap::new();
-        for stamp in &round.block_timestamps {
+        for timestamp in &round.block_timestamps {
             by_launch
-                .entry((stamp.sm, stamp.step))
+                .entry((timestamp.sm, timestamp.step))
                 .or_default()
-                .push(stamp);
+                .push(timestamp);
         }
         let mut sms: BTreeMap<u32, SmTimeline> = BTreeMap::new();
-        for ((sm, step), mut stamps) in by_launch {
+        for ((sm, step), mut timestamps) in by_launch {
             let facts = round.steps.get(step as usize);
             let instance = facts.and_then(|facts| facts.instance).unwrap_or(0);
-            stamps.sort_unstable_by_key(|stamp| stamp.start);
+            timestamps.sort_unstable_by_key(|timestamp| timestamp.start);
             let runs = &mut sms.entry(sm).or_default().runs;
             let first = runs.len();
-            for stamp in stamps {
-                let [from, to] = [stamp.start, stamp.end].map(|at| (at.0 - start) as f64);
+            for timestamp in timestamps {
+                let [from, to] = [timestamp.start, timestamp.end].map(|at| (at.0 - start) as f64);
                 match runs[first..].last_mut() {
                     // Between two blocks of a launch a unit rests for less than a microsecond.
                     Some(run) if from <= run.end + 1e3 => {
@@ -160,7 +160,7 @@ mod tests {
     use crate::timeline::scale::TimeRange;
     use engine::Nanos;
 
-    fn stamp(step: u32, sm: u32, start: i64, end: i64) -> BlockTimestamp {
+    fn timestamp(step: u32, sm: u32, start: i64, end: i64) -> BlockTimestamp {
         let (start, end) = (Nanos(start), Nanos(end));
         BlockTimestamp {
             step,
@@ -175,11 +175,11 @@ mod tests {
         let mut round = round_with_block_timestamps(2, 8);
         // Step 1 launches instance 0, step 4 instance 1.
         round.block_timestamps = vec![
-            stamp(1, 3, 40_000, 45_000),
-            stamp(1, 3, 10_000, 20_000),
-            stamp(1, 3, 20_400, 30_000),
-            stamp(4, 3, 15_000, 42_000),
-            stamp(1, 7, 10_000, 20_000),
+            timestamp(1, 3, 40_000, 45_000),
+            timestamp(1, 3, 10_000, 20_000),
+            timestamp(1, 3, 20_400, 30_000),
+            timestamp(4, 3, 15_000, 42_000),
+            timestamp(1, 7, 10_000, 20_000),
         ];
         let blocks = BlockMap::new(&round, 10_000);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Which of the palette's colours a kind of work and an instance have.
 
 use crate::theme::Palette;
-use crate::timeline::Kind;
+use crate::timeline::BarKind;
 use model::trace::StepKind;
 
 /// An instance's colour.
@@ -9,17 +9,17 @@ pub fn of_instance<C: Copy>(instance: usize, palette: &Palette<C>) -> C {
     palette.instances[instance % palette.instances.len()]
 }
 
-impl Kind {
+impl BarKind {
     /// Its colour.
     pub fn colour<C: Copy>(self, palette: &Palette<C>) -> C {
         match self {
-            Kind::Host => palette.host_call,
-            Kind::Wait | Kind::Step(StepKind::Wait) => palette.waiting,
-            Kind::Step(StepKind::Launch) => palette.launch,
-            Kind::Step(StepKind::Support) => palette.support,
-            Kind::Step(StepKind::Upload) => palette.upload,
-            Kind::Step(StepKind::Download) => palette.download,
-            Kind::Step(StepKind::Event) => palette.event,
+            BarKind::Host => palette.host_call,
+            BarKind::Wait | BarKind::Step(StepKind::Wait) => palette.waiting,
+            BarKind::Step(StepKind::Launch) => palette.launch,
+            BarKind::Step(StepKind::Support) => palette.support,
+            BarKind::Step(StepKind::Upload) => palette.upload,
+            BarKind::Step(StepKind::Download) => palette.download,
+            BarKind::Step(StepKind::Event) => palette.event,
         }
     }
 }

@@ -6,7 +6,7 @@ use lang::tr;
 use model::trace::{StepFacts, StepKind};
 
 use crate::numbers::{bytes, grouped, time_us};
-use crate::timeline::Kind;
+use crate::timeline::BarKind;
 use crate::timeline::lanes::{Bar, Chart};
 
 impl Chart {
@@ -43,9 +43,9 @@ impl Chart {
             n => tr!(" · instances {id} to {}", id + n - 1, id = id),
         });
         let place = self.round.stream_name(facts) + &instance.unwrap_or_default();
-        if matches!(bar.kind, Kind::Host | Kind::Wait) {
+        if matches!(bar.kind, BarKind::Host | BarKind::Wait) {
             let what = match bar.kind {
-                Kind::Wait => tr!("host: waiting").into(),
+                BarKind::Wait => tr!("host: waiting").into(),
                 _ => tr!("host: inside the call for {}", lang::text(facts.label)),
             };
             return vec![what, place, when];

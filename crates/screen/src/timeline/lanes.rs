@@ -10,7 +10,7 @@ use crate::numbers::nice;
 use crate::timeline::blocks::BlockMap;
 use crate::timeline::fold::{Columns, join};
 use crate::timeline::scale::TimeScale;
-use crate::timeline::{KINDS, Kind};
+use crate::timeline::{BarKind, KINDS};
 use engine::{Span, StreamId};
 use lang::tr;
 use model::trace::{StepKind, TimedRound};
@@ -30,7 +30,7 @@ pub struct Bar {
     /// The step's index, or [`Span::WHOLE`].
     pub step: u32,
     /// What was done.
-    pub kind: Kind,
+    pub kind: BarKind,
 }
 
 /// A stream.
@@ -92,7 +92,7 @@ impl Chart {
         let (start, end) = round
             .bounds()
             .map_or((0, 0), |(start, end)| (start.0, end.0));
-        let bar = |span: &Span, kind: Kind| {
+        let bar = |span: &Span, kind: BarKind| {
             let from = (span.start.0 - start) as f64;
             Bar {
                 start: from,
@@ -109,7 +109,7 @@ impl Chart {
         for span in &round.spans {
             let facts = round.steps.get(span.step as usize);
             let kind = facts.map_or(StepKind::Event, |facts| facts.kind);
-            let bar = bar(span, Kind::Step(kind));
+            let bar = bar(span, BarKind::Step(kind));
             if kind != StepKind::Event {
                 sum += bar.end - bar.start;
             }
@@ -190,10 +190,10 @@ fn gpu_of(lane: &Lane, status: &Status) -> Option<usize> {
 }
 
 /// Whether the host works or waits inside a call.
-fn host_kind(round: &TimedRound, span: &Span) -> Kind {
+fn host_kind(round: &TimedRound, span: &Span) -> BarKind {
     match round.steps.get(span.step as usize) {
-        Some(facts) if facts.kind == StepKind::Wait => Kind::Wait,
-        _ => Kind::Host,
+        Some(facts) if facts.kind == StepKind::Wait => BarKind::Wait,
+        _ => BarKind::Host,
     }
 }
 
@@ -203,7 +203,7 @@ pub struct LaneSegment {
     /// Its first pixel column, and the one behind its last.
     pub columns: (usize, usize),
     /// What covers most of these columns.
-    pub kind: Kind,
+    pub kind: BarKind,
     /// How much of the time, from 1 (hardly) to 4 (all the time).
     pub level: u8,
 }
@@ -300,7 +300,7 @@ mod tests {
             start,
             end,
             step: 0,
-            kind: Kind::Step(kind),
+            kind: BarKind::Step(kind),
         };
         let lane = |bars| Lane {
             stream: StreamId(0),
@@ -321,7 +321,7 @@ mod tests {
         let pieces = fold_lanes(&lanes, TimeScale::new(stretch, 7.0, 10.0), 7.0, 10);
         let piece = |columns, kind, level| LaneSegment {
             columns,
-            kind: Kind::Step(kind),
+            kind: BarKind::Step(kind),
             level,
         };
         let wanted = [

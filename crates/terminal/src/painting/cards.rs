@@ -26,7 +26,7 @@ struct Card {
     /// The lines that must be seen.
     seen: Option<Range<usize>>,
     /// Minimum columns and lines, so that its size does not change with its content.
-    least: [usize; 2],
+    min_size: [usize; 2],
     /// Which entry of a list is selected, from 1, and how many there are.
     entry: Option<[usize; 2]>,
     /// What Escape does.
@@ -39,7 +39,7 @@ impl Card {
             title: title.into(),
             lines,
             seen: None,
-            least: [0, 0],
+            min_size: [0, 0],
             entry: None,
             escape: tr!("Esc closes"),
         }
@@ -61,12 +61,12 @@ impl Card {
         lines.push(Line::default());
         let over = lines.len();
         lines.extend(self.lines);
-        let [least, rows] = self.least;
+        let [min_columns, min_rows] = self.min_size;
         Card {
             title: String::new(),
             lines,
             seen: self.seen.map(|seen| seen.start + over..seen.end + over),
-            least: [least, rows + over.min(rows)],
+            min_size: [min_columns, min_rows + over.min(min_rows)],
             ..self
         }
     }
@@ -94,12 +94,12 @@ pub(super) fn paint(view: &mut TerminalView, screen: &Screen, area: Rect, buffer
     };
     let card = card.with_title_inside(depth, columns);
     let widest = card.lines.iter().map(Line::width).max().unwrap_or(0);
-    let [least, rows] = card.least;
-    let widest = widest.max(least).max(lang::columns(&card.title) + 24);
+    let [min_columns, min_rows] = card.min_size;
+    let widest = widest.max(min_columns).max(lang::columns(&card.title) + 24);
     let width = (widest as u16 + 4).min(area.width);
     let lines = card.lines.len();
     let text = Paragraph::new(card.lines);
-    let height = lines.max(rows) as u16;
+    let height = lines.max(min_rows) as u16;
     let height = height.saturating_add(2).min(area.height);
     let room = usize::from(height.saturating_sub(2));
     let most = lines.saturating_sub(room);
@@ -202,12 +202,12 @@ fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns
 fn keys(help: &Help, depth: ColourDepth, columns: usize) -> Card {
     let all = key_lines(&[], depth, columns);
     let widest = all.iter().map(Line::width).max().unwrap_or(0);
-    let least = [widest, all.len()];
+    let min_size = [widest, all.len()];
     let title = tr!("Keyboard shortcuts");
     if help.typed().is_empty() {
         let title = format!("{title} · {}", tr!("Type to search"));
         return Card {
-            least,
+            min_size,
             ..Card::new(title, all)
         };
     }
@@ -217,7 +217,7 @@ fn keys(help: &Help, depth: ColourDepth, columns: usize) -> Card {
         found.push(nothing);
     }
     Card {
-        least,
+        min_size,
         escape: tr!("Esc clears"),
         ..Card::new(format!("{title} · {}▏", help.typed()), found)
     }

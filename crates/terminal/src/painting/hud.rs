@@ -8,7 +8,7 @@ use ratatui::widgets::{Clear, Widget as _};
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::layout::{Panel, TerminalLayout};
 use crate::painting::text::{APART, wrap, wrap_parts};
-use crate::painting::{Frame, MIN_TERMINAL_SIZE};
+use crate::painting::{MIN_TERMINAL_SIZE, TerminalFrame};
 use lang::{Message, tr};
 use model::{Action, SessionAction, Status, ViewAction};
 use screen::figures::{RunState, Urgency, repeats_finding};
@@ -74,7 +74,7 @@ enum Tone {
 impl Foot {
     /// For so many columns and at most so many rows, with a timeline or without one.
     pub(super) fn of(
-        frame: &Frame<'_>,
+        frame: &TerminalFrame<'_>,
         status: &Status,
         has_timeline: bool,
         [columns, most]: [usize; 2],
@@ -121,7 +121,7 @@ impl Foot {
 /// Paints the figures and the foot.
 pub(super) fn paint(
     depth: ColourDepth,
-    frame: &Frame<'_>,
+    frame: &TerminalFrame<'_>,
     status: &Status,
     places: &TerminalLayout,
     buffer: &mut Buffer,
@@ -168,7 +168,7 @@ pub(super) fn paint(
 /// what is above the figures.
 pub(super) fn paint_notice(
     depth: ColourDepth,
-    frame: &Frame<'_>,
+    frame: &TerminalFrame<'_>,
     status: &Status,
     places: &TerminalLayout,
     buffer: &mut Buffer,
@@ -220,7 +220,7 @@ const PACE: u8 = OTHERS + 8;
 /// The figures in short, each with its rank, and which panels are seen.
 fn in_line(
     figures: &Figures,
-    frame: &Frame<'_>,
+    frame: &TerminalFrame<'_>,
     status: &Status,
     places: &TerminalLayout,
 ) -> Vec<(u8, String)> {
@@ -279,7 +279,7 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
 /// What is urgent or has just happened.
 fn notice(
     depth: ColourDepth,
-    frame: &Frame<'_>,
+    frame: &TerminalFrame<'_>,
     status: &Status,
     places: &TerminalLayout,
 ) -> Option<(String, Style)> {
@@ -297,7 +297,7 @@ fn notice(
 }
 
 /// The keys that matter most, as many as there is room for.
-fn hints(frame: &Frame<'_>, status: &Status, room: usize) -> String {
+fn hints(frame: &TerminalFrame<'_>, status: &Status, room: usize) -> String {
     let pause = match frame.screen.lesson.as_deref() {
         Some(LessonScreen::List { .. }) => tr!("open"),
         Some(LessonScreen::Page(_)) => tr!("next page"),

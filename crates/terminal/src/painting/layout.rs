@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use crate::painting::Frame;
+use crate::painting::TerminalFrame;
 use crate::painting::hud::Foot;
 use crate::painting::timeline::Contents;
 use model::{Status, Streams};
@@ -40,7 +40,7 @@ pub(crate) struct TerminalLayout {
 impl TerminalLayout {
     /// Of a terminal with at least [`super::MIN_TERMINAL_SIZE`] columns and rows. The timeline's text
     /// is whole, and has what rows that takes; without room for that there is no timeline.
-    pub(super) fn new(area: Rect, frame: &Frame<'_>, status: &Status) -> TerminalLayout {
+    pub(super) fn new(area: Rect, frame: &TerminalFrame<'_>, status: &Status) -> TerminalLayout {
         let split = |foot: &Foot| {
             let height = 1 + foot.lines.len() as u16;
             let hud = Rect {

@@ -46,14 +46,14 @@ const LIMITS: TextureLimits = TextureLimits {
 
 /// What a frame is made from, but the pictures: what is on screen, and what that was made from.
 #[derive(Clone, Copy)]
-pub struct Frame<'a> {
+pub struct TerminalFrame<'a> {
     /// What is on screen.
     pub screen: &'a Screen,
     /// What that was made from.
     pub sources: Sources<'a>,
 }
 
-impl<'a> Deref for Frame<'a> {
+impl<'a> Deref for TerminalFrame<'a> {
     type Target = Sources<'a>;
 
     fn deref(&self) -> &Sources<'a> {
@@ -86,7 +86,7 @@ impl TerminalView {
     }
 
     /// Takes over what is newer; waits for nothing.
-    pub fn update(&mut self, frame: &Frame<'_>, source: &dyn PictureSource) {
+    pub fn update(&mut self, frame: &TerminalFrame<'_>, source: &dyn PictureSource) {
         if let Some(status) = frame.status {
             self.picture_cache
                 .update(status.instances, status.size, source);
@@ -94,7 +94,7 @@ impl TerminalView {
     }
 
     /// How many of the panels on this screen have no picture yet.
-    pub fn missing(&self, frame: &Frame<'_>, area: Rect) -> usize {
+    pub fn missing(&self, frame: &TerminalFrame<'_>, area: Rect) -> usize {
         let panels = places(frame, area).map(|places| places.panels);
         let shown = panels.iter().flatten();
         shown
@@ -103,7 +103,7 @@ impl TerminalView {
     }
 
     /// What the session should send for a terminal of this size; nothing where it is too small.
-    pub fn request(&self, frame: &Frame<'_>, area: Rect) -> Option<PicturePlan> {
+    pub fn request(&self, frame: &TerminalFrame<'_>, area: Rect) -> Option<PicturePlan> {
         let (status, places) = (frame.status?, places(frame, area)?);
         let (transform, dots) = self.target_transform(frame.options, status.size, &places);
         let panel = dots.of(places.panel);
@@ -120,7 +120,7 @@ impl TerminalView {
     }
 
     /// Paints a frame; a session that has not started yet has no status.
-    pub fn paint(&mut self, frame: &Frame<'_>, area: Rect, buffer: &mut Buffer) {
+    pub fn paint(&mut self, frame: &TerminalFrame<'_>, area: Rect, buffer: &mut Buffer) {
         if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
             hud::too_small(area, buffer);
         } else if let (Some(status), Some(places)) = (frame.status, places(frame, area)) {
@@ -225,7 +225,7 @@ impl TerminalView {
 
     fn paint_panels(
         &self,
-        frame: &Frame<'_>,
+        frame: &TerminalFrame<'_>,
         status: &Status,
         places: &TerminalLayout,
         buffer: &mut Buffer,
@@ -252,7 +252,7 @@ impl TerminalView {
 }
 
 /// Where everything stands, if the terminal is large enough.
-pub(crate) fn places(frame: &Frame<'_>, area: Rect) -> Option<TerminalLayout> {
+pub(crate) fn places(frame: &TerminalFrame<'_>, area: Rect) -> Option<TerminalLayout> {
     if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
         return None;
     }

@@ -90,7 +90,7 @@ impl View {
     fn with<T>(
         &mut self,
         status: Option<&Status>,
-        does: impl FnOnce(&mut TerminalView, &Frame<'_>) -> T,
+        does: impl FnOnce(&mut TerminalView, &TerminalFrame<'_>) -> T,
     ) -> T {
         let sources = Sources {
             status,
@@ -102,7 +102,7 @@ impl View {
             window: None,
         };
         let screen = &Screen::of(sources);
-        does(&mut self.painter, &Frame { screen, sources })
+        does(&mut self.painter, &TerminalFrame { screen, sources })
     }
 
     fn update(&mut self, status: &Status, source: &dyn PictureSource) {

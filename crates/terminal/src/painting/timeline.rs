@@ -17,7 +17,7 @@ use screen::numbers::time_us;
 use screen::timeline::RoundChart;
 use screen::timeline::lanes::{Lane, fold_lanes};
 use screen::timeline::scale::{TimeRange, TimeScale};
-use screen::timeline::{KINDS, Kind, Which, drawn_round};
+use screen::timeline::{BarKind, KINDS, Which, drawn_round};
 
 /// Columns of a row's name.
 const NAMES: u16 = 16;
@@ -27,20 +27,20 @@ const GAP: usize = 2;
 const MIN_ROWS: usize = 2;
 
 /// What a kind of work is painted with, so that it is told apart without colours too.
-fn symbol(kind: Kind) -> char {
+fn symbol(kind: BarKind) -> char {
     match kind {
-        Kind::Host => '■',
-        Kind::Wait | Kind::Step(StepKind::Wait) => '─',
-        Kind::Step(StepKind::Launch) => '█',
-        Kind::Step(StepKind::Support) => '▓',
-        Kind::Step(StepKind::Upload) => '░',
-        Kind::Step(StepKind::Download) => '▒',
-        Kind::Step(StepKind::Event) => '·',
+        BarKind::Host => '■',
+        BarKind::Wait | BarKind::Step(StepKind::Wait) => '─',
+        BarKind::Step(StepKind::Launch) => '█',
+        BarKind::Step(StepKind::Support) => '▓',
+        BarKind::Step(StepKind::Upload) => '░',
+        BarKind::Step(StepKind::Download) => '▒',
+        BarKind::Step(StepKind::Event) => '·',
     }
 }
 
 /// An entry of the legend: a kind of work, or what else is to be known of the bars.
-type Entry = (Option<Kind>, String);
+type Entry = (Option<BarKind>, String);
 
 /// What stands in the timeline, whole, and how many rows that takes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -163,13 +163,13 @@ fn head(screen: &Screen, has_overlap: bool) -> Vec<String> {
 fn legend(screen: &Screen) -> Vec<Entry> {
     let rounds = [&screen.round, &screen.round_before];
     let rounds = || rounds.into_iter().flatten();
-    let has = |kind: Kind| {
+    let has = |kind: BarKind| {
         let bars = rounds().flat_map(|it| it.lanes.iter().flat_map(|lane| &lane.bars));
         let mut bars = bars.chain(rounds().flat_map(|it| &it.host));
         bars.any(|bar| bar.kind.index() == kind.index())
     };
     let there = KINDS.iter().filter(|(kind, _)| has(*kind));
-    let entry = |(kind, name): &(Kind, &'static str)| -> Entry {
+    let entry = |(kind, name): &(BarKind, &'static str)| -> Entry {
         (
             Some(*kind),
             format!("{} {}", symbol(*kind), lang::text(name)),
@@ -327,7 +327,7 @@ impl RoundPainter<'_> {
     }
 }
 
-fn colour(kind: Kind, depth: ColourDepth) -> Style {
+fn colour(kind: BarKind, depth: ColourDepth) -> Style {
     depth.text(kind.colour(&PALETTE))
 }
 

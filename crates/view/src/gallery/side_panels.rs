@@ -90,7 +90,7 @@ fn timeline() -> Vec<Scenario> {
     ]
 }
 
-fn stamp(status: &mut Status, cost: Option<f64>) {
+fn add_block_timestamps(status: &mut Status, cost: Option<f64>) {
     (status.block_timestamps, status.timestamp_overhead) = (true, cost);
     status.overlap = Some(overlap(163.9, 100.0));
 }
@@ -98,7 +98,7 @@ fn stamp(status: &mut Status, cost: Option<f64>) {
 fn blocks() -> Vec<Scenario> {
     let shown = Scenario {
         options: |options, _, _| options.timeline = true,
-        status: |status| stamp(status, Some(1.03)),
+        status: |status| add_block_timestamps(status, Some(1.03)),
         round: |streams| round_with_block_timestamps(streams, 132),
         ..SCREEN
     };
@@ -115,7 +115,7 @@ fn blocks() -> Vec<Scenario> {
         Scenario {
             name: "blocks-cpu",
             status: |status| {
-                stamp(status, None);
+                add_block_timestamps(status, None);
                 status.engine = "cpu";
                 status.devices[0].sm_count = 8;
             },

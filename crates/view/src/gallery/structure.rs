@@ -12,7 +12,7 @@ use crate::dialogs::style;
 use crate::gallery::{LANGUAGES, Scenario, Set, Window, screens, title};
 use crate::hud::rect_of;
 use crate::hud::style::opaque;
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use crate::scene::{context, paint_over};
 use lang::with;
 use screen::theme::{Palette, Rgb};
@@ -30,7 +30,7 @@ const CARDS: [Rgb; 2] = [Palette::DARK.dialog, Palette::DARK.raised];
 
 /// A text that can be seen.
 #[derive(Clone, Debug)]
-struct Seen {
+struct VisibleText {
     text: String,
     rect: Rect,
     /// Whether a card is beneath it.
@@ -38,7 +38,7 @@ struct Seen {
 }
 
 /// Looks at what is painted: the texts that can be seen, and what is wrong with them.
-fn look_at(shapes: &[ClippedShape], screen: Rect) -> (Vec<Seen>, Vec<String>) {
+fn look_at(shapes: &[ClippedShape], screen: Rect) -> (Vec<VisibleText>, Vec<String>) {
     let mut looking = Looking {
         screen,
         carded: false,
@@ -58,7 +58,7 @@ struct Looking {
     /// Whether everything so far lies under a dialog.
     carded: bool,
     cards: Vec<Rect>,
-    seen: Vec<Seen>,
+    seen: Vec<VisibleText>,
     wrong: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Looking {
         if fill.a() < 200 || !rect.is_positive() {
             return;
         }
-        let covered = |seen: &Seen| {
+        let covered = |seen: &VisibleText| {
             let over = seen.rect.intersect(rect);
             over.is_positive() && over.width().min(over.height()) > SLACK
         };
@@ -118,7 +118,7 @@ impl Looking {
         if !self.screen.expand(SLACK).contains_rect(shown) {
             self.wrong.push(format!("'{text}' leaves the window"));
         }
-        self.seen.push(Seen {
+        self.seen.push(VisibleText {
             text: text.into(),
             rect: shown,
             on_card: self.carded || self.cards.iter().any(|card| card.contains_rect(shown)),
@@ -139,7 +139,7 @@ impl Looking {
 }
 
 /// Where texts may stand that are on no card.
-fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
+fn places(layout: &WindowLayout, set: &Set) -> Vec<Rect> {
     let comparison = layout.comparison.into_iter().flat_map(|comparison| {
         let [a, b] = model::Side::ALL.map(|side| comparison.header(side));
         [comparison.band, a, b]

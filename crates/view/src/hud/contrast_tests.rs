@@ -55,10 +55,15 @@ fn letters(
 }
 
 /// What has been looked at: ink, background, and whether type is large.
-type Seen = HashSet<(Color32, Color32, bool)>;
+type CheckedColours = HashSet<(Color32, Color32, bool)>;
 
 /// Notes the texts that do not stand out.
-fn check(frame: &Frame<'_>, shapes: &[Shape], seen: &mut Seen, faint: &mut BTreeSet<String>) {
+fn check(
+    frame: &Frame<'_>,
+    shapes: &[Shape],
+    seen: &mut CheckedColours,
+    faint: &mut BTreeSet<String>,
+) {
     let unit = frame.layout().unwrap().0.unit;
     let palette = frame.palette();
     let mut backgrounds = vec![(Rect::EVERYTHING, palette.background)];

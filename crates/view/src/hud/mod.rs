@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use egui::{Align2, Rect, Stroke, StrokeKind, pos2, vec2};
 
-use crate::layout::{Dock, Layout, PixelRect};
+use crate::layout::{Dock, PixelRect, WindowLayout};
 use crate::{
     Frame, callouts, comparison, edit_overlay, lab, ladder, lesson, minimap, population, timeline,
     toolbar,
@@ -33,7 +33,7 @@ pub use style::install_fonts;
 pub(crate) fn paint(
     painter: &ThemedPainter,
     frame: &Frame<'_>,
-    place: Option<&(Layout, ViewTransform)>,
+    place: Option<&(WindowLayout, ViewTransform)>,
 ) {
     let screen = Rect::from_min_size(
         egui::Pos2::ZERO,
@@ -114,7 +114,7 @@ pub(crate) fn paint(
 }
 
 /// Says which of the things to be shown has no room in this window.
-fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<Message> {
+fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
     let no_timeline = frame.options.timeline && layout.timeline.is_none();
     match frame.options.side {
         Some(panel) if layout.side.is_none() => Some(match panel {
@@ -136,7 +136,7 @@ fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<Message> {
 }
 
 /// A thin frame around the selected panel, in the gap, off its cells.
-fn highlight(painter: &ThemedPainter, layout: &Layout, place: usize, options: &ViewOptions) {
+fn highlight(painter: &ThemedPainter, layout: &WindowLayout, place: usize, options: &ViewOptions) {
     let width = (2.0 * layout.unit)
         .round()
         .clamp(1.0, layout.tiling.gap.max(1) as f32);

@@ -113,7 +113,7 @@ fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: RunState
 /// be seen.
 fn told(found: Option<&Headline>) -> (&str, &str, Tone) {
     match found {
-        None => (tr!("last change"), "–", Tone::Plain),
+        None => (tr!("last change"), "–", Tone::Neutral),
         Some(found) => (&found.subject, &found.factor, found.tone),
     }
 }

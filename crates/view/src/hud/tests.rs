@@ -4,7 +4,7 @@ use egui::{Rect, Shape, pos2, vec2};
 
 use crate::hud::style::ThemedPainter;
 use crate::hud::{install_fonts, paint, rect_of};
-use crate::layout::{Dock, Layout, PixelRect};
+use crate::layout::{Dock, PixelRect, WindowLayout};
 use crate::{Frame, LabView, TimelineView};
 use lang::Language;
 use life::Size;
@@ -60,7 +60,7 @@ pub(crate) fn each(
 pub(crate) fn each_part(
     status: &Status,
     options: &ViewOptions,
-    part: impl Fn(&Layout) -> Option<PixelRect>,
+    part: impl Fn(&WindowLayout) -> Option<PixelRect>,
     mut check: impl FnMut(&Frame<'_>, &[(&str, Rect)], &str),
 ) {
     let mut seen = 0;

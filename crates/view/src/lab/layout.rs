@@ -3,7 +3,7 @@
 use egui::{Rect, pos2, vec2};
 
 use model::Switch;
-use screen::lab::{Position, SwitchRow};
+use screen::lab::{SwitchPosition, SwitchRow};
 
 const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;
@@ -29,7 +29,7 @@ pub(super) struct Segment {
     pub(super) switch: Switch,
     /// Its place among the positions.
     pub(super) index: usize,
-    pub(super) position: Position,
+    pub(super) position: SwitchPosition,
     /// Whether it is the present one.
     pub(super) present: bool,
     pub(super) rect: Rect,

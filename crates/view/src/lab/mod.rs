@@ -15,7 +15,7 @@ use egui::{Pos2, pos2};
 pub(crate) use paint::paint;
 
 use crate::hud::rect_of;
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use layout::LabLayout;
 use model::{SessionAction, Status, Switch};
 use screen::SidePanel;
@@ -39,7 +39,7 @@ fn pos([x, y]: [f64; 2]) -> Pos2 {
 }
 
 /// The places in a layout that has a lab.
-fn places(layout: &Layout, status: &Status) -> Option<LabLayout> {
+fn places(layout: &WindowLayout, status: &Status) -> Option<LabLayout> {
     Some(LabLayout::new(
         rect_of(layout.side_rect(SidePanel::Lab)?),
         layout.unit,
@@ -59,7 +59,7 @@ impl LabView {
     pub fn click(
         &mut self,
         at: [f64; 2],
-        layout: &Layout,
+        layout: &WindowLayout,
         status: &Status,
     ) -> Option<SessionAction> {
         let (places, at) = (places(layout, status)?, pos(at));
@@ -80,7 +80,7 @@ impl LabView {
     }
 
     /// Scrolls the code so many lines down.
-    pub fn scroll(&mut self, lines: i64, layout: &Layout, status: &Status) {
+    pub fn scroll(&mut self, lines: i64, layout: &WindowLayout, status: &Status) {
         let Some(places) = places(layout, status) else {
             return;
         };

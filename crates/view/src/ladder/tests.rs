@@ -1,7 +1,7 @@
 //! Nothing of the ladder is cut or covered, whatever the window; every rung has its place.
 
 use crate::hud::tests::each_part;
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use engine::kernels::{KERNELS, find};
 use life::Size;
 use model::Status;
@@ -33,7 +33,7 @@ fn every_rung_is_there_and_nothing_is_cut() {
                 timeline: true,
                 ..Default::default()
             };
-            let part = |layout: &Layout| layout.side_rect(screen::SidePanel::Ladder);
+            let part = |layout: &WindowLayout| layout.side_rect(screen::SidePanel::Ladder);
             each_part(&status, &options, part, |_, ours, say| {
                 for kernel in &KERNELS {
                     let found = ours.iter().any(|(text, _)| *text == kernel.name);

@@ -23,7 +23,7 @@ fn with_lanes(lanes: usize) -> LayoutRequest {
 }
 
 /// What a window may be asked to hold.
-fn wanted(count: usize) -> [LayoutRequest; 7] {
+fn layout_requests(count: usize) -> [LayoutRequest; 7] {
     let lab = LayoutRequest {
         side: Some(SidePanel::Lab),
         ..with_lanes(count)
@@ -50,14 +50,14 @@ fn wanted(count: usize) -> [LayoutRequest; 7] {
     ]
 }
 
-fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, Layout)) {
+fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, WindowLayout)) {
     for window in WINDOWS {
         for scale in [1.0, 1.5, 2.0] {
             for count in [1, 2, 3, 4, 7, 16, 17, 64, 200] {
                 for (w, h) in [(512, 512), (1000, 300), (300, 1000), (33, 1), (1, 4096)] {
                     let size = Size::new(w, h).unwrap();
-                    for wanted in wanted(count) {
-                        let layout = lay_out(window, scale, count, size, &wanted);
+                    for request in layout_requests(count) {
+                        let layout = lay_out(window, scale, count, size, &request);
                         check(window, count, size, layout);
                     }
                 }
@@ -67,7 +67,7 @@ fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, Layout)) {
 }
 
 /// Everything that stands in a layout but the panels.
-fn others(layout: &Layout) -> Vec<PixelRect> {
+fn others(layout: &WindowLayout) -> Vec<PixelRect> {
     let comparison = layout.comparison;
     let headers = comparison.into_iter().flat_map(|comparison| {
         let [a, b] = model::Side::ALL.map(|side| comparison.header(side));
@@ -139,7 +139,7 @@ fn panels_keep_their_rows_when_the_timeline_opens() {
     for window in [[1280, 800], [1920, 1080], [1024, 768], [3840, 2160]] {
         for count in [2, 4, 9, 16, 25] {
             let columns =
-                |wanted: &LayoutRequest| lay_out(window, 1.0, count, size, wanted).tiling.columns;
+                |request: &LayoutRequest| lay_out(window, 1.0, count, size, request).tiling.columns;
             let open = with_lanes(count);
             let closed = LayoutRequest {
                 lanes: None,
@@ -158,12 +158,12 @@ fn panels_keep_their_rows_when_the_timeline_opens() {
 #[test]
 fn panels_of_a_and_b_are_alike_and_one_left_over_has_no_place() {
     let size = Size::new(128, 128).unwrap();
-    let wanted = LayoutRequest {
+    let request = LayoutRequest {
         comparison: Some(8),
         ..Default::default()
     };
     for window in [[1280, 800], [700, 1100], [2560, 700]] {
-        let layout = lay_out(window, 1.0, 17, size, &wanted);
+        let layout = lay_out(window, 1.0, 17, size, &request);
         let (tiling, comparison) = (layout.tiling, layout.comparison.unwrap());
         for place in 0..8 {
             let (a, b) = (tiling.rect(place), tiling.rect(place + 8));
@@ -183,16 +183,16 @@ fn panels_of_a_and_b_are_alike_and_one_left_over_has_no_place() {
 #[test]
 fn the_windows_of_a_lecture_have_lab_and_timeline_together() {
     let size = Size::new(512, 512).unwrap();
-    let wanted = LayoutRequest {
+    let request = LayoutRequest {
         side: Some(SidePanel::Lab),
         ..with_lanes(16)
     };
     for window in [[1280, 800], [1920, 1080], [3840, 2160]] {
-        let layout = lay_out(window, 1.0, 16, size, &wanted);
+        let layout = lay_out(window, 1.0, 16, size, &request);
         assert!(layout.side.is_some() && layout.timeline.is_some());
         assert!(layout.tiling.panel[0] > 80, "{layout:?}");
     }
-    let lab = |window| lay_out(window, 1.0, 16, size, &wanted).side_rect(SidePanel::Lab);
+    let lab = |window| lay_out(window, 1.0, 16, size, &request).side_rect(SidePanel::Lab);
     assert!(lab([800, 500]).is_some() && lab([700, 1100]).is_some());
     assert_eq!(lab([400, 250]), None);
 }
@@ -289,12 +289,12 @@ fn a_row_of_callouts_moves_no_panel_into_another_row() {
     ] {
         for panels in [1, 4, 16, 64, 256] {
             let [without, with] = [false, true].map(|callouts| {
-                let wanted = LayoutRequest {
+                let request = LayoutRequest {
                     toolbar: true,
                     callouts,
                     ..LayoutRequest::default()
                 };
-                lay_out(pixels, 1.0, panels, size, &wanted)
+                lay_out(pixels, 1.0, panels, size, &request)
             });
             assert_eq!(without.callouts, None);
             let (bar, row) = (with.toolbar.unwrap(), with.callouts.unwrap());

@@ -4,7 +4,7 @@ use egui::{Align2, vec2};
 
 use crate::hud::rect_of;
 use crate::hud::style::{ThemedPainter, medium, put, translucent};
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use lang::tr;
 use model::Status;
 
@@ -13,7 +13,7 @@ pub(crate) fn paint(
     painter: &ThemedPainter,
     status: &Status,
     only: Option<usize>,
-    layout: &Layout,
+    layout: &WindowLayout,
 ) {
     let unit = layout.unit;
     // Nearly opaque, so that the word is read on any cells.

@@ -1,7 +1,7 @@
 //! Nothing of the graph is cut or covered, whatever the window; and it says what was measured.
 
 use crate::hud::tests::each_part;
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use life::Size;
 use model::{Settled, Status};
 use screen::fixtures::{Timed, status};
@@ -28,7 +28,7 @@ fn nothing_is_cut_and_everything_is_said() {
             timeline: true,
             ..Default::default()
         };
-        let part = |layout: &Layout| layout.side_rect(screen::SidePanel::Population);
+        let part = |layout: &WindowLayout| layout.side_rect(screen::SidePanel::Population);
         each_part(&status, &options, part, |frame, ours, say| {
             for &(text, at) in ours {
                 let others = ours.iter().filter(|(other, _)| *other != text);

@@ -31,7 +31,7 @@ const USUAL: Duration = Duration::from_millis(40);
 
 /// What a file is, by its name's ending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum RecordingFormat {
     /// `.gif`: 256 colours a picture.
     Gif,
     /// `.png` or `.apng`: every colour.
@@ -40,14 +40,14 @@ pub enum Kind {
     Mp4,
 }
 
-impl Kind {
+impl RecordingFormat {
     /// By a file's name.
-    pub fn of(path: &Path) -> Option<Kind> {
+    pub fn of(path: &Path) -> Option<RecordingFormat> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {
-            "gif" => Some(Kind::Gif),
-            "png" | "apng" => Some(Kind::Apng),
-            "mp4" => Some(Kind::Mp4),
+            "gif" => Some(RecordingFormat::Gif),
+            "png" | "apng" => Some(RecordingFormat::Apng),
+            "mp4" => Some(RecordingFormat::Mp4),
             _ => None,
         }
     }
@@ -98,8 +98,8 @@ impl Recorder {
         let kind = kind_of(path)?;
         check_writable(path)?;
         match kind {
-            Kind::Mp4 => mp4::check(),
-            Kind::Gif | Kind::Apng => Ok(()),
+            RecordingFormat::Mp4 => mp4::check(),
+            RecordingFormat::Gif | RecordingFormat::Apng => Ok(()),
         }
     }
 
@@ -131,7 +131,7 @@ impl Recorder {
 
     fn begin_as(
         path: &Path,
-        kind: Kind,
+        kind: RecordingFormat,
         size: [u32; 2],
         partial: io::Result<tempfile::NamedTempFile>,
         persist: impl FnOnce(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf> + Send + 'static,
@@ -139,9 +139,13 @@ impl Recorder {
         let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
         let partial = partial.map_err(cannot)?;
         let encoder: Box<dyn Encode> = match kind {
-            Kind::Gif => Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?),
-            Kind::Apng => Box::new(apng::Apng::begin(partial.as_file(), size).map_err(cannot)?),
-            Kind::Mp4 => Box::new(mp4::Mp4::begin(partial.path(), size)?),
+            RecordingFormat::Gif => {
+                Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?)
+            }
+            RecordingFormat::Apng => {
+                Box::new(apng::Apng::begin(partial.as_file(), size).map_err(cannot)?)
+            }
+            RecordingFormat::Mp4 => Box::new(mp4::Mp4::begin(partial.path(), size)?),
         };
         let (shots, received) = sync_channel(WAITING);
         let written = Arc::new(AtomicU64::new(0));
@@ -290,8 +294,8 @@ fn encode(
 }
 
 /// What the file will be.
-fn kind_of(path: &Path) -> Result<Kind, ViewError> {
-    Kind::of(path).ok_or_else(|| {
+fn kind_of(path: &Path) -> Result<RecordingFormat, ViewError> {
+    RecordingFormat::of(path).ok_or_else(|| {
         ViewError::Record(tr!(
             "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
             path = shown(path)

@@ -103,6 +103,6 @@ pub(crate) fn tone_colour<Colour: Copy>(tone: Tone, palette: &Palette<Colour>) -
     match tone {
         Tone::Measuring => palette.accent,
         Tone::Better => palette.running,
-        Tone::Plain => palette.value,
+        Tone::Neutral => palette.value,
     }
 }

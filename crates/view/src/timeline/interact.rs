@@ -2,11 +2,11 @@
 
 use egui::{Pos2, pos2};
 
-use crate::layout::Layout;
+use crate::layout::WindowLayout;
 use crate::timeline::{TimelineLayout, TimelineView};
 
 /// The places in a layout that has a timeline.
-fn places(layout: &Layout) -> Option<TimelineLayout> {
+fn places(layout: &WindowLayout) -> Option<TimelineLayout> {
     let rect = layout.timeline?;
     let rect = crate::hud::rect_of(rect);
     Some(TimelineLayout::new(rect, layout.unit, layout.sm_count))
@@ -28,7 +28,7 @@ impl TimelineView {
     pub(crate) fn is_over_a_block(
         &self,
         at: [f64; 2],
-        layout: &Layout,
+        layout: &WindowLayout,
         status: &model::Status,
     ) -> bool {
         let (Some(places), Some(chart)) = (places(layout), self.chart()) else {
@@ -39,7 +39,7 @@ impl TimelineView {
     }
 
     /// Closer by a factor, about this point.
-    pub fn zoom(&mut self, factor: f64, at: [f64; 2], layout: &Layout) {
+    pub fn zoom(&mut self, factor: f64, at: [f64; 2], layout: &WindowLayout) {
         if let Some(places) = places(layout) {
             let x = pos(at).x.clamp(places.lanes.left(), places.lanes.right());
             let about = self.scale(places.lanes).ns(x);
@@ -49,7 +49,7 @@ impl TimelineView {
     }
 
     /// Moves what is shown by so many pixels to the right.
-    pub fn pan(&mut self, pixels: f64, layout: &Layout) {
+    pub fn pan(&mut self, pixels: f64, layout: &WindowLayout) {
         if let Some(places) = places(layout) {
             let ns = -pixels * self.scale(places.lanes).per_pixel();
             let whole = self.whole();
@@ -59,7 +59,7 @@ impl TimelineView {
 
     /// A click, or the second of two: on the title's `live`, it freezes the round that is shown, or
     /// goes on; elsewhere the second shows the whole round.
-    pub fn click(&mut self, twice: bool, at: [f64; 2], layout: &Layout) {
+    pub fn click(&mut self, twice: bool, at: [f64; 2], layout: &WindowLayout) {
         if places(layout).is_some_and(|places| places.chip.contains(pos(at))) {
             self.frozen ^= true;
         } else if twice {

@@ -14,7 +14,7 @@ use screen::Chart;
 use screen::theme::Palette;
 use screen::timeline::lanes::{Bar, Lane, fold_lanes};
 use screen::timeline::scale::TimeScale;
-use screen::timeline::{KINDS, Kind, Which, drawn_round};
+use screen::timeline::{BarKind, KINDS, Which, drawn_round};
 
 /// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
 pub(crate) fn paint(
@@ -350,7 +350,7 @@ fn add_folded(
 }
 
 /// A kind's colour, darkened towards the lane's.
-fn shade(palette: &Palette<Color32>, kind: Kind, part: f32) -> Color32 {
+fn shade(palette: &Palette<Color32>, kind: BarKind, part: f32) -> Color32 {
     palette.recessed.lerp_to_gamma(kind.colour(palette), part)
 }
 
