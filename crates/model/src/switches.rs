@@ -271,8 +271,8 @@ impl Switch {
         match self {
             Switch::Streams => now.streams.in_words().into(),
             Switch::HostMemory => match now.host_memory {
-                HostMemory::Pinned => tr!("page-locked memory").into(),
-                HostMemory::Pageable => tr!("pageable memory").into(),
+                HostMemory::Pinned => tr!("page-locked").into(),
+                HostMemory::Pageable => tr!("pageable").into(),
             },
             Switch::Wait => now.wait.in_words().into(),
             Switch::Order => match now.order {

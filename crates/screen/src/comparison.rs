@@ -155,10 +155,7 @@ mod tests {
             host_memory: HostMemory::Pageable,
             ..Switches::DEFAULT
         };
-        let want = [
-            "a stream each · page-locked memory",
-            "one stream · pageable memory",
-        ];
+        let want = ["a stream each · page-locked", "one stream · pageable"];
         assert_eq!(settings(&comparison(b, None), kernel), want);
         let want = ["the same settings"; 2];
         assert_eq!(settings(&comparison(Switches::DEFAULT, None), kernel), want);
@@ -185,7 +182,7 @@ mod tests {
         let [_, english] = settings(&compared, kernel);
         assert_eq!(
             english,
-            "a stream each · pageable memory · the host waits for each stream · depth-first · \
+            "a stream each · pageable · the host waits for each stream · depth-first · \
              with graphs · transfer view · blocks of 32x32"
         );
         let [_, chinese] = lang::with(Language::Chinese, || settings(&compared, kernel));
