@@ -140,7 +140,11 @@ fn a_session_that_is_saved_is_no_warning() {
     let shown = Shown::open("--instances 2 --session kept.json");
     shown.then("shift+s", "the session is saved in kept.json");
     assert_eq!(shown.heard("WARN"), 0, "{}", shown.running.said());
-    shown.quit();
+    shown.key("ctrl+q");
+    let (ended, _display) = shown.end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let said = "lifestreams: the session is saved in kept.json";
+    assert!(ended.stderr.lines().any(|line| line == said), "{ended:?}");
 }
 
 /// Without `--session` a session is saved in a new file; opened, it goes on where it was saved.
@@ -156,7 +160,7 @@ fn a_session_is_saved_in_a_new_file_and_opened_again() {
     shown.then("ctrl+o", "a path is to be typed in");
     shown.rest();
     let path = shown.folder.path().join(name);
-    shown.enter_path(&path, "notice: Opened the session");
+    shown.enter_path(&path, "Opened the session");
     assert_eq!(shown.saved("after.rle"), before);
     shown.quit();
 }
