@@ -126,7 +126,7 @@ fn measured(at: usize, ladder: Option<(&str, &Ladder)>) -> Vec<String> {
     }
     if let Some((rate, factor)) = ladder.other_rule_rate(kernel.name) {
         let factor = times(factor);
-        said.push(format!("by {}: {factor} as fast as by B3/S23", rate.rule));
+        said.push(format!("by {}: {factor} the rate of B3/S23", rate.rule));
     }
     let left_out = ladder.left_out.iter();
     for left in left_out.filter(|left| left.kernel == kernel.name) {
@@ -193,7 +193,7 @@ mod tests {
             "NVIDIA H200, commit 0123456789ab:\n\
              16 x 1024x1024: 1.56 Tcell/s, 6.25 times 03_sync_global, 39.1 times 01_global\n\
              1 x 16384x16384: 3.13 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
-             by B36/S23: 0.50 times as fast as by B3/S23"
+             by B36/S23: 0.50 times the rate of B3/S23"
         );
         ladder.sources.insert("bits".into(), "another".into());
         assert!(says(&ladder).starts_with("not since it was changed; before, NVIDIA H200"));

@@ -23,8 +23,8 @@
 //!    is added as [`engine::buffer_kernel`] says.
 //! 2. Its place in [`LESSONS`], which is its place in the list.
 //! 3. Chinese for its texts in `assets/lang/zh.toml`.
-//! 4. `lifestreams bench lesson --write` on a device with a record in `assets/bench`, then
-//!    `cargo xtask docs`: the documents need the measured factors of every lesson.
+//! 4. `lifestreams bench lesson --write` on the GPU whose record in `assets/bench` has the lessons,
+//!    then `cargo xtask docs`, which fails for a lesson that this record lacks.
 //!
 //! The checks of a lesson concern results, never times: factors are reported as measured. Parts
 //! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
@@ -98,7 +98,7 @@ pub struct Lesson {
     pub compared: &'static [Compare],
     /// What the CPU engine lacks, if the lesson is about that.
     pub missing_on_cpu: Option<Missing>,
-    /// What there is to learn, from what was found.
+    /// The conclusion, chosen by the outcome.
     pub closing: fn(&Outcome) -> String,
 }
 
@@ -160,7 +160,7 @@ pub struct Compare {
     pub label: &'static str,
 }
 
-/// What is shown at a time where a lesson is stepped through.
+/// A page of a lesson.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Page {
     /// Its title and introduction.

@@ -7,7 +7,7 @@ use lang::tr;
 use model::trace::TimedRound;
 use model::{Finding, Speedup};
 
-/// What came of a lesson.
+/// The result of a lesson.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The lesson's name.
@@ -36,12 +36,12 @@ pub struct Outcome {
     pub trace: Option<(String, TimedRound)>,
 }
 
-/// What came of a part.
+/// The result of a part.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartOutcome {
     /// What it was.
     pub title: &'static str,
-    /// What is set against other parts, in milliseconds.
+    /// The time that is compared with other parts', in milliseconds.
     pub time_ms: Option<f64>,
     /// The interval of that time, if it is a median of enough runs.
     #[serde(skip)]
@@ -181,7 +181,7 @@ impl LessonImage {
 /// What a part's work brings; see [`PartOutcome`].
 #[derive(Default, Debug)]
 pub struct Measured {
-    /// What is set against other parts, in milliseconds.
+    /// The time that is compared with other parts', in milliseconds.
     pub time_ms: Option<f64>,
     /// What was measured.
     pub figures: Vec<MeasuredValue>,

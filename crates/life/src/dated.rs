@@ -1,4 +1,4 @@
-//! Names of files that nobody named: they say when they were written.
+//! Default names with date and time, for files that are saved without a name.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};

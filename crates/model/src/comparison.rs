@@ -1,13 +1,13 @@
 //! Which of two settings takes less time, and how sure that is: the one kind of measurement behind
 //! every sentence that calls something faster, slower or no different.
 //!
-//! Rounds of the two settings, A and B, are interleaved in blocks: A B B A or B A A B, at random
-//! ([`Comparison::next_side`]). Whatever changes slowly, and whatever the place within a block does,
-//! meets both alike. Each block gives one ratio of times. Since the order of every block was drawn
-//! at random, the ratios of equal settings are above 1 as often as below, whatever the noise is
-//! (Fisher's randomization). So their order statistics bound the ratio without any assumption about
-//! the distribution: the confidence interval of the median from the binomial distribution (Conover,
-//! *Practical Nonparametric Statistics*, 3rd edition, section 3.2).
+//! Rounds of the two settings, A and B, are interleaved in blocks: A B B A or B A A B (where rounds
+//! are few, A B or B A), at random ([`Comparison::next_side`]). Whatever changes slowly, and whatever
+//! the place within a block does, meets both alike. Each block gives one ratio of times. Since the
+//! order of every block was drawn at random, the ratios of equal settings are above 1 as often as
+//! below, whatever the noise is (Fisher's randomization). So their order statistics bound the ratio
+//! without any assumption about the distribution: the confidence interval of the median from the
+//! binomial distribution (Conover, *Practical Nonparametric Statistics*, 3rd edition, section 3.2).
 //!
 //! Measuring stops as soon as the interval is narrow enough, so it is looked at several times: at
 //! most [`MAX_LOOKS`], each with an error probability of [`ERROR_PER_LOOK`]. By Bonferroni's

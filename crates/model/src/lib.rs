@@ -2,8 +2,8 @@
 //! one table of them), the [`Switches`], what a session is and shows ([`Setup`], [`Status`],
 //! [`Pictures`], [`Trace`]), and what was measured ([`population`], [`Overlap`], [`ladder`]).
 //!
-//! Both depend on this crate and not on each other, so that a change in the session does not affect
-//! the painters.
+//! The session and the painters (`screen`, `view`) depend on this crate and not on each other, so
+//! that a change in the session does not affect the painters.
 
 pub mod actions;
 pub mod comparison;

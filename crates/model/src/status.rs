@@ -15,7 +15,7 @@ use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
 use life::{Rule, Size};
 
-/// A session's state and figures, made anew a few times a second and on every change.
+/// A session's state and figures, published after a change, at most every 15 ms.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Status {
     /// `cuda` or `cpu`.

@@ -10,9 +10,13 @@
 //! (Paths of other crates are relative to `crates/`.)
 //!
 //! 1. A field of [`Switches`] (with `#[serde(default)]`, for sessions saved before), its value in
-//!    [`Switches::DEFAULT`], and what it does not go together with in [`Switches::incompatibility`].
+//!    [`Switches::DEFAULT`], what it does not go together with in [`Switches::incompatibility`], and, if
+//!    a kernel can rule a position out, the position to take instead in [`Switches::fitted_to`].
 //! 2. A variant of [`Switch`], in `Switch::ALL` and in the matches of `name`, `choices` and
-//!    `position`; a row with its key in `actions/table.rs`. Lab, palette, menus and comparison follow.
+//!    `position`; a row with its key in `actions/table.rs`. `F2` to `F8` are taken: a
+//!    switch with another key changes the texts that use [`Switch::first_key`] and
+//!    [`Switch::last_key`], and the heading in `src/cli/options.rs`. Lab, palette, menus and
+//!    comparison follow.
 //! 3. What it does to a round: `session/src/round.rs`, or `session/src/instances/settings.rs` if
 //!    streams or memory must be made for it.
 //! 4. An option in the program's `src/cli/options.rs` and, if it does not go together with others, what
@@ -144,7 +148,7 @@ pub struct Choice {
     pub effect: String,
     /// All switches, with this one so.
     pub switches: Switches,
-    /// Why it cannot be now.
+    /// The reason if it is unavailable.
     pub unavailable: Option<String>,
 }
 

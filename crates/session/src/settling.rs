@@ -36,7 +36,7 @@ pub(crate) struct Detector {
     settled: Option<Settled>,
 }
 
-/// Brent's algorithm: a remembered hash, and what came since.
+/// The state of Brent's cycle detection: a remembered hash, and the measures since.
 #[derive(Clone, Copy, Debug)]
 struct LongCycle {
     anchor: Sample,

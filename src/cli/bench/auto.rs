@@ -1,6 +1,6 @@
-//! Which kernel `--kernel auto` should take on this device, and which kernel and submission `run`,
-//! by timing them all on works of many kinds; `--write` keeps the answers in the table that the
-//! program is built with.
+//! Finds which kernel `--kernel auto` should take on this device, and which kernel and submission
+//! `run`, by timing them all on works of many kinds; `--write` keeps the answers in the table that
+//! the program is built with.
 
 use std::path::{Path, PathBuf};
 

@@ -123,9 +123,9 @@ impl Division {
     /// Finding it takes some microseconds, and every launch needs it several times, so each thread
     /// keeps the last one.
     pub fn of(size: Size, lattices: u32, sm_count: u32) -> Division {
-        type Kept = (Size, u32, u32, Division);
+        type CachedDivision = (Size, u32, u32, Division);
         thread_local! {
-            static LAST: Cell<Option<Kept>> = const { Cell::new(None) };
+            static LAST: Cell<Option<CachedDivision>> = const { Cell::new(None) };
         }
         match LAST.get() {
             Some((of, number, sms, last)) if (of, number, sms) == (size, lattices, sm_count) => {

@@ -112,7 +112,7 @@ pub(crate) const GRAPHS: Lesson = Lesson {
             },
         );
         tr!(
-            "{found} The device is told once what depends on what.",
+            "{found} The dependencies are given to the device once, in advance.",
             found = found
         )
     },

@@ -58,7 +58,7 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     missing_on_cpu: Some(Missing {
         what: "copy engines (copies and launches share its threads)",
         on_gpu: "A GPU would show copies in both directions and launches at the same time: three \
-                 resources, so at most three times as fast. On the CPU engine all three are work for \
+                 resources, so at most 3× faster. On the CPU engine all three are work for \
                  the same cores.",
         on_cpu: None,
     }),
@@ -82,7 +82,7 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
             1,
             Conclusions {
                 faster: tr!("So smaller pieces helped here even without overlap."),
-                none: tr!("So it takes several streams: pieces alone bring nothing."),
+                none: tr!("Several streams are needed: pieces alone give no gain."),
                 slower: tr!("So it takes several streams: pieces alone only take more calls."),
             },
         );

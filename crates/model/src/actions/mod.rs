@@ -3,15 +3,16 @@
 //! An [`Action`] is what a key, a menu line, a button or a command of the palette stands for. The
 //! [table](TABLE) has one [`Row`] for each: its keys, help text, [`Topic`], search words and front
 //! ends. Help, palette, menu, man page and the generated documents are made from the table, so that
-//! a new action shows up everywhere. [`Action::unavailable_reason`] says when one is impossible and why, and
-//! [`Action::state`] whether it is on. Nothing here knows a toolkit.
+//! a new action shows up everywhere. [`Action::unavailable_reason`] says when one is impossible and
+//! why, and [`Action::state`] whether it is on. Nothing here knows a toolkit.
 //!
 //! # How to add one
 //! 1. A variant of [`SessionAction`], [`ViewAction`] or [`EditAction`]; the compiler then names
 //!    every `match` that has to decide about it: whether it is available (`availability.rs` here),
-//!    and what it does, in `crates/session/src/worker/requests.rs` for the session, and in
-//!    `crates/window/src/dispatch.rs` and `crates/terminal/src/dispatch.rs` for the front ends.
-//! 2. A row of the table, where it belongs among its topic's.
+//!    and what it does, in `crates/session/src/worker/requests.rs` for the session, in
+//!    `crates/window/src/dispatch.rs` and `crates/terminal/src/dispatch.rs` for the front ends, and in
+//!    `crates/window/src/editing.rs` for edits.
+//! 2. A row of the table, where it belongs among its topic's; `.in_window()` if the terminal lacks it.
 //! 3. The Chinese of its help text in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
 mod availability;
@@ -100,9 +101,9 @@ pub enum SessionAction {
     ToggleComparison,
     /// Takes timestamps in every block of a timed round, or stops.
     ToggleBlockTimestamps,
-    /// The lattices as they were before the last edit.
+    /// Undoes the last edit.
     Undo,
-    /// The lattices as they were before the last undo.
+    /// Redoes the edit that was undone last.
     Redo,
     /// Selects the next panel.
     SelectNext,
@@ -126,9 +127,9 @@ pub enum ViewAction {
     TogglePopulationOfAll,
     /// Shows the selected panel alone, or all again.
     ToggleSingle,
-    /// Closer.
+    /// Zooms in.
     ZoomIn,
-    /// Farther.
+    /// Zooms out.
     ZoomOut,
     /// Moves the view left.
     PanLeft,
@@ -168,7 +169,7 @@ pub enum ViewAction {
     Invert,
     /// Fullscreen, or back.
     ToggleFullscreen,
-    /// The window's picture to a PNG file.
+    /// Saves the window's picture as PNG.
     SavePicture,
     /// The selected panel's picture to a PNG file.
     SavePanelPicture,
@@ -201,7 +202,7 @@ pub enum ViewAction {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum EditAction {
-    /// Whether a drag draws or moves the view.
+    /// Switches the pencil on or off: whether a drag draws or moves the view.
     TogglePencil,
     /// Whether the next drag selects an area or moves the view.
     ToggleAreaSelection,

@@ -9,7 +9,7 @@ use crate::actions::{Action, Chord, EditAction, FrontEnd, Key, SessionAction, To
 pub struct Row {
     /// What is done.
     pub action: Action,
-    /// Its keys, the one that is shown first in front.
+    /// Its keys; the first one is shown in hints.
     pub chords: &'static [Chord],
     /// How the mouse does it, in words; empty where it cannot.
     pub mouse: &'static str,

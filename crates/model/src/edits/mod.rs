@@ -1,4 +1,4 @@
-//! Edits: what a person does to a lattice by hand, and what it comes to in cells.
+//! Edits of a lattice by a person, and the cells that they change.
 //!
 //! Drawing, clearing, filling and placing do not depend on the present cells. They become a list of
 //! words to set ([`Change::touched`]), which is uploaded between two launches, or a whole lattice

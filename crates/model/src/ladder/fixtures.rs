@@ -1,4 +1,4 @@
-//! A ladder as it might be, on no device at all.
+//! A made-up ladder for tests.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the lattices came to, for a run that has ended: populations counted on the devices, and bits
+//! The results of a finished run: populations counted on the devices, and bits
 //! downloaded some rows at a time, so that the host needs no memory for a lattice.
 
 use std::io;

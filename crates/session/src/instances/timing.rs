@@ -45,7 +45,7 @@ const MAX_TIMED_GENERATIONS: u32 = 64;
 const MAX_LAUNCHES: u64 = 2048;
 const MAX_GRAPH_LAUNCHES: u64 = 512;
 
-/// What is so much slower than the fastest so far is not timed any further.
+/// A candidate this many times slower than the fastest so far is not timed further.
 const FAR_SLOWER: f64 = 4.0;
 
 /// Launches that take longer than this gain nothing from graphs.

@@ -127,7 +127,7 @@ fn any_rules(ladder: &Ladder) -> Vec<String> {
     let one = |kernel: &Kernel| {
         let (rate, factor) = ladder.other_rule_rate(kernel.name)?;
         Some(format!(
-            "By {}, {}: `{}` {}, {} as fast as by B3/S23",
+            "By {}, {}: `{}` {}, {} the rate of B3/S23",
             rate.rule,
             rate.work,
             kernel.name,
@@ -218,7 +218,7 @@ mod tests {
         let text = text(&ladder);
         assert!(text.contains("71.3 Tcells/s at 7.5 for 32 cells"));
         let other = "By B36/S23, 16 × 1024²: `bits` 781 Gcells/s (766 Gcells/s to 789 Gcells/s), \
-                     0.50 times as fast as by B3/S23";
+                     0.50 times the rate of B3/S23";
         assert!(text.contains(other), "{text}");
         assert!(text.contains("Not measured: `planar`, 1 × 16384²: it hung"));
     }

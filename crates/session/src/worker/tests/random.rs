@@ -17,16 +17,6 @@ use model::{Area, Change, Edit, StopWhenStill, Switch};
 /// The sides within which areas lie: those of the smallest lattice.
 const SIDES: [u32; 2] = [32, 4];
 
-const SWITCHES: [Switch; 7] = [
-    Switch::Streams,
-    Switch::HostMemory,
-    Switch::Wait,
-    Switch::Order,
-    Switch::Graphs,
-    Switch::Transfer,
-    Switch::Block,
-];
-
 fn histories() -> u32 {
     let asked = std::env::var("LIFESTREAMS_HISTORIES");
     asked.ok().and_then(|it| it.parse().ok()).unwrap_or(150)
@@ -89,8 +79,8 @@ fn action() -> impl Strategy<Value = SessionAction> {
         1 => Just(SessionAction::NextKernel),
         1 => Just(SessionAction::PreviousKernel),
         1 => (0..KERNELS.len() as u8).prop_map(SessionAction::UseKernel),
-        2 => prop::sample::select(&SWITCHES[..]).prop_map(SessionAction::CycleSwitch),
-        1 => (prop::sample::select(&SWITCHES[..]), 0..4u8)
+        2 => prop::sample::select(&Switch::ALL[..]).prop_map(SessionAction::CycleSwitch),
+        1 => (prop::sample::select(&Switch::ALL[..]), 0..4u8)
             .prop_map(|(switch, at)| SessionAction::SetSwitch(switch, at)),
         2 => Just(SessionAction::ToggleComparison),
         1 => Just(SessionAction::ToggleBlockTimestamps),

@@ -1,11 +1,11 @@
 //! `barrier`: Life in one block, with or without the barrier between generations.
 //!
-//! Thread (x, y) of the block has the cells (x + 32 i, y + warps j), so a warp has whole rows. With
-//! the barrier, no warp starts a generation before all have finished the previous one. Without it,
-//! and with odd warps delayed, even warps run far ahead on a GPU by an unpredictable amount. Here
-//! the fault is deterministic: each even warp runs all its generations, then each odd one. They
-//! read their neighbours' rows as of the first generation or the last. This order replaces the
-//! delay.
+//! On a GPU thread t has the cells t, t + threads, …. Here a warp has every `warps`-th row as a
+//! whole, which shows the same fault. With the barrier, no warp starts a generation before all have
+//! finished the previous one. Without it, and with odd warps delayed, even warps run far ahead on a
+//! GPU by an unpredictable amount. Here the fault is deterministic: each even warp runs all its
+//! generations, then each odd one. They read their neighbours' rows as of the first generation or the
+//! last. This order replaces the delay.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
