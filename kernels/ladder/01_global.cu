@@ -9,7 +9,7 @@
 //        1056 x 128x128: 2.40 Gcell/s
 //        1 x 16384x16384: 248 Gcell/s
 //        1 x 65536x65536: 247 Gcell/s
-//        by B36/S23: 1.00 times as fast as by B3/S23
+//        by B36/S23: 1.00 times the rate of B3/S23
 // Next: every cell is read nine times; the threads of a block could share what
 //        they read.
 // The first rung: the straightforward version.

@@ -9,7 +9,7 @@
 //        1056 x 128x128: 43.1 Gcell/s, 17.9 times 01_global
 //        1 x 16384x16384: 151 Gcell/s, 0.61 times 01_global
 //        1 x 65536x65536: 150 Gcell/s, 0.61 times 01_global
-//        by B36/S23: 1.00 times as fast as by B3/S23
+//        by B36/S23: 1.00 times the rate of B3/S23
 // Next: the host launches every generation; a block that has its whole lattice
 //        could go on by itself.
 // Compared with 01_global: it reads `tile` instead of `in`, and has a barrier after filling it.

@@ -8,7 +8,7 @@
 // Measured: NVIDIA H200, commit fb95e9d9fa60:
 //        16 x 1024x1024: 33.2 Gcell/s, 0.23 times 02_shared, 0.16 times 01_global
 //        1056 x 128x128: 371 Gcell/s, 8.63 times 02_shared, 155 times 01_global
-//        by B36/S23: 1.00 times as fast as by B3/S23
+//        by B36/S23: 1.00 times the rate of B3/S23
 //        1 x 16384x16384: not measured: it takes at most 16,777,216 cells
 //        1 x 65536x65536: not measured: it takes at most 16,777,216 cells
 // Next: every generation still goes through global memory; a small lattice could

@@ -7,7 +7,7 @@
 //        registers, nothing spilled.
 // Measured: NVIDIA H200, commit fb95e9d9fa60:
 //        1056 x 128x128: 672 Gcell/s, 1.81 times 03_sync_global, 280 times 01_global
-//        by B36/S23: 1.00 times as fast as by B3/S23
+//        by B36/S23: 1.00 times the rate of B3/S23
 //        16 x 1024x1024: not measured: it takes at most 24,576 cells
 //        1 x 16384x16384: not measured: it takes at most 24,576 cells
 //        1 x 65536x65536: not measured: it takes at most 24,576 cells

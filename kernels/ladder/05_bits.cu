@@ -11,7 +11,7 @@
 //        1056 x 128x128: 67.4 Gcell/s, 0.10 times 04_sync_shared, 28.1 times 01_global
 //        1 x 16384x16384: 9.54 Tcell/s, 63.3 times 02_shared, 38.5 times 01_global
 //        1 x 65536x65536: 10.1 Tcell/s, 67.4 times 02_shared, 40.9 times 01_global
-//        by B36/S23: 0.77 times as fast as by B3/S23
+//        by B36/S23: 0.77 times the rate of B3/S23
 // Next: shifts and edges cost more than the counting; in another order of the
 //        cells there are none.
 // Compared with 01_global: x is a word, a thread steps ROWS rows, and a row's sum serves three.

@@ -14,7 +14,7 @@
 //        1056 x 128x128: 72.7 Gcell/s, 1.08 times 05_bits, 30.3 times 01_global
 //        1 x 16384x16384: 11.1 Tcell/s, 1.16 times 05_bits, 44.6 times 01_global
 //        1 x 65536x65536: 12.5 Tcell/s, 1.24 times 05_bits, 50.7 times 01_global
-//        by B36/S23: 0.83 times as fast as by B3/S23
+//        by B36/S23: 0.83 times the rate of B3/S23
 // Next: every generation is loaded and stored; several could be made of what was
 //        loaded once.
 // Compared with 05_bits: `left` and `right` are words, and a thread goes down ROWS rows, two at a

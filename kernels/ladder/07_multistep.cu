@@ -20,7 +20,7 @@
 //        1056 x 128x128: 14.1 Tcell/s, 193 times 06_planar, 5,860 times 01_global
 //        1 x 16384x16384: 36.5 Tcell/s, 3.30 times 06_planar, 147 times 01_global
 //        1 x 65536x65536: 49.1 Tcell/s, 3.93 times 06_planar, 199 times 01_global
-//        by B36/S23: 0.89 times as fast as by B3/S23
+//        by B36/S23: 0.89 times the rate of B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Compared with 06_planar: a lane has WORDS adjacent words, its neighbours' words come by shuffle,
 // and a Stage keeps for each generation what `step_rows` kept for one.

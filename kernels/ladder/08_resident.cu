@@ -10,7 +10,7 @@
 //        LOP3, 0.5 SHFL, 0.2 SHF; 27 in all. 168 registers, nothing spilled.
 // Measured: NVIDIA H200, commit fb95e9d9fa60:
 //        1056 x 128x128: 63.1 Tcell/s, 4.49 times 07_multistep, 26,300 times 01_global
-//        by B36/S23: 0.77 times as fast as by B3/S23
+//        by B36/S23: 0.77 times the rate of B3/S23
 //        16 x 1024x1024: not measured: it takes lattices from 32x32 to 256x256, whose
 //          sides are the same multiple of 32 once they are rounded up
 //        1 x 16384x16384: not measured: it takes lattices from 32x32 to 256x256, whose

@@ -11,7 +11,7 @@
 // Measured: NVIDIA H200, commit fb95e9d9fa60:
 //        16 x 1024x1024: 37.6 Tcell/s, 2.04 times 07_multistep, 179 times 01_global
 //        1056 x 128x128: 27.5 Tcell/s, 0.44 times 08_resident, 11,500 times 01_global
-//        by B36/S23: 0.83 times as fast as by B3/S23
+//        by B36/S23: 0.83 times the rate of B3/S23
 //        1 x 16384x16384: not measured: it takes widths from 128 to 5120 cells and
 //          heights from 16 cells on
 //        1 x 65536x65536: not measured: it takes widths from 128 to 5120 cells and
