@@ -778,7 +778,7 @@ fn blocks_say_when_and_where_they_ran() {
     let of = |step: u32| {
         ran.block_timestamps
             .iter()
-            .filter(move |stamp| stamp.step == step)
+            .filter(move |timestamp| timestamp.step == step)
     };
     assert_eq!(of(3).count(), 2 * 3 * blocks("bits"));
     assert_eq!(of(4).count(), 1);
@@ -795,10 +795,14 @@ fn blocks_say_when_and_where_they_ran() {
             .iter()
             .sum::<usize>()
     );
-    for stamp in &ran.block_timestamps {
-        let span = ran.span(stamp.step as usize);
-        let inside = stamp.start.0 > span.start.0 - SLACK && stamp.end.0 < span.end.0 + SLACK;
-        assert!(stamp.start <= stamp.end && inside, "{stamp:?} in {span:?}");
+    for timestamp in &ran.block_timestamps {
+        let span = ran.span(timestamp.step as usize);
+        let inside =
+            timestamp.start.0 > span.start.0 - SLACK && timestamp.end.0 < span.end.0 + SLACK;
+        assert!(
+            timestamp.start <= timestamp.end && inside,
+            "{timestamp:?} in {span:?}"
+        );
     }
     let spun = of(4).next().unwrap();
     assert!(spun.end.0 - spun.start.0 >= 10 * MS, "{spun:?}");
@@ -848,7 +852,7 @@ fn a_batch_has_timestamps_of_its_blocks_and_multistep_of_its_launches() {
     let of = |step: u32| {
         ran.block_timestamps
             .iter()
-            .filter(|stamp| stamp.step == step)
+            .filter(|timestamp| timestamp.step == step)
             .count()
     };
     let multistep = kernels::find("multistep").unwrap();
@@ -879,13 +883,13 @@ fn stamps_come_from_threads_and_from_every_context() {
         let steps: Vec<u32> = ran
             .block_timestamps
             .iter()
-            .map(|stamp| stamp.step)
+            .map(|timestamp| timestamp.step)
             .collect();
         assert_eq!(steps, [0, 1, 2]);
         assert!(
             ran.block_timestamps
                 .iter()
-                .all(|stamp| stamp.start > Nanos(0))
+                .all(|timestamp| timestamp.start > Nanos(0))
         );
     }
     lab.leaves_nothing();

@@ -288,7 +288,7 @@ fn a_context_knows_its_own() {
 #[test]
 fn a_woven_kernel_stamps_every_block() {
     let driver = Driver::start();
-    let (a, b, stamps, stream) = (
+    let (a, b, timestamps, stream) = (
         driver.memory(16),
         driver.memory(16),
         driver.memory(32),
@@ -298,9 +298,9 @@ fn a_woven_kernel_stamps_every_block() {
     let function = driver.function(&instrumented, "life_bits");
     let host = driver.locked(8);
     assert_eq!(driver.upload(a, &BLINKER, stream), 0);
-    call!(driver, cuMemsetD8Async(stamps => Handle, 0 => u8, 32 => usize, stream => Handle));
+    call!(driver, cuMemsetD8Async(timestamps => Handle, 0 => u8, 32 => usize, stream => Handle));
     let (mut from, mut to, mut width, mut height) = (a, b, 32i32, 4i32);
-    let (mut rule, mut records) = (8u32 | 12 << 9, stamps);
+    let (mut rule, mut records) = (8u32 | 12 << 9, timestamps);
     let mut given: [Handle; 6] = [
         (&raw mut from).cast(),
         (&raw mut to).cast(),
@@ -310,7 +310,7 @@ fn a_woven_kernel_stamps_every_block() {
         (&raw mut records).cast(),
     ];
     assert_eq!(driver.launch(function, (32, 8), 0, stream, &mut given), 0);
-    assert_eq!(driver.download(host, stamps, stream), 0);
+    assert_eq!(driver.download(host, timestamps, stream), 0);
     assert_eq!(call!(driver, cuStreamSynchronize(stream => Handle)), 0);
     let long = |at: usize| u64::from(host[at]) | u64::from(host[at + 1]) << 32;
     assert!(long(0) > 0 && long(0) <= long(2), "{host:?}");

@@ -1121,7 +1121,7 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function,
 // one after the other, so that each has its share of the time; multiprocessors are made up.
 struct StampRecord { uint64_t start, end; uint32_t unit, unused[3]; };
 
-static void stamp(StampRecord* records, size_t blocks, uint64_t start, uint64_t end)
+static void write_timestamps(StampRecord* records, size_t blocks, uint64_t start, uint64_t end)
 {
     for (size_t i = 0; i < blocks; i++) {
         StampRecord& record = records[i];
@@ -1172,7 +1172,7 @@ static int enqueue_launch(Lock& lock, Context* context, bool cooperative, Functi
                 return (int)ILLEGAL_ADDRESS;
             }
             if (function->stamped && !within((uintptr_t)records, blocks * sizeof *records)) {
-                fprintf(stderr, "fake driver: %s: no room for its stamps\n",
+                fprintf(stderr, "fake driver: %s: no room for its block timestamps\n",
                         function->name.c_str());
                 return (int)ILLEGAL_ADDRESS;
             }
@@ -1182,7 +1182,7 @@ static int enqueue_launch(Lock& lock, Context* context, bool cooperative, Functi
         for (auto& value : values) given.push_back(value.data());
         const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
         const int answer = emulator_run(function->kernel, grid, block, shared, cooperative, given.data());
-        if (function->stamped) stamp(records, blocks, began, now_ns());
+        if (function->stamped) write_timestamps(records, blocks, began, now_ns());
         if (answer == EMULATOR_OK) return (int)OK;
         fprintf(stderr, "fake driver: %s: emulator says %d (launch.h)\n", function->name.c_str(),
                 answer);

@@ -240,10 +240,10 @@ fn the_lop3_probe_does_what_is_counted_of_it() {
         for (seed, iterations) in [(0u32, 0), (7, 1), (0xdead_beef, 3)] {
             let threads = grid * block;
             let want: Vec<u32> = (0..threads).map(|i| chained(i, seed, iterations)).collect();
-            let twins: Vec<u32> = (0..threads)
+            let counterparts: Vec<u32> = (0..threads)
                 .map(|i| lop3_word(i, seed, iterations as u32))
                 .collect();
-            assert_eq!(twins, want, "the CPU's");
+            assert_eq!(counterparts, want, "the CPU's");
             let mut out = Guarded::new(&vec![0u32; threads as usize], 9);
             let (mut at, mut seed, mut iterations) = (out.pointer(), seed, iterations);
             let given = parameters!(at, seed, iterations);

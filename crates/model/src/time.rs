@@ -54,7 +54,7 @@ impl fmt::Display for StopWhenStill {
 pub struct TimeSettings {
     /// When rounds stop because nothing new will come.
     pub stop_when_still: StopWhenStill,
-    /// Whether panels that died down are filled with a new soup.
+    /// Whether dead panels are filled with a new soup.
     pub reseed: bool,
     /// Bytes of the host's memory for going back; too few for two copies of all lattices, and
     /// there is no going back.

@@ -183,13 +183,13 @@ pub struct Trace {
 
 impl Trace {
     /// How many rounds are kept.
-    pub const KEPT: usize = 8;
+    pub const MAX_ROUNDS: usize = 8;
 
     /// Adds a round, and forgets the oldest where there are too many.
     pub fn add(&mut self, round: TimedRound) {
         self.rounds.push_back(Arc::new(round));
         self.sequence += 1;
-        if self.rounds.len() > Self::KEPT {
+        if self.rounds.len() > Self::MAX_ROUNDS {
             self.rounds.pop_front();
         }
     }

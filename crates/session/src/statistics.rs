@@ -15,7 +15,7 @@ const MAX_LATEST: usize = 31;
 #[derive(Default)]
 pub(super) struct Statistics {
     /// Times at which rounds completed, with the totals of rounds and generations at each.
-    marks: VecDeque<(Instant, u64, u64)>,
+    samples: VecDeque<(Instant, u64, u64)>,
     rounds: u64,
     generations: u64,
     launches: VecDeque<f64>,
@@ -36,19 +36,19 @@ impl Statistics {
         }
         self.rounds += 1;
         self.generations += u64::from(generations);
-        // At most 200 marks per second.
+        // At most 200 samples per second.
         let dense = self
-            .marks
+            .samples
             .back()
             .is_some_and(|(at, ..)| now - *at < WINDOW / 100);
-        if dense && self.marks.len() > 1 {
-            let last = self.marks.back_mut().expect("it was looked at");
+        if dense && self.samples.len() > 1 {
+            let last = self.samples.back_mut().expect("it was looked at");
             (last.1, last.2) = (self.rounds, self.generations);
             return;
         }
-        self.marks.push_back((now, self.rounds, self.generations));
-        while self.marks.len() > 2 && now - self.marks[1].0 > WINDOW {
-            self.marks.pop_front();
+        self.samples.push_back((now, self.rounds, self.generations));
+        while self.samples.len() > 2 && now - self.samples[1].0 > WINDOW {
+            self.samples.pop_front();
         }
     }
 
@@ -78,7 +78,7 @@ impl Statistics {
 
     /// Forgets the rates and medians, not the totals: after a pause or a change of settings.
     pub(super) fn restart(&mut self) {
-        self.marks.clear();
+        self.samples.clear();
         self.launches.clear();
         self.round_us.clear();
         self.stepping.1.clear();
@@ -92,7 +92,7 @@ impl Statistics {
     /// Rounds and generations per second over the last half second; 0 until two rounds have
     /// completed. Both fall towards 0 while no round completes.
     pub(super) fn rates(&self, now: Instant) -> (f64, f64) {
-        match (self.marks.front(), self.marks.back()) {
+        match (self.samples.front(), self.samples.back()) {
             (Some(first), Some(last)) if last.0 > first.0 => {
                 let quiet = now.saturating_duration_since(last.0);
                 let span = if quiet > 4 * WINDOW {

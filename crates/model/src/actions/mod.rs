@@ -75,7 +75,7 @@ pub enum SessionAction {
     RunTo(u64),
     /// Stops by itself never, when the selected panel is still or periodic, or when all are.
     NextStopWhenStill,
-    /// Fills panels that died down with new soups, or leaves them.
+    /// Fills dead panels with new soups, or leaves them.
     ToggleReseed,
     /// More rounds per second, up to as many as the engine makes.
     Faster,

@@ -268,8 +268,8 @@ fn an_edit_of_either_half_is_undone_on_either() {
             assert_ne!(copy(&session, 2).0, before.0, "{drawn} and {undone}");
             session.act(SessionAction::Select(undone));
             session.act(SessionAction::Undo);
-            for twin in [0, 2] {
-                assert_eq!(copy(&session, twin), before, "{drawn} and {undone}");
+            for counterpart in [0, 2] {
+                assert_eq!(copy(&session, counterpart), before, "{drawn} and {undone}");
             }
         }
     }

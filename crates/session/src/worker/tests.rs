@@ -110,7 +110,7 @@ fn draw_now(made: &mut Made, continues_stroke: bool) {
     });
 }
 
-/// Which panel is filled again, once every one has died down for a while.
+/// Which panel is filled again, once all have been dead for a while.
 fn reseeded(made: &mut Made) -> Option<usize> {
     turn_until(made, "all die down", |worker| {
         worker.watch.are_all_settled()
