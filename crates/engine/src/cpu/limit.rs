@@ -25,6 +25,12 @@ pub fn measure(duration: Duration) -> Limit {
     vector::dispatch(Measure(duration))
 }
 
+/// Measures the limit of an instruction set on this thread for `duration`.
+#[cfg(test)]
+pub(super) fn measure_on<L: Logic>(logic: L, duration: Duration) -> Limit {
+    Measure(duration).on(logic)
+}
+
 struct Measure(Duration);
 
 /// Independent dependency chains: more than any core executes in parallel. No chain uses another's

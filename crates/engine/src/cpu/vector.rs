@@ -4,6 +4,12 @@
 //! instruction, but compilers do not find it when a value is used twice, so it is called
 //! explicitly. The crate `pulp` detects instruction sets at run time and offers their instructions
 //! as safe code.
+//!
+//! Such an instruction is inlined only in code that is itself compiled for its instruction set: in
+//! [`Logic::run`], and in functions that are always inlined there. A closure is not always inlined,
+//! and what `array::from_fn` or `map` does with it is not either: each instruction is then a call,
+//! and kernels run 40 times as long. So whatever computes with vectors is an `#[inline(always)]`
+//! function.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -62,12 +68,15 @@ pub(super) trait Logic: Copy {
         b: Self::Vector,
         c: Self::Vector,
     ) -> Self::Vector {
-        let row = |table: i32| {
-            let result = |bits: i32| self.splat(0u32.wrapping_sub((table >> bits & 1) as u32));
-            let pair = |bits: i32| self.choose(c, result(bits + 1), result(bits));
-            self.choose(b, pair(2), pair(0))
-        };
-        self.choose(a, row(TABLE >> 4), row(TABLE))
+        #[inline(always)]
+        fn pair<L: Logic>(logic: L, table: i32, bits: i32, c: L::Vector) -> L::Vector {
+            let clear = logic.splat(0u32.wrapping_sub((table >> bits & 1) as u32));
+            let set = logic.splat(0u32.wrapping_sub((table >> (bits + 1) & 1) as u32));
+            logic.choose(c, set, clear)
+        }
+        let [p0, p2] = [pair(self, TABLE, 0, c), pair(self, TABLE, 2, c)];
+        let [p4, p6] = [pair(self, TABLE, 4, c), pair(self, TABLE, 6, c)];
+        self.choose(a, self.choose(b, p6, p4), self.choose(b, p2, p0))
     }
 
     /// Steps two columns of cells, side by side, by B3/S23: from the cells with those above and

@@ -138,10 +138,16 @@ impl<L: Logic> Next<L> for Any<'_, L::Vector> {
     ) -> Block<L::Vector> {
         if !L::HAS_LOOKUP {
             let [upper, lower] = [Count::pair(logic, upper), Count::pair(logic, lower)];
-            let next = |cells, count| select(logic, self.masks, cells, count);
+            let masks = self.masks;
             return [
-                [next(a, upper[0]), next(c, upper[1])],
-                [next(b, lower[0]), next(d, lower[1])],
+                [
+                    select(logic, masks, a, upper[0]),
+                    select(logic, masks, c, upper[1]),
+                ],
+                [
+                    select(logic, masks, b, lower[0]),
+                    select(logic, masks, d, lower[1]),
+                ],
             ];
         }
         let [upper, lower] = [Wires::pair(logic, upper), Wires::pair(logic, lower)];
@@ -239,18 +245,45 @@ fn select<L: Logic>(
     } = count;
     let (bit1, more) = (logic.xor(twos, carry), logic.and(twos, carry));
     let (bit2, bit3) = (logic.xor(fours, more), logic.and(fours, more));
-    // By the block's sum, which counts a live cell itself.
-    let state = |all: usize| match all {
-        0 => masks[0],
-        9 => masks[17],
-        _ => logic.choose(cells, masks[9 + all - 1], masks[all]),
+    let cases = Cases {
+        logic,
+        masks,
+        cells,
+        odd: ones,
     };
-    let pair = |all: usize| logic.choose(ones, state(all + 1), state(all));
-    let (few, many) = (
-        logic.choose(bit1, pair(2), pair(0)),
-        logic.choose(bit1, pair(6), pair(4)),
-    );
-    logic.choose(bit3, pair(8), logic.choose(bit2, many, few))
+    let few = logic.choose(bit1, cases.pair::<2>(), cases.pair::<0>());
+    let many = logic.choose(bit1, cases.pair::<6>(), cases.pair::<4>());
+    logic.choose(bit3, cases.pair::<8>(), logic.choose(bit2, many, few))
+}
+
+/// The next states of cells by the sum of their block, which counts a live cell itself.
+#[derive(Clone, Copy)]
+struct Cases<'a, L: Logic> {
+    logic: L,
+    masks: &'a Masks<L::Vector>,
+    cells: L::Vector,
+    /// Where the sum is odd.
+    odd: L::Vector,
+}
+
+impl<L: Logic> Cases<'_, L> {
+    /// For an even sum and the one after it.
+    #[inline(always)]
+    fn pair<const SUM: usize>(self) -> L::Vector {
+        let even = self.state(SUM);
+        self.logic.choose(self.odd, self.state(SUM + 1), even)
+    }
+
+    #[inline(always)]
+    fn state(self, sum: usize) -> L::Vector {
+        match sum {
+            0 => self.masks[0],
+            9 => self.masks[17],
+            _ => self
+                .logic
+                .choose(self.cells, self.masks[9 + sum - 1], self.masks[sum]),
+        }
+    }
 }
 
 /// Looks up the sums of four blocks. Table 0 loads its result: compilers would make a constant ready
@@ -483,10 +516,11 @@ pub(super) fn before<L: Logic, const N: usize>(
     wide: [L::Vector; N],
 ) -> [L::Vector; N] {
     let mask = logic.splat(planes.wide);
-    array::from_fn(
-        #[inline(always)]
-        |row| logic.turn_left(logic.choose(mask, wide[row], narrow[row])),
-    )
+    let mut column = wide;
+    for row in 0..N {
+        column[row] = logic.turn_left(logic.choose(mask, wide[row], narrow[row]));
+    }
+    column
 }
 
 /// The column behind the last one of a row.
@@ -499,10 +533,11 @@ pub(super) fn behind<L: Logic, const N: usize>(
 ) -> [L::Vector; N] {
     // Bit b becomes bit b - 1, whose plane decides.
     let mask = logic.splat(planes.wide.rotate_left(1));
-    array::from_fn(
-        #[inline(always)]
-        |row| logic.turn_right(logic.choose(mask, wide[row], narrow[row])),
-    )
+    let mut column = wide;
+    for row in 0..N {
+        column[row] = logic.turn_right(logic.choose(mask, wide[row], narrow[row]));
+    }
+    column
 }
 
 /// The sums of a column.

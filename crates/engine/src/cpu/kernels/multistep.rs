@@ -243,10 +243,8 @@ impl Pass<'_> {
                         let ends = if ring {
                             column_sweep::ends(logic, &in_place, self.from.planes())
                         } else {
-                            [first - 1, end].map(
-                                #[inline(always)]
-                                |x| column_sweep::sums(logic, &in_place, x),
-                            )
+                            let sums = |x| column_sweep::sums(logic, &in_place, x);
+                            [sums(first - 1), sums(end)]
                         };
                         if generation < last {
                             column_sweep::sweep(logic, rule, &in_place, [first, end], ends);
@@ -285,10 +283,11 @@ impl Pass<'_> {
     ) {
         let (planes, halo, parts) = (self.from.planes(), self.generations, parts::<L>());
         let [across, narrow] = [planes.across, planes.narrow].map(|columns| columns as isize);
-        let [_, a, b, c, d, _] = seen(self.from, top, wrapped).map(cast_slice);
+        let [_, a, b, c, d, _]: [&[L::Vector]; ROWS + 2] =
+            seen(self.from, top, wrapped).map(cast_slice);
         let column = |x: isize| {
             let at = ROWS * x as usize * parts + part;
-            [a, b, c, d].map(|row: &[L::Vector]| row[at])
+            [a[at], b[at], c[at], d[at]]
         };
         // Columns of the row first; then those before and behind it, each from columns nearer to
         // the row.
@@ -309,11 +308,11 @@ impl Pass<'_> {
             put(group, x, column(x));
         }
         for x in (first..0).rev() {
-            let [one, other] = [narrow, across].map(|step| entered(group, x + step));
+            let [one, other] = [entered(group, x + narrow), entered(group, x + across)];
             put(group, x, column_sweep::before(logic, planes, one, other));
         }
         for x in across..end {
-            let [one, other] = [narrow, across].map(|step| entered(group, x - step));
+            let [one, other] = [entered(group, x - narrow), entered(group, x - across)];
             put(group, x, column_sweep::behind(logic, planes, one, other));
         }
     }

@@ -1,25 +1,22 @@
-//! Fallback for unknown instruction sets: four words, which compilers turn into 128-bit vectors.
+//! Fallback for unknown instruction sets: the 128-bit vectors that every x86, ARM and WebAssembly
+//! processor of today has.
 
-use std::array;
+use wide::u32x4;
 
 use super::{Logic, Sum, Work};
 
 #[derive(Clone, Copy)]
 pub(super) struct Portable;
 
-type Words = [u32; 4];
-
 /// Steps cells by B3/S23, from the sums of the columns before and after them.
 #[inline(always)]
-fn next([up, cells, down]: [Words; 3], before: Sum<Words>, after: Sum<Words>) -> Words {
-    let beside = Portable.add_known(Portable.xor(up, down), up, before[0]);
-    array::from_fn(|i| {
-        let ones = after[0][i] ^ beside[0][i];
-        let carry = after[0][i] & beside[0][i];
-        let odd = after[1][i] ^ beside[1][i] ^ before[1][i] ^ carry;
-        let pairs = (after[1][i] & beside[1][i]) | (before[1][i] & carry);
-        odd & !pairs & (ones | cells[i])
-    })
+fn next([up, cells, down]: [u32x4; 3], before: Sum<u32x4>, after: Sum<u32x4>) -> u32x4 {
+    let beside = Portable.add_known(up ^ down, up, before[0]);
+    let ones = after[0] ^ beside[0];
+    let carry = after[0] & beside[0];
+    let odd = after[1] ^ beside[1] ^ before[1] ^ carry;
+    let pairs = (after[1] & beside[1]) | (before[1] & carry);
+    odd & !pairs & (ones | cells)
 }
 
 impl Logic for Portable {
@@ -30,46 +27,46 @@ impl Logic for Portable {
     };
     const MIN_INSTRUCTIONS: f64 = 20.5;
     const HAS_LOOKUP: bool = false;
-    type Vector = Words;
+    type Vector = u32x4;
 
     #[inline(always)]
-    fn splat(self, word: u32) -> Words {
-        [word; 4]
+    fn splat(self, word: u32) -> u32x4 {
+        u32x4::splat(word)
     }
 
     #[inline(always)]
-    fn and(self, a: Words, b: Words) -> Words {
-        array::from_fn(|i| a[i] & b[i])
+    fn and(self, a: u32x4, b: u32x4) -> u32x4 {
+        a & b
     }
 
     #[inline(always)]
-    fn xor(self, a: Words, b: Words) -> Words {
-        array::from_fn(|i| a[i] ^ b[i])
+    fn xor(self, a: u32x4, b: u32x4) -> u32x4 {
+        a ^ b
     }
 
     #[inline(always)]
-    fn choose(self, mask: Words, set: Words, clear: Words) -> Words {
-        array::from_fn(|i| clear[i] ^ (mask[i] & (set[i] ^ clear[i])))
+    fn choose(self, mask: u32x4, set: u32x4, clear: u32x4) -> u32x4 {
+        clear ^ (mask & (set ^ clear))
     }
 
     #[inline(always)]
-    fn one(self, a: Words, b: Words, _: Words) -> Words {
-        array::from_fn(|i| !a[i] & b[i])
+    fn one(self, a: u32x4, b: u32x4, _: u32x4) -> u32x4 {
+        !a & b
     }
 
     #[inline(always)]
-    fn life(self, columns: [[Words; 3]; 2], [a, b, c, d]: [Sum<Words>; 4]) -> [Words; 2] {
+    fn life(self, columns: [[u32x4; 3]; 2], [a, b, c, d]: [Sum<u32x4>; 4]) -> [u32x4; 2] {
         [next(columns[0], a, c), next(columns[1], b, d)]
     }
 
     #[inline(always)]
-    fn turn_left(self, a: Words) -> Words {
-        a.map(|word| word.rotate_left(1))
+    fn turn_left(self, a: u32x4) -> u32x4 {
+        (a << 1) | (a >> 31)
     }
 
     #[inline(always)]
-    fn turn_right(self, a: Words) -> Words {
-        a.map(|word| word.rotate_right(1))
+    fn turn_right(self, a: u32x4) -> u32x4 {
+        (a >> 1) | (a << 31)
     }
 
     #[inline(always)]

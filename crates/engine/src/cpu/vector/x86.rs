@@ -1,7 +1,6 @@
 //! AVX-512 and AVX2.
 
 use std::arch::x86_64::{__m256i, __m512i};
-use std::array;
 
 use pulp::NullaryFnOnce;
 use pulp::x86::{V3, V4};
@@ -58,16 +57,23 @@ impl Logic for V4 {
         let m0 = self.xor(m1, self.xor(near[1], far[1]));
         let odd = self.xor(far[0], near[0]);
         let m2 = self.lookup::<0x18>(m0, far[0], near[0]);
-        array::from_fn(
-            #[inline(always)]
-            |i| {
-                let (outer, cells) = [(before, left), (after, right)][i];
-                let a0 = self.xor(outer[0], odd);
-                let a1 = self.lookup::<0xe2>(outer[0], m2, m0);
-                let a2 = self.lookup::<0x16>(a1, outer[1], m1);
-                self.lookup::<0xe0>(a2, a0, cells)
-            },
-        )
+        #[inline(always)]
+        fn next(
+            v4: V4,
+            outer: Sum<__m512i>,
+            [odd, m0, m1, m2]: [__m512i; 4],
+            cells: __m512i,
+        ) -> __m512i {
+            let a0 = v4.xor(outer[0], odd);
+            let a1 = v4.lookup::<0xe2>(outer[0], m2, m0);
+            let a2 = v4.lookup::<0x16>(a1, outer[1], m1);
+            v4.lookup::<0xe0>(a2, a0, cells)
+        }
+        let shared = [odd, m0, m1, m2];
+        [
+            next(self, before, shared, left),
+            next(self, after, shared, right),
+        ]
     }
 
     #[inline(always)]
@@ -119,21 +125,23 @@ impl Logic for V3 {
 
     #[inline(always)]
     fn life(self, columns: [[__m256i; 3]; 2], [a, b, c, d]: [Sum<__m256i>; 4]) -> [__m256i; 2] {
-        array::from_fn(
-            #[inline(always)]
-            |i| {
-                let (before, after) = [(a, c), (b, d)][i];
-                let [up, cells, down] = columns[i];
-                let beside = self.add_known(self.xor(up, down), up, before[0]);
-                let ones = self.xor(after[0], beside[0]);
-                let carry = self.and(after[0], beside[0]);
-                let odd = self.xor(self.xor(after[1], beside[1]), self.xor(before[1], carry));
-                let [pair, other] = [self.and(after[1], beside[1]), self.and(before[1], carry)];
-                let pairs = self.avx2._mm256_or_si256(pair, other);
-                let one = self.avx2._mm256_andnot_si256(pairs, odd);
-                self.and(one, self.avx2._mm256_or_si256(ones, cells))
-            },
-        )
+        #[inline(always)]
+        fn next(
+            v3: V3,
+            [up, cells, down]: [__m256i; 3],
+            before: Sum<__m256i>,
+            after: Sum<__m256i>,
+        ) -> __m256i {
+            let beside = v3.add_known(v3.xor(up, down), up, before[0]);
+            let ones = v3.xor(after[0], beside[0]);
+            let carry = v3.and(after[0], beside[0]);
+            let odd = v3.xor(v3.xor(after[1], beside[1]), v3.xor(before[1], carry));
+            let [pair, other] = [v3.and(after[1], beside[1]), v3.and(before[1], carry)];
+            let pairs = v3.avx2._mm256_or_si256(pair, other);
+            let one = v3.avx2._mm256_andnot_si256(pairs, odd);
+            v3.and(one, v3.avx2._mm256_or_si256(ones, cells))
+        }
+        [next(self, columns[0], a, c), next(self, columns[1], b, d)]
     }
 
     #[inline(always)]
