@@ -4,8 +4,10 @@
 //! splits the rows of a lattice among idle cores, pass by pass. Stream order is unaffected: the op
 //! is done when all of its rows are.
 
+use std::hint;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -25,6 +27,9 @@ pub(super) struct WorkerPool {
 /// Minimum work of a share, in vectors times generations. Less is not worth handing to another
 /// thread.
 const MIN_SHARE_WORK: usize = 1 << 13;
+
+/// How long a thread that has done its share waits for the others before it sleeps.
+const MAX_SPIN: Duration = Duration::from_micros(100);
 
 impl WorkerPool {
     /// A pool for this many cores.
@@ -103,7 +108,7 @@ pub(super) struct Share<'a> {
 
 impl RowSplit<'_> {
     /// Runs `work` on every share of `out`, whose rows have `across` vectors. This thread runs the
-    /// first share.
+    /// first share, and then waits for the others.
     pub(super) fn for_each(&self, out: &mut [Lanes], across: usize, work: impl Fn(Share) + Sync) {
         let shares = out.chunks_mut(self.rows * across).enumerate();
         let mut shares = shares.map(|(i, out)| Share {
@@ -114,10 +119,21 @@ impl RowSplit<'_> {
             return shares.for_each(work);
         };
         let own = shares.next();
+        let unfinished = &AtomicUsize::new(shares.len());
         helpers.in_place_scope(|scope| {
             let work = &work;
-            shares.for_each(|share| scope.spawn(move |_| work(share)));
+            shares.for_each(|share| {
+                scope.spawn(move |_| {
+                    work(share);
+                    unfinished.fetch_sub(1, Ordering::Relaxed);
+                });
+            });
             own.into_iter().for_each(work);
+            // The others end at about the same time, much sooner than this thread would wake up.
+            let began = Instant::now();
+            while unfinished.load(Ordering::Relaxed) > 0 && began.elapsed() < MAX_SPIN {
+                hint::spin_loop();
+            }
         });
     }
 }
