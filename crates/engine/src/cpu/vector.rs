@@ -5,11 +5,11 @@
 //! explicitly. The crate `pulp` detects instruction sets at run time and offers their instructions
 //! as safe code.
 //!
-//! Such an instruction is inlined only in code that is itself compiled for its instruction set: in
-//! [`Logic::run`], and in functions that are always inlined there. A closure is not always inlined,
-//! and what `array::from_fn` or `map` does with it is not either: each instruction is then a call,
-//! and kernels run 40 times as long. So whatever computes with vectors is an `#[inline(always)]`
-//! function.
+//! The compiler inlines such an instruction only into code that is compiled for its instruction set:
+//! the body of [`Logic::run`] and the functions that are always inlined there. Closures that are
+//! kept in variables or passed to `array::from_fn` and `map` may stay functions of their own. Each
+//! of their instructions is then a function call, which made kernels take 40 times as long. Code in
+//! the kernels' loops that computes with vectors is therefore in `#[inline(always)]` functions.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]

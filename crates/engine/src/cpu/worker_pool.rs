@@ -28,7 +28,7 @@ pub(super) struct WorkerPool {
 /// thread.
 const MIN_SHARE_WORK: usize = 1 << 13;
 
-/// How long a thread that has done its share waits for the others before it sleeps.
+/// How long the thread that shares out work waits for the others without sleeping.
 const MAX_SPIN: Duration = Duration::from_micros(100);
 
 impl WorkerPool {
@@ -129,7 +129,7 @@ impl RowSplit<'_> {
                 });
             });
             own.into_iter().for_each(work);
-            // The others end at about the same time, much sooner than this thread would wake up.
+            // The others finish at about the same time, so sleeping and waking would take longer.
             let began = Instant::now();
             while unfinished.load(Ordering::Relaxed) > 0 && began.elapsed() < MAX_SPIN {
                 hint::spin_loop();

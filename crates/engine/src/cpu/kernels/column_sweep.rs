@@ -189,17 +189,27 @@ impl<V: Copy> Wires<V> {
     #[inline(always)]
     fn pair<L: Logic<Vector = V>>(logic: L, [a, b, c, d]: [Sum<V>; 4]) -> [Wires<V>; 2] {
         let [[left, left_carry], [right, right_carry]] = logic.add_pair([a[0], b[0], c[0], d[0]]);
-        let (one, fours) = (logic.xor(b[1], c[1]), logic.and(b[1], c[1]));
-        let wires = |x, carry, outer| Wires {
+        let middle = [logic.xor(b[1], c[1]), logic.and(b[1], c[1])];
+        [
+            Wires::of(logic, left, [left_carry, a[1]], middle),
+            Wires::of(logic, right, [right_carry, d[1]], middle),
+        ]
+    }
+
+    /// From the low bit of the sum, the two other terms of t, and the sum of the middle columns' twos.
+    #[inline(always)]
+    fn of<L: Logic<Vector = V>>(
+        logic: L,
+        x: V,
+        [carry, outer]: [V; 2],
+        [one, fours]: Sum<V>,
+    ) -> Wires<V> {
+        Wires {
             x,
             t0: logic.lookup::<0x96>(carry, outer, one),
             t1: logic.xor(logic.lookup::<0xe8>(carry, outer, one), fours),
             fours,
-        };
-        [
-            wires(left, left_carry, a[1]),
-            wires(right, right_carry, d[1]),
-        ]
+        }
     }
 }
 
@@ -267,13 +277,14 @@ struct Cases<'a, L: Logic> {
 }
 
 impl<L: Logic> Cases<'_, L> {
-    /// For an even sum and the one after it.
+    /// The states by an even sum and by the next one.
     #[inline(always)]
     fn pair<const SUM: usize>(self) -> L::Vector {
         let even = self.state(SUM);
         self.logic.choose(self.odd, self.state(SUM + 1), even)
     }
 
+    /// The state by one sum, from 0 to 9.
     #[inline(always)]
     fn state(self, sum: usize) -> L::Vector {
         match sum {

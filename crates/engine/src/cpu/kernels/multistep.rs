@@ -243,8 +243,10 @@ impl Pass<'_> {
                         let ends = if ring {
                             column_sweep::ends(logic, &in_place, self.from.planes())
                         } else {
-                            let sums = |x| column_sweep::sums(logic, &in_place, x);
-                            [sums(first - 1), sums(end)]
+                            [
+                                column_sweep::sums(logic, &in_place, first - 1),
+                                column_sweep::sums(logic, &in_place, end),
+                            ]
                         };
                         if generation < last {
                             column_sweep::sweep(logic, rule, &in_place, [first, end], ends);

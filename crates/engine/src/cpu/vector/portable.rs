@@ -1,5 +1,5 @@
-//! Fallback for unknown instruction sets: the 128-bit vectors that every x86, ARM and WebAssembly
-//! processor of today has.
+//! Fallback without AVX2: the 128-bit vectors of the crate `wide`, which are in registers with SSE2
+//! and NEON.
 
 use wide::u32x4;
 
