@@ -69,9 +69,14 @@ fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
         let said: Vec<_> = lines
             .filter(|line| line.starts_with("lifestreams: "))
             .collect();
-        assert_eq!(said.len(), 2, "{said:?}");
+        assert_eq!(said.len(), 3, "{said:?}");
+        let saved = "lifestreams: the session is saved in ";
+        assert!(
+            said[1].starts_with(saved) && said[1].ends_with("kept.json"),
+            "{said:?}"
+        );
         let sentence = "the connection to the display has broken; start again";
-        assert!(said[1].contains(sentence), "{said:?}");
+        assert!(said[2].contains(sentence), "{said:?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
         // Everything is saved all the same.
         let names = names(folder.path());

@@ -1,6 +1,7 @@
 //! Saves the session and recordings when the UI thread cannot: while it is blocked in Xlib, or in a
 //! write to a terminal that takes nothing.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +30,15 @@ struct PendingSaves {
     recordings: Vec<Box<dyn PendingFile>>,
 }
 
+/// What came of saving everything.
+#[derive(Default)]
+pub struct EmergencySaved {
+    /// The file of the session; `None` if it has none, or was not saved.
+    pub session: Option<PathBuf>,
+    /// A sentence for each failure.
+    pub unsaved: Vec<String>,
+}
+
 impl EmergencySave {
     /// Sets the session that is saved from now on; `None` if it has no file.
     pub fn set_saver(&self, saver: Option<Saver>) {
@@ -47,26 +57,28 @@ impl EmergencySave {
         *self.lock() = PendingSaves::default();
     }
 
-    /// Saves everything and waits for it, on any thread. Returns a message for each failure.
-    pub fn save(&self) -> Vec<String> {
+    /// Saves everything and waits for it, on any thread.
+    pub fn save(&self) -> EmergencySaved {
         // Held throughout: whoever else comes here to end the process waits until all is saved.
         let mut lost = self.lock();
         let PendingSaves {
             session,
             recordings,
         } = std::mem::take(&mut *lost);
-        let mut unsaved = Vec::new();
+        let mut saved = EmergencySaved::default();
         // Each has its time; the recordings get theirs while the session is written.
         std::thread::scope(|scope| {
             let all = scope.spawn(|| recordings.iter().all(|file| file.finish(RECORDING_TIMEOUT)));
-            if let Some(Err(why)) = session.map(|session| session.save()) {
-                unsaved.push(why);
+            match session.map(|session| session.save()).transpose() {
+                Ok(path) => saved.session = path.flatten(),
+                Err(why) => saved.unsaved.push(why),
             }
             if !all.join().unwrap_or(false) {
-                unsaved.push(tr!("A recording is incomplete: writing it took too long").into());
+                let why = tr!("A recording is incomplete: writing it took too long");
+                saved.unsaved.push(why.into());
             }
         });
-        unsaved
+        saved
     }
 
     fn lock(&self) -> MutexGuard<'_, PendingSaves> {

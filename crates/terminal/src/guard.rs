@@ -94,9 +94,9 @@ impl Guard {
             let watch = move || {
                 std::thread::sleep(TIMEOUT);
                 if !over.load(Ordering::Acquire) {
-                    let unsaved = emergency_save.save();
+                    let saved = emergency_save.save();
                     let _ = disable_raw_mode(); // what is written no longer arrives
-                    std::process::exit(if unsaved.is_empty() { 0 } else { 2 });
+                    std::process::exit(if saved.unsaved.is_empty() { 0 } else { 2 });
                 }
             };
             let _ = std::thread::Builder::new().spawn(watch);

@@ -54,8 +54,12 @@ pub(super) fn event_loop(
         let lost = display_lost();
         let emergency_save = emergency_save.clone();
         platform::end_with_x_display(move || {
-            let unsaved = emergency_save.save();
-            for sentence in unsaved.iter().chain([&lost.to_string()]) {
+            let saved = emergency_save.save();
+            let session = saved
+                .session
+                .map(|path| tr!("the session is saved in {}", path.display()));
+            let sentences = session.into_iter().chain(saved.unsaved);
+            for sentence in sentences.chain([lost.to_string()]) {
                 // Where stderr is closed there is nobody left to tell.
                 let _ = writeln!(std::io::stderr(), "lifestreams: {sentence}");
             }
