@@ -94,16 +94,20 @@ fn a_and_b_are_compared_once_and_again_after_a_change() {
     let session = Session::start(fast, || {}).unwrap();
     session.act(SessionAction::ToggleComparison);
     let finding = |status: &Status| status.comparison.as_ref().and_then(|it| it.finding);
+    let times = |status: &Status| status.comparison.as_ref().map(|it| it.round_us);
     let found = wait_for(&session, "a finding", |status| finding(status).is_some());
     std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(finding(&session.status()), finding(&found), "it stands");
+    let later = session.status();
+    assert_eq!(finding(&later), finding(&found), "it stands");
+    assert_eq!(times(&later), times(&found), "no more rounds are compared");
     session.act(SessionAction::CycleSwitch(Switch::Wait));
     // A comparison without a finding may be over before this thread looks, so it isn't waited for.
     let switches = |status: &Status| status.comparison.as_ref().map(|it| it.switches);
     let again = wait_for(&session, "the finding of other settings", |status| {
         switches(status) != switches(&found) && finding(status).is_some()
     });
-    assert_ne!(finding(&again), finding(&found), "measured anew");
+    // On a busy machine both findings may be "too noisy"; two medians are never the same.
+    assert_ne!(times(&again), times(&found), "measured anew");
 }
 
 #[test]
