@@ -202,6 +202,40 @@ fn goes_on(folder: &Path) {
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
+#[test]
+fn undo_leads_to_the_same_cells_after_a_session_is_opened_again() {
+    let tmux = Tmux::start(100, 30);
+    let start = "--size 40x33 --instances 1 --seed 5 --device cpu";
+    tmux.begin(&format!(
+        "{PROGRAM} {start} --reseed off --session kept.json"
+    ));
+    tmux.wait("▶ running");
+    tmux.keys("Space");
+    tmux.wait("‖ PAUSED");
+    tmux.keys("n");
+    tmux.wait(" gen 0 ·");
+    tmux.keys(". C-q");
+    assert_eq!(tmux.end(), "0");
+    fs::remove_file(tmux.path().join("over")).unwrap();
+    tmux.begin(&format!("{PROGRAM} --session kept.json"));
+    tmux.wait("‖ PAUSED");
+    tmux.keys("C-z");
+    tmux.wait("just after the last edit");
+    tmux.keys("C-z");
+    tmux.wait("Undone: the last edit");
+    tmux.keys("C-q");
+    assert_eq!(tmux.end(), "0");
+    let text = fs::read_to_string(tmux.path().join("kept.json")).unwrap();
+    let session: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let newest = &session["main"]["newest"];
+    assert_eq!(session["main"]["position"]["records"], 0);
+    let generation = newest["position"]["generation"].as_u64().unwrap();
+    let line = format!("run {start} -g {generation} --save run");
+    lifestreams(tmux.path(), &line).done();
+    let want = fs::read_to_string(tmux.path().join("run/000.rle")).unwrap();
+    assert_eq!(newest["lattices"][0].as_str().unwrap(), want);
+}
+
 /// As a connection by SSH that breaks: with a signal, or, in a session of its own, with nothing but
 /// reads of nothing and writes that fail.
 #[test]

@@ -47,7 +47,11 @@ impl Shown {
 
     /// The same where these hints are done; nothing is known of any in a machine's first run.
     pub(crate) fn open_with_hints(line: &str, done: Option<&str>) -> Shown {
-        let folder = scratch();
+        Shown::open_in(scratch(), line, done)
+    }
+
+    /// The same in this folder.
+    pub(crate) fn open_in(folder: tempfile::TempDir, line: &str, done: Option<&str>) -> Shown {
         if let Some(done) = done {
             let path = folder.path().join(HINTS);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -263,6 +267,13 @@ impl Shown {
 
     pub(crate) fn end(self) -> (Ended, Display) {
         (self.running.end(TIMEOUT), self.display)
+    }
+
+    /// Waits for the program's end; its folder stays.
+    pub(crate) fn end_in_its_folder(self) -> tempfile::TempDir {
+        let ended = self.running.end(TIMEOUT);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        self.folder
     }
 
     pub(crate) fn quit(self) {

@@ -64,8 +64,6 @@ enum Command {
     ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     /// Sends the session in a form that can be saved.
     Save(Sender<SavedSession>),
-    /// Continues a saved session, whose setup this one was started with.
-    Open(Box<SavedSession>),
     /// Replaces the session, whose file this is, by a saved one, and then says this.
     Replace(Box<SavedSession>, persistence::OwnFile, Message),
     /// Shows a notice.
@@ -95,19 +93,20 @@ impl Session {
     /// The device cannot be opened, it or the host has too little memory, or the system gives no
     /// thread.
     pub fn start(setup: Setup, wake: impl Fn() + Send + 'static) -> Result<Session> {
-        Session::start_with(setup, None, wake)
+        Session::start_from(setup, SessionFile::default(), wake)
     }
 
-    /// The same, with a command that is handled before the first round.
-    fn start_with(
+    /// Starts a session as [`Session::start`] does, and continues a saved session if there is one.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub fn start_from(
         setup: Setup,
-        first: Option<Command>,
+        file: SessionFile,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Session> {
         let (commands, received) = channel();
-        if let Some(first) = first {
-            let _ = commands.send(first); // there is a receiver
-        }
+        let SessionFile { path, from } = file;
         let (ready, started) = channel();
         let own = commands.clone();
         let (closing, closed) = channel();
@@ -115,7 +114,7 @@ impl Session {
             .name("engine".into())
             .spawn(move || {
                 let _closing = closing; // dropped when the thread ends, which `drop` below waits for
-                worker::run(setup, (own, received), Box::new(wake), ready);
+                worker::run(setup, from, (own, received), Box::new(wake), ready);
             })
             .map_err(|_| EngineError::NoThread)?;
         let shared = match started.recv() {
@@ -127,7 +126,7 @@ impl Session {
             }
         };
         Ok(Session {
-            file: persistence::OwnFile::default(),
+            file: persistence::OwnFile::new(path),
             commands,
             shared,
             edits: AtomicU64::new(0),

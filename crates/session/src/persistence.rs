@@ -7,10 +7,8 @@ use std::time::Duration;
 
 use crate::state::Notice;
 use crate::{Command, SavedSession, Session};
-use engine::Result;
 use lang::{Message, message, tr};
 use life::{dated_path, shown};
-use model::Setup;
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -25,21 +23,6 @@ pub struct SessionFile {
 }
 
 impl Session {
-    /// Starts a session as [`Session::start`] does, and continues a saved session if there is one.
-    ///
-    /// # Errors
-    /// As [`Session::start`].
-    pub fn start_from(
-        setup: Setup,
-        file: SessionFile,
-        wake: impl Fn() + Send + 'static,
-    ) -> Result<Session> {
-        let first = file.from.map(|saved| Command::Open(Box::new(saved)));
-        let mut session = Session::start_with(setup, first, wake)?;
-        session.file = OwnFile::new(file.path);
-        Ok(session)
-    }
-
     /// Replaces this session by a saved one, on the devices of this one. A session that has a file
     /// is saved there first; the saved one has no file of its own, so that nothing overwrites it
     /// unasked. If this session cannot be saved or has ended, or memory is lacking for the saved one,
@@ -115,7 +98,7 @@ impl Session {
 pub(super) struct OwnFile(Arc<Mutex<Option<PathBuf>>>);
 
 impl OwnFile {
-    fn new(path: Option<PathBuf>) -> OwnFile {
+    pub(super) fn new(path: Option<PathBuf>) -> OwnFile {
         OwnFile(Arc::new(Mutex::new(path)))
     }
 

@@ -48,7 +48,8 @@ use watching::Watch;
 
 use crate::instances::{Instances, open_engine, reopen_engine};
 use crate::log::{Log, SessionParameters};
-use crate::state::{EngineFacts, Mode, NextTask, Notice, State, next_task};
+use crate::saved::SavedSession;
+use crate::state::{EngineFacts, Mode, NextTask, Notice, Request, State, next_task};
 use crate::statistics::Statistics;
 use crate::{Command, Sampling};
 use engine::{Engine, Result};
@@ -110,15 +111,17 @@ impl Default for Environment {
     }
 }
 
-/// The thread's body: answers `ready` once, then works until [`Command::Close`] comes. Background
-/// tasks report through `sender`, which feeds `commands`.
+/// The thread's body: answers `ready` once, then works until [`Command::Close`] comes. Continues the
+/// saved session `from`, if there is one, whose setup this is. Background tasks report through
+/// `sender`, which feeds `commands`.
 pub(super) fn run(
     setup: Setup,
+    from: Option<SavedSession>,
     (sender, commands): (Sender<Command>, Receiver<Command>),
     wake: Box<dyn Fn()>,
     ready: Sender<Result<Shared>>,
 ) {
-    let mut worker = match SessionWorker::new(setup, Environment::default(), sender, wake) {
+    let mut worker = match SessionWorker::new(setup, from, Environment::default(), sender, wake) {
         Ok(worker) => worker,
         Err(error) => return drop(ready.send(Err(error))),
     };
@@ -200,6 +203,7 @@ struct SessionWorker {
 impl SessionWorker {
     fn new(
         mut setup: Setup,
+        from: Option<SavedSession>,
         environment: Environment,
         sender: Sender<Command>,
         wake: Box<dyn Fn()>,
@@ -262,6 +266,11 @@ impl SessionWorker {
             worker.set_view(PicturePlan::BITS)?;
         }
         worker.update_measuring(false);
+        // Asked for before the first turn, so that nothing of the setup's own start comes before it.
+        if let Some(saved) = from {
+            worker.restore_pending = true;
+            worker.enqueue(Request::EngineIdle, Task::Open(Box::new(saved)));
+        }
         worker.publish_status(now);
         Ok(worker)
     }

@@ -94,10 +94,6 @@ impl SessionWorker {
                 self.enqueue(Request::ReadCells, Task::ReadCells(instance, answer));
             }
             Command::Save(answer) => self.enqueue(Request::Save, Task::Save(answer)),
-            Command::Open(session) => {
-                self.restore_pending = true;
-                self.enqueue(Request::EngineIdle, Task::Open(session));
-            }
             Command::Replace(session, file, what) => {
                 self.enqueue(Request::EngineIdle, Task::Replace(session, file, what));
             }
@@ -135,7 +131,6 @@ impl SessionWorker {
             | Command::WatchOverlap(_)
             | Command::Edit(..)
             | Command::Grow(..)
-            | Command::Open(_)
             | Command::Ready
             | Command::Close => {}
         }

@@ -166,8 +166,6 @@ impl SessionWorker {
         if self.setup.switches.graphs && self.lab.block_timestamps() {
             self.toggle_block_timestamps();
         }
-        let budget = self.setup.time.history_bytes;
-        self.snapshots.exchange(Snapshots::new(budget));
         self.before_maximum = (pace == Pace::Maximum).then_some(generations);
         self.state.pace = pace;
         self.state.generations_per_round = generations;
@@ -183,6 +181,9 @@ impl SessionWorker {
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.forget_known();
         self.statistics.restart();
+        // Copies of other cells may have the positions of this session.
+        self.snapshots
+            .exchange(Snapshots::new(self.setup.time.history_bytes));
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
             let copy = self.last_lattices().ok_or(EngineError::ContextLost(

@@ -44,9 +44,14 @@ fn dying() -> Setup {
 }
 
 /// A worker on a real engine, with real time; its background reports to the receiver.
-fn worker(setup: Setup) -> (SessionWorker, Receiver<Command>) {
+fn worker(setup: Setup) -> Made {
+    worker_from(setup, None)
+}
+
+/// The same, which continues a saved session, if there is one.
+fn worker_from(setup: Setup, from: Option<SavedSession>) -> Made {
     let (sender, received) = channel();
-    let worker = SessionWorker::new(setup, Environment::default(), sender, Box::new(|| {}));
+    let worker = SessionWorker::new(setup, from, Environment::default(), sender, Box::new(|| {}));
     (worker.unwrap(), received)
 }
 
@@ -275,7 +280,7 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
         from = saved.try_recv().ok();
         from.is_some()
     });
-    made.0.dispatch(Command::Open(Box::new(from.unwrap())));
+    let mut made = worker_from(setup(Some(0)), from);
     let waits = save(&mut made.0);
     made.0.fail("before it was done".into());
     let late = save(&mut made.0);
@@ -378,7 +383,6 @@ fn what_was_opened_is_never_filled_with_a_soup() {
     };
     assert_eq!(reseeded(&mut worker(patterns.clone())), None);
     // A session.
-    let mut made = worker(dying());
     let at = Position {
         records: 0,
         generation: 12,
@@ -396,7 +400,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
         running: true,
         selected: 0,
     };
-    made.0.dispatch(Command::Open(Box::new(session)));
+    let mut made = worker_from(dying(), Some(session));
     turn_until(&mut made, "it is open", |worker| {
         !worker.restore_pending && generation(worker) > 12
     });

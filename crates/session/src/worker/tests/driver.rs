@@ -10,6 +10,7 @@ use super::*;
 use crate::background::deferred;
 use crate::instances::read_lattice;
 use crate::log::{Content, Log, Position, Record, SessionParameters};
+use crate::persistence::OwnFile;
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::state::Request;
@@ -31,8 +32,8 @@ pub(super) enum Step {
     SetRule(Rule),
     Copy(usize),
     Save,
-    /// Saved to a file, and taken up from it by another worker.
-    Reload,
+    /// Saved to a file, and continued from it.
+    Reload(Reopen),
     View(PicturePlan),
     /// This many turns of the loop.
     Turns(u32),
@@ -48,7 +49,17 @@ pub(super) enum Step {
     Fail(Call, u32, Fault),
 }
 
+/// How a saved session is opened.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Reopen {
+    /// By another worker, as when the program starts with the file.
+    AtStart,
+    /// By this worker, which has gone on meanwhile.
+    InPlace,
+}
+
 /// All records that a log ever had, so that everything can be replayed from the beginning.
+#[derive(Clone)]
 struct Replay {
     parameters: SessionParameters,
     base: Position,
@@ -205,6 +216,7 @@ pub(super) struct Driver {
 
 fn make(
     setup: Setup,
+    from: Option<SavedSession>,
     script: &Arc<Script>,
     time: &Rc<Cell<Instant>>,
 ) -> (SessionWorker, Receiver<Command>) {
@@ -215,7 +227,7 @@ fn make(
         reopen_engine: Box::new(move |choice| reopened.reopen(choice)),
         now: Box::new(move || now.get()),
     };
-    let worker = SessionWorker::new(setup, environment, sender, Box::new(|| {}));
+    let worker = SessionWorker::new(setup, from, environment, sender, Box::new(|| {}));
     (worker.unwrap(), received)
 }
 
@@ -224,7 +236,7 @@ impl Driver {
         deferred::begin();
         let script = Arc::new(Script::holding_completions());
         let time = Rc::new(Cell::new(Instant::now()));
-        let (worker, received) = make(setup, &script, &time);
+        let (worker, received) = make(setup, None, &script, &time);
         let main = Replay::new(&worker.state.log);
         let mut driver = Driver {
             script,
@@ -291,7 +303,7 @@ impl Driver {
                 self.worker.dispatch(Command::Save(answer));
                 self.saves.push(saved);
             }
-            Step::Reload => self.reload(),
+            Step::Reload(way) => self.reload(way),
             Step::View(plan) => {
                 let only = plan.only.filter(|&i| i < self.worker.setup.instances);
                 let plan = PicturePlan { only, ..plan };
@@ -317,6 +329,10 @@ impl Driver {
         self.time.set(self.time.get() + Duration::from_micros(50));
         // However fast rounds follow one another, the background goes on too.
         self.turns += 1;
+        // At the maximum pace, rounds are as long as real time allows: replaying them takes long.
+        if self.worker.state.position.generation > 1000 {
+            self.pause();
+        }
         if self.turns.is_multiple_of(16) {
             deferred::run_one();
         }
@@ -407,7 +423,7 @@ impl Driver {
         assert!(log.contains(position), "{position:?}");
         self.at = at;
         assert!(
-            position.generation < 3000,
+            position.generation < 20_000,
             "it never stops: {:?}",
             self.worker.state
         );
@@ -618,7 +634,7 @@ impl Driver {
     }
 
     /// The session goes on from a file.
-    fn reload(&mut self) {
+    fn reload(&mut self, way: Reopen) {
         self.last_saved = None;
         self.step(Step::Save);
         self.pause();
@@ -635,19 +651,36 @@ impl Driver {
         saved.save(&path).unwrap();
         let loaded = SavedSession::load(&path).unwrap();
         assert_eq!(loaded.main.position, saved.main.position);
+        let script = self.script.clone();
+        script.protected(|| self.reopen(way, loaded));
         self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();
         self.reloaded = true;
         self.at = None;
-        let (worker, received) = self
-            .script
-            .protected(|| make(loaded.setup.clone(), &self.script, &self.time));
-        (self.worker, self.received) = (worker, received);
-        self.worker.dispatch(Command::Open(Box::new(loaded)));
-        let script = self.script.clone();
-        script.protected(|| while self.worker.restore_pending && self.open_turn() {});
         self.observe();
+    }
+
+    fn reopen(&mut self, way: Reopen, saved: SavedSession) {
+        match way {
+            Reopen::AtStart => {
+                let setup = saved.setup.clone();
+                (self.worker, self.received) = make(setup, Some(saved), &self.script, &self.time);
+            }
+            Reopen::InPlace => {
+                let replays = (self.main.clone(), self.scratch.clone());
+                self.worker.dispatch(Command::Act(SessionAction::NewSeed));
+                self.pause(); // or goes on
+                self.step(Step::Turns(30));
+                (self.main, self.scratch) = replays;
+                let file = OwnFile::default();
+                let replace = Command::Replace(Box::new(saved), file, "opened it".into());
+                self.worker.dispatch(replace);
+            }
+        }
+        let is_opening =
+            |worker: &SessionWorker| worker.restore_pending || !worker.tasks.is_empty();
+        while is_opening(&self.worker) && self.open_turn() {}
     }
 
     /// A turn before the session has been taken up: its log is not the one that is followed.
