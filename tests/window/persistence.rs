@@ -172,6 +172,7 @@ fn undo_leads_to_the_same_cells_however_a_session_is_opened() {
     let (shown, paused) = Shown::paused(&format!("{start} --session kept.json"));
     shown.press("n", "NewSeed");
     shown.step("period", "StepGeneration");
+    shown.press("space", "TogglePause"); // a paused session draws too few frames to be seen open
     shown.key("ctrl+q");
     wait_for("the session's end", || {
         (shown.heard("the session is saved in kept.json") > 0).then_some(())

@@ -28,6 +28,10 @@ use model::{KernelChoice, Streams, Switches};
 /// Ctrl+C is answered at once.
 pub const RUN_ROUND: Duration = Duration::from_millis(75);
 
+/// How long a round may take. Two may be in flight when something is to stop, which shall take no
+/// longer than a second; a round of one generation takes as long as it takes.
+pub const MAX_ROUND: Duration = Duration::from_millis(250);
+
 /// The lattices to step, as far as the speed depends on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
@@ -195,24 +199,23 @@ impl FastestPlan {
         }
     }
 
-    /// The lengths of rounds that should take `target` each; of fixed length if that was requested.
+    /// The lengths of rounds that should take `target` each; as long as requested, if that takes at
+    /// most [`MAX_ROUND`].
     pub fn rounds(&self, target: Duration) -> RoundLength {
-        let mut rounds = RoundLength {
-            candidate: self.candidate,
-            instances: self.instances,
-            target,
-            generations: self.requested_generations.unwrap_or(1),
-            is_fixed: self.requested_generations.is_some(),
+        let target = match self.requested_generations {
+            Some(_) => MAX_ROUND,
+            None => target,
         };
-        if !rounds.is_fixed {
-            // An estimate may be far too high; the first rounds say so while they are short.
-            let share = match self.basis {
-                Basis::Estimated => 1.0 / RoundLength::MAX_CHANGE,
-                Basis::Recorded | Basis::Timed(_) => 1.0,
-            };
-            let rate = self.generations_per_second.unwrap_or(0.0);
-            rounds.generations = rounds.feasible(rate * share * target.as_secs_f64());
-        }
+        let launches = self.candidate.max_launches(self.instances);
+        let mut rounds = RoundLength::adapting(self.candidate.kernel, launches, target, 1);
+        rounds.max = self.requested_generations.unwrap_or(u32::MAX);
+        // An estimate may be far too high; the first rounds say so while they are short.
+        let share = match self.basis {
+            Basis::Estimated => 1.0 / RoundLength::MAX_CHANGE,
+            Basis::Recorded | Basis::Timed(_) => 1.0,
+        };
+        let rate = self.generations_per_second.unwrap_or(0.0);
+        rounds.generations = rounds.feasible(rate * share * target.as_secs_f64());
         rounds
     }
 }
@@ -441,7 +444,7 @@ impl Candidate {
     }
 
     /// The most launches for one instance in one round.
-    fn max_launches(&self, instances: usize) -> u32 {
+    pub(crate) fn max_launches(&self, instances: usize) -> u32 {
         /// Launches of a graph: capturing more takes longer than a round.
         const OF_GRAPH: u64 = 4096;
         /// Launches of a round: more than a round's time of calls.
@@ -457,14 +460,16 @@ impl Candidate {
     }
 }
 
-/// How many generations the next round of a run has: so many that it takes a given time.
+/// How many generations the next round has: so many that it takes a given time.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundLength {
-    candidate: Candidate,
-    /// Instances on one device.
-    instances: usize,
+    kernel: &'static Kernel,
+    /// Maximum number of launches for one instance in one round.
+    max_launches: u32,
     target: Duration,
     generations: u32,
+    /// Maximum number of generations, however short they are.
+    max: u32,
     is_fixed: bool,
 }
 
@@ -476,40 +481,35 @@ impl RoundLength {
     /// once.
     const FITTING: RangeInclusive<f64> = 0.55..=1.25;
 
-    /// Rounds of this many generations.
+    /// Rounds of this many generations, however long they take.
     pub fn fixed(kernel: &'static Kernel, generations: u32) -> RoundLength {
         RoundLength {
-            candidate: Candidate {
-                kernel,
-                streams: Streams::PerInstance,
-                graphs: false,
-            },
-            instances: 1,
-            target: Duration::ZERO,
-            generations,
             is_fixed: true,
+            ..RoundLength::adapting(kernel, u32::MAX, Duration::ZERO, generations)
         }
     }
 
-    /// Rounds that should take `target` each, with this many generations at first.
+    /// Rounds that should take `target` each, with this many generations at first and at most
+    /// `max_launches` launches for one instance.
     pub fn adapting(
-        candidate: Candidate,
-        instances: usize,
+        kernel: &'static Kernel,
+        max_launches: u32,
         target: Duration,
         generations: u32,
     ) -> RoundLength {
         RoundLength {
-            candidate,
-            instances,
+            kernel,
+            max_launches,
             target,
             generations,
+            max: u32::MAX,
             is_fixed: false,
         }
     }
 
     /// Generations of the next round.
     pub fn generations(&self) -> u32 {
-        self.generations
+        self.generations.min(self.max)
     }
 
     /// Takes into account how long a round of this many generations took.
@@ -531,14 +531,12 @@ impl RoundLength {
     /// more launches than a round may have. An even number of launches leaves the cells in the
     /// buffer that they came from, so that one graph serves all rounds.
     fn feasible(&self, wanted: f64) -> u32 {
-        let kernel = self.candidate.kernel;
-        let per_launch = kernel.iteration.generations_per_launch();
-        if kernel.iteration == Iteration::InKernel {
+        let per_launch = self.kernel.iteration.generations_per_launch();
+        if self.kernel.iteration == Iteration::InKernel {
             // (A conversion from a float saturates.)
             return (wanted as u32).clamp(1, per_launch);
         }
-        let most = self.candidate.max_launches(self.instances);
-        let launches = ((wanted / f64::from(per_launch)) as u32).clamp(1, most);
+        let launches = ((wanted / f64::from(per_launch)) as u32).clamp(1, self.max_launches);
         let launches = if launches > 1 {
             launches & !1
         } else {

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::fastest::Requested;
+use crate::fastest::{Requested, RoundLength};
 use crate::round::RoundPlan;
 use crate::start::{self, NewCells, start_cells};
 use engine::cpu::CpuEngine;
@@ -47,7 +47,7 @@ pub use events::Event;
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub(crate) use issue::limit;
-use issue::{InFlight, PreparedKey, Variant};
+use issue::{InFlight, PreparedKey, Variant, longest_round};
 pub use results::Results;
 use settings::{make_streams, one_of_each_device};
 pub use timing::TimingBudget;
@@ -149,8 +149,8 @@ pub struct Instances {
     first: Side,
     /// Generations of the first round of a pair, which the second has too.
     last_a_generations: u32,
-    /// Generations issued so far of a round that is issued in parts.
-    issued_in_parts: u32,
+    /// The longest rounds allowed: those of the plan in use or A's, and the alternative's or B's.
+    longest: [RoundLength; 2],
     /// The pictures that the drawing side requested.
     request: Option<PicturePlan>,
     /// The last request for a reduced view: only the drawing side knows of which region.
@@ -178,8 +178,6 @@ pub struct Instances {
     streams: [Option<Vec<StreamId>>; 3],
     /// When the last round ended.
     ended: Option<Instant>,
-    /// When the first part of a round that is issued in parts was issued.
-    part_began: Option<Instant>,
     /// Whether every second timed round records block timestamps.
     block_timestamps: bool,
     /// Number of timed rounds.
@@ -231,7 +229,7 @@ impl Instances {
             next_plan: Side::A,
             first: Side::A,
             last_a_generations: 0,
-            issued_in_parts: 0,
+            longest: [longest_round(setup.kernel, setup.size, setup.instances); 2],
             request: None,
             last_view: None,
             size: setup.size,
@@ -248,7 +246,6 @@ impl Instances {
             completions: Vec::new(),
             streams: made,
             ended: None,
-            part_began: None,
             block_timestamps: false,
             timed: 0,
             calibration: None,
@@ -315,14 +312,13 @@ impl Instances {
     }
 
     /// The generation of the instances, as of the last round issued. In a comparison it is that of
-    /// A or B, whichever went first and may be a round ahead. While a round is issued in parts,
-    /// those are counted; one that is calibrated is counted once all its launches are issued.
+    /// A or B, whichever went first and may be a round ahead. A round that is calibrated is counted
+    /// once all its launches are issued.
     pub fn generation(&self) -> u64 {
         self.generations[self.first as usize]
     }
 
-    /// Sets the generation of all lattices. A round that was issued in part, or by A or B alone, is
-    /// forgotten.
+    /// Sets the generation of all lattices. A round that was issued by A or B alone is forgotten.
     pub(crate) fn set_generation(&mut self, generation: u64) {
         self.generations = [generation; 2];
         self.forget_round();
@@ -357,7 +353,7 @@ impl Instances {
 
     /// Gives up what is under way, after a submission that failed midway: waits until nothing
     /// runs, and forgets what was in flight (its events never come), prepared programs and a
-    /// round that was issued in part or by A or B alone. The cells are unknown then, until
+    /// round that was issued by A or B alone. The cells are unknown then, until
     /// [`Instances::set_lattices`] has set all of them; so is the generation.
     ///
     /// # Errors
@@ -377,13 +373,11 @@ impl Instances {
         self.engine.reserve(self.plan().kernel.layout)
     }
 
-    /// Forgets a round issued in part, or by A or B alone: the next round is A's, and both are at
-    /// the same generation.
+    /// Forgets a round issued by A or B alone: the next round is A's, and both are at the same
+    /// generation.
     fn forget_round(&mut self) {
         self.generations = [self.generations[self.first as usize]; 2];
         (self.next_plan, self.first) = (Side::A, Side::A);
-        self.issued_in_parts = 0;
-        self.part_began = None;
     }
 
     /// The size of an instance's picture in 32-bit words.

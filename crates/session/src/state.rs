@@ -150,8 +150,6 @@ pub(crate) enum Request {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Precondition {
     Nothing,
-    /// No round is issued in part.
-    NoPartialRound,
     /// No move is under way, nor a step by hand.
     NoMove,
     /// Nothing is under way on the engine.
@@ -163,8 +161,9 @@ enum Precondition {
 impl Request {
     fn precondition(&self) -> Precondition {
         match self {
-            Request::TogglePause | Request::PauseForLesson(_) => Precondition::Nothing,
-            Request::Save => Precondition::NoPartialRound,
+            Request::TogglePause | Request::PauseForLesson(_) | Request::Save => {
+                Precondition::Nothing
+            }
             Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::ReadCells => {
                 Precondition::NoMove
             }
@@ -201,6 +200,8 @@ pub(crate) struct EngineFacts {
     pub(crate) engine_idle: bool,
     /// Another round may be issued.
     pub(crate) has_room: bool,
+    /// Maximum number of generations of a round.
+    pub(crate) longest_round: u32,
     /// A calibration is under way: a round that runs op by op.
     pub(crate) calibrating: bool,
     /// A calibration is wanted and possible.
@@ -243,7 +244,7 @@ pub(crate) enum NextTask {
     TakeRequest,
     /// Apply the record that is due.
     Apply,
-    /// Issue a round of this many generations, or the part of it that fits one submission.
+    /// Issue a round of this many generations.
     Round(u32),
     /// Copy all lattices into a host slot.
     Snapshot(SnapshotReason),
@@ -272,7 +273,8 @@ pub(crate) struct State {
     pub(crate) requests: VecDeque<(Request, u64)>,
     /// Generations per round while running or stepping by hand.
     pub(crate) generations_per_round: u32,
-    /// Generations still to issue of a round that was issued in part.
+    /// While it runs: generations still to issue of a round that is too long to be issued at once.
+    /// Such a round is issued as several, and counted once.
     pub(crate) round_left: Option<u32>,
     /// How fast rounds follow one another.
     pub(crate) pace: Pace,
@@ -300,6 +302,7 @@ impl EngineFacts {
         EngineFacts {
             engine_idle: false,
             has_room: false,
+            longest_round: u32::MAX,
             calibrating: false,
             wants_calibration: false,
             pending_second_round: None,
@@ -525,6 +528,7 @@ impl State {
     fn toggle_pause(&mut self, now: Instant) -> Option<Notice> {
         self.before_lesson = None;
         self.next_round_at = now;
+        self.round_left = None; // a pause ends a long round
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
@@ -545,7 +549,6 @@ impl State {
                     now = now,
                     target = target
                 );
-                self.round_left = None; // of the round that the move began with
                 (Mode::Paused, Some(Notice::Done(stopped)))
             }
         };
@@ -592,7 +595,6 @@ impl State {
 
     /// Begins a move. Its route is found when the worker restores the cells.
     pub(crate) fn begin_move(&mut self, target: Position, purpose: MoveReason, then: Mode) {
-        self.round_left = None;
         self.mode = Mode::Moving(Box::new(Move {
             target,
             purpose,
@@ -747,7 +749,6 @@ impl State {
     pub(crate) fn cannot_apply(&mut self) {
         if let Mode::Moving(_) = self.mode {
             self.mode = Mode::Paused;
-            self.round_left = None;
         }
         self.log.discard_from(self.position.records);
         self.stale_after = Some(self.position);
@@ -755,52 +756,42 @@ impl State {
         self.refresh = true;
     }
 
-    /// Notes that a part of a round was issued, and how many generations of the round are left.
-    pub(crate) fn stepped_part(&mut self, generations: u32, left: u32) {
-        self.position.generation += u64::from(generations);
-        match &mut self.mode {
-            Mode::Moving(_) => return, // what is left of a lost round is stepped after the move
-            Mode::Stepping(left) => *left = left.saturating_sub(generations),
-            Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
-        }
-        self.round_left = Some(left);
-    }
-
-    /// Notes that a round of this many generations, or its last part, was issued.
+    /// Notes that a round of this many generations was issued.
     pub(crate) fn stepped(&mut self, generations: u32, now: Instant) {
         self.position.generation += u64::from(generations);
         self.refresh = false; // the round's own pictures are newer
-        if self.moving().is_some() {
+        let whole = match self.mode {
+            Mode::Moving(_) => return,
+            Mode::Stepping(left) => left,
+            Mode::Running => self.round_left.unwrap_or(self.generations_per_round),
+            Mode::RunningTo(_) | Mode::Paused => generations,
+        };
+        let left = whole.saturating_sub(generations);
+        // A record cuts a round short.
+        let is_cut = self.log.generations_to_next(self.position) == Some(0);
+        let is_ended = left == 0 || is_cut;
+        self.round_left = (!is_ended).then_some(left);
+        if let Mode::Stepping(_) = self.mode {
+            self.mode = match left {
+                0 => Mode::Paused,
+                left => Mode::Stepping(left),
+            };
+        }
+        if !is_ended {
             return;
         }
-        self.round_left = None;
+        self.count_round();
         match self.mode {
-            Mode::Stepping(left) => {
-                // A record cuts a round short: the rest follows it.
-                self.mode = match left.saturating_sub(generations) {
-                    0 => Mode::Paused,
-                    left => Mode::Stepping(left),
-                };
-                self.count_round();
+            Mode::Running => self.keep_pace(now),
+            Mode::RunningTo(run_to) if self.position.generation >= run_to.generation => {
+                self.mode = Mode::Paused;
             }
-            Mode::Running => {
-                self.count_round();
-                self.keep_pace(now);
-            }
-            Mode::RunningTo(run_to) => {
-                self.count_round();
-                if self.position.generation >= run_to.generation {
-                    self.mode = Mode::Paused;
-                }
-            }
-            Mode::Paused => self.count_round(), // what was left of one
-            Mode::Moving(_) => {}
+            Mode::RunningTo(_) | Mode::Stepping(_) | Mode::Paused | Mode::Moving(_) => {}
         }
     }
 
-    /// Notes that B's round, or its last part, was issued: B is at A's generation.
+    /// Notes that B's round was issued: B is at A's generation.
     pub(crate) fn stepped_second(&mut self, now: Instant) {
-        self.round_left = None;
         if self.mode == Mode::Running {
             self.keep_pace(now);
         }
@@ -810,7 +801,6 @@ impl State {
     pub(crate) fn pause_now(&mut self) {
         self.drop_redo();
         self.mode = Mode::Paused;
-        self.round_left = None;
     }
 
     /// Restores the log from before a redo whose cells were not set yet.
@@ -850,7 +840,6 @@ impl State {
             // It leads elsewhere than the user asked.
             (moving.target, moving.purpose) = (target, MoveReason::Recovery);
         }
-        self.round_left = None;
         let generation = target.generation;
         Some(Notice::Warning(message!(
             "Only generation {generation} could be restored",
@@ -968,11 +957,7 @@ impl State {
                 moving.waypoint = None;
                 self.mode = Mode::Moving(moving);
             }
-            mode => {
-                let round_left = self.round_left;
-                self.begin_move(position, MoveReason::Recovery, mode);
-                self.round_left = round_left;
-            }
+            mode => self.begin_move(position, MoveReason::Recovery, mode),
         }
     }
 
@@ -1022,10 +1007,6 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
             wait
         };
     }
-    // A round issued in part is completed before anything else.
-    if let (Some(left), None) = (state.round_left, state.moving()) {
-        return round(left, facts);
-    }
     if let Some(generations) = facts.pending_second_round {
         return b_round(state, generations, facts, now);
     }
@@ -1043,23 +1024,19 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         wanted => wanted.is_some(),
     };
     if let Some((request, _)) = state.requests.front()
-        && let Precondition::Nothing | Precondition::NoPartialRound = request.precondition()
+        && request.precondition() == Precondition::Nothing
     {
         return NextTask::TakeRequest;
     }
     match &state.mode {
         Mode::Moving(moving) => return go_on_moving(state, moving, facts),
-        Mode::Stepping(generations) => {
-            return round(state.until_next(u64::from(*generations)), facts);
-        }
+        Mode::Stepping(left) => return round(state, (*left).into(), facts),
         Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
     }
     let request = state.requests.front().filter(|_| !waits_for_slot);
     if let Some((request, _)) = request {
         return match request.precondition() {
-            Precondition::Nothing | Precondition::NoPartialRound | Precondition::NoMove => {
-                NextTask::TakeRequest
-            }
+            Precondition::Nothing | Precondition::NoMove => NextTask::TakeRequest,
             Precondition::EngineIdle if facts.engine_idle => NextTask::TakeRequest,
             Precondition::AllCellsOnHost
                 if facts.engine_idle && facts.whole == Some(state.position) =>
@@ -1084,15 +1061,14 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     }
     match &state.mode {
         Mode::Running if now >= state.next_round_at => {
-            let wanted = u64::from(state.generations_per_round);
-            round(state.until_next(wanted), facts)
+            let wanted = state.round_left.unwrap_or(state.generations_per_round);
+            round(state, wanted.into(), facts)
         }
         Mode::Running if state.refresh && facts.has_room => NextTask::Refresh,
         Mode::Running => NextTask::Wait(Some(state.next_round_at)),
         Mode::RunningTo(run_to) => {
             let left = run_to.generation.saturating_sub(state.position.generation);
-            let wanted = state.until_next(left.min(u64::from(run_to.chunk)));
-            round(wanted, facts)
+            round(state, left.min(run_to.chunk.into()), facts)
         }
         Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => match state.refresh {
             true if facts.has_room => NextTask::Refresh,
@@ -1101,18 +1077,28 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     }
 }
 
-fn round(generations: u32, facts: &EngineFacts) -> NextTask {
+/// A round of at most `wanted` generations, up to the next record.
+fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
+    let wanted = state.until_next(wanted);
     match facts.has_room {
-        true => NextTask::Round(generations),
+        true => NextTask::Round(part_of_round(wanted, facts.longest_round)),
         false => NextTask::Wait(None),
     }
+}
+
+/// The generations of the first of the equal rounds, as far as possible, as which a round is issued
+/// where rounds have at most `longest` generations.
+pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
+    let parts = generations.div_ceil(longest.max(1)).max(1);
+    generations.div_ceil(parts)
 }
 
 /// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
     let at_once = state.mode != Mode::Running || !state.requests.is_empty();
     match at_once || now >= state.next_round_at {
-        true => round(generations, facts),
+        true if facts.has_room => NextTask::Round(generations),
+        true => NextTask::Wait(None),
         false => NextTask::Wait(Some(state.next_round_at)),
     }
 }
@@ -1175,8 +1161,7 @@ fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
     let waypoint = moving.waypoint.filter(|&at| at > here.generation);
     let end = waypoint.map_or(end, |at| end.min(at));
     let left = end - here.generation;
-    let wanted = state.until_next(left.min(u64::from(moving.chunk)));
-    round(wanted, facts)
+    round(state, left.min(moving.chunk.into()), facts)
 }
 
 #[cfg(test)]

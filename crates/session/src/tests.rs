@@ -46,6 +46,17 @@ fn wait_for(session: &Session, what: &str, wanted: impl Fn(&Status) -> bool) -> 
     }
 }
 
+/// The lattices of a session that stands still.
+fn newest_lattices(session: &Session) -> Vec<Arc<Lattice>> {
+    let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
+    let (position, lattices) = match saved.comparison {
+        Some(comparison) => comparison.timeline.newest,
+        None => saved.main.newest,
+    };
+    assert_eq!(position.generation, session.status().generation);
+    lattices
+}
+
 /// Every instance's picture, once all are of this generation.
 fn pictures_of(session: &Session, size: Size, instances: usize, wanted: u64) -> Vec<Lattice> {
     let (mut seen, mut got) = (vec![0; instances], vec![None; instances]);
@@ -64,9 +75,10 @@ fn pictures_of(session: &Session, size: Size, instances: usize, wanted: u64) -> 
     got.into_iter().flatten().collect()
 }
 
-/// Rounds longer than what is issued at once: none is lost, and nothing comes in between.
+/// A step by hand that is longer than what is issued at once: none of it is lost, and the next one
+/// comes after it.
 #[test]
-fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
+fn a_long_step_is_made_whole_before_the_next_one() {
     let size = Size::new(9, 7).unwrap();
     let long = 40_000;
     let setup = Setup {
@@ -75,12 +87,59 @@ fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
         ..setup(1, size)
     };
     let session = Session::start(setup, || {}).unwrap();
-    // The second one is asked for while the first one's parts are still to be issued.
+    // The second one is asked for while the first one is still under way.
     session.act(SessionAction::StepRound);
     session.act(SessionAction::StepGeneration);
     let wanted = u64::from(long) + 1;
     let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, wanted);
-    assert_eq!(pictures_of(&session, size, 1, wanted), [want]);
+    wait_for(&session, "both steps", |status| status.generation == wanted);
+    assert_eq!(newest_lattices(&session), [Arc::new(want)]);
+}
+
+/// However long a round is meant to be, a save and a pause come through, with every kernel and while
+/// two settings are compared; and no cell is lost.
+#[test]
+fn rounds_without_end_can_be_saved_and_paused() {
+    let size = Size::new(128, 64).unwrap();
+    for kernel in kernels::KERNELS.iter() {
+        if kernel.validate_size(size).is_err() {
+            continue;
+        }
+        let endless = Setup {
+            kernel,
+            generations_per_round: u32::MAX,
+            ..setup(2, size)
+        };
+        let session = Session::start(endless, || {}).unwrap();
+        for compares in [false, true] {
+            if compares {
+                session.act(SessionAction::ToggleComparison);
+            }
+            wait_for(&session, kernel.name, |status| {
+                status.comparison.is_some() == compares && status.running && status.generation > 0
+            });
+            let saved = session.saved().recv_timeout(TIMEOUT).expect(kernel.name);
+            let saved = saved.comparison.map_or(saved.main, |both| both.timeline);
+            assert!(saved.position.generation > 0, "{}", kernel.name);
+            session.act(SessionAction::TogglePause);
+            wait_for(&session, kernel.name, |status| !status.running);
+            session.act(SessionAction::TogglePause);
+        }
+    }
+}
+
+/// How many rounds were asked for is how many are made, though each is issued as several.
+#[test]
+fn long_rounds_are_counted_whole() {
+    let size = Size::new(9, 7).unwrap();
+    let long = Setup {
+        generations_per_round: 40_000,
+        rounds: Some(2),
+        ..setup(1, size)
+    };
+    let session = Session::start(long, || {}).unwrap();
+    let done = wait_for(&session, "two rounds", |status| status.finished);
+    assert_eq!(done.generation, 80_000);
 }
 
 #[test]

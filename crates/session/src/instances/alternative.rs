@@ -2,7 +2,7 @@
 //! are issued in any order, one at a time, so that their times can be compared.
 
 use super::Instances;
-use super::issue::Kind;
+use super::issue::{Kind, longest_round};
 use crate::round::RoundPlan;
 use engine::{Kernel, Result};
 use model::Switches;
@@ -41,6 +41,7 @@ impl Instances {
                 ..self.plan().clone()
             };
             self.set_device_streams(&mut plan);
+            self.longest[1] = longest_round(kernel, self.size, self.count);
             self.alternative = Some(Alternative {
                 plan,
                 in_use: false,

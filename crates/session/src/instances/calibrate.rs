@@ -26,16 +26,16 @@ pub(super) struct Calibration {
 
 impl Instances {
     /// Begins a round of this many generations whose ops run alone, one after the other; what they
-    /// took comes as [`Event::Calibrated`](super::Event::Calibrated). No round, part or snapshot
-    /// is issued meanwhile. Answers whether it could begin now: nothing must be in flight or begun
-    /// in parts, and no settings compared. A later op that cannot be submitted is tried again by
+    /// took comes as [`Event::Calibrated`](super::Event::Calibrated). No round or snapshot is issued
+    /// meanwhile. Answers whether it could begin now: nothing must be in flight, and no settings
+    /// compared. A later op that cannot be submitted is tried again by
     /// the next [`Instances::poll`]; if the first cannot be, no calibration has begun.
     pub(crate) fn begin_calibration(
         &mut self,
         generations: u32,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if !self.is_idle() || self.issued_in_parts > 0 || self.is_comparing() {
+        if !self.is_idle() || self.is_comparing() {
             return Ok(false);
         }
         let Some(slot) = self.next_slot(newest) else {

@@ -40,6 +40,7 @@ impl Instances {
             return answer;
         }
         self.update_device_streams();
+        self.reset_longest_round();
         self.update_slots()
     }
 
@@ -49,7 +50,7 @@ impl Instances {
     }
 
     /// Sets whose round comes first in the next pair of rounds. Changes nothing in the middle of a
-    /// pair or of a round, or without a comparison.
+    /// pair, or without a comparison.
     pub(crate) fn begin_pair(&mut self, first: Side) {
         if self.is_comparing() && !self.is_one_ahead() {
             (self.first, self.next_plan) = (first, first);
@@ -59,31 +60,17 @@ impl Instances {
     /// Whether A or B has made generations that the other has not: the cells of both are of no one
     /// generation.
     pub(crate) fn is_one_ahead(&self) -> bool {
-        self.is_comparing() && (self.next_plan != self.first || self.issued_in_parts > 0)
+        self.is_comparing() && self.next_plan != self.first
     }
 
-    /// Ends a round that was issued in part; the second of a pair makes only those generations too.
-    pub(crate) fn cut_round(&mut self) {
-        if self.next_plan == self.first && self.issued_in_parts > 0 {
-            self.last_a_generations = std::mem::take(&mut self.issued_in_parts);
-            self.part_began = None;
-            self.next_turn();
-        }
-    }
-
-    /// The generations left of the second round of a pair, if that is the next one.
+    /// The generations of the second round of a pair, if that is the next one.
     pub(crate) fn pending_second_round(&self) -> Option<u32> {
-        (self.next_plan != self.first).then(|| self.last_a_generations - self.issued_in_parts)
+        (self.next_plan != self.first).then_some(self.last_a_generations)
     }
 
     /// Whose round is the next one, during a comparison.
     pub(crate) fn next_side(&self) -> Side {
         self.next_plan
-    }
-
-    /// Whether a part of a round was issued, and the rest was not.
-    pub(crate) fn is_in_a_round(&self) -> bool {
-        self.issued_in_parts > 0
     }
 
     /// Goes on to the other plan, during a comparison.

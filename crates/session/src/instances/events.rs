@@ -129,6 +129,7 @@ impl Instances {
                             let now = Instant::now();
                             let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
                             self.ended = Some(now);
+                            self.learn_longest_round(done.side, done.stepped, took);
                             tell(Event::Round {
                                 side: done.side,
                                 generations: done.stepped,

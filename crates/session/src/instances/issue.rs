@@ -2,12 +2,13 @@
 
 use std::hash::Hasher;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
+use crate::fastest::{MAX_ROUND, RoundLength};
 use crate::round::RoundPlan;
-use engine::kernels::Iteration;
-use engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
+use engine::{EngineError, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step};
+use life::Size;
 use model::trace::StepFacts;
 use model::{PicturePlan, Side};
 use model::{Streams, Wait};
@@ -78,6 +79,18 @@ pub(super) struct PreparedKey {
 pub(super) enum Variant {
     Plan(Side),
     Alternative,
+}
+
+/// The longest round allowed of a kernel whose speed is not known yet; it learns from every round.
+pub(super) fn longest_round(kernel: &'static Kernel, size: Size, instances: usize) -> RoundLength {
+    /// Launches of all instances: some 40 ms of calls.
+    const LAUNCHES: u32 = 1 << 14;
+    /// Cells stepped by the first round: the slowest kernel takes less than half a second for them
+    /// on one core.
+    const FIRST_CELLS: u64 = 1 << 28;
+    let launches = (LAUNCHES / instances as u32).max(1);
+    let first = FIRST_CELLS / (size.cells() * instances as u64).max(1);
+    RoundLength::adapting(kernel, launches, MAX_ROUND, first as u32)
 }
 
 /// Maximum number of launches in a graph: capturing more takes seconds and gigabytes.
@@ -173,13 +186,12 @@ impl Instances {
             Err(error) => return Err(error),
         }
         self.fills(slot);
-        self.part_began = None;
         self.rounds_since_measure = if self.measures_next() {
             0
         } else {
             self.rounds_since_measure + 1
         };
-        self.last_a_generations = generations + std::mem::take(&mut self.issued_in_parts);
+        self.last_a_generations = generations;
         self.next_turn();
         Ok(true)
     }
@@ -287,37 +299,34 @@ impl Instances {
         self.engine.load(&program)
     }
 
-    /// Issues some generations of a round that is too long for one submission, without pictures.
-    /// Returns `false` if too much is in flight.
-    pub(crate) fn issue_part(&mut self, generations: u32) -> Result<bool> {
-        if self.in_flight.len() >= self.max_in_flight() || self.is_calibrating() {
-            return Ok(false);
-        }
-        let began = Instant::now();
-        let plan = RoundPlan {
-            picture: None,
-            measures: None,
-            ..self.next_plan().clone()
-        };
-        self.submit(&plan.program(generations, Slot(0)), Kind::Other, None)?;
-        self.part_began.get_or_insert(began);
-        self.issued_in_parts += generations;
-        Ok(true)
-    }
-
-    /// Maximum number of generations per submission: the thread handles no commands meanwhile.
-    pub(crate) fn max_at_once(&self) -> u32 {
+    /// Maximum number of generations of a round, so that it takes at most [`MAX_ROUND`] and its calls
+    /// some 40 ms: nothing stops in the middle of a round.
+    pub(crate) fn longest_round(&self) -> u32 {
         #[cfg(test)]
         if let Some(max) = limit::get() {
             return max;
         }
-        const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
-        let each = (LAUNCHES / self.instances() as u32).max(1);
-        match self.plan().kernel.iteration {
-            Iteration::Launches => each,
-            Iteration::Steps(most) => each * most,
-            Iteration::InKernel => u32::MAX,
+        let [first, second] = self.longest.map(|it| it.generations());
+        if self.is_comparing() || self.alternative.is_some() {
+            first.min(second)
+        } else {
+            first
         }
+    }
+
+    /// Forgets how long rounds took, after a change of the setting.
+    pub(super) fn reset_longest_round(&mut self) {
+        let other = self.plans.get(1);
+        let other = other.or(self.alternative.as_ref().map(|it| &it.plan));
+        let kernels = [self.plan(), other.unwrap_or(self.plan())].map(|plan| plan.kernel);
+        self.longest = kernels.map(|kernel| longest_round(kernel, self.size, self.count));
+    }
+
+    /// Learns from a round how long rounds may be.
+    pub(super) fn learn_longest_round(&mut self, side: Side, generations: u32, took: Duration) {
+        let in_use = self.alternative.as_ref().is_some_and(|it| it.in_use);
+        let second = side == Side::B || in_use;
+        self.longest[usize::from(second)].learn(generations, took);
     }
 
     /// Whether a round of this many generations stays within [`MAX_GRAPH_LAUNCHES`].
@@ -394,13 +403,6 @@ impl Instances {
         let side = self.next_plan;
         self.generations[side as usize] += u64::from(stepped);
         let launches = self.launches(stepped.max(1));
-        let (issued, stepped) = match kind {
-            Kind::Round { .. } => (
-                self.part_began.unwrap_or(issued),
-                stepped + self.issued_in_parts,
-            ),
-            _ => (issued, stepped),
-        };
         self.in_flight.push_back(InFlight {
             run,
             generation: self.generations[side as usize],
@@ -445,21 +447,21 @@ impl Instances {
     }
 }
 
-/// A lower limit of generations per submission, for tests.
+/// A lower limit of generations per round, for tests.
 #[cfg(test)]
 pub(crate) mod limit {
     use std::cell::Cell;
 
     thread_local! {
-        static MAX_AT_ONCE: Cell<Option<u32>> = const { Cell::new(None) };
+        static LONGEST_ROUND: Cell<Option<u32>> = const { Cell::new(None) };
     }
 
     /// Sets it for this thread.
     pub(crate) fn set(max: Option<u32>) {
-        MAX_AT_ONCE.set(max);
+        LONGEST_ROUND.set(max);
     }
 
     pub(super) fn get() -> Option<u32> {
-        MAX_AT_ONCE.get()
+        LONGEST_ROUND.get()
     }
 }

@@ -32,6 +32,7 @@ impl Instances {
             plan.kernel = kernel;
             plan.switches = plan.switches.fitted_to(kernel);
         }
+        self.reset_longest_round();
         // The drawing side changes its request a moment later.
         self.request = self.request.map(|request| self.supported_plan(request));
         self.plan_pictures();
@@ -89,6 +90,7 @@ impl Instances {
             self.update_device_streams();
         }
         self.plans[side as usize].switches = switches;
+        self.reset_longest_round();
         let settled = self.update_slots();
         if settled.is_err() {
             let streams = switches.streams; // those are in place

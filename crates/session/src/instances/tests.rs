@@ -96,11 +96,8 @@ fn round(instances: &mut Instances, generations: u32) -> Vec<Event> {
     before
 }
 
-/// Ends a round that was issued in part, or by A alone.
+/// Ends a round that was issued by A alone.
 fn end_round(instances: &mut Instances) {
-    if instances.next_plan == Side::A && instances.issued_in_parts > 0 {
-        round(instances, 1);
-    }
     let [a, b] = instances.generations;
     if instances.next_plan == Side::B {
         round(instances, (a - b) as u32);
@@ -134,7 +131,7 @@ fn edit_of_word(word: u32) -> Arc<[WordEdit]> {
 }
 
 #[test]
-fn rounds_and_parts_are_counted_and_pictures_say_their_generation() {
+fn rounds_are_counted_and_pictures_say_their_generation() {
     let setup = Setup {
         start: Start::Lattices {
             lattices: vec![Arc::new(soup(Size::new(64, 20).unwrap(), DENSITY, SEED, 0))],
@@ -147,17 +144,8 @@ fn rounds_and_parts_are_counted_and_pictures_say_their_generation() {
     assert_eq!(instances.generation(), 1000);
     assert_eq!(pictures(&round(&mut instances, 0)), [(0, 1000)]);
     assert_eq!(pictures(&round(&mut instances, 3)), [(0, 1003)]);
-    assert!(instances.issue_part(4).unwrap());
-    assert_eq!(instances.generation(), 1007);
-    let events = round(&mut instances, 5);
-    assert_eq!(pictures(&events), [(0, 1012)]);
-    let generations = events.iter().find_map(|event| match event {
-        Event::Round { generations, .. } => Some(*generations),
-        _ => None,
-    });
-    assert_eq!(generations, Some(9), "the parts belong to the round");
-    assert_eq!(instances.generation(), 1012);
-    assert_eq!(instances.fetch().unwrap(), later(&setup, 12));
+    assert_eq!(instances.generation(), 1003);
+    assert_eq!(instances.fetch().unwrap(), later(&setup, 3));
     instances.set_generation(7);
     assert_eq!(pictures(&round(&mut instances, 1)), [(0, 8)]);
 }
@@ -191,30 +179,18 @@ fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
         (instances.generation(), instances.pending_second_round()),
         (5, None)
     );
-    // Rounds in parts.
-    for side in Side::ALL {
-        let is_second = side == Side::B;
-        assert_eq!(instances.pending_second_round(), is_second.then_some(6));
-        for _ in 0..2 {
-            assert!(instances.issue_part(2).unwrap());
-            events(&mut instances);
-        }
-        let events = round(&mut instances, 2);
-        assert_eq!(pictures(&events)[0], (2 * side as usize, 11));
-    }
-    assert_eq!(instances.pending_second_round(), None);
     let before = instances.fetch().unwrap();
     // Whoever sets all lattices anew leaves nothing to B.
     round(&mut instances, 1);
     assert_eq!(instances.pending_second_round(), Some(1));
     let lattices = before.into_iter().map(Arc::new).enumerate();
     instances.set_lattices(lattices.collect()).unwrap();
-    instances.set_generation(11);
+    instances.set_generation(5);
     assert_eq!(instances.pending_second_round(), None);
     instances.compare(None).unwrap();
     assert!(!instances.is_comparing());
-    assert_eq!(instances.generation(), 11);
-    let mut want = later(&setup, 11);
+    assert_eq!(instances.generation(), 5);
+    let mut want = later(&setup, 5);
     want[4] = later(&setup, 2).pop().unwrap();
     assert_eq!(instances.fetch().unwrap(), want, "the last has no partner");
 }
@@ -233,11 +209,8 @@ fn a_calibrated_round_is_counted_when_every_lattice_has_been_stepped() {
     events(&mut instances);
     assert!(instances.begin_calibration(4, |_| false).unwrap());
     assert_eq!(instances.generation(), 0);
-    assert!(
-        !instances.issue_part(1).unwrap(),
-        "nothing comes in between"
-    );
-    assert!(!instances.issue_round(1, false, |_| false).unwrap());
+    let comes_between = instances.issue_round(1, false, |_| false);
+    assert!(!comes_between.unwrap());
     assert!(!instances.issue_snapshot(0).unwrap());
     let events = events(&mut instances);
     assert_eq!(pictures(&events), [(0, 4), (1, 4), (2, 4)]);
@@ -388,14 +361,6 @@ fn do_things(instances: &mut Instances, setup: &Setup) -> Result<(), (usize, Eng
             Ok(())
         })
     };
-    let part = || -> Thing<'_> {
-        Box::new(|instances| {
-            while !instances.issue_part(2)? {
-                instances.poll(|_| {})?;
-            }
-            Ok(())
-        })
-    };
     let to_kernel = |name: &'static str| -> Thing<'_> {
         Box::new(move |instances| {
             instances.finish()?;
@@ -405,7 +370,6 @@ fn do_things(instances: &mut Instances, setup: &Setup) -> Result<(), (usize, Eng
     let things: Vec<Thing<'_>> = vec![
         step(1),
         step(2),
-        part(),
         step(1),
         Box::new(|instances| {
             instances.finish()?;
@@ -427,10 +391,6 @@ fn do_things(instances: &mut Instances, setup: &Setup) -> Result<(), (usize, Eng
         }),
         step(2),
         step(2),
-        part(),
-        step(1),
-        part(),
-        step(1),
         Box::new(|instances| {
             instances.finish()?;
             instances.compare(None).map(|_| ())

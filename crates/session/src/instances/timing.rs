@@ -74,8 +74,8 @@ impl Instances {
             streams: switches.streams,
             graphs: switches.graphs,
         };
-        let instances = self.work().instances_per_device();
-        RoundLength::adapting(candidate, instances, target, generations)
+        let launches = candidate.max_launches(self.work().instances_per_device());
+        RoundLength::adapting(kernel, launches, target, generations)
     }
 
     /// Enters the fastest plan that respects what was requested, with `generations` to do if that

@@ -6,17 +6,6 @@ fn saved(session: &Session) -> SavedSession {
     session.saved().recv_timeout(TIMEOUT).unwrap()
 }
 
-/// The lattices of a session that stands still.
-fn lattices(session: &Session) -> Vec<Arc<Lattice>> {
-    let saved = saved(session);
-    let (position, lattices) = match saved.comparison {
-        Some(comparison) => comparison.timeline.newest,
-        None => saved.main.newest,
-    };
-    assert_eq!(position.generation, session.status().generation);
-    lattices
-}
-
 /// A and B come back: both settings, every lattice, and what was before them.
 #[test]
 fn two_halves_are_saved_and_come_back_as_they_were() {
@@ -31,7 +20,7 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
     };
     let session = Session::start(several, || {}).unwrap();
     wait_for(&session, "three rounds", |status| status.finished);
-    let before = lattices(&session);
+    let before = newest_lattices(&session);
     session.act(SessionAction::ToggleComparison);
     session.act(SessionAction::CycleSwitch(Switch::Wait));
     session.act(SessionAction::TogglePause);
@@ -40,7 +29,7 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
     });
     session.act(SessionAction::TogglePause);
     wait_for(&session, "a pause", |status| !status.running);
-    let compared = lattices(&session);
+    let compared = newest_lattices(&session);
     let kept = saved(&session);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.json");
@@ -60,10 +49,13 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
     let again = wait_for(&session, "both again", |status| status.comparison.is_some());
     let settings = |status: &Status| status.comparison.as_ref().unwrap().switches;
     assert_eq!(settings(&again), settings(&parted));
-    assert!(lattices(&session) == compared, "every lattice");
+    assert!(newest_lattices(&session) == compared, "every lattice");
     session.act(SessionAction::ToggleComparison);
     wait_for(&session, "one again", |status| status.comparison.is_none());
-    assert!(lattices(&session) == before, "every lattice from before");
+    assert!(
+        newest_lattices(&session) == before,
+        "every lattice from before"
+    );
 }
 
 /// What was undone before a session was saved stays undone; what was done can still be undone.
@@ -104,10 +96,10 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
     wait_for(&session, "what was before the edit", |status| {
         status.notice.as_deref() == Some("Undone: the last edit; at generation 20")
     });
-    assert_eq!(lattices(&session), of(20));
+    assert_eq!(newest_lattices(&session), of(20));
     session.act(SessionAction::RunTo(7));
     wait_for(&session, "generation 7", |status| status.generation == 7);
-    assert_eq!(lattices(&session), of(7));
+    assert_eq!(newest_lattices(&session), of(7));
     session.save_to_its_file().unwrap();
     assert_eq!(
         SavedSession::load(&path).unwrap().main.position.generation,
@@ -180,13 +172,13 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     };
     let session = Session::start(small, || {}).unwrap();
     wait_for(&session, "three rounds", |status| status.finished);
-    let before = lattices(&session);
+    let before = newest_lattices(&session);
     let larger = Size::new(400, 300).unwrap();
     session.grow(larger, None);
     let grown = wait_for(&session, "larger lattices", |status| status.size == larger);
     assert!(grown.kernel.validate_size(larger).is_ok());
     assert_eq!(grown.generation, 3);
-    let after = lattices(&session);
+    let after = newest_lattices(&session);
     for (was, is) in before.iter().zip(&after) {
         assert!(is.part(165, 133, size) == **was, "in the middle");
         assert_eq!(is.population(), was.population(), "and nothing else");
@@ -197,10 +189,10 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     wait_for(&session, "the lattices from before", |status| {
         status.size == size && status.generation == 3 && !status.running
     });
-    assert!(lattices(&session) == before);
+    assert!(newest_lattices(&session) == before);
     session.act(SessionAction::Redo);
     wait_for(&session, "larger lattices", |status| status.size == larger);
-    assert!(lattices(&session) == after);
+    assert!(newest_lattices(&session) == after);
 }
 
 /// Larger lattices that there is no memory for are refused, and everything goes on.
@@ -237,7 +229,7 @@ fn a_session_is_opened_in_place_of_another() {
     };
     let session = Session::start(other, || {}).unwrap();
     wait_for(&session, "four rounds", |status| status.finished);
-    let wanted = lattices(&session);
+    let wanted = newest_lattices(&session);
     saved(&session).save(&path("other.json")).unwrap();
     drop(session);
     let written = std::fs::read(path("other.json")).unwrap();
@@ -262,7 +254,7 @@ fn a_session_is_opened_in_place_of_another() {
     assert_eq!(opened.instances, 3);
     assert_eq!(opened.kernel.name, "shared");
     assert!(opened.comparison.is_none());
-    assert!(lattices(&session) == wanted, "every lattice");
+    assert!(newest_lattices(&session) == wanted, "every lattice");
     let left = SavedSession::load(&path("own.json")).unwrap();
     assert!(left.comparison.is_some() && left.main.log.parameters(0).instances == 2);
     session.act(SessionAction::StepGeneration);

@@ -104,7 +104,6 @@ impl SessionWorker {
         });
         self.state.position = position;
         self.state.cells_known = false;
-        self.state.round_left = None;
         self.forget_known();
         self.measure_a_and_b();
         Ok(())
@@ -121,7 +120,6 @@ impl SessionWorker {
         self.state.log = comparison.log;
         self.state.position = comparison.position;
         self.state.cells_known = false;
-        self.state.round_left = None;
         self.forget_known();
         self.snapshots.add(
             comparison.main_snapshot.0,

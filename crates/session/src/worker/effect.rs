@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::comparison::ActiveComparison;
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::instances::Instances;
-use crate::state::{Mode, Notice};
+use crate::state::{Mode, Notice, part_of_round};
 use engine::{EngineError, Kernel, Result};
 use lang::Message;
 use model::{Blocks, Comparison, Effect, Finding, Pace, Side, Switches};
@@ -38,6 +38,10 @@ enum Subject {
 pub(super) struct Measurement {
     subject: Subject,
     comparison: Comparison,
+    blocks: Blocks,
+    seed: u64,
+    /// Generations of the rounds that are compared.
+    generations: u32,
     /// How long it has been measuring; pauses do not count.
     elapsed: Duration,
     /// When the last round that counts ended, unless another came between.
@@ -54,6 +58,9 @@ impl Measurement {
         Measurement {
             subject,
             comparison: Comparison::new(blocks, seed),
+            blocks,
+            seed,
+            generations: 0,
             elapsed: Duration::ZERO,
             last: None,
             counts: false,
@@ -76,6 +83,16 @@ impl Measurement {
     pub(super) fn interrupt(&mut self) {
         self.comparison.skip_block();
         (self.in_flight, self.last, self.counts) = (None, None, false);
+    }
+
+    /// Begins anew if rounds have another number of generations now.
+    fn compare_rounds_of(&mut self, generations: u32) {
+        if self.generations != generations {
+            self.comparison = Comparison::new(self.blocks, self.seed);
+            self.generations = generations;
+            self.elapsed = Duration::ZERO;
+            self.interrupt();
+        }
     }
 
     /// Whether the rounds so far only warm up.
@@ -246,28 +263,29 @@ impl SessionWorker {
         }
     }
 
-    /// Puts the setting in use that the next round, or the next part of one, has. Returns `false` if
-    /// it cannot be issued yet.
+    /// Puts the setting in use that the next round has. Returns `false` if it cannot be issued yet.
     pub(super) fn prepare_round(&mut self, generations: u32) -> Result<bool> {
         let now = self.now();
         let is_running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
         // Between equal settings there is only noise.
         let of_equals = |it: &ActiveComparison| it.b_switches == self.setup.switches;
         let is_of_equals = self.comparison.as_ref().is_some_and(of_equals);
-        let is_whole = generations == self.setup.generations_per_round;
         let (Some(instances), Some(measurement)) = (&mut self.instances, &mut self.lab.measurement)
         else {
             return Ok(true);
         };
-        if instances.is_in_a_round() {
-            return Ok(true);
-        }
+        // The last one of those as which a long round is issued may be shorter, and does not count.
+        let of_all = self.setup.generations_per_round;
+        let is_whole = generations == part_of_round(of_all, instances.longest_round());
         let is_second = instances.pending_second_round().is_some();
-        let side = measurement.comparison.next_side();
         if !is_second {
             let is_under_way = measurement.is_under_way() && !is_of_equals;
             measurement.counts = is_running && is_whole && is_under_way;
+            if measurement.counts {
+                measurement.compare_rounds_of(generations);
+            }
         }
+        let side = measurement.comparison.next_side();
         match measurement.subject {
             Subject::AAndB if is_second => measurement.counts &= instances.next_side() == side,
             Subject::AAndB if measurement.counts => instances.begin_pair(side),
@@ -285,7 +303,7 @@ impl SessionWorker {
         Ok(can_issue)
     }
 
-    /// Notes that the round that was prepared is in flight as a whole.
+    /// Notes that the round that was prepared is in flight.
     pub(super) fn round_issued(&mut self) {
         if let Some(measurement) = &mut self.lab.measurement {
             if measurement.counts {

@@ -198,7 +198,7 @@ impl SessionWorker {
             && !instances.has_alternative()
             && !self.state.has_records_ahead()
             && self.state.mode == Mode::Running
-            && generations <= instances.max_at_once()
+            && generations <= instances.longest_round()
     }
 
     /// Begins a round that runs op by op. Nothing may be in flight.

@@ -308,13 +308,6 @@ impl SessionWorker {
         if let Err(error) = self.end_measurement() {
             self.handle_error(error, true);
         }
-        // After a pause or a refused submission in the middle of a round, the rest is dropped.
-        if let Some(instances) = &mut self.instances
-            && self.state.round_left.is_none()
-            && self.state.moving().is_none()
-        {
-            instances.cut_round();
-        }
         let now = self.now();
         let work = match self.failed {
             None => next_task(&self.state, &self.engine_facts(now), now),
@@ -363,6 +356,7 @@ impl SessionWorker {
         EngineFacts {
             engine_idle: instances.is_idle() && !self.snapshots.is_reading(),
             has_room: instances.has_room(),
+            longest_round: instances.longest_round(),
             calibrating: instances.is_calibrating(),
             wants_calibration: self.wants_calibration(instances),
             pending_second_round: instances.pending_second_round(),
@@ -412,7 +406,7 @@ impl SessionWorker {
         }
     }
 
-    /// Issues a round, or the part of it that fits one submission.
+    /// Issues a round.
     fn issue_round(&mut self, generations: u32, now: Instant) -> Result<()> {
         if !self.prepare_round(generations)? {
             return Ok(());
@@ -420,20 +414,8 @@ impl SessionWorker {
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
-        let max = instances.max_at_once();
         let is_second = instances.pending_second_round().is_some();
-        if generations > max {
-            if instances.issue_part(max)? {
-                // Parts of the second round of a pair are counted by the instances.
-                if !is_second {
-                    self.state.stepped_part(max, generations - max);
-                }
-                self.snapshots.mark_stale();
-            }
-            return Ok(());
-        }
         let may_be_timed = !instances.is_next_an_exception()
-            && self.state.round_left.is_none()
             && matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
         let wanted = || {
             let soon = self.lab.wants_rounds();

@@ -20,7 +20,7 @@ impl SessionWorker {
         // A graph is made for each length of a round.
         let max = match self.setup.switches.graphs {
             true => 1,
-            false => instances.max_at_once(),
+            false => instances.longest_round(),
         };
         let mut news = false;
         let mut calibrated = false;

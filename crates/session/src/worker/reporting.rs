@@ -63,7 +63,6 @@ impl SessionWorker {
             status.finished = self.state.max_rounds.is_some_and(through)
                 && idle
                 && self.state.cells_known
-                && self.state.round_left.is_none()
                 && instances.pending_second_round().is_none();
             if let Some(picture) = instances.own_plan().picture {
                 status.transfer = picture.transfer;

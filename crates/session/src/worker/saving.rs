@@ -194,6 +194,7 @@ impl SessionWorker {
             self.take_timeline(timeline);
         }
         let target = self.state.position;
+        self.state.round_left = None;
         self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
         self.changed = true;

@@ -69,7 +69,7 @@ pub(super) struct Model {
     whole: Option<Position>,
     known: Option<(usize, Position)>,
     waiters: Vec<Waiter>,
-    max_at_once: u32,
+    longest_round: u32,
     /// Whether copies go that a session keeps, so that sometimes nothing leads back.
     is_forgetful: bool,
     /// Nothing fails any more, and no copy goes.
@@ -81,7 +81,7 @@ pub(super) struct Model {
     taken: usize,
     /// Generations asked for by hand, and made.
     by_hand: Option<(u64, u64)>,
-    /// Generations of the round under way that are issued.
+    /// Generations of a long round that are issued.
     of_round: u32,
     /// What the session did when it began.
     begun_as: Mode,
@@ -163,7 +163,7 @@ impl Model {
             whole: None,
             known: None,
             waiters: Vec::new(),
-            max_at_once: [1000, 1, 3, 8][choices.below(4) as usize],
+            longest_round: [1000, 1, 3, 8][choices.below(4) as usize],
             is_forgetful: choices.below(3) == 2,
             is_calm: false,
             is_stale: true,
@@ -229,6 +229,7 @@ impl Model {
         EngineFacts {
             engine_idle: self.rounds_under_way == 0 && under_way == 0,
             has_room: self.rounds_under_way < 2,
+            longest_round: self.longest_round,
             calibrating: false,
             wants_calibration: false,
             pending_second_round: None,
@@ -248,7 +249,7 @@ impl Model {
             if self.choices.below(2) == 0 {
                 self.rounds_under_way -= 1;
                 let took = Duration::from_millis(self.choices.below(60));
-                self.state.fit_chunk(took, self.max_at_once);
+                self.state.fit_chunk(took, self.longest_round);
             }
         }
         for at in (0..self.snapshots.len()).rev() {
@@ -394,7 +395,6 @@ impl Model {
                 let is_at_rest = self.state.mode == Mode::Paused
                     && self.state.requests.is_empty()
                     && self.waiters.is_empty()
-                    && self.state.round_left.is_none()
                     && !self.reference_log.is_due(self.state.position);
                 ensure!(
                     is_at_rest,
@@ -522,10 +522,6 @@ impl Model {
         ensure!(may_move || !self.is_moving(), "{request:?} while it moves");
         if !self.is_moving() {
             ensure!(
-                self.state.round_left.is_none(),
-                "{request:?} within a round"
-            );
-            ensure!(
                 !self.reference_log.is_due(self.state.position),
                 "{request:?} before a change"
             );
@@ -556,6 +552,9 @@ impl Model {
         };
         let requested = request.clone();
         let answer = self.state.take(request, &snapshots, self.now);
+        if self.state.round_left.is_none() {
+            self.of_round = 0;
+        }
         self.taken(requested, redone, before, answer)?;
         self.log_changed();
         self.reference_log.check(&self.state.log)
@@ -580,7 +579,6 @@ impl Model {
 
     /// A person stopped a move, or nothing leads to its target: who waits gets what there is.
     fn goes_elsewhere(&mut self) {
-        self.of_round = 0;
         let here = self.state.position;
         let target = self.state.moving().map_or(here, |moving| moving.target);
         for waiter in &mut self.waiters {
@@ -913,43 +911,35 @@ impl Model {
                 );
             }
             Mode::RunningTo(run_to) => ensure!(end <= run_to.generation, "a round past the end"),
-            Mode::Paused => ensure!(self.state.round_left.is_some(), "a round while it pauses"),
+            Mode::Paused => return Err("a round while it pauses".into()),
             Mode::Running | Mode::Stepping(_) => {}
         }
         if self.fails(60) {
             self.lose();
             return Ok(());
         }
-        let part = generations.min(self.max_at_once);
-        let left = generations - part;
+        ensure!(generations <= self.longest_round, "a round too long");
         let Some(device) = &mut self.device else {
             return Err("the cells are lost".into());
         };
-        step(device, self.rule, part.into());
+        step(device, self.rule, generations.into());
         let mode = self.state.mode.clone();
-        match left {
-            0 => {
-                self.state.stepped(part, self.now);
-                self.rounds_under_way += 1;
-            }
-            _ => self.state.stepped_part(part, left),
-        }
+        self.state.stepped(generations, self.now);
+        self.rounds_under_way += 1;
         self.is_stale = true;
-        ensure!(
-            self.state.position.generation == here.generation + u64::from(part),
-            "the clock"
-        );
+        ensure!(self.state.position.generation == end, "the clock");
         if is_moving {
             return Ok(());
         }
         if let Some((_, made)) = &mut self.by_hand {
-            *made += u64::from(part);
+            *made += u64::from(generations);
         }
-        if self.of_round == 0 {
+        if self.of_round == 0 || mode != Mode::Running {
+            self.of_round = 0;
             self.begun_as = mode.clone();
         }
-        self.of_round += part;
-        if left > 0 {
+        self.of_round += generations;
+        if self.state.round_left.is_some() {
             return Ok(());
         }
         self.rounds += 1;

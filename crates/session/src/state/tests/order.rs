@@ -28,6 +28,13 @@ fn running() -> State {
     }
 }
 
+fn stepping(generations: u32) -> State {
+    State {
+        mode: Mode::Stepping(generations),
+        ..paused()
+    }
+}
+
 fn soup(seed: u64) -> Start {
     Start::Soup { density: 0.3, seed }
 }
@@ -80,6 +87,13 @@ impl EngineFacts {
         let snapshot_wanted = Some(why);
         EngineFacts {
             snapshot_wanted,
+            ..self
+        }
+    }
+
+    fn with_longest_round(self, longest_round: u32) -> EngineFacts {
+        EngineFacts {
+            longest_round,
             ..self
         }
     }
@@ -177,12 +191,25 @@ fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
 }
 
 #[test]
-fn the_rest_of_a_round_comes_before_requests() {
-    let mut state = running().with_request(Request::TogglePause);
-    state.stepped_part(1, 3);
-    assert_eq!(state.next(facts()), NextTask::Round(3));
-    state.steps(3);
-    assert_eq!(state.next(facts()), NextTask::TakeRequest);
+fn a_long_round_is_several_and_counted_once() {
+    let short = || facts().with_longest_round(3);
+    let mut state = running();
+    assert_eq!(state.next(short()), NextTask::Round(2), "equal ones");
+    state.steps(2);
+    assert_eq!((state.rounds, state.round_left), (0, Some(2)));
+    assert_eq!(state.next(short()), NextTask::Round(2));
+    state.steps(2);
+    assert_eq!((state.rounds, state.round_left), (1, None));
+}
+
+#[test]
+fn a_pause_and_a_save_do_not_wait_for_the_end_of_a_long_round() {
+    let short = || facts().with_longest_round(2);
+    for request in [Request::TogglePause, Request::Save] {
+        let mut state = running().with_request(request);
+        state.steps(2);
+        assert_eq!(state.next(short()), NextTask::TakeRequest);
+    }
 }
 
 #[test]
@@ -249,11 +276,8 @@ fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
 }
 
 #[test]
-fn a_copy_that_is_wanted_waits_for_the_rest_of_a_round_and_for_edits() {
+fn a_copy_that_is_wanted_waits_for_edits() {
     let wanting = || facts().wanting(SnapshotReason::Instance(0));
-    let mut state = running();
-    state.stepped_part(1, 3);
-    assert_eq!(state.next(wanting()), NextTask::Round(3));
     let mut state = paused();
     state.takes(edit(0));
     assert_eq!(state.next(wanting()), NextTask::Apply);
@@ -312,17 +336,6 @@ fn b_follows_before_anything_else_is_done() {
 }
 
 #[test]
-fn the_rest_of_b_s_round_moves_no_clock() {
-    let mut state = running();
-    state.steps(4);
-    state.round_left = Some(1); // of the four that B makes in parts
-    assert_eq!(state.next(facts().with_b_behind(4)), NextTask::Round(1));
-    state.stepped_second(state.next_round_at);
-    assert_eq!((state.position, state.round_left), (at(0, 4), None));
-    assert_eq!(state.rounds, 1);
-}
-
-#[test]
 fn a_calibration_waits_until_nothing_is_under_way_and_for_requests() {
     let wanting = EngineFacts {
         wants_calibration: true,
@@ -376,28 +389,27 @@ fn a_round_ends_at_a_record_ahead() {
 }
 
 #[test]
-fn steps_by_hand_that_are_issued_in_parts_are_made_once() {
-    let mut state = paused();
-    state.takes(Request::Step(10));
-    state.stepped_part(4, 6);
-    state.stepped_part(4, 2);
-    state.steps(2);
+fn a_long_step_by_hand_is_made_once() {
+    let mut state = stepping(10);
+    let short = || facts().with_longest_round(4);
+    for part in [4, 3, 3] {
+        assert_eq!(state.next(short()), NextTask::Round(part));
+        state.steps(part);
+    }
     assert_eq!(
-        (&state.mode, state.position.generation),
-        (&Mode::Paused, 10)
+        (&state.mode, state.position.generation, state.rounds),
+        (&Mode::Paused, 10, 1)
     );
 }
 
 #[test]
-fn a_move_that_is_stopped_leaves_no_rest_of_a_round() {
+fn a_move_that_is_stopped_steps_no_further() {
     let mut state = paused();
     state.steps(50);
     state.takes(Request::StepBack(10));
     state.restored(at(0, 0));
-    state.stepped_part(3, 1);
+    state.steps(3);
     state.takes(Request::TogglePause);
-    assert_eq!(state.next(facts()), NextTask::Refresh);
-    state.refresh = false;
     assert_eq!(state.next(facts()), WAIT);
 }
 
@@ -405,7 +417,7 @@ fn a_move_that_is_stopped_leaves_no_rest_of_a_round() {
 fn a_round_that_is_lost_half_made_is_ended_behind_the_recovery() {
     let mut state = running();
     state.max_rounds = Some(1);
-    state.stepped_part(3, 1);
+    state.steps(3);
     state.lost_cells();
     assert_eq!(state.next(facts().busy()), WAIT);
     assert_eq!(state.next(facts()), NextTask::Restore);

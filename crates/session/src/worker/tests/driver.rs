@@ -551,7 +551,7 @@ impl Driver {
         assert_eq!(state.mode, Mode::Paused);
         assert!(state.requests.is_empty(), "{:?}", state.requests);
         assert!(self.worker.tasks.is_empty(), "a task without its request");
-        assert!(state.cells_known && state.round_left.is_none() && !state.refresh);
+        assert!(state.cells_known && !state.refresh);
         assert!(
             !self.worker.snapshots.is_reading(),
             "a copy is read for ever"
