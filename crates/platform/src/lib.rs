@@ -1,7 +1,8 @@
-//! Safe wrappers for the program's few unsafe operating-system calls.
+//! Safe wrappers for the program's few unsafe operating-system calls, and its environment.
 #![allow(unsafe_code)] // each block says why it is sound
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use libloading::Library;
 
@@ -37,6 +38,15 @@ pub fn set_connections(requested: Option<u32>, usual: Option<u32>) {
         // SAFETY: no other thread reads the environment yet; see above.
         unsafe { std::env::set_var(NAME, connections.to_string()) };
     }
+}
+
+/// A time that the program waits: `usual`, or less if the environment's
+/// `LIFESTREAMS_TEST_TIMEOUT_MS` has fewer milliseconds. Only tests set that, so that they need not
+/// wait as long as a user would.
+pub fn timeout(usual: Duration) -> Duration {
+    let shorter = std::env::var("LIFESTREAMS_TEST_TIMEOUT_MS").ok();
+    let shorter = shorter.and_then(|ms| ms.parse().ok());
+    shorter.map_or(usual, |ms| usual.min(Duration::from_millis(ms)))
 }
 
 /// Whether compute threads lower their priority in favour of drawing.
