@@ -9,6 +9,7 @@
 mod background;
 pub mod fastest;
 pub mod instances;
+mod last_known;
 pub mod log;
 mod persistence;
 pub mod round;

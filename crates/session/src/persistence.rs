@@ -5,10 +5,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::last_known::LastKnown;
 use crate::state::Notice;
 use crate::{Command, SavedSession, Session};
 use lang::{Message, message, tr};
-use life::{dated_path, shown};
+use life::{dated_path, grouped, shown};
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -70,6 +71,7 @@ impl Session {
         self.file.path()?;
         Some(Saver {
             commands: self.commands.clone(),
+            last_known: self.shared.last_known.clone(),
             file: self.file.clone(),
         })
     }
@@ -78,12 +80,13 @@ impl Session {
     /// and shows a notice when it is saved.
     pub(super) fn save_soon(&self) {
         let (commands, file) = (self.commands.clone(), self.file.clone());
+        let last_known = self.shared.last_known.clone();
         let path = file.path().unwrap_or_else(|| {
             let path = dated_path(Path::new("."), "json");
             std::path::absolute(&path).unwrap_or(path) // nobody named it: where it is must be said
         });
         self.in_background("save", move || {
-            let notice = match save(&commands, &file, &path) {
+            let notice = match save(&commands, &last_known, &file, &path) {
                 Ok(true) => Notice::Done(message!("the session is saved in {}", shown(&path))),
                 Ok(false) => return,
                 Err(why) => Notice::Warning(why.into()),
@@ -117,6 +120,7 @@ impl OwnFile {
 #[derive(Clone)]
 pub struct Saver {
     commands: Sender<Command>,
+    last_known: LastKnown,
     file: OwnFile,
 }
 
@@ -130,14 +134,19 @@ impl Saver {
         let Some(path) = self.file.path() else {
             return Ok(None);
         };
-        let is_written = save(&self.commands, &self.file, &path)?;
+        let is_written = save(&self.commands, &self.last_known, &self.file, &path)?;
         Ok(is_written.then_some(path))
     }
 }
 
 /// Saves the session at this path and waits until it is written. Returns `false`, and writes nothing,
 /// if another session was opened meanwhile: the file is not that one's.
-fn save(commands: &Sender<Command>, file: &OwnFile, path: &Path) -> Result<bool, String> {
+fn save(
+    commands: &Sender<Command>,
+    last_known: &LastKnown,
+    file: &OwnFile,
+    path: &Path,
+) -> Result<bool, String> {
     let before = file.path();
     let failed = |why: &str| {
         tr!(
@@ -146,11 +155,25 @@ fn save(commands: &Sender<Command>, file: &OwnFile, path: &Path) -> Result<bool,
             why = why
         )
     };
-    let saved = saved(commands).recv_timeout(SAVE_TIMEOUT);
+    let timeout = platform::timeout(SAVE_TIMEOUT);
+    let saved = saved(commands).recv_timeout(timeout);
+    if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
+        known
+            .session
+            .save(path)
+            .map_err(|error| error.to_string())?;
+        return Err(tr!(
+            "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
+            timeout = timeout.as_secs(),
+            path = shown(path),
+            age = known.at.elapsed().as_secs(),
+            generation = grouped(known.session.timeline().position.generation)
+        ));
+    }
     let saved = saved.map_err(|why| match why {
         RecvTimeoutError::Timeout => failed(&tr!(
             "the device did not finish its work within {} s",
-            SAVE_TIMEOUT.as_secs()
+            timeout.as_secs()
         )),
         RecvTimeoutError::Disconnected => failed(tr!(
             "the session in the file was never restored; the file was not changed"

@@ -203,6 +203,15 @@ impl Snapshots {
         Some(lattices.map(|stored| stored.cells().lattice()).collect())
     }
 
+    /// The newest snapshot at `limit` or before whose lattices are all unpacked, as the newest is.
+    pub fn newest_unpacked(&self, limit: Position) -> Option<(Position, Vec<Arc<Lattice>>)> {
+        let mut snapshots = self.snapshots.iter().rev();
+        let newest = snapshots.find(|snapshot| snapshot.position <= limit)?;
+        let lattice = |stored: &Arc<Stored>| Some(stored.unpacked()?.lattice.clone());
+        let lattices = newest.lattices.iter().map(lattice);
+        Some((newest.position, lattices.collect::<Option<_>>()?))
+    }
+
     /// Whether a snapshot fits into the budget beside the log. One that does not fit
     /// would displace all others and be kept only while it is the newest.
     pub fn would_keep(&self, bytes_of_all: u64, log_bytes: u64) -> bool {

@@ -47,6 +47,7 @@ use snapshot_store::SnapshotStore;
 use watching::Watch;
 
 use crate::instances::{Instances, open_engine, reopen_engine};
+use crate::last_known::LastKnown;
 use crate::log::{Log, SessionParameters};
 use crate::saved::SavedSession;
 use crate::state::{EngineFacts, Mode, NextTask, Notice, Request, State, next_task};
@@ -64,6 +65,9 @@ use model::{
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 
+/// Time between two publications for those who save the session while its thread hangs, at least.
+const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
+
 /// How long a request waits for the engine before a notice says so.
 const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
 
@@ -79,6 +83,7 @@ pub(super) struct Shared {
     pub(super) pictures: Pictures,
     pub(super) trace: Arc<Mutex<Trace>>,
     pub(super) populations: Arc<Mutex<Populations>>,
+    pub(super) last_known: LastKnown,
 }
 
 /// The worker's access to engines and the clock; tests replace it.
@@ -130,6 +135,7 @@ pub(super) fn run(
         pictures: worker.pictures.clone(),
         trace: worker.trace.clone(),
         populations: worker.watch.populations.clone(),
+        last_known: worker.last_known.clone(),
     };
     if ready.send(Ok(shared)).is_err() {
         return;
@@ -188,6 +194,11 @@ struct SessionWorker {
     failed: Option<Message>,
     /// Whether the session's file was not restored yet: it must not be overwritten then.
     restore_pending: bool,
+    last_known: LastKnown,
+    /// Whether the log, the position or the copies have changed since the last publication.
+    unpublished: bool,
+    /// When the session was published last, and how long that took.
+    published: Option<(Instant, Duration)>,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
     status: Arc<Mutex<Arc<Status>>>,
@@ -248,6 +259,9 @@ impl SessionWorker {
             failures: 0,
             failed: None,
             restore_pending: false,
+            last_known: LastKnown::default(),
+            unpublished: true,
+            published: None,
             pictures,
             trace: Arc::default(),
             status: Arc::new(Mutex::new(Arc::new(Status::before_start(&setup)))),
@@ -343,6 +357,7 @@ impl SessionWorker {
         };
         self.report_waiting_request(now);
         self.reseed_one(now);
+        self.publish_last_known(PUBLISH_INTERVAL);
         self.renew_overlap();
         if self.changed && now - self.status_made >= STATUS_INTERVAL {
             self.publish_status(now);
@@ -449,6 +464,7 @@ impl SessionWorker {
             tracing::debug!("stepped to generation {}", self.state.position.generation);
         }
         self.halted = None;
+        self.unpublished = true;
         self.changed |= !self.state.is_at_work();
         self.sampling.issued(self.now(), timed);
         self.snapshots.mark_stale();
@@ -499,6 +515,7 @@ impl SessionWorker {
 
     /// Follows a change of the log or the position: drops void snapshots and updates the setup.
     fn log_changed(&mut self) {
+        self.unpublished = true;
         if let Some(position) = self.state.stale_after.take() {
             self.snapshots.forget_after(position);
         }

@@ -293,6 +293,7 @@ impl SessionWorker {
         let snapshots = self.snapshots.positions();
         let notice = self.state.take(request, &snapshots, now);
         self.log_changed();
+        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
         if self.state.mode != mode {
             if let Some(measurement) = &mut self.lab.measurement {
                 measurement.interrupt();
@@ -545,6 +546,9 @@ impl SessionWorker {
         &mut self,
         change: impl FnOnce(&mut Instances) -> Result<T>,
     ) -> Result<Option<T>> {
+        // Copies in slots may be gone from now on.
+        self.unpublished = true;
+        self.publish_last_known(Duration::ZERO);
         let Some(instances) = &mut self.instances else {
             return Ok(None);
         };

@@ -1,9 +1,11 @@
 //! Hands a session over to be saved, and continues a saved session.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use super::cells::take_back_on_host;
+use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::persistence::OwnFile;
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
@@ -15,8 +17,16 @@ use life::Lattice;
 use model::{Pace, Setup};
 
 impl SavedSession {
-    /// Sets its newest lattices: those of the comparison, if there is one.
-    pub(super) fn set_newest(&mut self, position: Position, lattices: Vec<Arc<Lattice>>) {
+    /// The timeline that is stepped: that of the comparison, if there is one.
+    pub(crate) fn timeline(&self) -> &SavedTimeline {
+        match &self.comparison {
+            Some(comparison) => &comparison.timeline,
+            None => &self.main,
+        }
+    }
+
+    /// Sets the newest lattices of the timeline that is stepped.
+    pub(crate) fn set_newest(&mut self, position: Position, lattices: Vec<Arc<Lattice>>) {
         let timeline = match &mut self.comparison {
             Some(comparison) => &mut comparison.timeline,
             None => &mut self.main,
@@ -33,26 +43,39 @@ impl SavedSession {
 impl SessionWorker {
     /// The session as it is saved, without the newest snapshot of its cells.
     pub(super) fn session_without_copy(&self) -> SavedSession {
-        let position = match self.state.moving() {
-            // The end of the move: the way there follows from the log.
-            Some(moving) => moving.target,
-            None => self.state.position,
-        };
+        let mut session = self.session_without_cells();
+        match (&self.comparison, &mut session.comparison) {
+            (Some(_), Some(saved)) => {
+                saved.timeline.base = self.base_lattices(&self.state.log);
+                session.main.base = self.pinned_base(&mut session.main.log);
+            }
+            _ => session.main.base = self.base_lattices(&self.state.log),
+        }
+        session
+    }
+
+    /// The position that is saved: during a move its end, since the way there follows from the log.
+    pub(super) fn saved_position(&self) -> Position {
+        let moving = self.state.moving();
+        moving.map_or(self.state.position, |moving| moving.target)
+    }
+
+    /// The session as it is saved, with no cells but those of the main session during a comparison.
+    fn session_without_cells(&self) -> SavedSession {
+        let position = self.saved_position();
         let now = SavedTimeline {
             log: self.state.log.clone(),
             position,
-            base: self.base_lattices(&self.state.log),
+            base: None,
             newest: (position, Vec::new()),
         };
         let (main, comparison) = match &self.comparison {
             None => (now, None),
             Some(comparison) => {
-                let mut log = comparison.log.clone();
-                let base = self.pinned_base(&mut log);
                 let main = SavedTimeline {
-                    log,
+                    log: comparison.log.clone(),
                     position: comparison.position,
-                    base,
+                    base: None,
                     newest: comparison.main_snapshot.clone(),
                 };
                 let comparison = SavedComparison {
@@ -79,6 +102,35 @@ impl SessionWorker {
             running: self.is_running(),
             selected: self.selected,
         }
+    }
+
+    /// Publishes the session for those who save it while this thread hangs, unless nothing has changed
+    /// since, or the last publication was less than `interval` ago or took a fiftieth of the time
+    /// since then.
+    pub(super) fn publish_last_known(&mut self, interval: Duration) {
+        let now = self.now();
+        if !self.unpublished {
+            return self.last_known.confirm(now);
+        }
+        let is_early = |(at, took): (Instant, Duration)| now - at < interval.max(50 * took);
+        if self.restore_pending || self.published.is_some_and(is_early) {
+            return;
+        }
+        let session = self.session_without_cells();
+        match self.newest_host_copy(session.timeline().position) {
+            Some(copy) => self.last_known.publish(session, copy, now),
+            None => self.last_known.clear(),
+        }
+        self.unpublished = false;
+        self.published = Some((now, self.now() - now));
+    }
+
+    /// The newest copy of all lattices that is on the host, at `limit` or before.
+    fn newest_host_copy(&self, limit: Position) -> Option<(Position, HostCopy)> {
+        let instances = self.instances.as_ref();
+        let copy = instances.and_then(|instances| self.snapshots.newest(limit, instances));
+        let log = &self.state.log;
+        copy.or_else(|| log.base_is_start().then(|| (log.base(), HostCopy::Start)))
     }
 
     /// The lattices of a log's base, if it is no start and a snapshot leads there without stepping.
@@ -180,6 +232,8 @@ impl SessionWorker {
         let runs = (saved.running || limited) && self.setup.rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.forget_known();
+        self.last_known.clear();
+        self.unpublished = true;
         self.statistics.restart();
         // Copies of other cells may have the positions of this session.
         self.snapshots

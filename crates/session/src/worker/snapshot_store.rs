@@ -16,6 +16,7 @@ use super::{RETRY_INTERVAL, SessionWorker};
 use crate::Command;
 use crate::background;
 use crate::instances::{Instances, read_lattice};
+use crate::last_known::HostCopy;
 use crate::log::{Content, Position};
 use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
@@ -291,6 +292,33 @@ impl SnapshotStore {
         read.inspect_err(|why| tracing::warn!("{why}")).ok()
     }
 
+    /// The newest copy on the host at `limit` or before. Unpacks nothing.
+    pub(super) fn newest(
+        &self,
+        limit: Position,
+        instances: &Instances,
+    ) -> Option<(Position, HostCopy)> {
+        let whole = self.whole.as_ref();
+        let whole = whole.map(|(at, lattices)| (*at, HostCopy::Lattices(lattices.clone())));
+        let kept = self.kept.newest_unpacked(limit);
+        let kept = kept.map(|(at, lattices)| (at, HostCopy::Lattices(lattices)));
+        let slots = self.slots.iter().zip(0..).filter_map(|(slot, at)| {
+            let SlotUse::Holds(position, _) = *slot else {
+                return None;
+            };
+            let copy = HostCopy::Slot {
+                slots: Arc::downgrade(instances.slots()),
+                slot: instances.snapshot_slot(at),
+                instances: instances.instances(),
+                size: instances.size(),
+            };
+            Some((position, copy))
+        });
+        // Of one position, rather the one that nothing overwrites.
+        let all = slots.chain(kept).chain(whole);
+        all.filter(|(at, _)| *at <= limit).max_by_key(|(at, _)| *at)
+    }
+
     /// Adds a copy to the snapshots.
     pub(super) fn add(&mut self, position: Position, lattices: Vec<Arc<Lattice>>, log_bytes: u64) {
         let keep = Keep {
@@ -444,6 +472,7 @@ impl SessionWorker {
             return;
         };
         let is_void = position.records == u64::MAX;
+        self.unpublished = true;
         self.snapshots.slots[slot] = match is_void {
             true => SlotUse::Free,
             false => SlotUse::Holds(position, why),
@@ -549,6 +578,7 @@ impl SessionWorker {
     }
 
     fn take_one(&mut self, read: Read) {
+        self.unpublished = true;
         let all = read.lattices.len() == self.setup.instances;
         if !read.is_void {
             let edited = match read.why {
@@ -640,10 +670,11 @@ impl SessionWorker {
         self.snapshots.lattices(position, self.instances.as_ref()?)
     }
 
-    /// The newest lattices on the host and their position, for requests after the session's end.
+    /// The newest lattices on the host that lead to the session's position, and theirs.
     pub(super) fn last_lattices(&self) -> Option<(Position, Vec<Arc<Lattice>>)> {
         let positions = self.snapshots.positions();
-        let mut positions = positions.iter().rev();
+        let limit = self.saved_position();
+        let mut positions = positions.iter().rev().filter(|at| **at <= limit);
         positions.find_map(|&position| {
             let lattices = match &self.instances {
                 Some(instances) => self.snapshots.lattices(position, instances),

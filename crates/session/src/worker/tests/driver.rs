@@ -56,6 +56,8 @@ pub(super) enum Reopen {
     AtStart,
     /// By this worker, which has gone on meanwhile.
     InPlace,
+    /// By another worker, from what other threads know of it.
+    LastKnown,
 }
 
 /// All records that a log ever had, so that everything can be replayed from the beginning.
@@ -646,6 +648,19 @@ impl Driver {
         else {
             return;
         };
+        let saved = match way {
+            Reopen::AtStart | Reopen::InPlace => saved,
+            Reopen::LastKnown => {
+                self.step(Step::Pass(Duration::from_secs(1)));
+                self.turn();
+                let known = self.worker.last_known.session().expect("it is known");
+                assert_eq!(
+                    known.session.timeline().position,
+                    self.worker.state.position
+                );
+                known.session
+            }
+        };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session.json");
         saved.save(&path).unwrap();
@@ -663,7 +678,7 @@ impl Driver {
 
     fn reopen(&mut self, way: Reopen, saved: SavedSession) {
         match way {
-            Reopen::AtStart => {
+            Reopen::AtStart | Reopen::LastKnown => {
                 let setup = saved.setup.clone();
                 (self.worker, self.received) = make(setup, Some(saved), &self.script, &self.time);
             }

@@ -147,7 +147,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::SetRule("B36/S23".parse().unwrap())),
         4 => (0..4usize).prop_map(Step::Copy),
         2 => Just(Step::Save),
-        2 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace]).prop_map(Step::Reload),
+        3 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace, Reopen::LastKnown])
+            .prop_map(Step::Reload),
         2 => view().prop_map(Step::View),
         20 => (1..30u32).prop_map(Step::Turns),
         3 => (1..4000u64).prop_map(|ms| Step::Pass(Duration::from_millis(ms))),
