@@ -22,7 +22,7 @@ use model::Setup;
 use model::TransferChoice;
 use model::trace::write_chrome;
 use screen::numbers::si;
-use session::fastest::{Basis, FastestPlan, RUN_ROUND, RoundLength};
+use session::fastest::{Basis, FastestPlan, RUN_ROUND};
 use session::instances::{Event, Instances, Results, open_engine};
 
 /// How many rounds `--trace` keeps: the last ones.
@@ -81,10 +81,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
             transfer,
             ..PicturePlan::BITS
         }))?;
-        (
-            RoundLength::fixed(setup.kernel, setup.generations_per_round),
-            None,
-        )
+        (instances.stoppable_rounds(setup.generations_per_round), None)
     } else {
         let requested = arguments.common.requested();
         let generations = Some(arguments.generations);

@@ -42,7 +42,8 @@ pub struct Status {
     pub running: bool,
     /// How fast rounds may follow one another.
     pub pace: Pace,
-    /// Generations per round.
+    /// Generations per round: those that were asked for, or fewer if such a round would take so long
+    /// that nothing could stop it.
     pub generations_per_round: u32,
     /// Rounds completed since the start.
     pub rounds: u64,

@@ -207,8 +207,8 @@ impl FastestPlan {
             None => target,
         };
         let launches = self.candidate.max_launches(self.instances);
-        let mut rounds = RoundLength::adapting(self.candidate.kernel, launches, target, 1);
-        rounds.max = self.requested_generations.unwrap_or(u32::MAX);
+        let mut rounds = RoundLength::adapting(self.candidate.kernel, launches, target, 1)
+            .at_most(self.requested_generations.unwrap_or(u32::MAX));
         // An estimate may be far too high; the first rounds say so while they are short.
         let share = match self.basis {
             Basis::Estimated => 1.0 / RoundLength::MAX_CHANGE,
@@ -504,6 +504,14 @@ impl RoundLength {
             generations,
             max: u32::MAX,
             is_fixed: false,
+        }
+    }
+
+    /// The same, and at most this many generations.
+    pub fn at_most(self, generations: u32) -> RoundLength {
+        RoundLength {
+            max: generations,
+            ..self
         }
     }
 

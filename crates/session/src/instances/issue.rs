@@ -314,6 +314,11 @@ impl Instances {
         }
     }
 
+    /// Rounds of this many generations, or fewer if so many would take longer than [`MAX_ROUND`].
+    pub fn stoppable_rounds(&self, generations: u32) -> RoundLength {
+        self.longest[0].at_most(generations)
+    }
+
     /// Forgets how long rounds took, after a change of the setting.
     pub(super) fn reset_longest_round(&mut self) {
         let other = self.plans.get(1);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::state::{Mode, Notice};
+use crate::state::{Mode, Notice, part_of_round};
 use lang::{Message, message};
 use model::Status;
 use model::ladder::recorded;
@@ -57,6 +57,8 @@ impl SessionWorker {
             status.devices = engine.devices().to_vec();
             status.recorded = engine.devices().first().and_then(|d| recorded(&d.name));
             status.startup = engine.startup();
+            let of_all = self.setup.generations_per_round;
+            status.generations_per_round = part_of_round(of_all, instances.longest_round());
             status.bytes_per_round = instances.bytes_per_round();
             let idle = instances.is_idle();
             let through = |rounds: u64| self.state.rounds >= rounds;
