@@ -22,6 +22,7 @@ mod little_memory;
 mod patterns;
 mod perfetto;
 mod persistence;
+mod saving;
 mod simulator;
 mod terminal;
 mod trace;

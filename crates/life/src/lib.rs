@@ -6,6 +6,7 @@
 mod dated;
 pub mod formats;
 mod lattice;
+mod locked;
 pub mod memory;
 mod part;
 mod pattern;
@@ -28,6 +29,7 @@ mod words;
 pub use dated::{dated_path, dated_stem};
 pub use formats::{Fault, Format, Head, MAX_GENERATION, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
+pub use locked::{KnownFile, SaveLock};
 pub use memory::MemoryError;
 pub use pattern::{Pattern, PatternError};
 pub use random::SplitMix64;

@@ -1,10 +1,15 @@
 //! Atomic file writes: a file is written whole or not at all.
 
 use lang::tr;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
+use super::locked::{SaveLock, create_locked, is_at, remove_abandoned};
 use super::words::{shown, system_reason};
 
 /// A file that could not be saved. An existing file is unchanged.
@@ -47,8 +52,7 @@ pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), SaveError> {
-    let target = SaveTarget::find(path.as_ref())?;
-    target.replace(write).map_err(|error| target.failed(&error))
+    SaveTarget::find(path.as_ref())?.write(write).map(drop)
 }
 
 /// Checks that [`write_atomically`] could write there now; leaves everything as it is.
@@ -61,8 +65,11 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
     made.map(|_| ()).map_err(|error| target.failed(&error))
 }
 
-/// The file that a name refers to after following links, and the metadata of an existing file
-/// there.
+/// Number of processes that may write the same name at once, and be killed, without anything being
+/// left behind.
+const MAX_WRITERS: u32 = 8;
+
+/// A file to save: the one that a name refers to, or a new one.
 #[derive(Debug)]
 pub struct SaveTarget {
     /// The name as given.
@@ -70,6 +77,8 @@ pub struct SaveTarget {
     /// The path after following links.
     path: PathBuf,
     replaced: Option<fs::Metadata>,
+    /// Whether a file that is there stays, and this one gets a number behind its name.
+    is_beside: bool,
 }
 
 impl SaveTarget {
@@ -83,25 +92,42 @@ impl SaveTarget {
             let replaced = check_target(&path)?;
             Ok((path, replaced))
         });
-        let (path, replaced) = found.map_err(|reason| SaveError {
-            path: shown(named),
-            reason,
-            disk_full: false,
-        })?;
+        let (path, replaced) = found.map_err(|reason| refused(named, reason))?;
         Ok(SaveTarget {
             named: named.to_owned(),
             path,
             replaced,
+            is_beside: false,
         })
     }
 
-    /// The path after following links.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// A new file with a date in its name: no file is replaced, but a number comes behind the name
+    /// if it is taken.
+    pub fn beside(path: PathBuf) -> SaveTarget {
+        SaveTarget {
+            named: path.clone(),
+            path,
+            replaced: None,
+            is_beside: true,
+        }
     }
 
     fn folder(&self) -> &Path {
         folder_of(&self.path)
+    }
+
+    /// A hidden file next to the target, the same for every process that saves there.
+    fn hidden(&self, ending: &str) -> PathBuf {
+        // Names with dates differ each time; those with the same extension share their files.
+        let name = match self.is_beside {
+            true => self.path.extension(),
+            false => self.path.file_name(),
+        };
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        // The name itself may be as long as names can be.
+        let name = format!(".lifestreams-{:016x}{ending}", hasher.finish());
+        self.folder().join(name)
     }
 
     fn failed(&self, error: &io::Error) -> SaveError {
@@ -116,27 +142,29 @@ impl SaveTarget {
         self.replaced.as_ref().map(fs::Metadata::permissions)
     }
 
+    /// Reserves the file for this process: others that ask for it are refused. `None` if no lock can
+    /// be made there.
+    ///
+    /// # Errors
+    /// The process that has reserved it is named.
+    pub fn lock(&self) -> Result<Option<SaveLock>, SaveError> {
+        SaveLock::acquire(self.hidden(".lock")).map_err(|id| {
+            let reason = tr!(
+                "process {id} is using it; end that process first, or choose another name",
+                id = shown(id.trim())
+            );
+            refused(&self.named, reason)
+        })
+    }
+
     /// Creates an empty temporary file next to the target, with the permissions of the file that it
-    /// will replace. It is removed when dropped, unless it is persisted.
+    /// will replace. It is removed when dropped, unless it is persisted. Those that killed processes
+    /// have left behind are removed first.
     ///
     /// # Errors
     /// The system's error.
-    pub fn create_partial(&self) -> io::Result<tempfile::NamedTempFile> {
-        // Opened here, since `tempfile` would give access to this user only.
-        let create = |path: &Path| {
-            let mut options = OpenOptions::new();
-            #[cfg(unix)]
-            if let Some(permissions) = self.permissions() {
-                use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-                // From creation on, so that no other user can read it meanwhile.
-                options.mode(permissions.mode() & 0o777);
-            }
-            options.write(true).create_new(true).open(path)
-        };
-        let partial = tempfile::Builder::new()
-            .prefix(".lifestreams-")
-            .suffix(".partial")
-            .make_in(self.folder(), create)?;
+    pub fn create_partial(&self) -> io::Result<NamedTempFile> {
+        let partial = self.create_first_free_partial()?;
         let file = partial.as_file();
         #[cfg(unix)]
         if let Some(replaced) = &self.replaced {
@@ -151,17 +179,103 @@ impl SaveTarget {
         Ok(partial)
     }
 
-    fn replace(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let mut partial = self.create_partial()?;
-        let mut buffered = BufWriter::new(partial.as_file_mut());
-        write(&mut buffered)?;
-        buffered.flush()?;
-        drop(buffered);
+    fn create_first_free_partial(&self) -> io::Result<NamedTempFile> {
+        // Opened here, since `tempfile` would give access to this user only.
+        let create = |path: &Path| {
+            let mut options = OpenOptions::new();
+            #[cfg(unix)]
+            if let Some(permissions) = self.permissions() {
+                use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+                // From creation on, so that no other user can read it meanwhile.
+                options.mode(permissions.mode() & 0o777);
+            }
+            options.write(true).create_new(true).open(path)
+        };
+        let numbered = |number: u32| self.hidden(&format!("-{number}.partial"));
+        let mut number = 1;
+        loop {
+            let path = numbered(number);
+            number += 1;
+            match create_locked(&path, create) {
+                // Another process is writing it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok((file, _)) => {
+                    for other in number..number + MAX_WRITERS {
+                        remove_abandoned(&numbered(other));
+                    }
+                    let path = tempfile::TempPath::try_from_path(path)?;
+                    return Ok(NamedTempFile::from_parts(file, path));
+                }
+            }
+        }
+    }
+
+    /// Gives a complete temporary file its name. Returns the name and the file.
+    ///
+    /// # Errors
+    /// The system's error. The temporary file is removed.
+    pub fn persist(&self, mut partial: NamedTempFile) -> io::Result<(PathBuf, File)> {
         partial.as_file().sync_all()?;
-        partial.persist(&self.path)?;
+        if !is_at(partial.as_file(), partial.path()) {
+            // The folder was removed; one that was made anew may have another process's file.
+            partial.disable_cleanup(true);
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let (path, file) = match self.is_beside {
+            true => self.persist_beside(partial)?,
+            false => (self.named.clone(), partial.persist(&self.path)?),
+        };
         // Makes the rename durable. Not every system supports this.
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
-        Ok(())
+        Ok((path, file))
+    }
+
+    fn persist_beside(&self, mut partial: NamedTempFile) -> io::Result<(PathBuf, File)> {
+        let part = |part: Option<&OsStr>| part.unwrap_or_default().display().to_string();
+        let (stem, ending) = (part(self.path.file_stem()), part(self.path.extension()));
+        let mut path = self.path.clone();
+        let mut number = 2;
+        loop {
+            match partial.persist_noclobber(&path) {
+                Ok(file) => return Ok((path, file)),
+                Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => {
+                    path = self
+                        .path
+                        .with_file_name(format!("{stem}-{number}.{ending}"));
+                    number += 1;
+                    partial = taken.file;
+                }
+                Err(error) => return Err(error.error),
+            }
+        }
+    }
+
+    /// Writes the file as [`write_atomically`] does. Returns its name and the file.
+    ///
+    /// # Errors
+    /// As [`write_atomically`].
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(PathBuf, File), SaveError> {
+        let written = self.create_partial().and_then(|mut partial| {
+            let mut buffered = BufWriter::new(partial.as_file_mut());
+            write(&mut buffered)?;
+            buffered.flush()?;
+            drop(buffered);
+            self.persist(partial)
+        });
+        written.map_err(|error| self.failed(&error))
+    }
+}
+
+/// Nothing can be saved under this name.
+fn refused(named: &Path, reason: String) -> SaveError {
+    SaveError {
+        path: shown(named),
+        reason,
+        disk_full: false,
     }
 }
 
@@ -386,6 +500,70 @@ mod tests {
             .unwrap();
             assert_eq!(mode(&path), kept);
         }
+    }
+
+    /// However many processes have written a name, and however they have ended, the next one removes
+    /// what the ended ones have left, and nothing else.
+    #[cfg(unix)]
+    #[test]
+    fn partial_files_that_nobody_writes_any_more_are_removed_at_the_next_save() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = |name: &str| SaveTarget::find(&folder.path().join(name)).unwrap();
+        let hidden = || {
+            let mut names = names(folder.path());
+            names.retain(|name| name.ends_with(".partial"));
+            names.len()
+        };
+        let others = target("another").create_partial().unwrap();
+        for alive in 0..1 << 4 {
+            let writers = [(); 4].map(|()| target("file").create_partial().unwrap());
+            assert_eq!(hidden(), 5, "each writer has a file of its own");
+            let (living, killed): (Vec<_>, Vec<_>) = (0..4)
+                .zip(writers)
+                .partition(|(index, _)| alive >> index & 1 == 1);
+            for (_, mut killed) in killed {
+                killed.disable_cleanup(true);
+            }
+            check_writable(folder.path().join("file")).unwrap();
+            target("file").write(|out| out.write_all(b"new")).unwrap();
+            assert_eq!(hidden(), 1 + living.len());
+            for (_, living) in living {
+                target("file").persist(living).unwrap(); // nobody has removed it
+            }
+        }
+        target("another").persist(others).unwrap();
+        assert_eq!(hidden(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_partial_file_is_not_taken_for_another_process_s() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        let target = || {
+            fs::create_dir_all(&inner).unwrap();
+            SaveTarget::find(&inner.join("file")).unwrap()
+        };
+        let first = target().create_partial().unwrap();
+        fs::remove_dir_all(&inner).unwrap();
+        let second = target().create_partial().unwrap();
+        assert_eq!(first.path(), second.path());
+        assert!(target().persist(first).is_err());
+        target().persist(second).unwrap();
+        assert_eq!(names(&inner), ["file"]);
+    }
+
+    #[test]
+    fn a_file_beside_others_gets_a_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("a.json");
+        for (number, name) in ["a.json", "a-2.json", "a-3.json"].into_iter().enumerate() {
+            let target = SaveTarget::beside(wanted.clone());
+            let (path, _) = target.write(|out| write!(out, "{number}")).unwrap();
+            assert_eq!(path, folder.path().join(name));
+        }
+        assert_eq!(fs::read_to_string(&wanted).unwrap(), "0");
+        assert_eq!(names(folder.path()).len(), 3);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Pictures as PNG files, whole or not at all.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::ViewError;
 use crate::layout::PixelRect;
-use life::{SaveError, dated_stem, write_atomically};
+use life::{SaveTarget, dated_stem, write_atomically};
 
 /// A picture in memory.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,46 +58,9 @@ pub fn write_png(image: &Image, path: &Path) -> Result<(), ViewError> {
 /// # Errors
 /// [`ViewError::Write`].
 pub fn write_dated_png(image: &Image, directory: &Path) -> Result<PathBuf, ViewError> {
-    let stem = dated_stem();
-    let path = directory.join(format!("{stem}.png"));
-    let fail = |error| ViewError::from(SaveError::new(&path, &error));
-    let file = partial(image, directory).map_err(fail)?;
-    persist_beside(file, &path).map_err(fail)
-}
-
-/// Gives a file its lasting name, with a number behind it where that is taken; which one it is.
-pub fn persist_beside(
-    mut file: tempfile::NamedTempFile,
-    wanted: &Path,
-) -> std::io::Result<PathBuf> {
-    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().display().to_string();
-    let (stem, ending) = (part(wanted.file_stem()), part(wanted.extension()));
-    let mut path = wanted.to_owned();
-    for number in 2.. {
-        match file.persist_noclobber(&path) {
-            Ok(_) => break,
-            Err(taken) if taken.error.kind() == std::io::ErrorKind::AlreadyExists => {
-                path = wanted.with_file_name(format!("{stem}-{number}.{ending}"));
-                file = taken.file;
-            }
-            Err(error) => return Err(error.error),
-        }
-    }
+    let path = directory.join(format!("{}.png", dated_stem()));
+    let (path, _) = SaveTarget::beside(path).write(|mut out| encode(image, &mut out))?;
     Ok(path)
-}
-
-/// Writes the picture to a temporary file in this directory.
-fn partial(image: &Image, directory: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    // Readable as other files are, not for the owner alone.
-    #[cfg(unix)]
-    let builder = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let mut file = builder.prefix(".lifestreams-").tempfile_in(directory)?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    encode(image, &mut out)?;
-    out.flush()?;
-    drop(out);
-    Ok(file)
 }
 
 /// Writes an image as PNG.

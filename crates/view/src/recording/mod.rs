@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::ViewError;
-use crate::picture_file::{Image, persist_beside};
+use crate::picture_file::Image;
 use lang::tr;
 use life::{SaveError, SaveTarget, check_writable, shown};
 
@@ -110,15 +110,7 @@ impl Recorder {
     /// [`ViewError::Write`] where nothing can be written there.
     pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
         let kind = kind_of(path)?;
-        let target = SaveTarget::find(path)?;
-        let behind_links = target.path().to_owned();
-        let partial = target.create_partial();
-        Recorder::begin_as(path, kind, size, partial, move |partial, named| {
-            partial
-                .persist(&behind_links)
-                .map_err(|error| error.error)?;
-            Ok(named.to_owned())
-        })
+        Recorder::begin_at(path, kind, SaveTarget::find(path)?, size)
     }
 
     /// The same, but no file that has this name by the end is replaced: a number comes behind it.
@@ -126,18 +118,18 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::begin`].
     pub fn begin_beside(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        Recorder::begin_as(path, kind_of(path)?, size, partial(path), persist_beside)
+        let target = SaveTarget::beside(path.to_owned());
+        Recorder::begin_at(path, kind_of(path)?, target, size)
     }
 
-    fn begin_as(
+    fn begin_at(
         path: &Path,
         kind: RecordingFormat,
+        target: SaveTarget,
         size: [u32; 2],
-        partial: io::Result<tempfile::NamedTempFile>,
-        persist: impl FnOnce(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf> + Send + 'static,
     ) -> Result<Recorder, ViewError> {
         let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
-        let partial = partial.map_err(cannot)?;
+        let partial = target.create_partial().map_err(cannot)?;
         let encoder: Box<dyn Encode> = match kind {
             RecordingFormat::Gif => {
                 Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?)
@@ -149,15 +141,15 @@ impl Recorder {
         };
         let (shots, received) = sync_channel(WAITING);
         let written = Arc::new(AtomicU64::new(0));
-        let (count, target) = (written.clone(), path.to_owned());
+        let (count, named) = (written.clone(), path.to_owned());
         let (ending, ended) = channel();
         let thread = std::thread::Builder::new()
             .name("record".into())
             .spawn(move || {
                 let _ending = ending; // dropped, and so told, when the thread ends
-                let cannot = |error: io::Error| ViewError::from(SaveError::new(&target, &error));
+                let cannot = |error: io::Error| ViewError::from(SaveError::new(&named, &error));
                 encode(&received, encoder, &count).map_err(cannot)?;
-                let path = persist(partial, &target).map_err(cannot)?;
+                let (path, _) = target.persist(partial).map_err(cannot)?;
                 let frames = count.load(Ordering::Relaxed);
                 Ok(Recorded { path, frames })
             })
@@ -301,21 +293,6 @@ fn kind_of(path: &Path) -> Result<RecordingFormat, ViewError> {
             path = shown(path)
         ))
     })
-}
-
-/// Creates a temporary file next to the recording's.
-fn partial(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    let builder = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    builder
-        .prefix(".lifestreams-")
-        .suffix(".partial")
-        .tempfile_in(folder)
 }
 
 #[cfg(test)]
