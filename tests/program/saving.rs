@@ -17,6 +17,43 @@ fn stop(running: Running) -> Ended {
     running.end(common::TIMEOUT)
 }
 
+#[test]
+fn a_name_too_long_for_a_file_is_refused_before_anything_starts() {
+    let folder = scratch();
+    let long = "x".repeat(300);
+    for line in [
+        format!("--display none --session {long}.json {START}"),
+        format!("--display none --frames 1 --record {long}.gif {START}"),
+    ] {
+        lifestreams(folder.path(), &line).refuses(2, &["its name is too long; choose a shorter"]);
+    }
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_with_several_names_is_not_cut_off_from_them() {
+    let folder = scratch();
+    let folder = folder.path();
+    let link = |name: &str| {
+        fs::write(folder.join(name), "old").unwrap();
+        fs::hard_link(folder.join(name), folder.join(format!("also-{name}"))).unwrap();
+    };
+    let words = ["it is one of 2 hard links", "cp"];
+    for name in ["s.json", "a.gif", "t.json"] {
+        link(name);
+    }
+    for line in [
+        format!("--display none --session s.json {START}"),
+        format!("--display none --frames 1 --record a.gif {START}"),
+        format!("run -g 1 --trace t.json {START}"),
+    ] {
+        lifestreams(folder, &line).refuses(2, &words);
+    }
+    for name in ["s.json", "a.gif", "t.json"] {
+        assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), "old");
+    }
+}
+
 /// The hidden files in a folder.
 fn hidden(folder: &Path) -> Vec<String> {
     let mut names = names(folder);

@@ -47,7 +47,7 @@ impl SaveError {
 ///
 /// # Errors
 /// If the folder is missing or not writable, the disk is full, `write` fails, or the name is not
-/// that of a regular file. The temporary file is removed.
+/// that of a regular file with one name. The temporary file is removed.
 pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -83,7 +83,7 @@ pub struct SaveTarget {
 
 impl SaveTarget {
     /// Follows links to the file to write, which must not exist or be a writable regular file: a
-    /// rename would silently replace even a device.
+    /// rename would silently replace even a device, and separate hard links.
     ///
     /// # Errors
     /// If it is something else, or a cycle of links.
@@ -308,8 +308,12 @@ fn check_target(path: &Path) -> Result<Option<fs::Metadata>, String> {
     if path.file_name().is_none() {
         return Err(tr!("this names no file; add a file's name").into());
     }
-    let Ok(about) = fs::metadata(path) else {
-        return Ok(None);
+    let about = match fs::metadata(path) {
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+            return Err(tr!("its name is too long; choose a shorter one").into());
+        }
+        Err(_) => return Ok(None),
     };
     if about.is_dir() {
         Err(tr!("it is a folder; name a file in it").into())
@@ -317,9 +321,26 @@ fn check_target(path: &Path) -> Result<Option<fs::Metadata>, String> {
         Err(tr!("it is a pipe or a device; name a regular file").into())
     } else if about.permissions().readonly() {
         Err(tr!("it is read-only; make it writable (chmod u+w), or choose another name").into())
+    } else if hard_links(&about) > 1 {
+        Err(tr!(
+            "it is one of {} hard links to a file, and saving would separate it from the others; choose another name, or copy it (cp) and save in the copy",
+            hard_links(&about)
+        ))
     } else {
         Ok(Some(about))
     }
+}
+
+/// Number of names that a file has.
+#[cfg(unix)]
+fn hard_links(about: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(about)
+}
+
+/// Number of names that a file has, as far as that is known.
+#[cfg(not(unix))]
+fn hard_links(_about: &fs::Metadata) -> u64 {
+    1
 }
 
 fn is_full(error: &io::Error) -> bool {
@@ -564,6 +585,32 @@ mod tests {
         }
         assert_eq!(fs::read_to_string(&wanted).unwrap(), "0");
         assert_eq!(names(folder.path()).len(), 3);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn hard_links_stay_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("one"), "old").unwrap();
+        fs::hard_link(at("one"), at("two")).unwrap();
+        std::os::unix::fs::symlink("two", at("link")).unwrap();
+        for name in ["one", "two", "link"] {
+            let error = check_writable(at(name)).unwrap_err();
+            assert!(error.reason.contains("one of 2 hard links"), "{error}");
+            write_atomically(at(name), |_| panic!("nothing should be written")).unwrap_err();
+        }
+        fs::remove_file(at("two")).unwrap();
+        write_atomically(at("one"), |out| out.write_all(b"new")).unwrap();
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_the_file_system_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |length: usize| folder.path().join("n".repeat(length));
+        write_atomically(at(255), |out| out.write_all(b"new")).unwrap();
+        let error = check_writable(at(256)).unwrap_err();
+        assert_eq!(error.reason, "its name is too long; choose a shorter one");
     }
 
     #[test]
