@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use engine::EngineError;
 use life::{MemoryError, PatternError, SaveError};
-use session::SavedError;
+use session::{NotSaved, SavedError};
 use view::ViewError;
 use window::WindowError;
 
@@ -19,11 +19,6 @@ pub(super) struct CheckFailed(pub String);
 #[error("{0}")]
 pub(super) struct BadArguments(pub String);
 
-/// A session that could not be saved.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct NotSaved(pub String);
-
 /// The exit code for an error, by what is at its root.
 pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = error.chain().find_map(|cause| {
@@ -35,13 +30,11 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
             || refused.is_some_and(|error| error.lacks_memory)
         {
             Some(3)
-        } else if cause.is::<NotSaved>()
-            || cause.is::<BadArguments>()
-            || cause.is::<PatternError>()
-            || refused.is_some()
-        {
+        } else if cause.is::<BadArguments>() || cause.is::<PatternError>() || refused.is_some() {
             Some(2)
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {
+            Some(if error.disk_full { 3 } else { 2 })
+        } else if let Some(error) = cause.downcast_ref::<NotSaved>() {
             Some(if error.disk_full { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<EngineError>() {
             Some(if matches!(error, EngineError::UnsupportedSize { .. }) {

@@ -8,17 +8,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::failure::{BadArguments, NotSaved};
+use super::failure::BadArguments;
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
 use app::{SessionWithLessons, SharedSaveResult, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
 use screen::{Camera, Drawing, ViewOptions};
-use session::{SavedSession, SessionFile};
+use session::{NotSaved, SavedSession, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
 use view::recording::Recorder;
 use window::{WindowError, WindowOptions};
@@ -87,28 +86,26 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
 
 /// The session of the file that is there, or a new one.
 fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, SessionFile)> {
-    let path = window.session.clone();
-    let from = match &path {
-        Some(path) => {
-            check_writable(path)?; // said now, not when there is something to lose
-            path.exists()
-                .then(|| SavedSession::load(path))
-                .transpose()?
+    let mut file = SessionFile::default();
+    if let Some(path) = &window.session {
+        // Said now, not when there is something to lose.
+        file = SessionFile::reserve(path)?;
+        if path.exists() {
+            file.from = Some(SavedSession::load(path)?);
         }
-        None => None,
-    };
-    let mut setup = match &from {
+    }
+    let mut setup = match &file.from {
         Some(saved) => saved.setup.clone(),
         None => common.session_setup(window.pace)?,
     };
-    if from.is_some() && common.device != DeviceChoice::Auto {
+    if file.from.is_some() && common.device != DeviceChoice::Auto {
         setup.device = common.device; // the file may have come from another machine
     }
     setup.rounds = window.rounds;
-    if from.is_none() {
+    if file.from.is_none() {
         setup.time = window.time.settings();
     }
-    Ok((setup, SessionFile { path, from }))
+    Ok((setup, file))
 }
 
 /// What starts the session, and tells afterwards whether it was saved.
@@ -135,7 +132,7 @@ fn starter(
 
 /// Says that a saved session goes on; `None` for a new one.
 pub(super) fn continuing(file: &SessionFile) -> Option<String> {
-    let path = file.path.as_ref().filter(|_| file.from.is_some())?;
+    let path = file.path().filter(|_| file.from.is_some())?;
     Some(tr!("continuing the session in {}", path.display()))
 }
 
@@ -144,8 +141,8 @@ const LAST_LINE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Says in which file a session was saved at its end, if it has one. A terminal that takes nothing
 /// does not hold up the end of the program.
-pub(super) fn say_saved(saved: Result<Option<PathBuf>, String>) -> Result<(), NotSaved> {
-    if let Some(path) = saved.map_err(NotSaved)? {
+pub(super) fn say_saved(saved: Result<Option<PathBuf>, NotSaved>) -> Result<(), NotSaved> {
+    if let Some(path) = saved? {
         let line = tr!("the session is saved in {}", path.display());
         let (said, is_said) = channel();
         std::thread::spawn(move || {

@@ -39,6 +39,7 @@ pub(crate) fn command(name: &str, folder: &Path) -> Command {
     // As a desktop's session sets it; Mesa says so on stderr where it is missing.
     command.env("XDG_RUNTIME_DIR", folder);
     command.env("XDG_CONFIG_HOME", folder.join("config"));
+    command.env("XDG_STATE_HOME", folder.join("state"));
     // A panic or an error that shows its insides shall be seen.
     command.env("RUST_BACKTRACE", "1");
     command

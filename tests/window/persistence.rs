@@ -147,6 +147,25 @@ fn a_session_that_is_saved_is_no_warning() {
     assert!(ended.stderr.lines().any(|line| line == said), "{ended:?}");
 }
 
+/// Where its folder has gone, a session is saved elsewhere, by key and at the end, and each time it
+/// is said where.
+#[test]
+fn a_session_without_its_folder_is_saved_in_another() {
+    let folder = scratch();
+    let (inner, state) = (folder.path().join("inner"), "state/lifestreams");
+    fs::create_dir(&inner).unwrap();
+    let shown = Shown::open_in(folder, "--instances 2 --session inner/kept.json", None);
+    fs::remove_dir_all(inner).unwrap();
+    shown.then("shift+s", "cannot save inner/kept.json: there is no folder");
+    let state = shown.folder.path().join(state);
+    assert_eq!(names(&state).len(), 1);
+    shown.key("ctrl+q");
+    let (ended, _display) = shown.end();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let last = ended.stderr.lines().next_back().unwrap();
+    assert!(last.contains("the session is saved in /"), "{ended:?}");
+}
+
 /// Without `--session` a session is saved in a new file; opened, it goes on where it was saved.
 #[test]
 fn a_session_is_saved_in_a_new_file_and_opened_again() {

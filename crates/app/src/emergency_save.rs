@@ -69,9 +69,9 @@ impl EmergencySave {
         // Each has its time; the recordings get theirs while the session is written.
         std::thread::scope(|scope| {
             let all = scope.spawn(|| recordings.iter().all(|file| file.finish(RECORDING_TIMEOUT)));
-            match session.map(|session| session.save()).transpose() {
+            match session.map(Saver::save_and_leave).transpose() {
                 Ok(path) => saved.session = path.flatten(),
-                Err(why) => saved.unsaved.push(why),
+                Err(why) => saved.unsaved.push(why.to_string()),
             }
             if !all.join().unwrap_or(false) {
                 let why = tr!("A recording is incomplete: writing it took too long");

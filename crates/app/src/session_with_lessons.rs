@@ -17,7 +17,7 @@ use model::{
     Status, Trace,
 };
 use screen::{LessonEntry, LessonPage};
-use session::{SavedSession, Saver, Session, SessionFile};
+use session::{NotSaved, SavedSession, Saver, Session, SessionFile};
 
 /// See the module.
 pub struct SessionWithLessons {
@@ -31,9 +31,9 @@ pub struct SessionWithLessons {
     measuring: Option<JoinHandle<()>>,
 }
 
-/// The file that a session was saved in, or the reason why it could not be; set when
+/// The file that a session was saved in, or the reason why it was not saved there; set when
 /// [`SessionWithLessons`] is dropped, and `None` if the session has no file.
-pub type SharedSaveResult = Arc<Mutex<Option<Result<PathBuf, String>>>>;
+pub type SharedSaveResult = Arc<Mutex<Option<Result<PathBuf, NotSaved>>>>;
 
 impl Drop for SessionWithLessons {
     /// A session with a file is saved, however the window ends.

@@ -1,25 +1,28 @@
 //! Default names with date and time, for files that are saved without a name.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// `lifestreams-YYYYMMDD-HHMMSS` of now, in UTC.
 pub fn dated_stem() -> String {
+    dated("lifestreams")
+}
+
+/// Maximum length in bytes of what precedes a date: every file system has names of twice this.
+const MAX_STEM_BYTES: usize = 64;
+
+/// A file's name with the time in UTC behind it: `NAME-YYYYMMDD-HHMMSS.ENDING`. A long one is cut.
+pub fn dated_name(path: &Path, ending: &str) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let cut = stem.floor_char_boundary(MAX_STEM_BYTES);
+    format!("{}.{ending}", dated(&stem[..cut]))
+}
+
+fn dated(stem: &str) -> String {
     let seconds = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
-    format!("lifestreams-{}", timestamp(seconds))
-}
-
-/// The path of a file in a folder that does not exist yet, named by [`dated_stem`], with a number
-/// behind it where that exists.
-pub fn dated_path(folder: &Path, ending: &str) -> PathBuf {
-    let stem = dated_stem();
-    let numbered = (2..).map(|number| format!("{stem}-{number}.{ending}"));
-    let mut names = std::iter::once(format!("{stem}.{ending}")).chain(numbered);
-    let is_free = |path: &PathBuf| !path.exists();
-    let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
-    path.expect("numbers do not end")
+    format!("{stem}-{}", timestamp(seconds))
 }
 
 /// `YYYYMMDD-HHMMSS` of `seconds` since 1970, in UTC.
@@ -50,13 +53,10 @@ mod tests {
     }
 
     #[test]
-    fn a_dated_path_is_never_that_of_a_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut paths = std::collections::HashSet::new();
-        for _ in 0..3 {
-            let path = dated_path(folder.path(), "json");
-            std::fs::write(&path, "").unwrap();
-            assert!(paths.insert(path));
-        }
+    fn a_dated_name_is_cut_between_letters() {
+        let name = |stem: &str| dated_name(Path::new(&format!("folder/{stem}.life")), "json");
+        assert!(name("s").starts_with("s-2") && name("s").ends_with(".json"));
+        let long = name(&"生命".repeat(100));
+        assert!(long.starts_with("生命生命") && long.len() < 100, "{long}");
     }
 }

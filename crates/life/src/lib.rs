@@ -26,7 +26,7 @@ mod testing;
 mod text;
 mod words;
 
-pub use dated::{dated_path, dated_stem};
+pub use dated::{dated_name, dated_stem};
 pub use formats::{Fault, Format, Head, MAX_GENERATION, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
 pub use locked::{KnownFile, SaveLock};

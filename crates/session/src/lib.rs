@@ -30,7 +30,7 @@ use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use persistence::{Saver, SessionFile};
+pub use persistence::{NotSaved, Saver, SessionFile};
 pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 pub use start::NewCells;
@@ -107,7 +107,7 @@ impl Session {
         wake: impl Fn() + Send + 'static,
     ) -> Result<Session> {
         let (commands, received) = channel();
-        let SessionFile { path, from } = file;
+        let SessionFile { own: file, from } = file;
         let (ready, started) = channel();
         let own = commands.clone();
         let (closing, closed) = channel();
@@ -127,7 +127,7 @@ impl Session {
             }
         };
         Ok(Session {
-            file: persistence::OwnFile::new(path),
+            file,
             commands,
             shared,
             edits: AtomicU64::new(0),

@@ -1,5 +1,7 @@
 //! Opening a session from a file and saving it there.
 
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +10,10 @@ use std::time::Duration;
 use crate::last_known::LastKnown;
 use crate::state::Notice;
 use crate::{Command, SavedSession, Session};
+use directories::ProjectDirs;
 use lang::{Message, message, tr};
-use life::{dated_path, grouped, shown};
+use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
+use life::{dated_name, dated_stem, grouped, shown};
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -18,9 +22,60 @@ const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, Default)]
 pub struct SessionFile {
     /// The file to save the session in, if any.
-    pub path: Option<PathBuf>,
+    pub(super) own: OwnFile,
     /// The saved session to continue; `None` for a new session.
     pub from: Option<SavedSession>,
+}
+
+impl SessionFile {
+    /// Reserves this file for a new session, until the session ends or leaves the file. The file is
+    /// taken as it is now: a change by another program after this call is noticed.
+    ///
+    /// # Errors
+    /// Nothing can be saved there, or another process has reserved it.
+    pub fn reserve(path: &Path) -> Result<SessionFile, SaveError> {
+        check_writable(path)?;
+        let lock = SaveTarget::find(path)?.lock()?;
+        if lock.is_none() {
+            tracing::warn!(
+                "no lock can be made next to {}: another process that saves there is not noticed",
+                shown(path)
+            );
+        }
+        let file = FileInUse {
+            path: path.to_owned(),
+            known: Mutex::new(File::open(path).and_then(KnownFile::new).ok()),
+            _lock: lock,
+        };
+        Ok(SessionFile {
+            own: OwnFile(Arc::new(Mutex::new(Some(Arc::new(file))))),
+            from: None,
+        })
+    }
+
+    /// The file to save the session in, if any.
+    pub fn path(&self) -> Option<PathBuf> {
+        Some(self.own.get()?.path.clone())
+    }
+}
+
+/// A session that is not in its file: either it could not be saved, or it is saved in another file,
+/// which the sentence then names.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct NotSaved {
+    sentence: String,
+    /// Whether the disk of its file is full.
+    pub disk_full: bool,
+}
+
+impl NotSaved {
+    fn new(sentence: String) -> NotSaved {
+        NotSaved {
+            sentence,
+            disk_full: false,
+        }
+    }
 }
 
 impl Session {
@@ -35,7 +90,7 @@ impl Session {
         self.in_background("open", move || {
             let command = match saver.map_or(Ok(None), |saver| saver.save()) {
                 Ok(_) => Command::Replace(Box::new(saved), file, what),
-                Err(why) => Command::Notify(Notice::Warning(why.into())),
+                Err(why) => Command::Notify(Notice::Warning(why.to_string().into())),
             };
             let _ = commands.send(command); // the session may have ended
         });
@@ -61,14 +116,14 @@ impl Session {
     /// file.
     ///
     /// # Errors
-    /// A sentence for the user that says why it was not saved.
-    pub fn save_to_its_file(&self) -> Result<Option<PathBuf>, String> {
+    /// It is not saved in its file, but it may be in another one.
+    pub fn save_to_its_file(&self) -> Result<Option<PathBuf>, NotSaved> {
         self.saver().map_or(Ok(None), |saver| saver.save())
     }
 
     /// A handle that saves the session from any thread; `None` if the session has no file.
     pub fn saver(&self) -> Option<Saver> {
-        self.file.path()?;
+        self.file.get()?;
         Some(Saver {
             commands: self.commands.clone(),
             last_known: self.shared.last_known.clone(),
@@ -81,15 +136,13 @@ impl Session {
     pub(super) fn save_soon(&self) {
         let (commands, file) = (self.commands.clone(), self.file.clone());
         let last_known = self.shared.last_known.clone();
-        let path = file.path().unwrap_or_else(|| {
-            let path = dated_path(Path::new("."), "json");
-            std::path::absolute(&path).unwrap_or(path) // nobody named it: where it is must be said
-        });
         self.in_background("save", move || {
-            let notice = match save(&commands, &last_known, &file, &path) {
-                Ok(true) => Notice::Done(message!("the session is saved in {}", shown(&path))),
-                Ok(false) => return,
-                Err(why) => Notice::Warning(why.into()),
+            let notice = match save(&commands, &last_known, &file) {
+                Ok(Some(path)) => {
+                    Notice::Done(message!("the session is saved in {}", shown(&path)))
+                }
+                Ok(None) => return,
+                Err(why) => Notice::Warning(why.to_string().into()),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
         });
@@ -97,20 +150,25 @@ impl Session {
 }
 
 /// The file that a session is saved in, if any, until another session is opened in its place.
-#[derive(Clone, Default)]
-pub(super) struct OwnFile(Arc<Mutex<Option<PathBuf>>>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnFile(Arc<Mutex<Option<Arc<FileInUse>>>>);
+
+/// A file that is reserved for a session.
+#[derive(Debug)]
+struct FileInUse {
+    path: PathBuf,
+    /// The file as the session has read or written it last; `None` where there was none.
+    known: Mutex<Option<KnownFile>>,
+    _lock: Option<SaveLock>,
+}
 
 impl OwnFile {
-    pub(super) fn new(path: Option<PathBuf>) -> OwnFile {
-        OwnFile(Arc::new(Mutex::new(path)))
+    fn get(&self) -> Option<Arc<FileInUse>> {
+        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.clone()
     }
 
-    fn path(&self) -> Option<PathBuf> {
-        let path = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        path.clone()
-    }
-
-    /// Another session was opened: it must not be written to this file.
+    /// Another session was opened, which must not be written to this file; or the session ends.
     pub(super) fn leave(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -129,46 +187,60 @@ impl Saver {
     /// session was opened in its place: then nothing is written.
     ///
     /// # Errors
-    /// A sentence for the user that says why it was not saved.
-    pub fn save(&self) -> Result<Option<PathBuf>, String> {
-        let Some(path) = self.file.path() else {
-            return Ok(None);
-        };
-        let is_written = save(&self.commands, &self.last_known, &self.file, &path)?;
-        Ok(is_written.then_some(path))
+    /// It is not saved in its file, but it may be in another one.
+    pub fn save(&self) -> Result<Option<PathBuf>, NotSaved> {
+        match self.file.get() {
+            Some(_) => save(&self.commands, &self.last_known, &self.file),
+            None => Ok(None),
+        }
+    }
+
+    /// The same for the last time before the process ends: the session leaves its file.
+    ///
+    /// # Errors
+    /// As [`Saver::save`].
+    pub fn save_and_leave(self) -> Result<Option<PathBuf>, NotSaved> {
+        let saved = self.save();
+        self.file.leave();
+        saved
     }
 }
 
-/// Saves the session at this path and waits until it is written. Returns `false`, and writes nothing,
-/// if another session was opened meanwhile: the file is not that one's.
+/// Saves the session in its file, or in a new one in the present folder if it has none, and waits
+/// until it is written. Returns `None`, and writes nothing, if another session was opened meanwhile:
+/// the file is not that one's.
 fn save(
     commands: &Sender<Command>,
     last_known: &LastKnown,
     file: &OwnFile,
-    path: &Path,
-) -> Result<bool, String> {
-    let before = file.path();
+) -> Result<Option<PathBuf>, NotSaved> {
+    let before = file.get();
     let failed = |why: &str| {
-        tr!(
+        let path = before.as_ref().map_or(Path::new("."), |file| &file.path);
+        NotSaved::new(tr!(
             "the session was not saved in {}: {why}",
             shown(path),
             why = why
-        )
+        ))
     };
     let timeout = platform::timeout(SAVE_TIMEOUT);
     let saved = saved(commands).recv_timeout(timeout);
+    if before.is_some() && file.get().is_none() {
+        return Ok(None);
+    }
+    let write = |session: &SavedSession| match &before {
+        Some(file) => file.write(session),
+        None => write_new(session, &PathBuf::from(dated_stem()).with_extension("json")),
+    };
     if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
-        known
-            .session
-            .save(path)
-            .map_err(|error| error.to_string())?;
-        return Err(tr!(
+        let path = write(&known.session)?;
+        return Err(NotSaved::new(tr!(
             "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
             timeout = timeout.as_secs(),
-            path = shown(path),
+            path = shown(&path),
             age = known.at.elapsed().as_secs(),
             generation = grouped(known.session.timeline().position.generation)
-        ));
+        )));
     }
     let saved = saved.map_err(|why| match why {
         RecvTimeoutError::Timeout => failed(&tr!(
@@ -179,11 +251,81 @@ fn save(
             "the session in the file was never restored; the file was not changed"
         )),
     })?;
-    if file.path() != before {
-        return Ok(false);
+    write(&saved).map(Some)
+}
+
+impl FileInUse {
+    /// Writes the session in this file, unless another program has changed that: then next to it.
+    fn write(&self, saved: &SavedSession) -> Result<PathBuf, NotSaved> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_changed = fs::metadata(&self.path).is_ok_and(|now| {
+            let known = known.as_ref();
+            !known.is_some_and(|known| known.is_unchanged(&now))
+        });
+        if is_changed {
+            let beside = self.path.with_file_name(dated_name(&self.path, "json"));
+            let beside = write_new(saved, &beside)?;
+            return Err(NotSaved::new(tr!(
+                "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
+                path = shown(&self.path),
+                beside = shown(beside)
+            )));
+        }
+        let target = SaveTarget::find(&self.path);
+        match target.and_then(|target| saved.write_to(&target)) {
+            Ok((path, file)) => {
+                *known = KnownFile::new(file).ok();
+                Ok(path)
+            }
+            Err(error) => {
+                let name = dated_name(&self.path, "json");
+                Err(write_elsewhere(saved, name.as_ref(), error))
+            }
+        }
     }
-    let written = saved.save(path).map_err(|error| error.to_string());
-    written.map(|()| true)
+}
+
+/// Writes the session in a new file with a date in its name. Returns the file's path.
+fn write_new(saved: &SavedSession, path: &Path) -> Result<PathBuf, NotSaved> {
+    // Nobody named it, so where it is must be said.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match saved.write_to(&SaveTarget::beside(path.clone())) {
+        Ok((path, _)) => Ok(path),
+        Err(error) => {
+            let name = path.file_name().unwrap_or_default();
+            Err(write_elsewhere(saved, name, error))
+        }
+    }
+}
+
+/// Writes a session that could not be saved where it should be in the folder for this program's state,
+/// under a name with a date. Returns what to say.
+fn write_elsewhere(saved: &SavedSession, name: &OsStr, error: SaveError) -> NotSaved {
+    let disk_full = error.disk_full;
+    let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
+        let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
+        // Where it cannot be made, neither can the file, which says why.
+        let _ = fs::create_dir_all(folder);
+        saved.write_to(&SaveTarget::beside(folder.join(name)))
+    });
+    let sentence = match written {
+        None => error.to_string(),
+        Some(Ok((elsewhere, _))) => tr!(
+            "{error}; the session is saved in {elsewhere} instead",
+            error = error,
+            elsewhere = shown(elsewhere)
+        ),
+        Some(Err(second)) => tr!(
+            "{error}; nor could it be saved in {path}: {reason}",
+            error = error,
+            path = second.path,
+            reason = second.reason
+        ),
+    };
+    NotSaved {
+        sentence,
+        disk_full,
+    }
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {

@@ -18,9 +18,10 @@ mod version2;
 mod tests;
 
 use std::fmt;
+use std::fs::File;
 use std::io::Read as _;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ use reason::plain_reason;
 use crate::log::{Log, Position};
 use engine::kernels;
 use lang::tr;
-use life::{Lattice, Rule, SaveError, Size, read_regular_file, shown, write_atomically};
+use life::{Lattice, Rule, SaveError, SaveTarget, Size, read_regular_file, shown};
 use model::{DeviceChoice, KernelChoice, Pace, Setup, Start, Switches, TimeSettings};
 
 /// A session as it is saved in a file.
@@ -119,8 +120,13 @@ impl SavedSession {
     /// # Errors
     /// The file could not be written.
     pub fn save(&self, path: &Path) -> Result<(), SaveError> {
+        self.write_to(&SaveTarget::find(path)?).map(drop)
+    }
+
+    /// Writes a file atomically, and returns its name and the file.
+    pub(crate) fn write_to(&self, target: &SaveTarget) -> Result<(PathBuf, File), SaveError> {
         let file = version2::File::of(self);
-        write_atomically(path, |out| {
+        target.write(|out| {
             serde_json::to_writer_pretty(&mut *out, &file)?;
             out.write_all(b"\n")
         })

@@ -42,8 +42,8 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
         ..from.setup.clone()
     };
     let file = SessionFile {
-        path: None,
         from: Some(from),
+        ..SessionFile::default()
     };
     let session = Session::start_from(setup, file, || {}).unwrap();
     let again = wait_for(&session, "both again", |status| status.comparison.is_some());
@@ -83,8 +83,8 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
     drop(session);
     let from = SavedSession::load(&path).unwrap();
     let file = SessionFile {
-        path: Some(path.clone()),
         from: Some(from),
+        ..SessionFile::reserve(&path).unwrap()
     };
     let session = Session::start_from(setup.clone(), file, || {}).unwrap();
     let of = |generation| {
@@ -130,8 +130,8 @@ fn a_session_goes_back_to_the_same_cells_by_either_way_of_opening_it() {
     let want = [Arc::new(reference::run(&first, Rule::LIFE, 5))];
     let at_start = || {
         let file = SessionFile {
-            path: None,
             from: Some(from.clone()),
+            ..SessionFile::default()
         };
         let setup = Setup {
             rounds: Some(0),
@@ -234,10 +234,7 @@ fn a_session_is_opened_in_place_of_another() {
     drop(session);
     let written = std::fs::read(path("other.json")).unwrap();
 
-    let file = SessionFile {
-        path: Some(path("own.json")),
-        from: None,
-    };
+    let file = SessionFile::reserve(&path("own.json")).unwrap();
     let own = setup(2, Size::new(40, 24).unwrap());
     let session = Session::start_from(own, file, || {}).unwrap();
     session.act(SessionAction::ToggleComparison);
@@ -274,10 +271,7 @@ fn a_session_that_there_is_no_memory_for_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("own.json");
     let size = Size::new(70, 33).unwrap();
-    let file = SessionFile {
-        path: Some(own.clone()),
-        from: None,
-    };
+    let file = SessionFile::reserve(&own).unwrap();
     let session = Session::start_from(setup(2, size), file, || {}).unwrap();
     let mut from = saved(&session);
     from.setup.size = Size::new(262_144, 262_144).unwrap();
@@ -296,4 +290,64 @@ fn a_session_that_there_is_no_memory_for_is_not_opened() {
     std::fs::remove_file(&own).unwrap();
     session.save_to_its_file().unwrap();
     assert!(SavedSession::load(&own).is_ok());
+}
+
+/// A session's own saves are no changes by another program, however often and fast they follow one
+/// another, and whoever removes the file meanwhile.
+#[test]
+fn a_session_saves_in_its_own_file_again_and_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.json");
+    let file = SessionFile::reserve(&path).unwrap();
+    let session = Session::start_from(setup(2, Size::new(40, 24).unwrap()), file, || {}).unwrap();
+    let count = || std::fs::read_dir(folder.path()).unwrap().count();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let saver = session.saver().unwrap();
+            let (path, saver) = (&path, saver);
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    assert_eq!(saver.save().as_ref(), Ok(&Some(path.clone())));
+                }
+            });
+        }
+    });
+    assert_eq!(count(), 2, "the file and its lock");
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(session.save_to_its_file(), Ok(Some(path.clone())));
+    let text = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &text[1..]).unwrap();
+    let refused = session.save_to_its_file().unwrap_err();
+    assert!(
+        refused.to_string().contains("own.json was changed by"),
+        "{refused}"
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), text[1..]);
+    assert_eq!(count(), 3);
+}
+
+/// A file is reserved until its session ends, or until another session is opened in its place.
+#[test]
+fn a_file_is_reserved_as_long_as_a_session_saves_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.json");
+    let start = || {
+        let file = SessionFile::reserve(&path).unwrap();
+        Session::start_from(setup(2, Size::new(40, 24).unwrap()), file, || {}).unwrap()
+    };
+    let is_reserved = || SessionFile::reserve(&path).is_err();
+    let session = start();
+    assert!(is_reserved());
+    let from = saved(&session);
+    session.open(from, "opened it".into());
+    wait_for(&session, "the opened session", |status| {
+        status.notice.as_deref() == Some("opened it")
+    });
+    assert!(!is_reserved());
+    let other = start();
+    assert!(is_reserved());
+    let saver = other.saver().unwrap();
+    drop(other);
+    drop(saver);
+    assert!(!is_reserved());
 }
