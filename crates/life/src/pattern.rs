@@ -1,8 +1,7 @@
 //! Patterns: loading from files and drawing into lattices.
 
-use super::formats::life::{self, Corner};
 use super::formats::macrocell::{self, Tree};
-use super::formats::{Fault, Format, Frame, Notes, packed, plaintext};
+use super::formats::{Corner, Fault, Format, Frame, Notes, life, packed, plaintext};
 use super::read::{ReadError, read_regular_file};
 use super::rle::{Outline, Rle};
 use super::text::{self, Flaw, Located};
@@ -244,9 +243,12 @@ impl Pattern {
         Ok(())
     }
 
-    /// A lattice with the pattern centred: its top left cell is at ((W − w) / 2, (H − h) / 2),
-    /// rounded down, where w and h are the sides in the text. If these exceed the lattice's, though
-    /// the live cells fit, the pattern wraps around.
+    /// A lattice with the pattern in the middle, all divisions rounded down.
+    ///
+    /// The origin of a text with coordinates is at (W / 2, H / 2) along each axis on which the cells
+    /// then lie within the lattice: there a saved lattice comes back in the same places. Otherwise the
+    /// top left cell is at ((W − w) / 2, (H − h) / 2), where w and h are the sides in the text. If
+    /// these exceed the lattice's, though the live cells fit, the pattern wraps around.
     ///
     /// # Errors
     /// If its live cells lie in more columns or rows than the lattice has; nothing has been
@@ -254,14 +256,26 @@ impl Pattern {
     pub fn centred_in(&self, size: Size) -> Result<Lattice, PatternError> {
         self.check_fits(size)?;
         let mut lattice = Lattice::try_new(size)?;
-        let before = |side: u32, own: u32| {
-            let spare = i64::from(side) - i64::from(own);
-            spare.div_euclid(2).rem_euclid(side.into()) as u32
+        let before = |side: u32, own: u32, from_origin: Option<i64>| {
+            let (side, own) = (i64::from(side), i64::from(own));
+            let by_origin = from_origin.map(|from_origin| side / 2 + from_origin);
+            let within = by_origin.filter(|first| (0..=side - own).contains(first));
+            within.unwrap_or_else(|| (side - own).div_euclid(2).rem_euclid(side)) as u32
         };
-        let x = before(size.width(), self.width());
-        let y = before(size.height(), self.height());
+        let corner = self.corner();
+        let x = before(size.width(), self.width(), corner.map(|corner| corner.x));
+        let y = before(size.height(), self.height(), corner.map(|corner| corner.y));
         self.draw_into(&mut lattice, x, y)?;
         Ok(lattice)
+    }
+
+    /// Where the top left lies from the text's origin, in a format that has one.
+    fn corner(&self) -> Option<Corner> {
+        match &self.cells {
+            Cells::Rle(_) | Cells::Plaintext => None,
+            Cells::Life105(corner) | Cells::Life106(corner) => Some(*corner),
+            Cells::Macrocell(tree) => Some(tree.corner()),
+        }
     }
 
     /// The smallest part with all live cells, as a lattice; `None` without live cells.

@@ -89,6 +89,14 @@ pub(crate) struct Frame {
     pub(crate) remarks: Remarks,
 }
 
+/// Coordinates of the pattern's top left, in a format whose cells have coordinates. The origin, column
+/// 0 and row 0, is the middle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Corner {
+    pub(crate) x: i64,
+    pub(crate) y: i64,
+}
+
 /// What was interpreted differently from the text and should be reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Remarks {
@@ -253,7 +261,8 @@ impl Format {
 
     /// Writes the sheet in this format.
     ///
-    /// RLE and plaintext preserve the lattice's size, the others only its live cells. Plaintext and
+    /// RLE and plaintext preserve the lattice's size, the others only its live cells and where they lie
+    /// around its middle, at column W / 2 and row H / 2, rounded down. Plaintext and
     /// Life 1.06 do not store the rule. A macrocell uses memory for its distinct squares, the
     /// others for a chunk of text or a row.
     ///

@@ -9,7 +9,7 @@ mod write;
 
 pub use write::{write_105, write_106};
 
-pub(crate) use read::{Corner, each_run_105, each_run_106, read_105, read_106, version};
+pub(crate) use read::{each_run_105, each_run_106, read_105, read_106, version};
 
 use crate::Size;
 use crate::rle::RleFault;

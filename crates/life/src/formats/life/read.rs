@@ -1,19 +1,12 @@
 //! Reading Life 1.05 and 1.06.
 
 use super::LifeFault;
-use crate::formats::Frame;
+use crate::formats::{Corner, Frame};
 use crate::formats::plaintext::{PartFlaw, each_part};
 use crate::rle::read_rule;
 use crate::run::{Extent, Run};
 use crate::text::{self, Flaw, Shown, lines, whole, word};
 use crate::{Rule, Size};
-
-/// Coordinates in the text of the pattern's top left.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Corner {
-    x: i64,
-    y: i64,
-}
 
 /// Bounding box of the live cells so far: left, right, top, bottom, inclusive.
 #[derive(Clone, Copy, Default)]

@@ -2,6 +2,7 @@
 //! expanded.
 
 use super::MacrocellFault;
+use crate::formats::Corner;
 use crate::memory;
 use crate::run::Run;
 
@@ -18,6 +19,8 @@ pub(crate) struct Tree {
     levels: Vec<u8>,
     /// Column and row of the pattern's top left in the last node.
     corner: (u64, u64),
+    /// Columns and rows of the last node before its middle.
+    middle: u64,
 }
 
 impl Tree {
@@ -27,6 +30,7 @@ impl Tree {
             nodes: Vec::new(),
             levels: Vec::new(),
             corner: (0, 0),
+            middle: 0,
         };
         // Needed while they are measured.
         if memory::lacks((nodes as u64 + 1) * 25) {
@@ -84,6 +88,7 @@ impl Tree {
         if self.is_empty(root) {
             return Ok((0, 0));
         }
+        self.middle = 1 << (self.levels[root] - 1);
         self.levels[root] = self.levels[root].max(LEAF);
         let mut memory = Vec::new();
         memory
@@ -96,6 +101,15 @@ impl Tree {
         let bottom = side - self.margin(&mut memory, Edge::Bottom);
         self.corner = (left, top);
         Ok((right - left, bottom - top))
+    }
+
+    /// Column and row of the pattern's top left, from the middle of the last node on.
+    pub(crate) fn corner(&self) -> Corner {
+        let from_middle = |at: u64| at as i64 - self.middle as i64;
+        Corner {
+            x: from_middle(self.corner.0),
+            y: from_middle(self.corner.1),
+        }
     }
 
     /// The number of empty columns or rows at this edge of the last node. Visits all nodes, each

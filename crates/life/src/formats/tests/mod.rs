@@ -242,6 +242,51 @@ fn live_cells_decide_whether_it_fits_and_the_header_where_it_lies() {
     assert_eq!(parse("x = 3, y = 3\n!").live_part().unwrap(), None);
 }
 
+/// Every lattice of up to four columns and rows with two live cells or fewer, or all alive.
+#[test]
+fn small_lattices_come_back_in_the_same_places() {
+    for (width, height) in (1..=4).flat_map(|width| (1..=7).map(move |height| (width, height))) {
+        let size = size(width, height);
+        let cells: Vec<_> = (0..size.height())
+            .flat_map(|y| (0..size.width()).map(move |x| (x, y)))
+            .collect();
+        let mut lattices = vec![Lattice::new(size), soup(size, 1.0, 0, 0)];
+        for (first, second) in cells.iter().flat_map(|a| cells.iter().map(move |b| (a, b))) {
+            let mut lattice = Lattice::new(size);
+            for &(x, y) in [first, second] {
+                lattice.set(x, y, true);
+            }
+            lattices.push(lattice);
+        }
+        for (lattice, format) in lattices.iter().flat_map(|it| Format::ALL.map(|of| (it, of))) {
+            let pattern = parse(&plainly(format, lattice));
+            assert_eq!(pattern.centred_in(size).unwrap(), *lattice, "{format}");
+        }
+    }
+}
+
+#[test]
+fn a_text_with_positions_has_its_origin_in_the_middle_where_it_fits_so() {
+    let placed = |text: &str, size| crate::testing::live_cells(&parse(text).centred_in(size).unwrap());
+    let domino = [
+        "#Life 1.05\n#P -3 1\n**",
+        "#Life 1.06\n-3 1\n-2 1",
+        // The middle of 16 x 16 cells is between their eighth and ninth.
+        "[M2]\n$.....**$\n4 0 0 1 0",
+    ];
+    for text in domino {
+        assert_eq!(placed(text, size(9, 6)), [(1, 4), (2, 4)], "{text}");
+        // Its column fits, its row does not.
+        assert_eq!(placed(text, size(9, 2)), [(1, 0), (2, 0)], "{text}");
+        assert_eq!(placed(text, size(5, 6)), [(1, 4), (2, 4)], "{text}");
+    }
+    let far = "#Life 1.06\n-1000000000 7\n-1000000000 8";
+    assert_eq!(placed(far, size(5, 6)), [(2, 2), (2, 3)]);
+    // A square of fewer than 8 x 8 cells has its own middle.
+    assert_eq!(placed("[M2]\n1 1 0 0 1", size(4, 4)), [(1, 1), (2, 2)]);
+    assert_eq!(placed("[M2]\n1 1 0 0 0\n2 1 0 0 0", size(5, 5)), [(0, 0)]);
+}
+
 #[test]
 fn a_lattice_is_written_as_others_write_it() {
     let mut lattice = Lattice::new(size(10, 9));

@@ -62,6 +62,18 @@ proptest! {
     }
 
     #[test]
+    fn a_saved_lattice_comes_back_in_the_same_places(
+        width in 1u64..=40, height in 1u64..=40, density in 0.0f64..0.3, seed: u64, torus: bool,
+    ) {
+        let lattice = soup(size(width, height), density, seed, 0);
+        for format in Format::ALL {
+            let text = written(format, &lattice, Rule::LIFE, torus, &Notes::default());
+            let pattern = Pattern::from_text("written", text).unwrap();
+            prop_assert_eq!(&pattern.centred_in(lattice.size()).unwrap(), &lattice, "{}", format);
+        }
+    }
+
+    #[test]
     fn a_tree_of_single_cells_is_the_lattice_that_it_is_made_of(
         side in 1u32..5, density in 0.0f64..=1.0, seed: u64,
     ) {
