@@ -11,10 +11,13 @@
 //   FAKE_CUDA_FAIL_AFTER=n      the launch after n good ones ends in error 700, and with it the
 //                               context: every later call says 700
 //   FAKE_CUDA_RECOVERS=1        ... until the primary context is reset or retained anew
-//   FAKE_CUDA_FAULT=call:code:after:count
+//   FAKE_CUDA_FAULT=call:code:after:count[:how]
 //                               after so many good ones, so many calls of this function answer
 //                               this code, and nothing else comes of them (a count of -1: all);
-//                               fake_cuda_arm does the same later
+//                               with `lost` the context ends with it, as above; with `hangs` they
+//                               answer only once another fault is armed; fake_cuda_arm does the
+//                               same later
+//   FAKE_CUDA_STRUCK=file       is made once a fault has struck
 //   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
 //                               behind the kernel's name
 //   FAKE_CUDA_CALL_US=n         every launch keeps the thread that calls it that much longer
@@ -48,26 +51,40 @@ static int devices() { return setting("FAKE_CUDA_DEVICES", 1); }
 
 static thread_local std::vector<Context*> current;
 
+// Says that a fault has struck.
+static void struck()
+{
+    const char* path = getenv("FAKE_CUDA_STRUCK");
+    FILE* file = path ? fopen(path, "w") : nullptr;
+    if (file) fclose(file);
+}
+
 // The fault that is armed.
 static struct {
     char name[64];
     int code;
     long after, count;
+    char how[8];
+    int number; // of all that were armed
 } armed;
 
 // Arms a fault, as FAKE_CUDA_FAULT says it; an empty text disarms. The lock is held.
 static void arm(const char* text)
 {
+    const int number = armed.number + 1;
     armed = {};
+    armed.number = number;
+    state().done_changed.notify_all();
     if (!*text) return;
-    if (sscanf(text, "%63[^:]:%d:%ld:%ld", armed.name, &armed.code, &armed.after, &armed.count) == 4)
-        return;
-    fprintf(stderr, "fake driver: the fault %s is not call:code:after:count\n", text);
+    const int parts = sscanf(text, "%63[^:]:%d:%ld:%ld:%7s", armed.name, &armed.code, &armed.after,
+                             &armed.count, armed.how);
+    if (parts == 4 || !strcmp(armed.how, "lost") || !strcmp(armed.how, "hangs")) return;
+    fprintf(stderr, "fake driver: the fault %s is not call:code:after:count[:how]\n", text);
     abort();
 }
 
-// What the armed fault has this call answer; 0 for nothing. The lock is held.
-static int fault(const char* call)
+// What the armed fault has this call answer; 0 for nothing.
+static int fault(Lock& lock, const char* call)
 {
     static const bool read = [] {
         const char* text = getenv("FAKE_CUDA_FAULT");
@@ -79,17 +96,21 @@ static int fault(const char* call)
     if (armed.after > 0) return armed.after--, OK;
     if (armed.count == 0) return OK;
     if (armed.count > 0) armed.count--;
-    return armed.code;
+    struck();
+    const int code = armed.code, number = armed.number;
+    if (!strcmp(armed.how, "lost") && !current.empty()) current.back()->error = code;
+    while (!strcmp(armed.how, "hangs") && armed.number == number) state().done_changed.wait(lock);
+    return code;
 }
 
 // For tests in the same process: arms a fault from now on; whether the one before has struck.
 API fake_cuda_arm(const char* text)
 {
     Lock lock(state().mutex);
-    fault("");
-    const bool struck = armed.code && armed.after == 0 && armed.count == 0;
+    fault(lock, "");
+    const bool has_struck = armed.code && armed.after == 0 && armed.count == 0;
     arm(text);
-    return struck;
+    return has_struck;
 }
 
 // Takes the lock and finds the thread's context; leaves with its error.
@@ -99,12 +120,15 @@ constexpr int SM_COUNT = 4;
     State& s = state();                                                  \
     Lock lock(s.mutex);                                                  \
     if (!s.initialized) return NOT_INITIALIZED;                          \
-    if (const int fault_ = fault(__func__)) return fault_;               \
+    TRY(fault(lock, __func__));                                          \
     if (current.empty() || !current.back() || !current.back()->alive)    \
         return INVALID_CONTEXT;                                          \
     Context* context = current.back();                                   \
     if (context->error) return context->error;                           \
     (void)s;
+
+// The same for a function that is another one, by its own name.
+#define ALIAS { ENTER (void)context; }
 
 #define REFUSE(condition, code) do { if (condition) return code; } while (0)
 #define TRY(call) do { if (const int answer_ = (call)) return answer_; } while (0)
@@ -324,6 +348,7 @@ API cuInit(unsigned flags)
     State& s = state();
     Lock lock(s.mutex);
     REFUSE(flags, INVALID_VALUE);
+    TRY(fault(lock, __func__));
     TRY(setting("FAKE_CUDA_INIT_ERROR", 0));
     REFUSE(devices() == 0, NO_DEVICE);
     if (!s.initialized && getenv("FAKE_CUDA_LOG")) {
@@ -504,7 +529,7 @@ API cuDevicePrimaryCtxRetain(Context** out, int device)
     State& s = state();
     Lock lock(s.mutex);
     TRY(check_device(device));
-    TRY(fault(__func__));
+    TRY(fault(lock, __func__));
     REFUSE(device == lost, ILLEGAL_ADDRESS);
     if (!s.primary[device]) s.primary[device] = make_context(device);
     REFUSE(s.primary[device]->error, s.primary[device]->error);
@@ -579,6 +604,7 @@ API cuCtxSetCurrent(Context* context)
     State& s = state();
     Lock lock(s.mutex);
     REFUSE(!s.initialized, NOT_INITIALIZED);
+    TRY(fault(lock, __func__));
     REFUSE(context && !known(context), INVALID_CONTEXT);
     if (!current.empty()) current.pop_back();
     if (context) current.push_back(context);
@@ -664,7 +690,7 @@ API cuMemHostAlloc(void** out, size_t size, unsigned flags)
     *out = (void*)at;
     return OK;
 }
-API cuMemAllocHost_v2(void** out, size_t size) { return cuMemHostAlloc(out, size, 0); }
+API cuMemAllocHost_v2(void** out, size_t size) { ALIAS return cuMemHostAlloc(out, size, 0); }
 
 API cuMemFreeHost(void* at)
 {
@@ -781,6 +807,7 @@ API cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority)
 }
 API cuStreamCreate(Stream** out, unsigned flags)
 {
+    ALIAS
     return cuStreamCreateWithPriority(out, flags, 0);
 }
 
@@ -900,7 +927,7 @@ API cuEventRecordWithFlags(Event* event, void* handle, unsigned flags)
     event->frontier = stream->frontier;
     return OK;
 }
-API cuEventRecord(Event* event, void* stream) { return cuEventRecordWithFlags(event, stream, 0); }
+API cuEventRecord(Event* event, void* stream) { ALIAS return cuEventRecordWithFlags(event, stream, 0); }
 
 API cuStreamWaitEvent(void* handle, Event* event, unsigned flags)
 {
@@ -977,6 +1004,7 @@ API cuEventElapsedTime(float* ms, Event* from, Event* to)
 }
 API cuEventElapsedTime_v2(float* ms, Event* from, Event* to)
 {
+    ALIAS
     return cuEventElapsedTime(ms, from, to);
 }
 
@@ -1014,6 +1042,7 @@ API cuModuleLoadData(Module** out, const void* image)
 }
 API cuModuleLoadDataEx(Module** out, const void* image, unsigned, int*, void**)
 {
+    ALIAS
     return cuModuleLoadData(out, image);
 }
 
@@ -1161,7 +1190,10 @@ static int enqueue_launch(Lock& lock, Context* context, bool cooperative, Functi
             State& s = state();
             Lock lock(s.mutex);
             const long most = setting("FAKE_CUDA_FAIL_AFTER", -1);
-            if (most >= 0 && s.launches++ == most) return (int)ILLEGAL_ADDRESS;
+            if (most >= 0 && s.launches++ == most) {
+                struck();
+                return (int)ILLEGAL_ADDRESS;
+            }
             for (size_t i = 0; i < function->count; i++) {
                 uintptr_t at = 0;
                 if (!function->pointers[i]) continue;
@@ -1302,6 +1334,7 @@ API cuGraphInstantiateWithFlags(Exec** out, std::shared_ptr<Graph>* graph, unsig
 }
 API cuGraphInstantiate_v2(Exec** out, std::shared_ptr<Graph>* graph, void**, char*, size_t)
 {
+    ALIAS
     return cuGraphInstantiateWithFlags(out, graph, 0);
 }
 
