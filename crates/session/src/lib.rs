@@ -11,6 +11,7 @@ pub mod fastest;
 pub mod instances;
 mod last_known;
 pub mod log;
+mod losses;
 mod persistence;
 pub mod round;
 mod sampling;

@@ -18,19 +18,8 @@ use model::{DeviceChoice, Setup};
 /// thousands of times per second.
 const MAX_FAILURES: u32 = 3;
 
-/// Losses in a row that a session survives.
-const MAX_LOSSES: u32 = 3;
-
 /// How long a recovery waits until nobody reads the old engine's host memory.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Losses since the session last got past the position of a loss.
-#[derive(Default)]
-pub(super) struct Losses {
-    in_a_row: u32,
-    /// The furthest position at a loss.
-    at: Option<Position>,
-}
 
 /// How the session's engine was made; another one in its place is made the same way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,21 +84,17 @@ impl SessionWorker {
 
     /// Forgets past losses once the host has a copy from after them.
     pub(super) fn snapshot_stored(&mut self, position: Position) {
-        if self.losses.at.is_some_and(|at| position > at) {
-            self.losses = Losses::default();
-        }
+        self.losses.copied(position);
     }
 
     /// Replaces a lost engine and begins a move that restores the lattices and returns to the
     /// position of the loss. Ends the session if no engine can be opened.
     fn recover(&mut self, why: &str) {
         let position = self.state.position;
-        self.losses.in_a_row += 1;
-        self.losses.at = Some(self.losses.at.unwrap_or(position).max(position));
-        if self.losses.in_a_row > MAX_LOSSES {
+        if !self.losses.survive(position) {
             return self.fail(message!(
                 "The engine was lost {count} times in a row, the last time because: {why}",
-                count = self.losses.in_a_row,
+                count = self.losses.in_a_row(),
                 why = why
             ));
         }
@@ -117,13 +102,8 @@ impl SessionWorker {
         self.forget_known();
         self.state.lost_cells();
         let edit_number = self.release_instances();
-        // A device that is lost again at once is not tried a second time.
-        let choices: &[DeviceChoice] = match self.losses.in_a_row {
-            1 => &[self.engine_source.choice(), DeviceChoice::Cpu],
-            _ => &[DeviceChoice::Cpu],
-        };
         let mut made = Err(EngineError::ContextLost(why.into()));
-        for &choice in choices {
+        for choice in self.losses.devices(self.engine_source.choice(), true) {
             let source = EngineSource::Reopen(choice);
             made = self.make_instances_from(source, &self.setup, edit_number);
             match &made {

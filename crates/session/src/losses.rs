@@ -1,0 +1,46 @@
+//! Losses of an engine, and which devices go on after one: of a session, and of a run.
+
+use crate::log::Position;
+use model::DeviceChoice;
+
+/// Losses in a row that are survived.
+const MAX_LOSSES: u32 = 3;
+
+/// Losses since the host last had a copy from after one.
+#[derive(Default)]
+pub(crate) struct Losses {
+    in_a_row: u32,
+    /// The furthest position at a loss.
+    at: Option<Position>,
+}
+
+impl Losses {
+    /// Counts a loss at a position. Returns `false` if there were too many in a row.
+    pub(crate) fn survive(&mut self, position: Position) -> bool {
+        self.in_a_row += 1;
+        self.at = self.at.max(Some(position));
+        self.in_a_row <= MAX_LOSSES
+    }
+
+    /// How many there were in a row.
+    pub(crate) fn in_a_row(&self) -> u32 {
+        self.in_a_row
+    }
+
+    /// Forgets them if the host now has a copy from after the furthest one.
+    pub(crate) fn copied(&mut self, position: Position) {
+        if self.at.is_some_and(|at| position > at) {
+            *self = Losses::default();
+        }
+    }
+
+    /// The devices to try after a loss, one after the other. If the CPU `may_take_over`, a device
+    /// that is lost again at once is not tried a second time.
+    pub(crate) fn devices(&self, choice: DeviceChoice, may_take_over: bool) -> Vec<DeviceChoice> {
+        match (may_take_over, self.in_a_row) {
+            (false, _) => vec![choice],
+            (true, 1) => vec![choice, DeviceChoice::Cpu],
+            (true, _) => vec![DeviceChoice::Cpu],
+        }
+    }
+}
