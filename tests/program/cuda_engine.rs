@@ -210,6 +210,30 @@ fn auto_takes_the_gpu_and_falls_back_to_the_cpu() {
     assert!(succeeds(&mut lifestreams(arguments)).contains(r#""engine":"cuda""#));
     let mut broken = lifestreams(arguments);
     assert!(succeeds(broken.env("FAKE_CUDA_INIT_ERROR", "100")).contains(r#""engine":"cpu""#));
+    // A GPU that opens, and then cannot load a kernel or allocate memory.
+    for (fault, words) in [
+        ("cuModuleLoadDataEx:218:0:1", "a PTX JIT compilation failed"),
+        (
+            "cuModuleLoadDataEx:700:0:1:lost",
+            "an illegal memory access",
+        ),
+        ("cuMemAlloc_v2:2:0:1", "out of device memory"),
+        ("cuMemHostAlloc:2:0:1", "out of"),
+        ("cuStreamCreateWithPriority:999:3:1:lost", "CUDA error 999"),
+    ] {
+        let few = "--instances 2 --size 32x32 --kernel bits";
+        for (line, on_the_cpu) in [
+            (format!("run {few} -g 40 --json"), r#""engine":"cpu""#),
+            (format!("--display none {few} --rounds 3"), "generation 3"),
+            ("lesson conway --json".into(), r#""engine":"cpu""#),
+        ] {
+            let said = succeeds(lifestreams(&line).env("FAKE_CUDA_FAULT", fault));
+            assert!(said.contains(on_the_cpu), "{fault}, {line}: {said}");
+            assert!(said.contains(words), "{fault}, {line}: {said}");
+            let sentence = "; the CPU computes instead";
+            assert_eq!(said.matches(sentence).count(), 1, "{fault}, {line}: {said}");
+        }
+    }
 }
 
 #[test]

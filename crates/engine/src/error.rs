@@ -13,6 +13,20 @@ impl EngineError {
             EngineError::ContextLost(_) | EngineError::PartiallyApplied(_)
         )
     }
+
+    /// Whether a device failed, or has too little memory, at work that another device may do.
+    pub fn is_of_device(&self) -> bool {
+        matches!(
+            self,
+            EngineError::NoCuda(_)
+                | EngineError::UnusableGpu(_)
+                | EngineError::OutOfMemory { .. }
+                | EngineError::DriverOutOfMemory(_)
+                | EngineError::Driver { .. }
+                | EngineError::ContextLost(_)
+                | EngineError::PartiallyApplied(_)
+        )
+    }
 }
 
 /// An engine error.

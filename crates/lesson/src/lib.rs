@@ -256,7 +256,8 @@ impl Lesson {
 
 /// Measures every part of a lesson on a device (the first one if there are several). A sweep steps
 /// the lattices of `swept` if given, else the lesson's own. Blocks until all parts are measured,
-/// usually for seconds, or until `on_progress` returns `Break`.
+/// usually for seconds, or until `on_progress` returns `Break`. With [`DeviceChoice::Auto`], the CPU
+/// measures where a GPU opens and then cannot do the first part.
 ///
 /// # Errors
 /// [`LessonError::Engine`] if the device cannot be opened or fails, [`LessonError::Child`] if a
@@ -265,6 +266,28 @@ impl Lesson {
 pub fn run(
     lesson: &'static Lesson,
     device: DeviceChoice,
+    swept: Option<SweepSetup>,
+    on_progress: &mut OnProgress,
+) -> Result<Outcome> {
+    let mut is_measured = false;
+    let outcome = run_on(device, lesson, swept, &mut |progress| {
+        is_measured |= !matches!(progress, Progress::Measuring(_));
+        on_progress(progress)
+    });
+    match outcome {
+        Err(LessonError::Engine(why))
+            if device == DeviceChoice::Auto && !is_measured && why.is_of_device() =>
+        {
+            tracing::warn!("{why}; the CPU computes instead");
+            run_on(DeviceChoice::Cpu, lesson, swept, on_progress)
+        }
+        outcome => outcome,
+    }
+}
+
+fn run_on(
+    device: DeviceChoice,
+    lesson: &'static Lesson,
     swept: Option<SweepSetup>,
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {

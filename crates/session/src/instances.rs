@@ -90,16 +90,45 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// Opens an engine after a loss; if the choice is all GPUs, on the GPUs that still work.
+/// Opens an engine after a loss, on the GPUs that still work: all of them, or the first, if that was
+/// the choice.
 ///
 /// # Errors
 /// No device of the choice can be used.
 pub(crate) fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
-    match choice {
-        DeviceChoice::Cuda => Ok(Box::new(CudaEngine::open(Ordinals::AllUsable)?)),
-        DeviceChoice::Auto | DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) => {
-            open_engine(choice)
+    let usable = match choice {
+        DeviceChoice::Cuda => CudaEngine::open(Ordinals::AllUsable),
+        DeviceChoice::Auto => CudaEngine::open(Ordinals::FirstUsable),
+        DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) => return open_engine(choice),
+    };
+    match (usable, choice) {
+        (Ok(engine), _) => Ok(Box::new(engine)),
+        (Err(why), DeviceChoice::Auto) => {
+            tracing::debug!("no GPU is left: {why}");
+            open_engine(DeviceChoice::Cpu)
         }
+        (Err(why), _) => Err(why),
+    }
+}
+
+/// Opens the devices of a choice by `open` and makes something on them by `make`. With `Auto`, the
+/// CPU takes the place of a GPU that opens and then cannot load a kernel or allocate memory.
+///
+/// # Errors
+/// A device of the choice cannot be used, or nothing can be made on it.
+pub fn make_on_devices<T>(
+    choice: DeviceChoice,
+    open: impl Fn(DeviceChoice) -> Result<Box<dyn Engine>>,
+    mut make: impl FnMut(Box<dyn Engine>) -> Result<T>,
+) -> Result<T> {
+    let engine = open(choice)?;
+    let may_fall_back = choice == DeviceChoice::Auto && engine.name() != "cpu";
+    match make(engine) {
+        Err(why) if may_fall_back && why.is_of_device() => {
+            tracing::warn!("{why}; the CPU computes instead");
+            make(open(DeviceChoice::Cpu)?)
+        }
+        made => made,
     }
 }
 

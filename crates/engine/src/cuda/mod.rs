@@ -66,6 +66,8 @@ pub enum Ordinals {
     All,
     /// All usable devices, to continue after one was lost.
     AllUsable,
+    /// The first usable device, to continue after one was lost.
+    FirstUsable,
     /// The device with this ordinal.
     One(u32),
 }
@@ -144,26 +146,34 @@ impl CudaEngine {
         let present = driver::initialise()?;
         let requested = match ordinals {
             Ordinals::First => 0..=0,
-            Ordinals::All | Ordinals::AllUsable => 0..=present.saturating_sub(1),
+            Ordinals::All | Ordinals::AllUsable | Ordinals::FirstUsable => {
+                0..=present.saturating_sub(1)
+            }
             Ordinals::One(i) => i..=i,
         };
+        let leaves_out = matches!(ordinals, Ordinals::AllUsable | Ordinals::FirstUsable);
         let (mut infos, mut gpus) = (Vec::new(), Vec::new());
-        let mut refused = None;
+        let mut refused = Vec::new();
         for ordinal in requested {
+            if ordinals == Ordinals::FirstUsable && !gpus.is_empty() {
+                break;
+            }
             match open_gpu(ordinal, present, began) {
                 Ok((info, gpu)) => {
                     infos.push(info);
                     gpus.push(gpu);
                 }
-                Err(error) if ordinals == Ordinals::AllUsable => {
-                    tracing::warn!("GPU {ordinal} is left out: {error}");
-                    refused = Some(error);
-                }
+                Err(error) if leaves_out => refused.push((ordinal, error)),
                 Err(error) => return Err(error),
             }
         }
-        if let (true, Some(error)) = (gpus.is_empty(), refused) {
+        if gpus.is_empty()
+            && let Some((_, error)) = refused.pop()
+        {
             return Err(error);
+        }
+        for (ordinal, error) in refused {
+            tracing::warn!("GPU {ordinal} is left out: {error}");
         }
         Ok(CudaEngine {
             runs: Runs::default(),

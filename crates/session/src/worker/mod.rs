@@ -46,7 +46,7 @@ pub(crate) use snapshot_store::SNAPSHOT_SLOTS;
 use snapshot_store::SnapshotStore;
 use watching::Watch;
 
-use crate::instances::{Instances, open_engine, reopen_engine};
+use crate::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 use crate::last_known::LastKnown;
 use crate::log::{Log, SessionParameters};
 use crate::losses::Losses;
@@ -214,20 +214,21 @@ struct SessionWorker {
 
 impl SessionWorker {
     fn new(
-        mut setup: Setup,
+        setup: Setup,
         from: Option<SavedSession>,
         environment: Environment,
         sender: Sender<Command>,
         wake: Box<dyn Fn()>,
     ) -> Result<SessionWorker> {
-        let engine_source = EngineSource::Open(setup.device);
-        let engine = environment.make_engine(engine_source)?;
-        let mut instances = Instances::new(engine, &setup, SNAPSHOT_SLOTS)?;
-        if setup.kernel_choice == KernelChoice::Auto && setup.size.words() <= MAX_PICTURE_WORDS {
-            instances.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
-        }
         let before_maximum = (setup.pace == Pace::Maximum).then_some(setup.generations_per_round);
-        instances.start(&mut setup)?;
+        let open = |choice| environment.make_engine(EngineSource::Open(choice));
+        let make = |engine| start_instances(engine, setup.clone());
+        let (instances, setup) = make_on_devices(setup.device, open, make)?;
+        // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
+        let engine_source = EngineSource::Open(match (setup.device, instances.engine().name()) {
+            (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
+            (choice, _) => choice,
+        });
         let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
         let now = (environment.now)();
         let log = Log::new(SessionParameters::of(&setup));
@@ -531,6 +532,19 @@ impl SessionWorker {
         self.snapshots.forget_missing(self.setup.instances);
         self.watch.set_drawn(parameters.drawn);
     }
+}
+
+/// Makes a session's instances on an engine, with all that their first round needs.
+fn start_instances(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)> {
+    let mut instances = Instances::new(engine, &setup, SNAPSHOT_SLOTS)?;
+    let picture = (setup.size.words() <= MAX_PICTURE_WORDS).then_some(PicturePlan::BITS);
+    if setup.kernel_choice == KernelChoice::Auto {
+        instances.set_picture(picture)?; // what pictures cost counts
+    }
+    instances.start(&mut setup)?;
+    instances.set_picture(picture)?;
+    instances.load()?;
+    Ok((instances, setup))
 }
 
 #[cfg(test)]
