@@ -1,5 +1,5 @@
 //! From errors to exit codes: 1 a check failed, 2 the input or the arguments are wrong, 3 the
-//! machine lacks something.
+//! machine lacks something, 130 Ctrl+C ended it.
 
 use std::process::ExitCode;
 
@@ -19,12 +19,22 @@ pub(super) struct CheckFailed(pub String);
 #[error("{0}")]
 pub(super) struct BadArguments(pub String);
 
+/// A run that Ctrl+C ended after what it had done, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Interrupted(pub String);
+
+/// The exit code of a program that Ctrl+C ends, as shells say it: 128 and the number of `SIGINT`.
+pub(super) const INTERRUPTED: i32 = 130;
+
 /// The exit code for an error, by what is at its root.
 pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = error.chain().find_map(|cause| {
         let refused = cause.downcast_ref::<SavedError>();
         if cause.is::<CheckFailed>() {
             Some(1)
+        } else if cause.is::<Interrupted>() {
+            Some(INTERRUPTED as u8)
         } else if cause.is::<MemoryError>()
             || matches!(cause.downcast_ref(), Some(PatternError::Memory(_)))
             || refused.is_some_and(|error| error.lacks_memory)

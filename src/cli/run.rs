@@ -4,36 +4,31 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::failure::BadArguments;
+mod waiting;
+
+use super::failure::{BadArguments, Interrupted};
 use super::options::RunArguments;
 use super::setup::is_standard_input;
 use super::text::{print, printable, say};
-use engine::Transfer;
+use engine::{EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use model::PicturePlan;
 use model::Setup;
 use model::TransferChoice;
-use model::trace::write_chrome;
+use model::trace::{TimedRound, write_chrome};
 use screen::numbers::si;
 use session::fastest::{Basis, FastestPlan, RUN_ROUND};
-use session::instances::{Event, Instances, Results, open_engine};
+use session::instances::{Event, Instances};
+use session::run::{Entered, Prepare, Recovery, Run};
+use waiting::Waiting;
 
 /// How many rounds `--trace` keeps: the last ones.
 const ROUNDS_TRACED: usize = 64;
-
-/// The exit code of a program that Ctrl+C ends, as shells say it: 128 and the number of `SIGINT`.
-const INTERRUPTED: i32 = 130;
-
-/// Signals so soon after the first mean the same: `timeout` sends one to the process and one to its
-/// group.
-const NOT_AGAIN: Duration = Duration::from_millis(500);
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]
@@ -58,7 +53,7 @@ struct Report {
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     let traces = arguments.trace.is_some();
     // What is looked at is a window's rounds.
-    let mut setup = match traces {
+    let setup = match traces {
         true => arguments.common.setup()?,
         false => arguments.common.open_setup()?,
     };
@@ -69,84 +64,187 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if let Some(folder) = &arguments.save {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
-    let engine = open_engine(setup.device)?;
-    let mut instances = Instances::new(engine, &setup, 0)?;
-    let (mut rounds, chosen) = if traces {
-        instances.start(&mut setup)?;
-        let transfer = match setup.switches.transfer {
-            TransferChoice::Cells => Transfer::Cells,
-            _ => Transfer::Bits,
-        };
-        instances.set_picture(Some(PicturePlan {
-            transfer,
-            ..PicturePlan::BITS
-        }))?;
-        (instances.stoppable_rounds(setup.generations_per_round), None)
-    } else {
-        let requested = arguments.common.requested();
-        let generations = Some(arguments.generations);
-        let plan = instances.start_fastest(&mut setup, &requested, generations)?;
-        (plan.rounds(RUN_ROUND), Some(plan))
+    let waiting = Waiting::start(tr!("its start"));
+    let requested = arguments.common.requested();
+    let prepare: Box<Prepare> = match traces {
+        true => Box::new(prepare_traced),
+        false => Box::new(|instances, setup, generations| {
+            let plan = instances.start_fastest(setup, &requested, Some(generations))?;
+            Ok(Entered {
+                rounds: plan.rounds(RUN_ROUND),
+                plan: Some(plan),
+            })
+        }),
     };
-    // Compiling a rule's kernel is not stepping.
-    instances.load()?;
-    instances.finish()?;
-    let device = devices(&instances);
-    // Before, there is nothing to lose.
-    let stop = match arguments.generations {
-        0 => Arc::default(),
-        _ => stop_by_signal(),
-    };
+    let mut run = Run::start(setup, arguments.generations, prepare)?;
+    if arguments.generations > 0 {
+        waiting.step();
+    }
+    let setup = run.setup();
     tracing::debug!("stepping by {}, {:?}", setup.kernel.name, setup.switches);
-    let mut traced = VecDeque::new();
-    let mut progress = Progress::new(&setup, arguments.generations);
-    let began = Instant::now();
-    let done = instances.run_rounds(arguments.generations, &mut rounds, traces, &mut |event| {
+    let mut stepping = Stepping {
+        progress: Progress::new(setup, arguments.generations),
+        traced: VecDeque::new(),
+        began: Instant::now(),
+        waiting,
+    };
+    let finished = loop {
+        match finish(&mut run, &mut stepping, arguments) {
+            Ok(finished) => break finished,
+            Err(error) => go_on(&mut run, &mut stepping, error.downcast()?, arguments)?,
+        }
+    };
+    report(&run, finished, arguments)
+}
+
+/// Prepares instances whose rounds are traced.
+fn prepare_traced(instances: &mut Instances, setup: &mut Setup, _: u64) -> engine::Result<Entered> {
+    instances.start(setup)?;
+    let transfer = match setup.switches.transfer {
+        TransferChoice::Cells => Transfer::Cells,
+        _ => Transfer::Bits,
+    };
+    instances.set_picture(Some(PicturePlan {
+        transfer,
+        ..PicturePlan::BITS
+    }))?;
+    Ok(Entered {
+        rounds: instances.stoppable_rounds(setup.generations_per_round),
+        plan: None,
+    })
+}
+
+/// What accompanies a run while it steps.
+struct Stepping {
+    progress: Progress,
+    /// The last rounds, if they are traced.
+    traced: VecDeque<TimedRound>,
+    began: Instant,
+    waiting: Waiting,
+}
+
+/// What a run came to.
+struct Finished {
+    took: Duration,
+    population: Vec<u64>,
+}
+
+/// Steps what is left, and writes the files.
+fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> Result<Finished> {
+    let Stepping {
+        progress,
+        traced,
+        began,
+        waiting,
+    } = stepping;
+    waiting.next(tr!("the next round"));
+    run.step(arguments.trace.is_some(), &mut |event| {
         if let Event::Round {
             generations, timed, ..
         } = event
         {
+            waiting.next(tr!("the next round"));
             progress.add(generations);
             traced.extend(timed);
             if traced.len() > ROUNDS_TRACED {
                 traced.pop_front();
             }
         }
-        match stop.load(Ordering::Acquire) {
+        match waiting.is_interrupted() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
     })?;
     let took = began.elapsed();
     progress.clear();
-    let stopped = done < arguments.generations;
-    if stopped {
-        say(&tr!(
-            "stopped after {done} of {all} generations",
-            done = grouped(done),
-            all = grouped(arguments.generations)
-        ));
-    }
-    let mut results = instances.results()?;
+    waiting.next(tr!("the results"));
+    let (setup, generation) = (run.setup().clone(), run.generation());
+    let mut results = run.results()?;
     let population = results.populations()?;
     if let Some(folder) = &arguments.save {
-        let generation = setup.start.generation().saturating_add(done);
-        save_all(folder, &mut results, &setup, generation)?;
+        let rows = |i: usize, take: &mut Take| {
+            waiting.next(tr!("the results"));
+            results.rows(i, take)
+        };
+        save_all(folder, rows, &setup, generation)?;
     }
     if let Some(path) = &arguments.trace {
-        let device = instances.engine().devices()[0].name.clone();
-        write_atomically(path, |out| write_chrome(&traced, &device, out))?;
+        let device = run.instances().engine().devices()[0].name.clone();
+        write_atomically(path, |out| write_chrome(&*traced, &device, out))?;
     }
+    Ok(Finished { took, population })
+}
+
+/// Goes on after an error of the engine, on the devices that are left. Where there is none, saves the
+/// newest copy of the lattices.
+fn go_on(
+    run: &mut Run,
+    stepping: &mut Stepping,
+    error: EngineError,
+    arguments: &RunArguments,
+) -> Result<()> {
+    stepping.progress.clear();
+    if !run.can_recover(&error) {
+        return Err(error.into());
+    }
+    stepping.traced.clear(); // another device has another clock
+    stepping.waiting.next(tr!("its start"));
+    let why = error.reason();
+    let setup = run.setup().clone();
+    match run.recover(error) {
+        Ok(Recovery { generation, again }) => {
+            stepping.progress.done = run.done();
+            say(&tr!(
+                "the engine was lost ({why}); the run goes on from generation {generation} on {device}, and steps {again} generations again",
+                why = why,
+                generation = grouped(generation),
+                device = devices(run.instances()),
+                again = grouped(again)
+            ));
+            Ok(())
+        }
+        Err(error) => {
+            let generation = run.copied_generation();
+            let saved = match &arguments.save {
+                None => tr!("nothing is saved without --save").into(),
+                Some(folder) => {
+                    let rows = |i: usize, take: &mut Take| {
+                        let lattice = run.copied_lattice(i)?;
+                        Ok(take(lattice.words()))
+                    };
+                    save_all(folder, rows, &setup, generation)?;
+                    tr!(
+                        "generation {generation} is saved in {folder}",
+                        generation = grouped(generation),
+                        folder = folder.display()
+                    )
+                }
+            };
+            tracing::debug!("no device goes on: {error}");
+            anyhow::bail!(tr!(
+                "the run has no device left ({why}), and {saved}; check nvidia-smi, or use --device auto",
+                why = why,
+                saved = saved
+            ))
+        }
+    }
+}
+
+/// Prints what a run came to.
+fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()> {
+    let (setup, done) = (run.setup(), run.done());
+    let Entered { rounds, plan } = run.entered();
     // The last rounds may have been planned longer than the run.
     let generations_per_round = match arguments.common.requested().generations {
         Some(requested) => requested,
         None => u64::from(rounds.generations()).min(arguments.generations.max(1)) as u32,
     };
     let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
-    let seconds = took.as_secs_f64();
+    let seconds = finished.took.as_secs_f64();
+    let stopped = done < arguments.generations;
     let report = Report {
-        engine: instances.engine().name(),
-        device,
+        engine: run.instances().engine().name(),
+        device: devices(run.instances()),
         kernel: setup.kernel.name,
         instances: setup.instances,
         width: setup.size.width(),
@@ -154,22 +252,41 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         generations: done,
         wall_ms: seconds * 1e3,
         cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
-        population,
+        population: finished.population,
         streams: setup.switches.streams.to_string(),
         graphs: setup.switches.graphs,
         generations_per_round,
-        chosen_by: chosen.map_or("options", chosen_by),
+        chosen_by: plan.map_or("options", chosen_by),
         stopped,
     };
     if arguments.json {
-        return print(&serde_json::to_string(&report)?);
+        print(&serde_json::to_string(&report)?)?;
+    } else {
+        print_for_people(&report, *plan, setup, arguments)?;
     }
-    if let Some(plan) = chosen.filter(|plan| plan.choices > 1 && done > 0) {
-        print(&choice(&report, &plan))?;
+    match stopped {
+        false => Ok(()),
+        true => Err(Interrupted(tr!(
+            "stopped after {done} of {all} generations",
+            done = grouped(done),
+            all = grouped(arguments.generations)
+        ))
+        .into()),
+    }
+}
+
+fn print_for_people(
+    report: &Report,
+    plan: Option<FastestPlan>,
+    setup: &Setup,
+    arguments: &RunArguments,
+) -> Result<()> {
+    if let Some(plan) = plan.filter(|plan| plan.choices > 1 && report.generations > 0) {
+        print(&choice(report, &plan))?;
     }
     let files = [
         started_from(&arguments.common.pattern),
-        written(arguments, &setup),
+        written(arguments, setup),
     ];
     print(&tr!(
         "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cells/s, {alive} alive",
@@ -223,21 +340,6 @@ fn written(arguments: &RunArguments, setup: &Setup) -> Option<String> {
 fn rle_file(folder: &Path, instance: usize, instances: usize) -> PathBuf {
     let digits = (instances - 1).to_string().len().max(3);
     folder.join(format!("{instance:0digits$}.rle"))
-}
-
-/// Set by Ctrl+C: the round in flight is the last. A second Ctrl+C does not wait for it.
-fn stop_by_signal() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let signalled = stop.clone();
-    let mut first = None;
-    ctrlc::set_handler(move || {
-        signalled.store(true, Ordering::Release);
-        if first.get_or_insert_with(Instant::now).elapsed() >= NOT_AGAIN {
-            std::process::exit(INTERRUPTED);
-        }
-    })
-    .ok();
-    stop
 }
 
 /// The names of the devices in use.
@@ -368,8 +470,16 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// Writes every lattice to a file, some rows at a time.
-fn save_all(folder: &Path, results: &mut Results, setup: &Setup, generation: u64) -> Result<()> {
+/// Takes a lattice's rows, some at a time.
+type Take<'a> = dyn FnMut(&[u32]) -> io::Result<()> + 'a;
+
+/// Writes every lattice to a file; `rows` passes on an instance's rows from the top.
+fn save_all(
+    folder: &Path,
+    mut rows: impl FnMut(usize, &mut Take) -> engine::Result<io::Result<()>>,
+    setup: &Setup,
+    generation: u64,
+) -> Result<()> {
     let head = Head {
         size: setup.size,
         rule: setup.rule,
@@ -382,7 +492,7 @@ fn save_all(folder: &Path, results: &mut Results, setup: &Setup, generation: u64
         let mut lost = None;
         let saved = write_atomically(&path, |out| {
             let mut file = rle::RowWriter::begin(head, out)?;
-            match results.rows(i, |rows| file.rows(rows)) {
+            match rows(i, &mut |words| file.rows(words)) {
                 Ok(written) => written?,
                 Err(error) => {
                     let why = io::Error::other(error.to_string());

@@ -78,7 +78,7 @@ fn main_page() -> Result<Vec<u8>> {
     Ok(page)
 }
 
-const EXIT_CODES: [(&str, &str); 4] = [
+const EXIT_CODES: [(&str, &str); 5] = [
     ("0", "done"),
     ("1", "a check failed"),
     ("2", "the input or the arguments are wrong"),
@@ -86,6 +86,7 @@ const EXIT_CODES: [(&str, &str); 4] = [
         "3",
         "the machine lacks something: a display, a device, room on the disk",
     ),
+    ("130", "Ctrl+C ended a run, which says what it has done"),
 ];
 
 const VARIABLES: [(&str, &str); 4] = [
@@ -140,7 +141,7 @@ pub(super) fn examples() -> String {
     for (line, what) in EXAMPLES {
         text += &format!("  {line:<widest$}  {what}\n");
     }
-    text + "\nExit codes: 0 done; 1 a check failed; 2 wrong input or arguments; 3 the machine lacks something."
+    text + "\nExit codes: 0 done; 1 a check failed; 2 wrong input; 3 the machine lacks something; 130 Ctrl+C."
 }
 
 /// A text for roff: no character of its own has a meaning there.

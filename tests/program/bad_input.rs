@@ -622,7 +622,7 @@ fn a_limit_on_memory_is_met_with_a_sentence_wherever_it_lies() {
     let folder = scratch();
     // 32 MiB of bits per lattice: from where nothing fits to where all but the last piece does.
     let mut refused = 0;
-    for mib in (120..=600).step_by(24) {
+    for mib in (120..=760).step_by(32) {
         let line = format!(
             "ulimit -v $(({mib} * 1024)); exec {PROGRAM} run -g 0 --size 16384x16384 --instances 1 \
              --kernel bits --device cpu"
@@ -775,7 +775,7 @@ fn a_run_that_is_stopped_saves_whole_files_and_leaves_no_other_behind() {
         signal(running.id(), name);
         signal(running.id(), name);
         let ended = running.end(crate::common::TIMEOUT);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(ended.code, Some(130), "{ended:?}");
         let said = "lifestreams: stopped after";
         assert!(ended.stderr.contains(said), "{ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");

@@ -301,14 +301,6 @@ fn a_lost_context_does_not_end_the_session() {
     }
 }
 
-#[test]
-fn a_lost_context_ends_a_run_in_a_sentence() {
-    let arguments = "run --device cuda --instances 4 --size 48x48 --kernel bits -g 1000";
-    let (code, said) = fails(lifestreams(arguments).env("FAKE_CUDA_FAIL_AFTER", "300"));
-    assert_eq!(code, 3, "{said}");
-    assert!(said.contains("the engine is lost"), "{said}");
-}
-
 /// Whoever looks at streams has all connections, unless something else was said; whoever only
 /// wants speed has the driver's own number.
 #[test]

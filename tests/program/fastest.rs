@@ -116,7 +116,7 @@ fn a_long_run_times_the_kernels_first_and_ctrl_c_ends_it_with_what_was_done() {
     std::thread::sleep(Duration::from_millis(200));
     running.signal("INT");
     let ended = running.end(TIMEOUT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.code, Some(130), "{ended:?}");
     let said = "lifestreams: stopped after ";
     let (_, said) = ended.stderr.split_once(said).expect("that it stopped");
     let (done, rest) = said.split_once(" of ").expect("how many were done");

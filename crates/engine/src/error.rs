@@ -14,6 +14,14 @@ impl EngineError {
         )
     }
 
+    /// What happened, without what it means for the lattices.
+    pub fn reason(&self) -> String {
+        match self {
+            EngineError::ContextLost(why) | EngineError::PartiallyApplied(why) => why.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether a device failed, or has too little memory, at work that another device may do.
     pub fn is_of_device(&self) -> bool {
         matches!(

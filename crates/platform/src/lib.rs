@@ -49,6 +49,18 @@ pub fn timeout(usual: Duration) -> Duration {
     shorter.map_or(usual, |ms| usual.min(Duration::from_millis(ms)))
 }
 
+/// Ends the process, and runs nothing of what else would run at its end: functions of a driver among
+/// that may wait for a call that hangs.
+pub fn exit_at_once(code: i32) -> ! {
+    #[cfg(target_os = "linux")]
+    // SAFETY: it takes a plain number, and nothing of this process runs afterwards.
+    unsafe {
+        libc::_exit(code)
+    }
+    #[cfg(not(target_os = "linux"))]
+    std::process::exit(code)
+}
+
 /// Whether compute threads lower their priority in favour of drawing.
 static DRAWS_FIRST: AtomicBool = AtomicBool::new(false);
 

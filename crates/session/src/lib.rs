@@ -3,7 +3,7 @@
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
 //! [`instances`] holds the lattices and their engine; the bench, `verify` and the lessons use it
-//! directly. [`round`] says what a round does, [`fastest`] how it is done in the least time, [`log`]
+//! directly, [`run`] steps them to a generation. [`round`] says what a round does, [`fastest`] how it is done in the least time, [`log`]
 //! what a session remembers.
 
 mod background;
@@ -14,6 +14,7 @@ pub mod log;
 mod losses;
 mod persistence;
 pub mod round;
+pub mod run;
 mod sampling;
 mod saved;
 #[cfg(test)]

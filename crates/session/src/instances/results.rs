@@ -2,6 +2,7 @@
 //! downloaded some rows at a time, so that the host needs no memory for a lattice.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Instances;
@@ -9,6 +10,7 @@ use super::issue::Kind;
 use engine::{
     EngineError, LatticeId, Measure, Op, Program, Result, Slot, SlotsSpec, StreamId, Transfer,
 };
+use life::Lattice;
 
 /// Words of a slot for rows, of all instances together: enough that a copy of them takes far longer
 /// than its call.
@@ -52,6 +54,20 @@ impl Instances {
         let instances = self;
         Ok(Results { instances, rows })
     }
+
+    /// Copies every lattice to the host, once nothing runs. Rounds download the same pictures
+    /// afterwards.
+    ///
+    /// # Errors
+    /// The engine is lost, or memory is lacking.
+    pub fn copy(&mut self) -> Result<Vec<Arc<Lattice>>> {
+        let (picture, count) = (self.request, self.count);
+        let mut results = self.results()?;
+        let lattices = (0..count).map(|i| results.lattice(i).map(Arc::new));
+        let lattices = lattices.collect::<Result<_>>()?;
+        self.set_picture(picture)?;
+        Ok(lattices)
+    }
 }
 
 impl Results<'_> {
@@ -91,6 +107,20 @@ impl Results<'_> {
         })?;
         counted.expect("counting does not fail");
         Ok(population)
+    }
+
+    /// A lattice, on the host.
+    fn lattice(&mut self, instance: usize) -> Result<Lattice> {
+        let mut lattice = Lattice::try_new(self.instances.size)?;
+        let mut left = lattice.words_mut();
+        let copied = self.rows(instance, |rows| {
+            let (now, later) = std::mem::take(&mut left).split_at_mut(rows.len());
+            now.copy_from_slice(rows);
+            left = later;
+            Ok(())
+        })?;
+        copied.expect("copying does not fail");
+        Ok(lattice)
     }
 
     /// Passes a lattice's bits to `take`, some rows at a time from the top: while it takes them, the
