@@ -1,33 +1,43 @@
 //! Faults of the driver in whatever a session does: each session goes on, or ends in a sentence,
 //! and what it saves is, cell by cell, what its log says. Where one of two GPUs is lost, each
-//! session goes on with the other.
+//! session goes on with the other. It is the part of the campaign of driver faults
+//! (`tests/program/driver_faults.rs`) for which a session is driven by actions.
 #![allow(unsafe_code)] // the environment is set before any other thread is there
 
 #[path = "common/activities.rs"]
 mod activities;
 mod driver;
+#[path = "common/faults.rs"]
+mod faults;
 
 use std::ffi::CString;
+use std::ops::ControlFlow;
+use std::time::Duration;
 
 use activities::{ACTIVITIES, Activity, act, check, prepare, session, settled, wait_for};
+use engine::kernels;
+use faults::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
-use life::Size;
-use model::{DeviceChoice, SessionAction};
+use life::{Size, reference};
+use model::{DeviceChoice, SessionAction, Setup, Start};
+use session::fastest::RoundLength;
+use session::instances::{Event, start_lattice};
+use session::run::{Entered, Run};
 
-/// The calls that a session makes, each with the codes that it answers: out of memory, and an
-/// error that a context does not survive.
-const FAULTS: [(&str, &[i32]); 11] = [
-    ("cuLaunchKernel", &[2, 700]),
-    ("cuMemcpyDtoHAsync_v2", &[2, 700]),
-    ("cuMemcpyHtoDAsync_v2", &[2, 700]),
-    ("cuMemcpyHtoD_v2", &[2, 700]),
-    ("cuEventRecord", &[2, 700]),
-    ("cuEventQuery", &[2, 700]),
-    ("cuStreamWaitEvent", &[2, 700]),
-    ("cuMemAlloc_v2", &[2]),
-    ("cuMemHostAlloc", &[2]),
-    ("cuGraphLaunch", &[2, 700]),
-    ("cuGraphInstantiate_v2", &[2]),
+/// The calls that are always refused for lack of memory here, and lost where there are lattices.
+const PART: [&str; 12] = [
+    "cuLaunchKernel",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyHtoD_v2",
+    "cuEventRecord",
+    "cuEventQuery",
+    "cuStreamWaitEvent",
+    "cuMemAlloc_v2",
+    "cuMemHostAlloc",
+    "cuStreamBeginCapture_v2",
+    "cuGraphLaunch",
+    "cuGraphInstantiateWithFlags",
 ];
 
 /// The fake driver in this process.
@@ -36,8 +46,9 @@ struct Driver(Library);
 impl Driver {
     fn start() -> Driver {
         let path = driver::library();
-        // SAFETY: this program has this one test, and it has started nothing yet.
+        // SAFETY: each test here has a process of its own, and has started nothing yet.
         unsafe {
+            std::env::set_var("LIFESTREAMS_TEST_TIMEOUT_MS", "1000");
             std::env::set_var("LIFESTREAMS_LIBCUDA", &path);
             std::env::set_var("FAKE_CUDA_RECOVERS", "1");
             std::env::set_var("FAKE_CUDA_DEVICES", "2");
@@ -74,15 +85,38 @@ impl Driver {
 fn no_fault_of_the_driver_loses_or_changes_a_cell() {
     let driver = Driver::start();
     ACTIVITIES.into_iter().for_each(do_without_a_fault);
+    let answers = ANSWERS
+        .iter()
+        .filter(|answer| [2, 700].contains(&answer.code));
+    let answers: Vec<_> = answers.filter(|answer| !answer.ends_context).collect();
+    let (struck, all) = strike(&driver, &PART, &answers);
+    assert!(struck * 3 > all, "{struck} faults of {all} struck");
+    for activity in ACTIVITIES {
+        (0..2).for_each(|gpu| lose_one_of_two(&driver, activity, gpu));
+    }
+    lose_a_run(&driver);
+}
+
+/// `scripts/test faults`
+#[test]
+#[ignore = "takes minutes: scripts/test faults"]
+fn the_whole_campaign_in_what_a_session_does() {
+    let driver = Driver::start();
+    strike(&driver, &CALLS, &ANSWERS.iter().collect::<Vec<_>>());
+}
+
+/// Has each of these calls answer so during each activity; how many faults struck, and of how many.
+fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize) {
     let (mut struck, mut ended, mut all) = (0, 0, 0);
     for activity in ACTIVITIES {
-        for (call, codes) in FAULTS {
-            for &code in codes {
-                if call.starts_with("cuGraph") != (activity == Activity::Graphs) {
-                    continue;
-                }
+        for call in calls {
+            let is_of_graphs = call.starts_with("cuGraph") || call.contains("Capture");
+            if is_of_graphs != (activity == Activity::Graphs) {
+                continue;
+            }
+            for &&answer in answers {
                 for after in [0, 5] {
-                    let fault = format!("{call}:{code}:{after}:1");
+                    let fault = fault(call, answer, after, 1);
                     let what = format!("{fault} while {activity:?}");
                     let session = session(activity, DeviceChoice::CudaOrdinal(0));
                     prepare(activity, &session);
@@ -104,11 +138,73 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
             }
         }
     }
-    println!("{all} sessions, {struck} faults struck, {ended} sessions ended by them");
-    assert!(struck * 3 > all, "{struck} faults of {all} struck");
-    driver.arm("");
-    for activity in ACTIVITIES {
-        (0..2).for_each(|gpu| lose_one_of_two(&driver, activity, gpu));
+    println!("{all} sessions, {struck} faults struck, {ended} sessions ended by them; 0 failed");
+    (struck, all)
+}
+
+/// A run that is lost after it has copied its lattices goes on from the copy.
+fn lose_a_run(driver: &Driver) {
+    const PER_ROUND: u32 = 3;
+    let kernel = kernels::find("bits").unwrap();
+    let size = Size::new(45, 37).unwrap();
+    let setup = Setup {
+        start: Start::Soup {
+            density: 0.4,
+            seed: 11,
+        },
+        ..Setup::new(3, size, kernel, DeviceChoice::CudaOrdinal(0))
+    };
+    let prepare = |instances: &mut session::instances::Instances, setup: &mut Setup, _: u64| {
+        instances.start(setup)?;
+        Ok(Entered {
+            rounds: RoundLength::fixed(kernel, PER_ROUND),
+            plan: None,
+        })
+    };
+    let mut run = Run::start(setup.clone(), 1 << 40, Box::new(prepare)).unwrap();
+    // Few generations, so that the reference has few.
+    let mut rounds = 0;
+    let mut some_rounds = |event: Event| {
+        if let Event::Round { .. } = event {
+            std::thread::sleep(Duration::from_millis(20));
+            rounds += 1;
+        }
+        match rounds % 10 {
+            0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    };
+    while run.copied_generation() == 0 {
+        run.step(false, &mut some_rounds).unwrap();
+    }
+    let copied = run.copied_generation();
+    driver.arm("cuLaunchKernel:700:9:1:lost");
+    let lost = loop {
+        if let Err(lost) = run.step(false, &mut some_rounds) {
+            break lost;
+        }
+    };
+    assert!(run.can_recover(&lost), "{lost}");
+    let recovery = run.recover(lost).unwrap();
+    assert!(recovery.generation >= copied, "{}", recovery.generation);
+    assert_eq!(run.generation(), recovery.generation);
+    run.step(false, &mut some_rounds).unwrap();
+    let generation = run.generation();
+    assert!(generation > recovery.generation);
+    let mut results = run.results().unwrap();
+    for instance in 0..setup.instances {
+        let start = start_lattice(&setup, instance).unwrap();
+        let want = reference::run(&start, setup.rule, generation);
+        let mut words = Vec::new();
+        let taken = results.rows(instance, |rows| {
+            words.extend_from_slice(rows);
+            Ok(())
+        });
+        taken.unwrap().unwrap();
+        assert!(
+            words == want.words(),
+            "instance {instance} at generation {generation}"
+        );
     }
 }
 

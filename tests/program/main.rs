@@ -6,6 +6,8 @@
 mod common;
 #[path = "../driver/mod.rs"]
 mod driver;
+#[path = "../common/faults.rs"]
+mod faults;
 #[path = "../common/traced.rs"]
 mod traced;
 
