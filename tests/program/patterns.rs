@@ -377,7 +377,7 @@ fn the_program_takes_every_format_and_the_shelfs_names() {
         let name = format!("file.{}", format.extension());
         fs::write(
             folder.join(&name),
-            written(format, &alone(&pulsar), &Notes::default()),
+            written(format, &expected, &Notes::default()),
         )
         .unwrap();
         assert_eq!(start_of(folder, &name), expected, "{format}");

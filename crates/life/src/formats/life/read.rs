@@ -1,8 +1,8 @@
 //! Reading Life 1.05 and 1.06.
 
 use super::LifeFault;
-use crate::formats::{Corner, Frame};
 use crate::formats::plaintext::{PartFlaw, each_part};
+use crate::formats::{Corner, Frame};
 use crate::rle::read_rule;
 use crate::run::{Extent, Run};
 use crate::text::{self, Flaw, Shown, lines, whole, word};

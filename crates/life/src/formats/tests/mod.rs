@@ -258,7 +258,10 @@ fn small_lattices_come_back_in_the_same_places() {
             }
             lattices.push(lattice);
         }
-        for (lattice, format) in lattices.iter().flat_map(|it| Format::ALL.map(|of| (it, of))) {
+        for (lattice, format) in lattices
+            .iter()
+            .flat_map(|it| Format::ALL.map(|of| (it, of)))
+        {
             let pattern = parse(&plainly(format, lattice));
             assert_eq!(pattern.centred_in(size).unwrap(), *lattice, "{format}");
         }
@@ -267,7 +270,8 @@ fn small_lattices_come_back_in_the_same_places() {
 
 #[test]
 fn a_text_with_positions_has_its_origin_in_the_middle_where_it_fits_so() {
-    let placed = |text: &str, size| crate::testing::live_cells(&parse(text).centred_in(size).unwrap());
+    let placed =
+        |text: &str, size| crate::testing::live_cells(&parse(text).centred_in(size).unwrap());
     let domino = [
         "#Life 1.05\n#P -3 1\n**",
         "#Life 1.06\n-3 1\n-2 1",
