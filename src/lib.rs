@@ -35,4 +35,7 @@
 //! Unsafe code is denied but in `engine::cuda` (the driver's functions) and in the two small
 //! crates `cuda-loader` and `platform`.
 
+// `cli::text` prints, and escapes control characters.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod cli;

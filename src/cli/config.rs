@@ -11,7 +11,7 @@ use directories::ProjectDirs;
 
 use super::failure::BadArguments;
 use super::options::command_line;
-use super::text::{print, printable};
+use super::text::{print, print_text};
 use life::{ReadError, read_regular_file, write_atomically};
 
 /// Options that apply to a single run and cannot be saved.
@@ -165,7 +165,7 @@ pub(super) fn show_path() -> Result<()> {
 pub(super) fn show() -> Result<()> {
     let path = path()?;
     match text_of(&path)? {
-        Some(text) => print(&printable(text.trim_end())),
+        Some(text) => print_text(text.trim_end()),
         None => print(&format!(
             "# no settings; 'lifestreams config save --instances 64' writes {}",
             path.display()

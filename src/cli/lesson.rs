@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::failure::CheckFailed;
 use super::options::LessonArguments;
-use super::text::{print, say};
+use super::text::{print, print_text, say};
 use lang::tr;
 use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome, PartOutcome, Progress};
 use model::Speedup;
@@ -79,8 +79,9 @@ fn list() -> Result<()> {
             ))?;
         }
     }
+    print("")?;
     print(tr!(
-        "\n'lifestreams lesson NAME' runs one, 'lifestreams lesson all' every one"
+        "'lifestreams lesson NAME' runs one, 'lifestreams lesson all' every one"
     ))
 }
 
@@ -90,7 +91,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     let mut broken = None;
     let mut tell_line = |line: String| {
         if told && broken.is_none() {
-            broken = print(&line).err();
+            broken = print_text(&line).err();
         }
     };
     tell_line(format!("{}: {}", lesson.name, lang::text(lesson.title)));
@@ -127,7 +128,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         tell_line(format!("\n{missing}"));
     }
     tell_line(format!("\n{}", outcome.closing));
-    tell_line(tr!("On {} ({}).\n", outcome.device, outcome.engine));
+    tell_line(tr!("On {} ({}).", outcome.device, outcome.engine) + "\n");
     match broken {
         Some(error) => Err(error),
         None => Ok(outcome),

@@ -20,7 +20,7 @@ mod tips;
 mod verify;
 mod window;
 
-use std::io::{IsTerminal, Write as _};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
@@ -93,23 +93,15 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
     } else {
         config::with_settings(bare)?
     };
-    let matches = command
-        .try_get_matches()
-        .unwrap_or_else(|error| refuse(tips::with_sensible_tips(error, &words)));
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| refuse(error));
+    let matches = command.clone().try_get_matches().unwrap_or_else(|error| {
+        // The parser's sentences repeat the words, so it gets them once more with control characters
+        // escaped. It only accepts them then if it could not read them at all, as no UTF-8.
+        let escaped = std::env::args_os().map(|word| life::shown(&word));
+        let error = command.try_get_matches_from(escaped).err().unwrap_or(error);
+        tips::with_sensible_tips(error, &words).exit()
+    });
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     Ok((cli, matches))
-}
-
-/// Prints the argument parser's error and exits. Control characters in it are escaped.
-fn refuse(error: clap::Error) -> ! {
-    let obeyed = |word: std::ffi::OsString| word.to_string_lossy().contains(char::is_control);
-    if !std::env::args_os().any(obeyed) {
-        error.exit(); // in colours, which are a terminal's too
-    }
-    let sentence = error.to_string();
-    // Where stderr is closed there is nobody left to tell.
-    let _ = write!(std::io::stderr(), "{}", text::printable(&sentence));
-    std::process::exit(error.exit_code())
 }
 
 /// Warns about options that have no effect in combination with the others.

@@ -13,7 +13,7 @@ mod waiting;
 use super::failure::{BadArguments, Interrupted};
 use super::options::RunArguments;
 use super::setup::is_standard_input;
-use super::text::{print, printable, say};
+use super::text::{print, say};
 use engine::{EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
@@ -300,10 +300,7 @@ fn print_for_people(
         rate = si(report.cells_per_second),
         alive = report.population.iter().sum::<u64>(),
     ))?;
-    files
-        .iter()
-        .flatten()
-        .try_for_each(|line| print(&printable(line)))
+    files.iter().flatten().try_for_each(|line| print(line))
 }
 
 /// Which patterns a run started from, if any.

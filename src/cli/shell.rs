@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::options::command_line;
-use super::text::print;
+use super::text::print_text;
 use life::{SaveError, write_atomically};
 use model::actions::Topic;
 
@@ -17,13 +17,13 @@ use model::actions::Topic;
 pub(super) fn completions(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command_line(), "lifestreams", &mut script);
-    print(String::from_utf8_lossy(&script).trim_end())
+    print_text(String::from_utf8_lossy(&script).trim_end())
 }
 
 /// Prints the manual's page, or writes it and one for each command into a folder.
 pub(super) fn man(folder: Option<&Path>) -> Result<()> {
     let Some(folder) = folder else {
-        return print(String::from_utf8_lossy(&main_page()?).trim_end());
+        return print_text(String::from_utf8_lossy(&main_page()?).trim_end());
     };
     fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     let write = |name: &str, page: &[u8]| {

@@ -407,7 +407,11 @@ fn a_saved_file_keeps_its_permissions_and_a_link_is_followed() {
     assert_eq!(mode(&folder.join("kept/real.gif")), 0o600);
 }
 
-/// `refuses` finds escapes; the bell is looked for here.
+/// A text with which files and arguments would colour a terminal, sound its bell and forge a line.
+const HOSTILE: &str = "\u{1b}[31mred\u{7}\nlifestreams: forged\tline";
+
+/// `refuses` finds escapes and lines that are none of the program's; bells and tabs are looked for
+/// here.
 #[test]
 fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
     let folder = scratch();
@@ -415,37 +419,46 @@ fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
     let (good, line) = saved_session(folder);
     let refused = |ended: &common::Ended, words: &[&str]| {
         ended.refuses(2, words);
-        assert!(!ended.stderr.contains('\u{7}'), "{ended:?}");
+        assert!(!ended.stderr.contains(['\u{7}', '\t']), "{ended:?}");
     };
-    for (from, to) in [
-        ("\"running\"", r#""\u001b]0;mine\u0007""#),
-        ("\"bits\"", r#""\u001b[31mred\u0007""#),
-        ("\"70x40\"", r#""\u001b[31mred\u0007""#),
-    ] {
-        let broken = good.replacen(from, to, 1);
+    let quoted = serde_json::to_string(HOSTILE).unwrap();
+    for from in ["\"running\"", "\"bits\"", "\"70x40\""] {
+        let broken = good.replacen(from, &quoted, 1);
         assert_ne!(broken, good);
         fs::write(folder.join("s.json"), &broken).unwrap();
         refused(&lifestreams(folder, &line), &["s.json, line ", "u{1b}"]);
     }
+    fs::write(folder.join(format!("{HOSTILE}.rle")), "x = 3, y = 3\nz!").unwrap();
+    fs::write(
+        folder.join("rule.rle"),
+        "x = 3, y = 3, rule = \u{1b}red\u{7}\tline\no!",
+    )
+    .unwrap();
     for word in [
-        "--\u{1b}[31mred\u{7}",
-        "--size=\u{1b}[31mred\u{7}",
-        "--kernel=\u{1b}[31mred\u{7}",
-        "--session=\u{1b}[31mred\u{7}/s.json",
-        "--record=\u{1b}[31mred\u{7}.avi",
-        "\u{1b}[31mred\u{7}",
+        format!("--{HOSTILE}"),
+        format!("--size={HOSTILE}"),
+        format!("--rule={HOSTILE}"),
+        format!("--kernel={HOSTILE}"),
+        format!("--instances={HOSTILE}"),
+        format!("--session={HOSTILE}/s.json"),
+        format!("--record={HOSTILE}.avi"),
+        format!("--pattern={HOSTILE}"),
+        format!("--pattern={HOSTILE}.rle"),
+        "--pattern=rule.rle".into(),
+        HOSTILE.into(),
     ] {
         let mut command = program(folder);
-        let words = ["--display", "none", "--frames", "1", word];
+        let words = ["--display", "none", "--frames", "1", &word];
         refused(&common::run(command.args(words)), &["red"]);
     }
     let config = lifestreams(folder, "config path").done().stdout;
     let config = Path::new(config.trim());
     fs::create_dir_all(config.parent().unwrap()).unwrap();
     for text in [
-        r#""\u001b[31mred\u0007" = 1"#,
-        r#"kernel = "\u001b[31mred\u0007""#,
-        "# \u{1b}[31mred\u{7}\ninstances = 3\n",
+        format!("{quoted} = 1"),
+        format!("kernel = {quoted}"),
+        format!("{quoted} = [1]"),
+        "# \u{1b}[31mred\u{7}\ninstances = 3\n".into(),
     ] {
         fs::write(config, text).unwrap();
         refused(
@@ -454,6 +467,65 @@ fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
         );
         let shown = lifestreams(folder, "config");
         assert!(!shown.stdout.contains(['\u{1b}', '\u{7}']), "{shown:?}");
+    }
+}
+
+/// Names with line breaks are good names: what is done with them is said in whole lines.
+#[test]
+fn no_name_of_a_file_or_folder_forges_a_line() {
+    let folder = scratch();
+    let folder = folder.path();
+    let inner = folder.join(HOSTILE);
+    fs::create_dir(&inner).unwrap();
+    let own = |name: &str| format!("{HOSTILE}/{name}");
+    let pattern = format!("#N {HOSTILE}\n#O {HOSTILE}\nx = 3, y = 3, rule = LifeHistory\nA.!")
+        .replace("\nlifestreams", "\n#C lifestreams");
+    fs::write(inner.join("a.rle"), pattern).unwrap();
+    let (a, b, json, png, gif) = (
+        own("a.rle"),
+        own("b"),
+        own("s.json"),
+        own("a.png"),
+        own("a.gif"),
+    );
+    let start = ["--device", "cpu", "--size", "8x8"];
+    for (words, lines) in [
+        // The pattern's remark and the figures, and the two files' names.
+        (
+            &["run", "-g", "1", "--pattern", &a, "--save", &b][..],
+            [1, 4],
+        ),
+        (&["snapshot", "-o", &png], [0, 0]),
+        (
+            &["--display", "none", "--frames", "1", "--session", &json],
+            [2, 1],
+        ),
+        (
+            &["--display", "none", "--frames", "1", "--session", &json],
+            [3, 1],
+        ),
+        (
+            &["--display", "none", "--frames", "1", "--record", &gif],
+            [0, 0],
+        ),
+    ] {
+        let ended = common::run(program(folder).args(words).args(start));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let said = [&ended.stderr, &ended.stdout];
+        assert_eq!(said.map(|text| text.lines().count()), lines, "{ended:?}");
+        for text in said {
+            assert!(!text.contains(['\u{1b}', '\u{7}', '\t']), "{ended:?}");
+            assert!(!text.contains("\nlifestreams: forged"), "{ended:?}");
+        }
+    }
+    for words in [&["config", "path"][..], &["config"], &["config", "save"]] {
+        let mut command = program(folder);
+        let ended = common::run(command.args(words).env("XDG_CONFIG_HOME", &inner));
+        assert_eq!(
+            (ended.code, ended.stdout.lines().count()),
+            (Some(0), 1),
+            "{ended:?}"
+        );
     }
 }
 

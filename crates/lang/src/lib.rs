@@ -15,6 +15,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -133,6 +134,31 @@ pub fn closed(text: String) -> String {
     closed
 }
 
+/// The text with its control characters escaped, except those to keep: what files, folders and
+/// arguments are called must not break a line, move a cursor or sound a bell.
+pub fn escape_controls<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
+    let is_escaped = |letter: char| letter.is_control() && !keep.contains(&letter);
+    if !text.contains(is_escaped) {
+        return text.into();
+    }
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match is_escaped(letter) {
+            true => escaped.extend(letter.escape_default()),
+            false => escaped.push(letter),
+        }
+    }
+    escaped.into()
+}
+
+/// Like [`escape_controls`], for a text of one line: all of them are escaped.
+pub fn single_line(text: String) -> String {
+    match escape_controls(&text, &[]) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(escaped) => escaped,
+    }
+}
+
 /// Units that stay in the line of their number.
 const UNITS: [&str; 12] = [
     "%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB", "×", "x",
@@ -176,7 +202,8 @@ pub fn align_left(text: &str, columns: usize) -> String {
 }
 
 /// A text in this thread's language. `tr!("one each")` is a `&'static str`. With values, which are
-/// positional (`{}`) or named (`{n}`), `tr!("{n} of {}", all, n = 3)` is a `String`.
+/// positional (`{}`) or named (`{n}`), `tr!("{n} of {}", all, n = 3)` is a `String` of one line:
+/// control characters in the values are escaped.
 #[macro_export]
 macro_rules! tr {
     ($text:literal $(,)?) => {
@@ -184,8 +211,10 @@ macro_rules! tr {
     };
     ($text:literal, $($values:tt)+) => {
         match $crate::translated($text) {
-            None => format!($text, $($values)+),
-            Some(template) => $crate::closed($crate::runtime_format!(template, $($values)+)),
+            None => $crate::single_line(format!($text, $($values)+)),
+            Some(template) => $crate::single_line($crate::closed(
+                $crate::runtime_format!(template, $($values)+)
+            )),
         }
     };
 }

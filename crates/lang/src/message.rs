@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::{Language, language, with};
+use crate::{Language, language, single_line, with};
 
 /// A sentence in every language: what happened is put into words once, and switching the language
-/// changes what is already on screen.
+/// changes what is already on screen. It is one line: control characters are escaped.
 ///
 /// [`message!`](crate::message) makes one from the text that [`tr!`](crate::tr) takes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
@@ -20,10 +20,8 @@ pub struct Message {
 impl Message {
     /// The sentence that `say` gives in each language.
     pub fn new<T: Into<String>>(say: impl Fn() -> T) -> Message {
-        let [english, chinese] = [Language::English, Language::Chinese].map(|language| {
-            let text: String = with(language, || say().into());
-            text
-        });
+        let [english, chinese] = [Language::English, Language::Chinese]
+            .map(|language| single_line(with(language, || say().into())));
         Message {
             chinese: (chinese != english).then(|| chinese.into()),
             english: english.into(),
@@ -57,7 +55,7 @@ impl fmt::Display for Message {
 impl<T: Into<String>> From<T> for Message {
     fn from(text: T) -> Message {
         Message {
-            english: text.into().into(),
+            english: single_line(text.into()).into(),
             chinese: None,
         }
     }

@@ -27,6 +27,24 @@ fn a_thread_may_have_its_own() {
 }
 
 #[test]
+fn no_value_breaks_a_line_moves_the_cursor_or_sounds_the_bell() {
+    let hostile = "a\u{1b}]0;title\u{7}\rb\u{9b}31m\n\tc";
+    let escaped = "a\\u{1b}]0;title\\u{7}\\rb\\u{9b}31m\\n\\tc";
+    for language in [Language::English, Language::Chinese] {
+        let said = with(language, || tr!("up to {} ahead", hostile));
+        assert!(said.contains(escaped) && !said.contains(char::is_control));
+    }
+    for message in [crate::message!("up to {} ahead", hostile), hostile.into()] {
+        assert!(message.contains(escaped), "{message}");
+    }
+    assert_eq!(escape_controls(hostile, &[]), escaped);
+    assert_eq!(
+        escape_controls("两行\n\tü\u{7}", &['\n', '\t']),
+        "两行\n\tü\\u{7}"
+    );
+}
+
+#[test]
 fn a_number_keeps_its_unit_and_a_size_stays_whole() {
     for (text, want) in [
         (

@@ -109,8 +109,8 @@ impl Pattern {
         }
     }
 
-    /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`, whose
-    /// ending counts where the text itself does not tell its [`Format`].
+    /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`, with
+    /// control characters escaped, whose ending counts where the text itself does not tell its [`Format`].
     ///
     /// # Errors
     /// If it is no pattern: the first thing that is wrong, with its line and column.
@@ -118,7 +118,7 @@ impl Pattern {
         name: impl Into<String>,
         text: impl Into<Vec<u8>>,
     ) -> Result<Pattern, PatternError> {
-        let (name, text) = (name.into(), text.into());
+        let (name, text) = (shown(name.into()), text.into());
         let at_start = |flaw| Located::new(&[], flaw);
         let read = packed::unpacked(text)
             .map_err(at_start)
@@ -139,7 +139,7 @@ impl Pattern {
         }
     }
 
-    /// The name: the path as it was given.
+    /// The name: the path as it was given, with control characters escaped.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,6 +1,5 @@
 //! Names and numbers formatted for messages.
 
-use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -8,24 +7,7 @@ use lang::tr;
 
 /// A file's name or path with control characters escaped, so that it cannot affect a terminal.
 pub fn shown(path: impl AsRef<Path>) -> String {
-    let text = path.as_ref().display().to_string();
-    escape_controls(&text, &[]).into_owned()
-}
-
-/// A text with control characters escaped, except those to keep.
-pub fn escape_controls<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
-    let is_escaped = |letter: char| letter.is_control() && !keep.contains(&letter);
-    if !text.contains(is_escaped) {
-        return text.into();
-    }
-    let mut escaped = String::new();
-    for letter in text.chars() {
-        match is_escaped(letter) {
-            true => escaped.extend(letter.escape_default()),
-            false => escaped.push(letter),
-        }
-    }
-    escaped.into()
+    lang::single_line(path.as_ref().display().to_string())
 }
 
 /// The letters and digits of a name, in lower case, with `&` as "and": for comparing names however

@@ -154,28 +154,50 @@ fn restore() {
     }
 }
 
-/// Writes to stderr, or, while the terminal shows panels, to where it is kept until then.
+/// Writes events of the log to stderr, or, while the terminal shows panels, to where they are kept until
+/// then. What an event says, such as a file's name, cannot break its line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogWriter;
 
+/// An event as one line: its control characters are escaped, except those of the log's own colours.
+fn as_line(event: &[u8]) -> String {
+    let text = String::from_utf8_lossy(event);
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    format!("{}\n", lang::escape_controls(text, &['\u{1b}']))
+}
+
 impl Write for LogWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    /// Writes a whole event, as the log does.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         use std::io::IsTerminal as _;
+        let line = as_line(event);
         match BUFFERED_LOG.lock() {
             // What goes to a file disturbs nobody.
             Ok(mut buffered)
                 if TERMINAL_ACQUIRED.load(Ordering::Acquire) && io::stderr().is_terminal() =>
             {
                 if buffered.len() < 1 << 20 {
-                    buffered.extend_from_slice(bytes);
+                    buffered.extend_from_slice(line.as_bytes());
                 }
-                Ok(bytes.len())
             }
-            _ => io::stderr().write(bytes),
+            _ => io::stderr().write_all(line.as_bytes())?,
         }
+        Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         io::stderr().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_line;
+
+    #[test]
+    fn an_event_is_one_line_in_its_colours() {
+        let event = "\u{1b}[33m WARN\u{1b}[0m a\nERROR forged\tline\u{7}\n";
+        let line = "\u{1b}[33m WARN\u{1b}[0m a\\nERROR forged\\tline\\u{7}\n";
+        assert_eq!(as_line(event.as_bytes()), line);
     }
 }

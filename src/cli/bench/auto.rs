@@ -9,6 +9,7 @@ use anyhow::Result;
 use std::time::Duration;
 
 use super::{Record, Table, fits, setup};
+use crate::cli::text::say;
 use life::{Rule, Size, write_atomically};
 use model::{DeviceChoice, PicturePlan, Setup, Streams, Switches};
 use session::fastest::{
@@ -130,10 +131,7 @@ fn runs(device: DeviceChoice) -> Result<Vec<RecordedRun>> {
                 match run(&setup) {
                     Ok(run) => runs.push(run),
                     Err(error) => {
-                        eprintln!(
-                            "lifestreams: left out: {instances} × {}: {error}",
-                            setup.size
-                        );
+                        say(&format!("left out: {instances} × {}: {error}", setup.size));
                     }
                 }
             }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::{Table, fits, setup, shown, spread};
-use crate::cli::text::print;
+use crate::cli::text::{print, say};
 use life::{Lattice, Rule, Size, reference};
 use model::{DeviceChoice, Setup, Streams, Switches};
 use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, Timed};
@@ -91,7 +91,7 @@ pub(super) fn table(device: DeviceChoice, small: bool, quiet: bool) -> Result<Ta
         let found = match measure(&setup, run) {
             Ok(found) => found,
             Err(error) => {
-                eprintln!("lifestreams: left out: {what}: {error:#}");
+                say(&format!("left out: {what}: {error:#}"));
                 continue;
             }
         };

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::options::BenchArguments;
-use super::text::print;
+use super::text::{print, print_text, say};
 use engine::cpu::CpuEngine;
 use engine::kernels;
 use life::Size;
@@ -56,7 +56,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     let on_cpu = record.engine == "cpu";
     let mut add = |table: Table| -> Result<()> {
         if !quiet {
-            print(&table.shown())?;
+            print_text(&table.shown())?;
         }
         record.add(table);
         Ok(())
@@ -97,7 +97,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
             auto::write(folder, &record, measured)?;
         }
         if !quiet {
-            print(&table.shown())?;
+            print_text(&table.shown())?;
         }
         record.add(table);
     }
@@ -112,7 +112,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         }
     }
     if quiet {
-        print(&serde_json::to_string_pretty(&record)?)
+        print_text(&serde_json::to_string_pretty(&record)?)
     } else {
         Ok(())
     }
@@ -136,7 +136,7 @@ fn measure_ladder(arguments: &BenchArguments, record: &mut Record) -> Result<()>
         print(&format!("ladder: {}: {said}", kernel.name))
     })?;
     if !quiet {
-        print(&ladder::text(&ladder))?;
+        print_text(&ladder::text(&ladder))?;
     }
     record.ladder = Some(ladder);
     Ok(())
@@ -174,7 +174,9 @@ fn fits(setup: &Setup) -> Result<bool> {
     let fits = memory.is_some_and(|memory| bytes < memory / 2);
     if !fits {
         let (instances, size) = (setup.instances, setup.size);
-        eprintln!("lifestreams: left out: {instances} × {size}, too large for this device");
+        say(&format!(
+            "left out: {instances} × {size}, too large for this device"
+        ));
     }
     Ok(fits)
 }

@@ -39,10 +39,10 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// One that is always possible.
+    /// One that is always possible. Control characters in its text are escaped.
     pub(super) fn of(text: String, request: UiRequest) -> Entry {
         Entry {
-            text,
+            text: lang::single_line(text),
             english: String::new(),
             search: &[],
             keys: String::new(),
