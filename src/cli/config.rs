@@ -71,6 +71,7 @@ fn text_of(path: &Path) -> Result<Option<String>> {
         Ok(bytes) => Ok(Some(
             String::from_utf8(bytes).map_err(|error| failed(error.to_string()))?,
         )),
+        Err(ReadError::Empty) => Ok(Some(String::new())),
         Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error.to_string()).into()),
     }

@@ -82,7 +82,8 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
             "x = 9, y = 9, rule = B3/S23:T8,8\n9o!",
             ["9x1 cells", "use --size 9x8 --kernel auto"],
         ),
-        ("", ["line 1, column 1", "without a header"]),
+        ("", ["it is 0 bytes long", "name a pattern file"]),
+        ("\n", ["line 2, column 1", "without a header"]),
         (
             "#C nothing but comments\n#\n\n",
             ["line 4", "without a header"],
@@ -133,7 +134,7 @@ fn no_truncation_of_a_pattern_file_and_no_noise_brings_it_down() {
             .iter()
             .position(|&byte| byte == b'\n')
             .unwrap();
-    for length in (0..=end).step_by(7).chain([end]) {
+    for length in (7..=end).step_by(7).chain([end]) {
         let folder = scratch();
         fs::write(folder.path().join("file.rle"), &gun[..length]).unwrap();
         let ended = lifestreams(folder.path(), "run -g 0 --size 64 --pattern file.rle");
@@ -186,6 +187,8 @@ fn what_is_no_readable_file_is_named_with_its_remedy() {
         ("folder", "it is a folder; name a pattern file"),
         ("fifo", "not a regular file; name a pattern file"),
         ("/dev/zero", "not a regular file; name a pattern file"),
+        // Regular by its kind, but whoever reads it waits for the kernel's next message.
+        ("/proc/kmsg", "it is 0 bytes long; name a pattern file"),
     ] {
         let ended = lifestreams(folder, &format!("run -g 1 --pattern {name}"));
         ended.refuses(2, &[name, words]);

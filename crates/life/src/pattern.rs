@@ -396,7 +396,7 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
     read_regular_file(path, Pattern::MAX_FILE).map_err(|error| match error {
         ReadError::Io(error) => why_unreadable(error),
         ReadError::NoMemory(_) => error.to_string(),
-        ReadError::NotRegular(_) | ReadError::TooLong(_) => {
+        ReadError::NotRegular(_) | ReadError::Empty | ReadError::TooLong(_) => {
             tr!("{error}; name a pattern file", error = error)
         }
     })

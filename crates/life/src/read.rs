@@ -14,6 +14,9 @@ pub enum ReadError {
     /// The path is a folder, a pipe or a device.
     #[error("{}", tr!("it is {what}", what = .0))]
     NotRegular(&'static str),
+    /// The file's length is 0: it is empty, or made while it is read, as those of `/proc`.
+    #[error("{}", tr!("it is 0 bytes long"))]
+    Empty,
     /// The file is longer than this limit in bytes.
     #[error("{}", tr!("it is more than {limit} long", limit = in_bytes(*.0)))]
     TooLong(u64),
@@ -25,7 +28,8 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
-/// A regular file's bytes, if there are no more than `limit` of them.
+/// A regular file's bytes, if there are no more than `limit` of them. A file whose length is 0 is not
+/// opened, since some of those that the system makes while they are read never end.
 ///
 /// # Errors
 /// Each case of [`ReadError`].
@@ -41,6 +45,9 @@ pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> 
         )));
     }
     let length = about.len();
+    if length == 0 {
+        return Err(ReadError::Empty);
+    }
     if length > limit {
         return Err(ReadError::TooLong(limit));
     }

@@ -105,9 +105,12 @@ const MAX_INSTANCES: usize = 4096;
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 30;
 
-/// The first bytes of a file; `None` for what is no file, which may block when read.
+/// The first bytes of a file; `None` for what is no file or has no length, which may block when read.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
-    path.metadata().ok().filter(|it| it.is_file())?;
+    let about = path.metadata().ok()?;
+    if !about.is_file() || about.len() == 0 {
+        return None;
+    }
     let mut text = Vec::new();
     let file = std::fs::File::open(path).ok()?;
     file.take(64).read_to_end(&mut text).ok()?;

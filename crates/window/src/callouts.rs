@@ -57,6 +57,7 @@ impl Callouts {
         };
         let shown = match read_regular_file(path, MAX_BYTES) {
             Ok(bytes) => left(&String::from_utf8_lossy(&bytes)),
+            Err(ReadError::Empty) => left(""),
             Err(ReadError::Io(error)) if error.kind() == ErrorKind::NotFound => left(""),
             Err(_) => Vec::new(),
         };
