@@ -37,6 +37,19 @@ fn last_generation(ended: &Ended) -> u64 {
 }
 
 #[test]
+fn few_open_files_are_enough() {
+    let folder = scratch();
+    for line in ["run -g 1", "--display none --rounds 1"] {
+        for limit in [4, 8, 16] {
+            let mut shell = command("sh", folder.path());
+            let line = format!("ulimit -n {limit} && exec {PROGRAM} {line} {SMALL}");
+            let ended = run(shell.args(["-c", &line]));
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+        }
+    }
+}
+
+#[test]
 fn frames_and_rounds_end_it() {
     let folder = scratch();
     let ended = lifestreams(folder.path(), &format!("--frames 10 {SMALL}"));

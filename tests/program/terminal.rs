@@ -102,6 +102,30 @@ impl Drop for Tmux {
     }
 }
 
+/// The library of the terminal waits for ever where it can open no file.
+#[test]
+fn few_open_files_are_an_error_or_enough() {
+    let tmux = Tmux::start(100, 30);
+    for limit in [4, 5, 8, 12, 64] {
+        let line =
+            format!("ulimit -n {limit}; exec {PROGRAM} {SMALL} --display terminal --frames 1");
+        tmux.type_line(&format!(
+            "(sh -c '{line}') 2>said; echo $? >code; touch over"
+        ));
+        wait_for("the end", || fs::remove_file(tmux.path().join("over")).ok());
+        let read = |name: &str| fs::read_to_string(tmux.path().join(name)).unwrap();
+        let (code, said) = (read("code"), read("said"));
+        match limit {
+            64 => assert_eq!(code.trim(), "0", "{said}"),
+            _ => {
+                assert_eq!(code.trim(), "3", "{limit}: {said}");
+                assert!(said.contains("cannot open 16 more files"), "{said}");
+                assert_eq!(said.lines().count(), 1, "{said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     let tmux = Tmux::start(100, 30);

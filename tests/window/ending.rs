@@ -4,7 +4,9 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait_for};
+use crate::common::{
+    PROGRAM, Running, TIMEOUT, command, lifestreams, names, program, run, scratch, wait_for,
+};
 use crate::display::Display;
 use crate::shown::{Shown, says_what_was_found};
 
@@ -18,6 +20,25 @@ fn a_monitor_that_is_not_there_is_an_error_that_lists_them() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("no monitor 'nope'; available: 0 ("), "{said}");
+}
+
+/// Libraries of the window panic where they can open no file.
+#[test]
+fn few_open_files_are_an_error_or_enough() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    for limit in (4..=20).chain([64]) {
+        let mut shell = command("sh", folder.path());
+        let line = format!("ulimit -n {limit} && exec \"$@\"");
+        shell.args(["-c", &line, "sh", PROGRAM, "--display", "window"]);
+        shell.args(["--frames", "1", "--size", "64x64", "--device", "cpu"]);
+        let ended = run(shell.env("DISPLAY", &display.name));
+        match ended.code {
+            Some(0) => assert!(limit > 16, "{limit}: {ended:?}"),
+            _ => ended.refuses(3, &["cannot open 16 more files; raise its limit"]),
+        }
+        assert!(limit < 64 || ended.code == Some(0), "{ended:?}");
+    }
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub fn run<W: SessionHandle>(
     start: impl FnOnce(Wake) -> anyhow::Result<W>,
     options: TerminalOptions,
 ) -> Result<(), TerminalError> {
+    app::check_open_files().map_err(TerminalError::Terminal)?;
     let news = Arc::new(AtomicBool::new(true));
     let woken = news.clone();
     let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));

@@ -79,6 +79,7 @@ pub(super) fn display_lost() -> WindowError {
 }
 
 fn probe(libraries: &[&'static str]) -> Result<(), WindowError> {
+    app::check_open_files().map_err(WindowError::Display)?;
     let missing: Vec<_> = libraries
         .iter()
         .copied()
