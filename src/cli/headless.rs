@@ -9,8 +9,9 @@ use super::options::WindowArguments;
 use super::text::{print, print_to_reader, say};
 use super::window::{continuing, say_saved};
 use engine::{ReduceRegion, Transfer};
-use life::Size;
-use model::{PicturePlan, Setup, Status, StopWhenStill};
+use lang::tr;
+use life::{Size, grouped, time_left};
+use model::{PicturePlan, Recomputing, Setup, Status, StopWhenStill};
 use screen::numbers::si;
 use session::{Session, SessionFile};
 
@@ -119,8 +120,25 @@ fn line(status: &Status) -> String {
     if !figures.is_empty() {
         line += &format!(": {}", figures.join(", "));
     }
-    if let Some(notice) = &status.notice {
+    if let Some(recomputing) = &status.time.recomputing {
+        line += &format!(
+            "; {}; {}",
+            way_to(recomputing),
+            tr!("Ctrl+C ends this and saves what is done")
+        );
+    } else if let Some(notice) = &status.notice {
         line += &format!("; {notice}");
     }
     line
+}
+
+/// How far a saved session is on its way back to where it stood.
+pub(super) fn way_to(recomputing: &Recomputing) -> String {
+    let left = recomputing.seconds_left.map(time_left);
+    tr!(
+        "recomputing generation {target} from the nearest saved lattices: {percent} %, {left} left",
+        target = grouped(recomputing.target),
+        percent = recomputing.percent,
+        left = left.as_deref().unwrap_or("?")
+    )
 }

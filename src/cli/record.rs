@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
+use super::headless::way_to;
 use super::options::WindowArguments;
 use super::text::say;
 use super::window::{continuing, say_saved};
-use model::{SessionAction, Setup};
+use model::{SessionAction, Setup, Status};
 use screen::ViewOptions;
 use session::{Session, SessionFile};
 use view::offscreen::Renderer;
@@ -77,6 +78,7 @@ fn record(
     session.request_view(renderer.request(&session.status(), options));
     let mut said = Instant::now();
     for frame in 0..frames {
+        check_way(&session.status())?;
         if frame > 0 {
             let before = session.status().rounds;
             session.act(SessionAction::StepRound);
@@ -115,12 +117,30 @@ fn record(
     Ok(())
 }
 
+/// Refuses a saved session that takes longer to get to where it stood than is waited for.
+fn check_way(status: &Status) -> Result<(), BadArguments> {
+    let limit = TIMEOUT.as_secs_f64();
+    let too_long = status
+        .time
+        .recomputing
+        .filter(|it| it.seconds_left > Some(limit));
+    match &too_long {
+        Some(recomputing) => Err(BadArguments(format!(
+            "{}, and a recording waits for {limit} s; continue the session without --record first",
+            way_to(recomputing)
+        ))),
+        None => Ok(()),
+    }
+}
+
 fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
     let began = Instant::now();
     while !there() {
-        if let Some(why) = session.status().gives_up() {
+        let status = session.status();
+        if let Some(why) = status.gives_up() {
             bail!("{why}");
         }
+        check_way(&status)?;
         if began.elapsed() > TIMEOUT {
             bail!("no round in {} s; use a smaller --size", TIMEOUT.as_secs());
         }

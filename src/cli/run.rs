@@ -16,7 +16,7 @@ use super::setup::is_standard_input;
 use super::text::{print, say};
 use engine::{EngineError, Transfer};
 use lang::tr;
-use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
+use life::{Head, Notes, SaveError, grouped, rle, time_left, write_atomically};
 use model::PicturePlan;
 use model::Setup;
 use model::TransferChoice;
@@ -438,7 +438,7 @@ impl Progress {
             done = grouped(self.done),
             all = grouped(self.all),
             rate = si(self.cells * per_second),
-            left = time(left)
+            left = time_left(left)
         )
     }
 
@@ -454,17 +454,6 @@ impl Progress {
 fn write_over(line: &str) {
     // Where stderr is closed there is nobody left to tell.
     let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
-}
-
-/// A time to come in whole seconds, minutes and hours.
-fn time(seconds: f64) -> String {
-    let seconds = seconds.ceil() as u64;
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{seconds} s"),
-        (0, _) => format!("{minutes} min {:02} s", seconds % 60),
-        _ => format!("{} h {minutes:02} min", grouped(hours)),
-    }
 }
 
 /// Takes a lattice's rows, some at a time.
@@ -526,12 +515,5 @@ mod tests {
             progress.line(Duration::from_secs(3)),
             "bits: 1,500 of 60,000 generations, 2.00 Tcells/s, 1 min 57 s left"
         );
-    }
-
-    #[test]
-    fn times_to_come_are_whole() {
-        let shown = [0.2, 59.0, 59.4, 3599.0, 7260.0].map(time);
-        let want = ["1 s", "59 s", "1 min 00 s", "59 min 59 s", "2 h 01 min"];
-        assert_eq!(shown, want);
     }
 }

@@ -165,6 +165,46 @@ fn settings_are_written_on_request_alone_and_what_is_typed_wins() {
 }
 
 #[test]
+fn a_session_that_is_too_far_from_its_lattices_says_how_long_it_takes() {
+    let folder = scratch();
+    let folder = folder.path();
+    let (good, line) = saved_session(folder);
+    let mut session: serde_json::Value = serde_json::from_str(&good).unwrap();
+    let far = 1u64 << 62;
+    session["main"]["position"]["generation"] = far.into();
+    fs::write(folder.join("s.json"), session.to_string()).unwrap();
+    let mut command = program(folder);
+    let mut running = Running::start(command.args(line.split(' ')));
+    wait_for("an estimate", || {
+        assert!(running.runs(), "{}", running.said());
+        let printed = running.printed();
+        printed.contains(" years left; Ctrl+C").then_some(())
+    });
+    let said =
+        "recomputing generation 4,611,686,018,427,387,904 from the nearest saved lattices: 0 %";
+    assert!(running.printed().contains(said), "{}", running.printed());
+    running.signal("INT");
+    let ended = running.end(common::TIMEOUT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let text = fs::read_to_string(folder.join("s.json")).unwrap();
+    let saved: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(saved["main"]["position"]["generation"], far);
+    let [before, done] = [1, lattices(&folder.join("s.json"))[0].1];
+    assert!(done > before, "generation {done} is saved");
+    let recording = lifestreams(
+        folder,
+        "--display none --record a.gif --frames 2 --session s.json",
+    );
+    assert_eq!(recording.code, Some(2), "{recording:?}");
+    assert!(
+        recording
+            .stderr
+            .contains(" years left, and a recording waits for 600 s"),
+        "{recording:?}"
+    );
+}
+
+#[test]
 fn a_recording_without_a_display_has_a_frame_a_round() {
     let folder = scratch();
     let folder = folder.path();

@@ -39,6 +39,25 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
+/// A time to come, in the units that matter.
+pub fn time_left(seconds: f64) -> String {
+    const HOURS_A_YEAR: u64 = 8766;
+    let seconds = seconds.ceil() as u64;
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes} min {:02} s", seconds % 60),
+        (..100, _) => format!("{hours} h {minutes:02} min"),
+        (..HOURS_A_YEAR, _) => tr!("{} days", hours / 24),
+        _ => {
+            // Two digits: speed does not stay the same for so long.
+            let years = hours / HOURS_A_YEAR;
+            let unit = 10u64.pow(years.max(1).ilog10().saturating_sub(1));
+            tr!("{} years", grouped(years / unit * unit))
+        }
+    }
+}
+
 /// What went wrong with a file, without the system's number for it.
 pub fn system_reason(error: &std::io::Error) -> String {
     match error.kind() {
@@ -86,6 +105,26 @@ mod tests {
         let busy = std::io::Error::from_raw_os_error(16);
         assert!(busy.to_string().contains("os error"), "{busy}");
         assert!(!said(busy).contains("os error"));
+    }
+
+    #[test]
+    fn a_time_to_come_is_in_units_that_matter() {
+        let day = 86_400.0;
+        for (seconds, words) in [
+            (0.2, "1 s"),
+            (59.0, "59 s"),
+            (59.4, "1 min 00 s"),
+            (117.0, "1 min 57 s"),
+            (3_599.0, "59 min 59 s"),
+            (7_260.0, "2 h 01 min"),
+            (4.5 * day, "4 days"),
+            (300.0 * day, "300 days"),
+            (1_000.0 * day, "2 years"),
+            (366.0 * 345_678.0 * day, "340,000 years"),
+        ] {
+            assert_eq!(time_left(seconds), words);
+        }
+        assert!(time_left(f64::INFINITY).ends_with(" years"));
     }
 
     #[test]

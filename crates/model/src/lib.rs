@@ -33,7 +33,7 @@ pub use population::Series;
 pub use settled::Settled;
 pub use setup::{DeviceChoice, Pace, Setup, Start};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
-pub use status::{AbComparison, Effect, NOTICE_TIME, Status, TimeStatus};
+pub use status::{AbComparison, Effect, NOTICE_TIME, Recomputing, Status, TimeStatus};
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;

@@ -159,6 +159,17 @@ impl Effect {
     }
 }
 
+/// Generations that are computed again, from the nearest snapshot to one that was left.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Recomputing {
+    /// The generation they lead to.
+    pub target: u64,
+    /// How much is done, in percent.
+    pub percent: u8,
+    /// How many seconds the rest takes at the speed so far; unknown while nothing is done.
+    pub seconds_left: Option<f64>,
+}
+
 /// When a session stops by itself, which panels repeat, and how far back it can go.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimeStatus {
@@ -170,9 +181,8 @@ pub struct TimeStatus {
     pub run_to: Option<u64>,
     /// The oldest generation of the selected instance that can be reached by going back.
     pub oldest: Option<u64>,
-    /// While generations are computed again on the way to one that was left: how much of that is
-    /// done, in percent.
-    pub recomputing: Option<u8>,
+    /// The generations that are computed again on the way to one that was left.
+    pub recomputing: Option<Recomputing>,
     /// The instances that were filled with a new soup in the last [`NOTICE_TIME`].
     pub reseeded: Arc<[usize]>,
 }

@@ -135,7 +135,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
         pace: match (status.pace, status.time.recomputing) {
             // What has ended has none.
             _ if status.failed.is_some() => String::new(),
-            (_, Some(percent)) => format!("{percent} %"),
+            (_, Some(recomputing)) => format!("{} %", recomputing.percent),
             (Pace::Unthrottled, None) => tr!("unthrottled").into(),
             (Pace::Maximum, None) => tr!("maximum").into(),
             (pace, None) => tr!("at most {pace}", pace = pace),

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::state::{Mode, Notice, part_of_round};
 use lang::{Message, message};
-use model::Status;
+use life::time_left;
 use model::ladder::recorded;
+use model::{Recomputing, Status};
 
 /// How long a move takes at least that is shown as such.
 const MIN_SHOWN_MOVE: Duration = Duration::from_millis(200);
@@ -65,6 +66,7 @@ impl SessionWorker {
             status.finished = self.state.max_rounds.is_some_and(through)
                 && idle
                 && self.state.cells_known
+                && self.state.moving().is_none()
                 && instances.pending_second_round().is_none();
             if let Some(picture) = instances.own_plan().picture {
                 status.transfer = picture.transfer;
@@ -101,7 +103,7 @@ impl SessionWorker {
         status.waiting_edits = self.waiting_edits();
         status.selected = self.selected;
         let notice = self.notice.as_ref().map(|(text, _)| text.clone());
-        status.notice = self.progress_notice().or(notice);
+        status.notice = self.progress_notice(now).or(notice);
         status.halted = self.halted.clone();
         status.failed = self.failed.clone();
         status
@@ -118,26 +120,39 @@ impl SessionWorker {
         Some(oldest.max(log.start_of(here)).generation)
     }
 
-    /// How much of a move is done, in percent, unless it has only just begun: most are over at once.
-    fn recomputing(&self, now: Instant) -> Option<u8> {
-        let since = self
-            .moving_since
-            .filter(|_| self.state.moving().is_some())?;
+    /// How much of a move is done, unless it has only just begun: most are over at once.
+    fn recomputing(&self, now: Instant) -> Option<Recomputing> {
+        let (moving, since) = (self.state.moving()?, self.moving_since?);
+        let took = now - since;
         let progress = self.state.progress().unwrap_or(0.0);
-        (now - since >= MIN_SHOWN_MOVE).then_some((100.0 * progress) as u8)
+        (took >= MIN_SHOWN_MOVE).then_some(Recomputing {
+            target: moving.target.generation,
+            percent: (100.0 * progress) as u8,
+            seconds_left: (progress > 0.0)
+                .then(|| took.as_secs_f64() * (1.0 - progress) / progress),
+        })
     }
 
     /// The progress of a long move, as a notice.
-    fn progress_notice(&self) -> Option<Message> {
+    fn progress_notice(&self, now: Instant) -> Option<Message> {
         let (moving, progress) = (self.state.moving()?, self.state.progress()?);
         if moving.total < 2 * u64::from(moving.chunk) {
             return None;
         }
         let (target, percent) = (moving.target.generation, (100.0 * progress).floor());
-        Some(message!(
-            "Going to generation {target}: {percent} %; Space stops this",
-            target = target,
-            percent = percent
-        ))
+        let seconds_left = self.recomputing(now).and_then(|it| it.seconds_left);
+        Some(match seconds_left {
+            Some(seconds) => message!(
+                "Going to generation {target}: {percent} %, {left} left; Space stops this",
+                target = target,
+                percent = percent,
+                left = time_left(seconds)
+            ),
+            None => message!(
+                "Going to generation {target}: {percent} %; Space stops this",
+                target = target,
+                percent = percent
+            ),
+        })
     }
 }

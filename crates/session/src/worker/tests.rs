@@ -537,8 +537,24 @@ fn what_is_computed_again_is_no_pause_and_has_no_rates() {
     // Most are over before anyone sees them.
     assert_eq!(made.0.make_status(now).time.recomputing, None);
     let status = made.0.make_status(now + Duration::from_secs(1));
-    assert_eq!(status.time.recomputing, Some(0));
+    let recomputing = status.time.recomputing.unwrap();
+    assert_eq!(
+        (recomputing.target, recomputing.percent),
+        (target.generation, 0)
+    );
     assert_eq!(status.rounds_per_second, 0.0);
+}
+
+#[test]
+fn no_session_is_through_while_generations_are_computed_again() {
+    let mut made = worker(setup(Some(0)));
+    turn_until(&mut made, "the end", |worker| {
+        worker.make_status(Instant::now()).finished
+    });
+    let target = made.0.state.position;
+    let reason = MoveReason::Opening;
+    made.0.state.begin_move(target, reason, Mode::Paused);
+    assert!(!made.0.make_status(Instant::now()).finished);
 }
 
 #[test]

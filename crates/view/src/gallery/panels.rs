@@ -8,7 +8,8 @@ use engine::HostMemory;
 use lang::tr;
 use life::{Lattice, Size};
 use model::{
-    AbComparison, Area, Change, Effect, Finding, Settled, Status, StopWhenStill, Streams, Switches,
+    AbComparison, Area, Change, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
+    Streams, Switches,
 };
 use screen::{Callout, Ghost, Pending, SidePanel, Tool};
 
@@ -78,7 +79,12 @@ fn said() -> Vec<Scenario> {
         Scenario {
             name: "recomputing",
             status: |status| {
-                (status.running, status.time.recomputing) = (false, Some(42));
+                status.running = false;
+                status.time.recomputing = Some(Recomputing {
+                    target: 5_000,
+                    percent: 42,
+                    seconds_left: Some(7.0),
+                });
             },
             ..SCREEN
         },
