@@ -12,6 +12,7 @@ use directories::ProjectDirs;
 use super::failure::BadArguments;
 use super::options::command_line;
 use super::text::{print, print_text};
+use lang::{Message, tr};
 use life::{ReadError, read_regular_file, write_atomically};
 
 /// Options that apply to a single run and cannot be saved.
@@ -44,21 +45,68 @@ pub(super) fn path_of(name: &str) -> Option<PathBuf> {
     Some(folders.config_dir().join(name))
 }
 
-/// The command line with the file's settings as defaults; unchanged if there is no file.
+/// The command line with the file's settings as defaults, without those that `check` finds to conflict
+/// with what is typed, and a note on each of these. Unchanged if there is no file.
 ///
 /// # Errors
 /// The first thing that is wrong in the file, with its line.
-pub(super) fn with_settings(command: Command) -> Result<Command> {
+pub(super) fn with_settings(
+    check: impl Fn(Command) -> Result<()>,
+) -> Result<(Command, Vec<Message>)> {
     let Ok(path) = path() else {
-        return Ok(command);
+        return Ok((command_line(), Vec::new()));
     };
-    match text_of(&path)? {
-        Some(text) => apply(command, &text).map_err(|(line, why)| {
-            let path = path.display();
-            BadArguments(format!("{path}, line {line}: {why}")).into()
-        }),
-        None => Ok(command),
+    let Some(text) = text_of(&path)? else {
+        return Ok((command_line(), Vec::new()));
+    };
+    let path = path.display();
+    let settings = settings_of(&text)
+        .map_err(|(line, why)| BadArguments(format!("{path}, line {line}: {why}")))?;
+    let check = |settings: &[Setting]| check(apply(command_line(), settings));
+    let (kept, dropped) = without_conflicts(settings, |kept| check(kept).is_ok());
+    let note = |setting: &Setting| {
+        let all = [&kept[..], std::slice::from_ref(setting)].concat();
+        Message::new(|| {
+            let why = check(&all).map_or_else(|why| why.to_string(), |()| String::new());
+            tr!(
+                "{path}, line {line}: the default --{name} {value} is left out: {why}",
+                path = path,
+                line = setting.line,
+                name = setting.name,
+                value = setting.value,
+                why = why
+            )
+        })
+    };
+    let notes = dropped.iter().map(note).collect();
+    Ok((apply(command_line(), &kept), notes))
+}
+
+/// Drops settings, the last line first, until `is_valid` accepts the rest, but none without need.
+/// Returns what is kept and what is dropped; drops nothing if even no setting would be valid.
+fn without_conflicts(
+    settings: Vec<Setting>,
+    is_valid: impl Fn(&[Setting]) -> bool,
+) -> (Vec<Setting>, Vec<Setting>) {
+    let valid = (0..=settings.len()).rev();
+    let Some(valid) = valid.into_iter().find(|&most| is_valid(&settings[..most])) else {
+        return (settings, Vec::new());
+    };
+    let mut kept = settings;
+    let mut dropped = kept.split_off(valid);
+    // A line may only be valid with one behind it, such as a kernel with a size.
+    for _ in 0..2 {
+        dropped.retain(|setting| {
+            kept.push(setting.clone());
+            let conflicts = !is_valid(&kept);
+            if conflicts {
+                kept.pop();
+            }
+            conflicts
+        });
     }
+    dropped.reverse();
+    (kept, dropped)
 }
 
 /// The text of the file, if there is one.
@@ -77,9 +125,18 @@ fn text_of(path: &Path) -> Result<Option<String>> {
     }
 }
 
-fn apply(mut command: Command, text: &str) -> Result<Command, (usize, String)> {
-    for Setting { name, value, line } in read(text)? {
-        check(&command, &name, &value).map_err(|why| (line, why))?;
+/// The settings of a file, each of which is an option with its value.
+fn settings_of(text: &str) -> Result<Vec<Setting>, (usize, String)> {
+    let (settings, command) = (read(text)?, command_line());
+    for Setting { name, value, line } in &settings {
+        check(&command, name, value).map_err(|why| (*line, why))?;
+    }
+    Ok(settings)
+}
+
+/// The command line with these defaults.
+fn apply(mut command: Command, settings: &[Setting]) -> Command {
+    for Setting { name, value, .. } in settings {
         let set = |command: Command| -> Command {
             let is_it = |argument: &clap::Arg| argument.get_long() == Some(name.as_str());
             let id = command.get_arguments().find(|argument| is_it(argument));
@@ -93,7 +150,7 @@ fn apply(mut command: Command, text: &str) -> Result<Command, (usize, String)> {
         }
         command = set(command);
     }
-    Ok(command)
+    command
 }
 
 /// The settings of a file, in their order.
@@ -249,7 +306,7 @@ mod tests {
     #[test]
     fn settings_are_usual_values_and_what_is_typed_goes_before_them() {
         let text = "# mine\ninstances = 64\nkernel = \"bits\"\ndensity = 0.25\ngraphs = true\n";
-        let command = apply(command_line(), text).unwrap();
+        let command = apply(command_line(), &settings_of(text).unwrap());
         let seen = |line: &str, name: &str| {
             let words = line.split(' ');
             let matches = command.clone().try_get_matches_from(words).unwrap();
@@ -269,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
-        let wrong = |text: &str| apply(command_line(), text).err().unwrap();
+        let wrong = |text: &str| settings_of(text).err().unwrap();
         for (text, line, words) in [
             (
                 "instances = 64\n\ncolour = \"red\"\n",
@@ -288,6 +345,46 @@ mod tests {
             assert!(why.contains(words), "{text}: {why}");
             assert_eq!(at, line, "{text}: {why}");
         }
+    }
+
+    #[test]
+    fn the_last_lines_that_conflict_are_dropped_and_no_other() {
+        let settings = settings_of(
+            "instances = 4\nkernel = 'resident'\nsize = 64\nstreams = 'batch'\nwait = 'all'\n",
+        );
+        let settings = settings.unwrap();
+        let names = |settings: &[Setting]| -> Vec<String> {
+            settings
+                .iter()
+                .map(|setting| setting.name.clone())
+                .collect()
+        };
+        let of = |is_valid: &dyn Fn(&[&str]) -> bool| {
+            let is_valid = |settings: &[Setting]| {
+                let names: Vec<&str> = settings.iter().map(|it| it.name.as_str()).collect();
+                is_valid(&names)
+            };
+            let (kept, dropped) = without_conflicts(settings.clone(), is_valid);
+            assert_eq!(kept.len() + dropped.len(), settings.len());
+            names(&dropped)
+        };
+        assert!(of(&|_| true).is_empty());
+        // What is typed conflicts by itself.
+        assert!(of(&|_| false).is_empty());
+        // Of two that conflict with one another, the last.
+        let has = |names: &[&str], name: &str| names.contains(&name);
+        let both = |names: &[&str]| has(names, "kernel") && has(names, "streams");
+        assert_eq!(of(&|names| !both(names)), ["streams"]);
+        // One before others, and one that needs one behind it.
+        assert_eq!(of(&|names| !has(names, "instances")), ["instances"]);
+        assert_eq!(
+            of(&|names| !has(names, "wait") && has(names, "kernel") == has(names, "size")),
+            ["wait"]
+        );
+        assert_eq!(
+            of(&|names| names.is_empty()),
+            ["wait", "streams", "size", "kernel", "instances"]
+        );
     }
 
     /// A value of its own, not the default, for each option that can be saved.
@@ -346,7 +443,8 @@ mod tests {
     /// Whether the program starts with these settings, in every form in which they mean something,
     /// and has them.
     fn starts(text: &str, options: &[(String, String)]) {
-        let command = apply(command_line(), text).unwrap_or_else(|why| panic!("{why:?}: {text}"));
+        let settings = settings_of(text).unwrap_or_else(|why| panic!("{why:?}: {text}"));
+        let command = apply(command_line(), &settings);
         for line in [
             "lifestreams",
             "lifestreams run -g 1",

@@ -27,7 +27,7 @@ use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
 pub use bench::{Origin, Record, Row, Table};
-use lang::{Language, tr};
+use lang::{Language, Message, tr};
 pub use options::command_line;
 #[cfg(test)]
 pub(crate) use options::option_texts;
@@ -36,7 +36,7 @@ use terminal::LogWriter;
 
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {
-    let (cli, matches) = match parse() {
+    let (cli, matches, notes) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => {
             text::say(&format!("{error:#}"));
@@ -49,6 +49,7 @@ pub fn main() -> ExitCode {
     let (requested, usual) = cli.connections();
     platform::set_connections(requested, usual);
     set_up_log();
+    notes.iter().for_each(|note| text::say(note));
     say_what_is_ignored(&matches);
     let done = match cli.command {
         None => window::main(&cli.common, &cli.window),
@@ -80,18 +81,17 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command line, with the person's settings where nothing is typed. What is about the settings
-/// themselves, and help, must work whatever stands in their file.
-fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
-    let bare = options::command_line();
+/// The command line, with the user's settings where nothing is typed, and the settings that do not go
+/// together with it. What is about the settings themselves, and help, must work whatever stands in
+/// their file.
+fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
     let words = std::env::args_os().skip(1);
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into()).collect();
     let first = words.first().map(String::as_str);
     let about = matches!(first, Some("config" | "man" | "completions"));
-    let command = if about {
-        bare
-    } else {
-        config::with_settings(bare)?
+    let (command, unused) = match about {
+        true => (command_line(), Vec::new()),
+        false => config::with_settings(check)?,
     };
     let matches = command.clone().try_get_matches().unwrap_or_else(|error| {
         // The parser's sentences repeat the words, so it gets them once more with control characters
@@ -101,7 +101,22 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
         tips::with_sensible_tips(error, &words).exit()
     });
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    Ok((cli, matches))
+    Ok((cli, matches, unused))
+}
+
+/// Checks that what is typed and this command line's defaults go together, before anything is opened.
+/// What cannot be parsed at all is none of this.
+fn check(command: clap::Command) -> anyhow::Result<()> {
+    let matches = command.try_get_matches();
+    let Ok(cli) = matches.and_then(|matches| Cli::from_arg_matches(&matches)) else {
+        return Ok(());
+    };
+    match &cli.command {
+        None => window::check(&cli.common, &cli.window),
+        Some(Command::Run(arguments)) => run::check(arguments),
+        Some(Command::Snapshot(arguments)) => arguments.common.check(),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Warns about options that have no effect in combination with the others.

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 mod waiting;
 
 use super::failure::{BadArguments, Interrupted};
-use super::options::RunArguments;
+use super::options::{Common, RunArguments};
 use super::setup::is_standard_input;
 use super::text::{print, say};
 use engine::{EngineError, Transfer};
@@ -50,17 +50,28 @@ struct Report {
     stopped: bool,
 }
 
-pub(super) fn main(arguments: &RunArguments) -> Result<()> {
-    let traces = arguments.trace.is_some();
-    // What is looked at is a window's rounds.
-    let setup = match traces {
-        true => arguments.common.setup()?,
-        false => arguments.common.open_setup()?,
-    };
-    if setup.switches.transfer == TransferChoice::View {
+/// The options of what is stepped. What is traced is a window's rounds; otherwise `run` chooses what
+/// is left open.
+fn common(arguments: &RunArguments) -> Common {
+    match arguments.trace {
+        Some(_) => arguments.common.clone(),
+        None => arguments.common.open(),
+    }
+}
+
+/// Checks that the options go together, before anything is opened.
+pub(super) fn check(arguments: &RunArguments) -> Result<()> {
+    if arguments.common.switches.transfer == TransferChoice::View {
         let why = "run draws nothing, so there is no view; use --transfer bits or i32";
         return Err(BadArguments(why.into()).into());
     }
+    common(arguments).check()
+}
+
+pub(super) fn main(arguments: &RunArguments) -> Result<()> {
+    check(arguments)?;
+    let traces = arguments.trace.is_some();
+    let setup = common(arguments).setup()?;
     if let Some(folder) = &arguments.save {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }

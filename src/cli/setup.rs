@@ -57,16 +57,16 @@ impl Common {
         }
     }
 
-    /// The setup of a run before it chooses; undecided settings have simple values.
-    pub(super) fn open_setup(&self) -> Result<Setup> {
+    /// These options before a run chooses; undecided ones have simple values.
+    pub(super) fn open(&self) -> Common {
         let mut simple = self.clone();
         simple.kernel = Some(self.kernel.flatten());
         simple.switches.streams = self.switches.streams.or(Some(Streams::One));
-        simple.setup()
+        simple
     }
 
-    /// The setup of a session at this pace.
-    pub(super) fn session_setup(&self, pace: Option<Pace>) -> Result<Setup> {
+    /// Whether a session at this pace chooses kernel, streams and graphs itself.
+    fn is_open(&self, pace: Option<Pace>) -> bool {
         let Requested {
             kernel,
             streams,
@@ -74,10 +74,15 @@ impl Common {
             ..
         } = self.requested();
         let is_open = kernel.is_none() && streams.is_none() && graphs.is_none();
-        let mut setup = if pace == Some(Pace::Maximum) && is_open {
+        pace == Some(Pace::Maximum) && is_open
+    }
+
+    /// The setup of a session at this pace.
+    pub(super) fn session_setup(&self, pace: Option<Pace>) -> Result<Setup> {
+        let mut setup = if self.is_open(pace) {
             Setup {
                 kernel_choice: KernelChoice::AutoWithSubmission,
-                ..self.open_setup()?
+                ..self.open().setup()?
             }
         } else {
             self.setup()?
@@ -151,6 +156,46 @@ impl Common {
         }
     }
 
+    /// The kernel for lattices of this size; checks that the switches go together with it and with each
+    /// other.
+    fn kernel_for(&self, size: Size) -> Result<&'static Kernel, BadArguments> {
+        let switches = self.switches.switches();
+        let kernel = self.kernel().unwrap_or_else(|| any_kernel(size, switches));
+        if let Some(requested) = self.kernel() {
+            self.check_graphs(requested)?;
+        }
+        match switches.incompatibility(kernel) {
+            Some(why) => {
+                let remedy = remedy(switches, kernel);
+                Err(BadArguments(format!("{why}; {remedy}")))
+            }
+            None => Ok(kernel),
+        }
+    }
+
+    /// Checks that these options go together, before anything is opened: the size of a pattern is not
+    /// known then.
+    ///
+    /// # Errors
+    /// The first reason why they do not.
+    pub(super) fn check(&self) -> Result<()> {
+        let asked = self.asked_size()?;
+        let size = asked.unwrap_or(Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?);
+        let kernel = self.kernel_for(size)?;
+        if asked.is_some() || self.pattern.is_empty() {
+            kernel.validate_size(size)?;
+        }
+        Ok(())
+    }
+
+    /// The same for a session at this pace.
+    pub(super) fn check_session(&self, pace: Option<Pace>) -> Result<()> {
+        match self.is_open(pace) {
+            true => self.open().check(),
+            false => self.check(),
+        }
+    }
+
     /// What these options describe; reads the patterns.
     pub(super) fn setup(&self) -> Result<Setup> {
         let default_size = Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?;
@@ -158,17 +203,9 @@ impl Common {
         let size = self.asked_size()?;
         let rule = self.rule.map(|requested| requested.rule);
         let (size, rule) = settle(&patterns, size, rule, default_size)?;
-        let switches = self.switches.switches();
         self.check_fit(&patterns, size)?;
-        let kernel = self.kernel().unwrap_or_else(|| any_kernel(size, switches));
+        let kernel = self.kernel_for(size)?;
         kernel.validate_size(size)?;
-        if let Some(requested) = self.kernel() {
-            self.check_graphs(requested)?;
-        }
-        if let Some(why) = switches.incompatibility(kernel) {
-            let remedy = remedy(switches, kernel);
-            return Err(BadArguments(format!("{why}; {remedy}")).into());
-        }
         // Before any lattice is made: a line of text can ask for gigabytes.
         let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
         // A lattice, and its copy on the way to the device.
@@ -197,7 +234,7 @@ impl Common {
                 None => KernelChoice::Auto,
             },
             device: self.device,
-            switches,
+            switches: self.switches.switches(),
             generations_per_round: self.generations_per_round(),
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,

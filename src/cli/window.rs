@@ -22,7 +22,22 @@ use terminal::{TerminalError, TerminalOptions};
 use view::recording::Recorder;
 use window::{WindowError, WindowOptions};
 
+/// Checks that the options go together, before anything is opened.
+pub(super) fn check(common: &Common, window: &WindowArguments) -> Result<()> {
+    if window.display == Display::Terminal && window.record.is_some() {
+        let sentence =
+            "a terminal has no pictures to record; use --display window or none with --record";
+        return Err(BadArguments(sentence.into()).into());
+    }
+    match &window.session {
+        // The file sets what is stepped, and how.
+        Some(path) if path.exists() => Ok(()),
+        _ => common.check_session(window.pace),
+    }
+}
+
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
+    check(common, window)?;
     let (setup, file) = saved_or_new(common, window)?;
     if let Some(path) = &window.record {
         Recorder::check(path)?;
@@ -228,11 +243,6 @@ fn without_window(setup: Setup, file: SessionFile, window: &WindowArguments) -> 
 }
 
 fn in_terminal(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
-    if window.record.is_some() {
-        let sentence =
-            "a terminal has no pictures to record; use --display window or none with --record";
-        return Err(BadArguments(sentence.into()).into());
-    }
     if !std::io::stdout().is_terminal() {
         let sentence =
             "--display terminal needs a terminal on stdout; use --display none where there is none";

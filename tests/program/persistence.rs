@@ -164,6 +164,118 @@ fn settings_are_written_on_request_alone_and_what_is_typed_wins() {
     refused.refuses(2, &["--frames applies to a single run"]);
 }
 
+/// Settings are lines in the order of their names, behind the file's first line.
+#[test]
+fn settings_give_way_to_what_is_typed_and_each_is_named() {
+    let folder = scratch();
+    let folder = folder.path();
+    let small = "--size 8x8 --device cpu";
+    let run = format!("run -g 1 {small}");
+    let snapshot = format!("snapshot -o a.png --window-size 320x200 --rounds 1 {small}");
+    let window = format!("--display none --rounds 1 {small}");
+    let batch = "line 3: the default --streams batch is left out: kernel 'bits' steps one";
+    for (saved, line, notes) in [
+        // The line behind it stays.
+        (
+            "--kernel sync-global --streams batch --wait all",
+            "--kernel bits",
+            vec![batch],
+        ),
+        (
+            "--kernel sync-global --streams batch --wait all",
+            "",
+            vec![],
+        ),
+        (
+            "--kernel sync-global --streams batch",
+            "--kernel bits --pattern glider",
+            vec![batch],
+        ),
+        (
+            "--streams default --wait each",
+            "--graphs on",
+            vec![
+                "line 3: the default --wait each is left out: the host cannot wait inside a graph",
+                "line 2: the default --streams default is left out: the default stream cannot be",
+            ],
+        ),
+        (
+            "--block 1x1",
+            "--kernel bits",
+            vec!["line 2: the default --block 1x1 is left out: "],
+        ),
+    ] {
+        lifestreams(folder, &format!("config save {saved}")).done();
+        for command in [&run, &snapshot, &window] {
+            let ended = lifestreams(folder, &format!("{command} {line}"));
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            let said: Vec<_> = ended
+                .stderr
+                .lines()
+                .filter(|said| said.contains("left out"))
+                .collect();
+            assert_eq!(said.len(), notes.len(), "{saved}: {ended:?}");
+            for (said, note) in said.iter().zip(&notes) {
+                assert!(
+                    said.contains("config.toml, ") && said.contains(note),
+                    "{ended:?}"
+                );
+            }
+        }
+    }
+    // What one command takes, another may not.
+    lifestreams(
+        folder,
+        "config save --transfer view --display terminal --size 9x9",
+    )
+    .done();
+    let left_out = |line: &str, notes: &[&str]| {
+        let ended = lifestreams(folder, line);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let said = ended
+            .stderr
+            .lines()
+            .filter(|said| said.contains("left out"));
+        assert_eq!(said.count(), notes.len(), "{ended:?}");
+        assert!(
+            notes.iter().all(|note| ended.stderr.contains(note)),
+            "{ended:?}"
+        );
+    };
+    left_out(
+        "run -g 1 --device cpu",
+        &["--transfer view is left out: run draws nothing"],
+    );
+    left_out(
+        "run -g 1 --device cpu --transfer bits --rule B3/S23:T8,8",
+        &["--size 9x9 is left out: --size is 9x9 and --rule names a torus of 8x8"],
+    );
+    let zh = lifestreams(folder, "run -g 1 --device cpu --lang zh");
+    assert!(
+        zh.stderr.contains("默认选项 --transfer view 未采用"),
+        "{zh:?}"
+    );
+    left_out("--record a.gif --frames 1 --device cpu --display none", &[]);
+    let record = "--record a.gif --frames 1 --device cpu";
+    left_out(
+        record,
+        &["--display terminal is left out: a terminal has no pictures"],
+    );
+    // What is typed must go together by itself.
+    let typed = lifestreams(
+        folder,
+        "run -g 1 --device cpu --transfer bits --kernel bits --streams batch",
+    );
+    typed.refuses(2, &["kernel 'bits' steps one lattice per launch"]);
+    // A saved session has its own settings.
+    let started = lifestreams(folder, &format!("{window} --session s.json"));
+    assert_eq!(started.code, Some(0), "{started:?}");
+    lifestreams(folder, "config save --kernel bits --streams batch").done();
+    let goes_on = lifestreams(folder, "--display none --rounds 1 --session s.json");
+    assert_eq!(goes_on.code, Some(0), "{goes_on:?}");
+    assert!(!goes_on.stderr.contains("left out"), "{goes_on:?}");
+}
+
 #[test]
 fn a_session_that_is_too_far_from_its_lattices_says_how_long_it_takes() {
     let folder = scratch();

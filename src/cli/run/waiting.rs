@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{time, write_over};
+use super::write_over;
 use crate::cli::failure::INTERRUPTED;
 use crate::cli::text::say;
 use lang::tr;
+use life::time_left;
 
 /// How long a device may take for something before a line says so.
 const NOTICE_DELAY: Duration = Duration::from_secs(20);
@@ -97,7 +98,7 @@ impl Waiting {
         if std::io::stderr().is_terminal() {
             write_over(""); // how far the run is
         }
-        let (what, took) = (state.what, time(took.as_secs_f64()));
+        let (what, took) = (state.what, time_left(took.as_secs_f64()));
         say(&match (state.is_stepping, state.interrupted) {
             (false, _) => tr!(
                 "the device has not finished {what} for {took}; press Ctrl+C to end the run",
