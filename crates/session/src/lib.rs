@@ -250,6 +250,7 @@ impl Drop for Session {
     /// Ends the thread. A launch may take long: after a second the thread is left to the end of the
     /// process.
     fn drop(&mut self) {
+        self.file.leave(); // savers on other threads may outlive the session
         let _ = self.commands.send(Command::Close);
         let ended = self.closed.recv_timeout(Duration::from_secs(1));
         if let (Err(RecvTimeoutError::Disconnected), Some(thread)) = (ended, self.thread.take()) {

@@ -348,6 +348,6 @@ fn a_file_is_reserved_as_long_as_a_session_saves_there() {
     assert!(is_reserved());
     let saver = other.saver().unwrap();
     drop(other);
-    drop(saver);
     assert!(!is_reserved());
+    assert_eq!(saver.save(), Ok(None), "it is another session's file now");
 }
