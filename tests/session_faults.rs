@@ -174,9 +174,12 @@ fn lose_a_run(driver: &Driver) {
             _ => ControlFlow::Continue(()),
         }
     };
+    // The first copy has no memory, which is no loss.
+    driver.arm("cuMemcpyDtoHAsync_v2:2:0:1");
     while run.copied_generation() == 0 {
         run.step(false, &mut some_rounds).unwrap();
     }
+    assert!(driver.arm(""));
     let copied = run.copied_generation();
     driver.arm("cuLaunchKernel:700:9:1:lost");
     let lost = loop {

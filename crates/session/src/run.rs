@@ -28,8 +28,8 @@ const INTERVAL_IN_COPIES: u32 = 50;
 /// at least.
 const EXPECTED_COPY_RATE: f64 = 2e9;
 
-/// Copies that the host must have memory for where one is made: that one, and the one that
-/// restoring needs on the way to the device, with what is checked for then.
+/// Copies that the host must have memory for where one is made: that one, and two more as a start
+/// with such lattices needs them ([`Instances::new`]).
 const COPIES: u64 = 3;
 
 /// Prepares instances for so many generations: sets them to the start of the setup and enters a
@@ -168,8 +168,9 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Copies the lattices to the host, if that has the memory for it.
+    /// Copies the lattices to the host, if there is the memory for it.
     fn copy(&mut self) -> Result<()> {
+        let generation = self.generation();
         let present = self.present.as_mut().expect("a device is left");
         let began = Instant::now();
         let room = ensure_room(self.asked.size, self.asked.instances, None, COPIES);
@@ -177,9 +178,10 @@ impl<'a> Run<'a> {
             Ok(()) => present.instances.copy(),
             Err(why) => Err(why.into()),
         };
+        let took = began.elapsed();
         match copied {
             Ok(lattices) => {
-                let generation = self.first.saturating_add(self.done);
+                tracing::debug!("a copy of generation {generation} took {took:?}");
                 self.asked.start = Start::Lattices {
                     lattices,
                     generation,
@@ -187,11 +189,14 @@ impl<'a> Run<'a> {
                 self.copied = self.done;
                 self.losses.copied(after(self.done));
             }
-            Err(EngineError::Memory(why)) => tracing::debug!("no copy: {why}"),
+            Err(
+                lacking @ (EngineError::Memory(_)
+                | EngineError::OutOfMemory { .. }
+                | EngineError::DriverOutOfMemory(_)),
+            ) => tracing::debug!("no copy: {lacking}"),
             Err(lost) => return Err(lost),
         }
-        let now = Instant::now();
-        present.copy_at = Some(now + interval(now - began));
+        present.copy_at = Some(Instant::now() + interval(took));
         Ok(())
     }
 

@@ -61,12 +61,10 @@ impl Instances {
     /// # Errors
     /// The engine is lost, or memory is lacking.
     pub fn copy(&mut self) -> Result<Vec<Arc<Lattice>>> {
-        let (picture, count) = (self.request, self.count);
-        let mut results = self.results()?;
-        let lattices = (0..count).map(|i| results.lattice(i).map(Arc::new));
-        let lattices = lattices.collect::<Result<_>>()?;
+        let picture = self.request;
+        let copied = self.results().and_then(|mut results| results.lattices());
         self.set_picture(picture)?;
-        Ok(lattices)
+        copied
     }
 }
 
@@ -107,6 +105,12 @@ impl Results<'_> {
         })?;
         counted.expect("counting does not fail");
         Ok(population)
+    }
+
+    /// All lattices, on the host.
+    fn lattices(&mut self) -> Result<Vec<Arc<Lattice>>> {
+        let all = 0..self.instances.count;
+        all.map(|i| self.lattice(i).map(Arc::new)).collect()
     }
 
     /// A lattice, on the host.
