@@ -1,5 +1,6 @@
 //! `--display none`: the session runs without a window and prints one line of figures per second.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use anyhow::Result;
 use super::options::WindowArguments;
 use super::text::{print, print_to_reader, say};
 use super::window::{continuing, say_saved};
+use app::EmergencySave;
 use engine::{ReduceRegion, Transfer};
 use lang::tr;
 use life::{Size, grouped, time_left};
@@ -18,15 +20,17 @@ use session::{Session, SessionFile};
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
     let (stop, stopped) = channel();
-    ctrlc::set_handler(move || {
-        let _ = stop.send(()); // a second Ctrl+C changes nothing
-    })
-    .ok();
+    let emergency_save = Arc::new(EmergencySave::default());
+    let request_exit = move || {
+        let _ = stop.send(()); // whether it has ended already changes nothing
+    };
+    let _running = emergency_save.end_on_signal(request_exit, || {});
     let continuing = continuing(&file);
     let session = Session::start_from(setup, file, || {})?;
+    emergency_save.set_saver(session.saver());
     continuing.iter().for_each(|line| say(line));
     let done = until_stopped(&session, &stopped, window);
-    let saved = session.save_to_its_file();
+    let saved = emergency_save.save_normally(|| session.save_to_its_file());
     match (done, saved) {
         (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
         (done, saved) => {

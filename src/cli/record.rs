@@ -12,6 +12,7 @@ use super::headless::way_to;
 use super::options::WindowArguments;
 use super::text::say;
 use super::window::{continuing, say_saved};
+use app::EmergencySave;
 use model::{SessionAction, Setup, Status};
 use screen::ViewOptions;
 use session::{Session, SessionFile};
@@ -42,14 +43,17 @@ pub(super) fn main(
     // Rounds are made one by one, so that none is missed and the same command records the same.
     setup.rounds = Some(0);
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
-    let mut recorder = Recorder::begin(path, PIXELS)?;
-    let continuing = continuing(&file);
-    let session = Session::start_from(setup, file, || {})?;
-    continuing.iter().for_each(|line| say(line));
     let quit_requested = Arc::new(AtomicBool::new(false));
     let quit_flag = quit_requested.clone();
-    // A second signal changes nothing.
-    ctrlc::set_handler(move || quit_flag.store(true, Ordering::Release)).ok();
+    let emergency_save = Arc::new(EmergencySave::default());
+    let request_exit = move || quit_flag.store(true, Ordering::Release);
+    let _running = emergency_save.end_on_signal(request_exit, || {});
+    let continuing = continuing(&file);
+    let session = Session::start_from(setup, file, || {})?;
+    emergency_save.set_saver(session.saver());
+    continuing.iter().for_each(|line| say(line));
+    let mut recorder = Recorder::begin(path, PIXELS)?;
+    emergency_save.add_recording(Box::new(recorder.finisher()));
     let options = window.look.options();
     let done = record(
         &session,
@@ -58,12 +62,15 @@ pub(super) fn main(
         frames,
         &quit_requested,
     );
-    // However it ended, the recording so far is kept.
+    // However it ended, the session and the recording so far are kept; the session first, because
+    // an encoder may be stuck.
+    let saved = emergency_save.save_normally(|| session.save_to_its_file());
+    let said = say_saved(saved);
     let recorded = recorder.end()();
-    let saved = session.save_to_its_file();
-    done?;
-    recorded?;
-    Ok(say_saved(saved)?)
+    match (done.and(recorded.map(|_| ()).map_err(Into::into)), said) {
+        (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
+        (done, said) => done.and(said.map_err(Into::into)),
+    }
 }
 
 /// Takes this many frames, or fewer if a signal comes first.
@@ -106,7 +113,7 @@ fn record(
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        if !recorder.give(renderer.read()?, LASTS * frame as u32) {
+        if !recorder.give(renderer.read()?, LASTS * frame as u32, quits) && !quits() {
             break; // its end says why
         }
         if said.elapsed() > Duration::from_secs(5) {

@@ -79,7 +79,7 @@ fn main_page() -> Result<Vec<u8>> {
 }
 
 const EXIT_CODES: [(&str, &str); 5] = [
-    ("0", "done"),
+    ("0", "done, or a session ended by a signal or a hang-up"),
     ("1", "a check failed"),
     ("2", "the input or the arguments are wrong"),
     (

@@ -12,7 +12,7 @@ pub(super) fn print(line: &str) -> Result<()> {
 }
 
 /// Prints a line on stdout, with its control characters escaped. Returns whether the reader is still
-/// there.
+/// there: a pipe's, or a terminal that has not hung up.
 pub(super) fn print_to_reader(line: &str) -> Result<bool> {
     write_line(&escape_controls(line, &[]))
 }
@@ -26,6 +26,7 @@ pub(super) fn print_text(text: &str) -> Result<()> {
 fn write_line(line: &str) -> Result<bool> {
     match writeln!(std::io::stdout(), "{line}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(_) if terminal::has_hung_up() => Ok(false),
         answer => Ok(answer.map(|()| true)?),
     }
 }

@@ -2,9 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use anyhow::Result;
 
@@ -12,7 +10,7 @@ use super::failure::BadArguments;
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
-use app::{SessionWithLessons, SharedSaveResult, Wake};
+use app::{SessionWithLessons, SharedSaveResult, Wake, say_last};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
 use model::{DeviceChoice, Setup, Status};
@@ -151,20 +149,10 @@ pub(super) fn continuing(file: &SessionFile) -> Option<String> {
     Some(tr!("continuing the session in {}", path.display()))
 }
 
-/// How long a terminal may take to show the last line.
-const LAST_LINE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Says in which file a session was saved at its end, if it has one. A terminal that takes nothing
-/// does not hold up the end of the program.
+/// Says in which file a session was saved at its end, if it has one.
 pub(super) fn say_saved(saved: Result<Option<PathBuf>, NotSaved>) -> Result<(), NotSaved> {
     if let Some(path) = saved? {
-        let line = tr!("the session is saved in {}", path.display());
-        let (said, is_said) = channel();
-        std::thread::spawn(move || {
-            say(&line);
-            let _ = said.send(()); // nobody waits any more
-        });
-        let _ = is_said.recv_timeout(LAST_LINE_TIMEOUT);
+        say_last(vec![tr!("the session is saved in {}", path.display())]);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{needs, wait_for};
+use crate::common::{needs, signal, wait_for};
 
 /// The screen's size in pixels, large enough for the window and its frame.
 pub(crate) const SCREEN: [u32; 2] = [1400, 900];
@@ -97,6 +97,11 @@ impl Display {
             .status
             .success()
             .then(|| Picture::of_xwd(&output.stdout))
+    }
+
+    /// Stops the server: it keeps its connections and answers nobody.
+    pub(crate) fn stop(&self) {
+        signal(self.server.id(), "STOP");
     }
 
     /// Takes the server away from under everybody.

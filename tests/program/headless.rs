@@ -141,7 +141,7 @@ fn it_names_why_the_cpu_computes_where_nobody_asked_for_it() {
 #[test]
 fn signals_end_it_at_once_with_success() {
     let folder = scratch();
-    for name in ["INT", "TERM", "HUP"] {
+    for name in ["INT", "TERM", "HUP", "QUIT"] {
         let mut command = program(folder.path());
         let mut running = Running::start(command.args(SMALL.split(' ')));
         crate::common::wait_for("a line of figures", || {
@@ -211,6 +211,35 @@ fn it_ends_when_nobody_reads_its_figures_any_more() {
     let ended = run(command("sh", folder.path()).args(["-c", &line]));
     went_on_without_a_window(&ended, "DISPLAY");
     assert!(ended.took < crate::common::TIMEOUT, "{ended:?}");
+}
+
+/// As a terminal that was stopped by Ctrl+S, or a pager that waits for a key.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_that_takes_nothing_holds_up_no_signal() {
+    use std::io::Write as _;
+    let folder = scratch();
+    let path = |name: &str| folder.path().join(name);
+    let line = format!("--display none --session kept.json {SMALL}");
+    let first = lifestreams(folder.path(), &format!("--rounds 1 {line}"));
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let (_reader, mut full) = std::io::pipe().unwrap();
+    full.write_all(&[b' '; 1 << 16]).unwrap(); // as much as it holds
+    let mut command = program(folder.path());
+    command.args(line.split(' ')).stdout(full);
+    command.stderr(fs::File::create(path("said")).unwrap());
+    let mut child = command.spawn().unwrap();
+    let said = || fs::read_to_string(path("said")).unwrap();
+    crate::common::wait_for("the session", || {
+        said().contains("continuing the session").then_some(())
+    });
+    fs::remove_file(path("kept.json")).unwrap();
+    crate::common::signal(child.id(), "TERM");
+    let code = crate::common::wait_for("its end", || child.try_wait().unwrap());
+    assert_eq!(code.code(), Some(0), "{}", said());
+    assert!(path("kept.json").exists());
+    let last = "lifestreams: the session is saved in kept.json";
+    assert_eq!(said().lines().last(), Some(last));
 }
 
 #[cfg(target_os = "linux")]

@@ -410,10 +410,11 @@ fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
         let line = format!("--display none --record a.mp4 --frames 3 {START}");
         crate::common::run(command.args(line.split(' ')))
     };
-    // What it is given, in place of a film; its last argument is the file.
+    // What it is given, in place of a film, after more messages than a pipe holds; its last argument
+    // is the file.
     an_ffmpeg(
         folder.path(),
-        r#"echo "$*" > asked; for to; do :; done; cat > "$to""#,
+        r#"yes Warning | head -c 300000 >&2; echo "$*" > asked; for to; do :; done; cat > "$to""#,
     );
     record().done();
     let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
@@ -430,6 +431,70 @@ fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
     assert_ne!(ended.code, Some(0), "{ended:?}");
     ended.says_one_sentence(&["a.mp4", "ffmpeg ended with", "Unknown encoder"]);
     assert!(!folder.path().join("a.mp4").exists());
+}
+
+/// The session is saved first, and each wait for ffmpeg has its bound.
+#[test]
+fn a_stuck_ffmpeg_costs_its_recording_and_nothing_else() {
+    let start = |script: &str, frames: u32| {
+        let folder = scratch();
+        let version = "case $1 in -version) exit 0;; esac";
+        let script = match script {
+            "" => "sleep 600".into(),
+            script => format!("{version}; touch started; {script}; sleep 600"),
+        };
+        an_ffmpeg(folder.path(), &script);
+        let mut command = program(folder.path());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", folder.path().display()));
+        command.env("LIFESTREAMS_TEST_TIMEOUT_MS", "5000");
+        let line =
+            format!("--display none --record a.mp4 --frames {frames} --session s.json {START}");
+        (Running::start(command.args(line.split(' '))), folder)
+    };
+    let hangs_at_once = start("", 3);
+    let never_reads = start("true", 100_000);
+    let says_much = start("yes Unknown | head -c 300000 >&2", 100_000);
+    let never_ends = start("cat > /dev/null", 100_000);
+    let is_told_nothing = start("true", 100_000);
+    for ((running, folder), signal) in [
+        (never_reads, Some("INT")),
+        (says_much, Some("TERM")),
+        (never_ends, Some("QUIT")),
+        (is_told_nothing, None),
+    ] {
+        let folder = folder.path();
+        wait_for("ffmpeg", || folder.join("started").exists().then_some(()));
+        if let Some(signal) = signal {
+            running.signal(signal);
+        }
+        let ended = running.end(common::TIMEOUT);
+        assert_eq!(ended.code, Some(3), "{signal:?}: {ended:?}");
+        let said: Vec<_> = ended.stderr.lines().rev().take(2).collect();
+        let lost =
+            "lifestreams: the recording a.mp4 is lost: ffmpeg took too long and was killed (";
+        assert!(said[0].starts_with(lost), "{ended:?}");
+        assert!(
+            said[0].ends_with("; name a .gif or .png instead"),
+            "{ended:?}"
+        );
+        assert_eq!(
+            said[0].contains("(Unknown)"),
+            signal == Some("TERM"),
+            "{ended:?}"
+        );
+        assert_eq!(said[1], "lifestreams: the session is saved in s.json");
+        assert_eq!(names(folder), ["ffmpeg", "s.json", "started"]);
+        let kept = lattices(&folder.join("s.json"));
+        assert_eq!(kept, simulated(folder, kept[0].1));
+    }
+    let (running, folder) = hangs_at_once;
+    let ended = running.end(common::TIMEOUT);
+    ended.refuses(
+        3,
+        &["'ffmpeg -version' did not end within 5 s", "reinstall it"],
+    );
+    assert_eq!(names(folder.path()), ["ffmpeg"]);
 }
 
 /// A session of a round in `s.json`, and the line that goes on with it for no more.

@@ -199,7 +199,7 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
 
 #[test]
 fn a_signal_and_ctrl_c_restore_the_screen_too() {
-    for by in ["TERM", "HUP", "C-c"] {
+    for by in ["TERM", "HUP", "QUIT", "C-c"] {
         let tmux = Tmux::start(80, 24);
         tmux.begin(&format!("{PROGRAM} --display terminal {SMALL}"));
         tmux.wait("▶ running");
@@ -264,15 +264,23 @@ fn undo_leads_to_the_same_cells_after_a_session_is_opened_again() {
 /// reads of nothing and writes that fail.
 #[test]
 fn a_terminal_that_hangs_up_leaves_a_saved_session() {
-    for before in ["", "exec setsid --wait "] {
-        let tmux = Tmux::start(80, 24);
-        let program = format!("{PROGRAM} --display terminal --session kept.json {SMALL}");
-        tmux.type_line(&format!("{before}sh -c 'echo $$ >pid; exec {program}'"));
-        tmux.wait("▶ running");
-        let id = fs::read_to_string(tmux.path().join("pid")).unwrap();
-        tmux.tmux("kill-server");
-        wait_for("the end of it", || is_over(id.trim()).then_some(()));
-        goes_on(tmux.path());
+    for (display, shown) in [("terminal", "▶ running"), ("none", "generation ")] {
+        // The shell outlives the terminal to tell the exit code; what it ignores, its child does too.
+        for (trap, before) in [(":", ""), ("\"\"", "setsid --wait ")] {
+            let tmux = Tmux::start(80, 24);
+            let program = format!("{PROGRAM} --display {display} --session kept.json {SMALL}");
+            tmux.type_line(&format!(
+                "exec sh -c 'trap {trap} HUP; {before}{program}; echo $? >code'"
+            ));
+            tmux.wait(shown);
+            tmux.tmux("kill-server");
+            let code = wait_for("the end of it", || {
+                let code = fs::read_to_string(tmux.path().join("code")).ok()?;
+                code.ends_with('\n').then_some(code)
+            });
+            assert_eq!(code.trim(), "0", "--display {display}, {before}");
+            goes_on(tmux.path());
+        }
     }
 }
 

@@ -161,7 +161,7 @@ fn a_start_that_fails_closes_the_window_again() {
 /// As by Ctrl+Q: the session is saved, and what was recorded is whole.
 #[test]
 fn a_signal_ends_it_with_everything_saved() {
-    for signal in ["TERM", "INT"] {
+    for signal in ["TERM", "QUIT"] {
         let shown = Shown::open("--instances 2 --session kept.json");
         shown.key("shift+o");
         wait_for("a recording", || {
@@ -184,4 +184,34 @@ fn a_signal_ends_it_with_everything_saved() {
         assert!(names.iter().any(|name| name.ends_with(".gif")), "{names:?}");
         drop((kept, shown.display));
     }
+}
+
+/// The window's thread waits for the display, so another one saves; further signals do not cut that
+/// short.
+#[test]
+fn a_display_that_stands_still_holds_up_no_signal() {
+    let shown = Shown::open("--instances 2 --session kept.json");
+    shown.key("shift+o");
+    wait_for("some pictures", || {
+        (shown.heard("notice: Recording lifestreams-") > 2).then_some(())
+    });
+    shown.display.stop();
+    for signal in ["INT", "TERM"] {
+        shown.running.signal(signal);
+    }
+    let kept = shown.folder.path().join("kept.json");
+    wait_for("the session", || kept.exists().then_some(()));
+    shown.running.signal("INT");
+    let ended = shown.running.end(TIMEOUT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let mut lines = ended.stderr.lines();
+    let last = lines.rfind(|line| line.starts_with("lifestreams: "));
+    assert_eq!(last, Some("lifestreams: the session is saved in kept.json"));
+    let names = names(shown.folder.path());
+    assert!(names.iter().any(|name| name.ends_with(".gif")), "{names:?}");
+    let hidden = names.iter().find(|name| name.starts_with('.'));
+    assert_eq!(hidden, None, "{names:?}");
+    let line = "--display none --rounds 0 --session kept.json";
+    let again = lifestreams(shown.folder.path(), line);
+    assert_eq!(again.code, Some(0), "{again:?}");
 }

@@ -1,87 +1,173 @@
 //! Saves the session and recordings when the UI thread cannot: while it is blocked in Xlib, or in a
 //! write to a terminal that takes nothing.
 
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use lang::tr;
-use session::Saver;
+use lang::{single_line, tr};
+use life::PendingFile;
+use session::{NotSaved, Saver};
 
 /// How long the end of the program waits for a recording to be whole.
 const RECORDING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A file that another thread is still writing, such as a recording.
-pub trait PendingFile: Send + Sync {
-    /// Whether writing has ended, successfully or not.
-    fn is_over(&self) -> bool;
-    /// Accepts no more data and waits until the file is complete, at most `limit`. Returns whether
-    /// writing ended in time.
-    fn finish(&self, limit: Duration) -> bool;
-}
+/// How long the UI thread may take to end after everything is saved. Past this time twice, it is
+/// blocked.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a terminal may take to show the last sentences.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The session and the recordings that would be lost now.
 #[derive(Default)]
-pub struct EmergencySave(Mutex<PendingSaves>);
-
-#[derive(Default)]
-struct PendingSaves {
-    session: Option<Saver>,
-    recordings: Vec<Box<dyn PendingFile>>,
+pub struct EmergencySave {
+    session: Mutex<Option<Saver>>,
+    recordings: Mutex<Vec<Box<dyn PendingFile>>>,
 }
 
 /// What came of saving everything.
-#[derive(Default)]
 pub struct EmergencySaved {
-    /// The file of the session; `None` if it has none, or was not saved.
-    pub session: Option<PathBuf>,
-    /// A sentence for each failure.
-    pub unsaved: Vec<String>,
+    /// The file of the session, `None` if it has none; or why it is not saved there.
+    session: Result<Option<PathBuf>, NotSaved>,
+    /// A sentence for each recording that is lost.
+    lost: Vec<String>,
 }
+
+/// Held while the UI runs; see [`EmergencySave::end_on_signal`].
+pub struct UiRunning(#[expect(dead_code, reason = "its drop closes the channel")] Sender<()>);
 
 impl EmergencySave {
     /// Sets the session that is saved from now on; `None` if it has no file.
     pub fn set_saver(&self, saver: Option<Saver>) {
-        self.lock().session = saver;
+        *lock(&self.session) = saver;
     }
 
     /// Adds a recording to complete before the process ends.
     pub fn add_recording(&self, file: Box<dyn PendingFile>) {
-        let recordings = &mut self.lock().recordings;
+        let mut recordings = lock(&self.recordings);
         recordings.retain(|recording| !recording.is_over());
         recordings.push(file);
     }
 
-    /// Forgets the session and the recordings, once they have been saved normally.
-    pub fn forget(&self) {
-        *self.lock() = PendingSaves::default();
+    /// Saves the session with `save`, as at every end of the program. A signal that comes meanwhile
+    /// waits for it.
+    pub fn save_normally<T>(&self, save: impl FnOnce() -> T) -> T {
+        let mut session = lock(&self.session);
+        *session = None;
+        save()
     }
 
     /// Saves everything and waits for it, on any thread.
     pub fn save(&self) -> EmergencySaved {
-        // Held throughout: whoever else comes here to end the process waits until all is saved.
-        let mut lost = self.lock();
-        let PendingSaves {
-            session,
-            recordings,
-        } = std::mem::take(&mut *lost);
-        let mut saved = EmergencySaved::default();
-        // Each has its time; the recordings get theirs while the session is written.
+        // The recordings get their time while the session is written. Both stay locked until then:
+        // whoever else comes here to end the process waits.
         std::thread::scope(|scope| {
-            let all = scope.spawn(|| recordings.iter().all(|file| file.finish(RECORDING_TIMEOUT)));
-            match session.map(Saver::save_and_leave).transpose() {
-                Ok(path) => saved.session = path.flatten(),
-                Err(why) => saved.unsaved.push(why.to_string()),
-            }
-            if !all.join().unwrap_or(false) {
-                let why = tr!("A recording is incomplete: writing it took too long");
-                saved.unsaved.push(why.into());
-            }
-        });
-        saved
+            let recordings = scope.spawn(|| finish(&mut lock(&self.recordings)));
+            let saver = lock(&self.session);
+            let session = saver.as_ref().map_or(Ok(None), Saver::save);
+            drop(saver);
+            let lost = recordings.join().unwrap_or_default();
+            EmergencySaved { session, lost }
+        })
     }
 
-    fn lock(&self) -> MutexGuard<'_, PendingSaves> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Leaves the session's file to other processes, before this one ends.
+    pub fn leave_file(&self) {
+        if let Some(saver) = lock(&self.session).take() {
+            saver.leave();
+        }
     }
+
+    /// Makes the first signal save everything at once, on a thread of its own, and ask the UI thread
+    /// to end with `request_exit`; later signals change nothing. If the UI thread is blocked, so that
+    /// the returned value is not dropped in time, the process ends after `before_exit`.
+    pub fn end_on_signal(
+        self: &Arc<Self>,
+        request_exit: impl Fn() + Send + 'static,
+        before_exit: fn(),
+    ) -> UiRunning {
+        let (running, ended) = channel();
+        let emergency_save = self.clone();
+        let mut is_first = true;
+        let handled = platform::on_signals(move || {
+            if !std::mem::take(&mut is_first) {
+                return;
+            }
+            request_exit();
+            let saved = emergency_save.save();
+            let ends = || ended.recv_timeout(EXIT_TIMEOUT) == Err(RecvTimeoutError::Disconnected);
+            // A session that could not be saved now is not tried again.
+            if saved.session.is_ok() && ends() {
+                return;
+            }
+            let session = lock(&emergency_save.session); // the UI thread may be saving it
+            if ends() {
+                return;
+            }
+            session.iter().for_each(Saver::leave);
+            before_exit();
+            say_last(saved.sentences());
+            std::process::exit(saved.exit_code())
+        });
+        if let Err(error) = handled {
+            tracing::warn!("signals end the program without saving: {error}");
+        }
+        UiRunning(running)
+    }
+}
+
+impl EmergencySaved {
+    /// What to tell the user: where the session is saved, and what is lost.
+    pub fn sentences(&self) -> Vec<String> {
+        let session = match &self.session {
+            Ok(path) => path
+                .as_ref()
+                .map(|path| tr!("the session is saved in {}", path.display())),
+            Err(why) => Some(why.to_string()),
+        };
+        session.into_iter().chain(self.lost.clone()).collect()
+    }
+
+    /// 2 if the session is not saved in its file, 3 if the disk is full or a recording is lost, else 0.
+    fn exit_code(&self) -> i32 {
+        match &self.session {
+            Err(why) if !why.disk_full => 2,
+            Ok(_) if self.lost.is_empty() => 0,
+            _ => 3,
+        }
+    }
+}
+
+/// Completes recordings, each within its time; a sentence for each that is lost.
+fn finish(recordings: &mut Vec<Box<dyn PendingFile>>) -> Vec<String> {
+    let limit = platform::timeout(RECORDING_TIMEOUT);
+    std::thread::scope(|scope| {
+        let all: Vec<_> = recordings
+            .drain(..)
+            .map(|file| scope.spawn(move || file.finish(limit).err()))
+            .collect();
+        let done = all.into_iter().filter_map(|thread| thread.join().ok());
+        done.flatten().collect()
+    })
+}
+
+/// Prints sentences on stderr, as the last thing before the process ends. A terminal that takes
+/// nothing does not hold it up.
+pub fn say_last(sentences: Vec<String>) {
+    let (said, is_said) = channel();
+    std::thread::spawn(move || {
+        for sentence in sentences {
+            // Where stderr is closed there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "lifestreams: {}", single_line(sentence));
+        }
+        let _ = said.send(()); // nobody waits any more
+    });
+    let _ = is_said.recv_timeout(LAST_WORDS_TIMEOUT);
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

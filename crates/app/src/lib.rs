@@ -18,7 +18,7 @@ use life::{Lattice, Size};
 use model::{Change, Edit, PicturePlan, PictureSource, SessionAction, Status};
 use session::{SavedSession, Saver};
 
-pub use emergency_save::{EmergencySave, EmergencySaved, PendingFile};
+pub use emergency_save::{EmergencySave, EmergencySaved, UiRunning, say_last};
 pub use lessons::LessonSource;
 pub use session_with_lessons::{SessionWithLessons, SharedSaveResult};
 pub use state::AppState;

@@ -37,7 +37,7 @@ pub use read::{ReadError, read_regular_file};
 pub use rle::{Rle, RleError, RuleAndTorus};
 pub use rule::{Rule, RuleError};
 pub use run::Run;
-pub use save::{SaveError, SaveTarget, check_writable, write_atomically};
+pub use save::{PendingFile, SaveError, SaveTarget, check_writable, write_atomically};
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};

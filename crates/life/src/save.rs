@@ -6,11 +6,23 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
 use super::locked::{SaveLock, create_locked, is_at, remove_abandoned};
 use super::words::{shown, system_reason};
+
+/// A file that another thread is still writing, such as a recording.
+pub trait PendingFile: Send + Sync {
+    /// Whether writing has ended, successfully or not.
+    fn is_over(&self) -> bool;
+    /// Accepts no more data and waits until the file is complete, at most `limit`.
+    ///
+    /// # Errors
+    /// A sentence for the user that says what is lost and why.
+    fn finish(&self, limit: Duration) -> Result<(), String>;
+}
 
 /// A file that could not be saved. An existing file is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

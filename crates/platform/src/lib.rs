@@ -1,10 +1,14 @@
 //! Safe wrappers for the program's few unsafe operating-system calls, and its environment.
 #![allow(unsafe_code)] // each block says why it is sound
 
+mod signals;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use libloading::Library;
+
+pub use signals::on_signals;
 
 /// Whether a shared library of this name can be opened.
 ///

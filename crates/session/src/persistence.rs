@@ -195,14 +195,9 @@ impl Saver {
         }
     }
 
-    /// The same for the last time before the process ends: the session leaves its file.
-    ///
-    /// # Errors
-    /// As [`Saver::save`].
-    pub fn save_and_leave(self) -> Result<Option<PathBuf>, NotSaved> {
-        let saved = self.save();
+    /// Leaves the file, so that another process can save there: this one ends.
+    pub fn leave(&self) {
         self.file.leave();
-        saved
     }
 }
 

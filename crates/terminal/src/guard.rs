@@ -3,7 +3,6 @@
 use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
-use std::time::Duration;
 
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
@@ -14,7 +13,7 @@ use ratatui::crossterm::{cursor, execute};
 
 use super::{Terminal, broken};
 use crate::TerminalError;
-use app::EmergencySave;
+use app::{EmergencySave, UiRunning};
 
 /// Whether this program has taken the terminal: raw mode, alternate screen, mouse.
 static TERMINAL_ACQUIRED: AtomicBool = AtomicBool::new(false);
@@ -24,10 +23,6 @@ static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Log messages that were written while the terminal was taken; printed when it is restored.
 static BUFFERED_LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-
-/// How long after a signal the program may be blocked in a write to the terminal. Then session and
-/// recordings are saved and the process exits, even if the terminal could not be restored.
-const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether this program may read the terminal: one in the background would be stopped.
 pub fn is_foreground() -> bool {
@@ -44,7 +39,7 @@ pub fn is_foreground() -> bool {
 
 /// Whether the terminal has gone: its window was closed, or the connection to it broke. Reading it
 /// says no more than that nothing was typed.
-pub(super) fn has_hung_up() -> bool {
+pub fn has_hung_up() -> bool {
     #[cfg(unix)]
     {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -63,14 +58,14 @@ pub(super) fn has_hung_up() -> bool {
 /// Holds the terminal; gives it back when dropped.
 pub(super) struct Guard {
     quit_requested: Arc<AtomicBool>,
-    /// Whether the terminal has been given back, as far as it took that.
-    given_back: Arc<AtomicBool>,
+    /// Dropped once the terminal has been given back, as far as it took that.
+    _running: UiRunning,
 }
 
 impl Guard {
-    /// Takes the terminal. What `emergency_save` knows of is saved should a signal come while the terminal
-    /// takes nothing.
-    pub(super) fn new(emergency_save: Arc<EmergencySave>) -> Result<Guard, TerminalError> {
+    /// Takes the terminal. A signal saves what `emergency_save` knows of, even while the terminal takes
+    /// nothing.
+    pub(super) fn new(emergency_save: &Arc<EmergencySave>) -> Result<Guard, TerminalError> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
@@ -83,28 +78,15 @@ impl Guard {
             }));
         });
         let quit_requested = Arc::new(AtomicBool::new(false));
-        let given_back = Arc::new(AtomicBool::new(false));
-        let (quit_flag, over) = (quit_requested.clone(), given_back.clone());
-        // Another handler is only there in tests.
-        let _ = ctrlc::set_handler(move || {
-            if quit_flag.swap(true, Ordering::AcqRel) {
-                return;
-            }
-            let (emergency_save, over) = (emergency_save.clone(), over.clone());
-            let watch = move || {
-                std::thread::sleep(TIMEOUT);
-                if !over.load(Ordering::Acquire) {
-                    let saved = emergency_save.save();
-                    let _ = disable_raw_mode(); // what is written no longer arrives
-                    std::process::exit(if saved.unsaved.is_empty() { 0 } else { 2 });
-                }
-            };
-            let _ = std::thread::Builder::new().spawn(watch);
-        });
+        let quit_flag = quit_requested.clone();
+        let request_exit = move || quit_flag.store(true, Ordering::Release);
+        // What is written to a blocked terminal no longer arrives.
+        let leave_raw_mode = || drop(disable_raw_mode());
+        let running = emergency_save.end_on_signal(request_exit, leave_raw_mode);
         TERMINAL_ACQUIRED.store(true, Ordering::Release);
         let guard = Guard {
             quit_requested,
-            given_back,
+            _running: running,
         };
         enable_raw_mode().map_err(broken)?;
         execute!(
@@ -132,7 +114,6 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         restore();
-        self.given_back.store(true, Ordering::Release);
     }
 }
 
@@ -180,13 +161,16 @@ impl Write for LogWriter {
                     buffered.extend_from_slice(line.as_bytes());
                 }
             }
-            _ => io::stderr().write_all(line.as_bytes())?,
+            _ => {
+                // Where stderr is closed there is nobody left to tell.
+                let _ = io::stderr().write_all(line.as_bytes());
+            }
         }
         Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(()) // stderr has no buffer
     }
 }
 

@@ -12,6 +12,7 @@ mod key_reader;
 mod keys;
 mod painting;
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 
 pub use error::TerminalError;
-pub use guard::{LogWriter, is_foreground};
+pub use guard::{LogWriter, has_hung_up, is_foreground};
 pub use painting::{ColourDepth, Glyphs, TerminalView};
 
 use app::pacing::{FrameRate, Pacer};
@@ -28,7 +29,7 @@ use app::pacing::{FrameRate, Pacer};
 use app::{AppState, EmergencySave, SessionHandle, Wake};
 use guard::Guard;
 use key_reader::KeyReader;
-use lang::{Message, tr};
+use lang::Message;
 use painting::TerminalFrame;
 use screen::{Timeline, ViewOptions};
 
@@ -56,7 +57,7 @@ pub struct TerminalOptions {
 }
 
 /// Starts what is shown, then shows it until the person quits, a signal comes, or
-/// [`TerminalOptions::frames`] were written.
+/// [`TerminalOptions::frames`] were written. A terminal that hangs up ends it as a signal does.
 ///
 /// # Errors
 /// [`TerminalError::Session`] where `start` fails, before the terminal is touched;
@@ -72,7 +73,7 @@ pub fn run<W: SessionHandle>(
     let session = start(wake).map_err(TerminalError::Session)?;
     let emergency_save = Arc::new(EmergencySave::default());
     emergency_save.set_saver(session.saver());
-    let guard = Guard::new(emergency_save)?;
+    let guard = Guard::new(&emergency_save)?;
     let terminal = guard.terminal()?;
     let depth = ColourDepth::detect(|name| std::env::var(name).ok());
     let mut app = AppState::new(options.view.clone());
@@ -88,15 +89,19 @@ pub fn run<W: SessionHandle>(
         rate: FrameRate::default(),
         frames: 0,
         options,
-        terminal,
+        terminal: ManuallyDrop::new(terminal),
         typed: KeyReader::listen()?,
     };
     let answer = shown.run(&news, &guard);
     // The screen first: whom a signal ends has only as long as the guard stands, and a session
     // that is kept may take longer to be written.
     drop(guard);
-    drop(shown);
-    answer
+    emergency_save.save_normally(|| drop(shown));
+    match answer {
+        // As a signal, which may come with it or not.
+        Err(TerminalError::Terminal(_)) if has_hung_up() => Ok(()),
+        answer => answer,
+    }
 }
 
 /// What is on the screen.
@@ -115,7 +120,9 @@ struct TerminalApp<W> {
     rate: FrameRate,
     frames: u64,
     options: TerminalOptions,
-    terminal: Terminal,
+    /// Not dropped: the drop would show the cursor, which the guard does, and panics if neither
+    /// stdout nor stderr takes anything.
+    terminal: ManuallyDrop<Terminal>,
     typed: KeyReader,
 }
 
@@ -142,11 +149,9 @@ impl<W: SessionHandle> TerminalApp<W> {
                 return Err(TerminalError::Session(anyhow::anyhow!("{why}")));
             }
             let through = self.options.frames.is_some_and(|most| self.frames >= most);
-            if self.quit || through || status.finished || guard.should_exit() {
+            let ends = self.quit || through || status.finished || guard.should_exit();
+            if ends || has_hung_up() {
                 return Ok(());
-            }
-            if guard::has_hung_up() {
-                return Err(TerminalError::Terminal(tr!("it hung up").into()));
             }
             let next = self.pacer.next();
             let rest = next.map_or(POLL_INTERVAL, |next| {

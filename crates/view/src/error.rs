@@ -55,6 +55,9 @@ pub enum ViewError {
     /// What was asked for cannot be recorded.
     #[error("{0}")]
     Record(String),
+    /// The encoder of a recording does not work, or took too long.
+    #[error("{0}")]
+    Encoder(String),
     /// A picture could not be written.
     #[error(transparent)]
     Write(#[from] SaveError),
@@ -78,6 +81,7 @@ impl ViewError {
             ViewError::NoAdapter(_)
             | ViewError::NoDevice { .. }
             | ViewError::DeviceLost(_)
+            | ViewError::Encoder(_)
             | ViewError::OutOfMemory => 3,
             ViewError::Internal(_) => 1,
         }

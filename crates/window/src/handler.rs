@@ -272,10 +272,7 @@ impl<W: SessionHandle> Handler<W> {
             return;
         }
         match self.started.try_recv() {
-            Ok(Ok(session)) => {
-                self.emergency_save.set_saver(session.saver());
-                self.app.start(session);
-            }
+            Ok(Ok(session)) => self.app.start(session),
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => {

@@ -25,7 +25,6 @@ mod winit_panics;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
 use winit::error::EventLoopError;
 
@@ -98,17 +97,27 @@ pub fn run<W: SessionHandle>(
     let (sender, started) = mpsc::channel();
     let wake = waker(&event_loop, &wake_pending);
     let ready = waker(&event_loop, &wake_pending);
+    let quit_requested = Arc::new(AtomicBool::new(false));
+    let (quit_flag, woken) = (quit_requested.clone(), waker(&event_loop, &wake_pending));
+    let request_exit = move || {
+        quit_flag.store(true, Ordering::Release);
+        woken();
+    };
+    let running = emergency_save.end_on_signal(request_exit, || {});
+    let to_save = emergency_save.clone();
     std::thread::Builder::new()
         .name("start".into())
         .spawn(move || {
+            let session = start(wake);
+            // Here, because the event loop may be blocked in the display from the start.
+            to_save.set_saver(session.as_ref().ok().and_then(SessionHandle::saver));
             // Whether anybody still listens is not this thread's concern.
-            let _ = sender.send(start(wake));
+            let _ = sender.send(session);
             ready();
         })
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
     let done = waker(&event_loop, &wake_pending);
-    let quit_requested = signals(waker(&event_loop, &wake_pending));
     let wakes = (wake_pending, quit_requested);
     let mut handler = handler::Handler::new(
         options,
@@ -119,11 +128,13 @@ pub fn run<W: SessionHandle>(
         emergency_save.clone(),
     );
     let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
+    let session = handler.app.session.take();
+    // The session first: an encoder may take long.
+    emergency_save.save_normally(|| drop(session)); // and so saved
     handler.finish_recording();
     let failed = handler.failed.take();
-    drop(handler.app.session.take()); // and so saved
-    emergency_save.forget();
     drop(handler);
+    drop(running);
     match (failed, ran) {
         (Some(error), _) => Err(error),
         // How winit reports that a Wayland compositor is gone. Xlib ends the process itself when
@@ -132,30 +143,6 @@ pub fn run<W: SessionHandle>(
         (None, Some(Err(error))) => Err(WindowError::Display(startup::in_short(&error))),
         (None, Some(Ok(()))) => Ok(()),
     }
-}
-
-/// Signals that come within this time are one: a terminal that is closed sends two, and so do some
-/// service managers.
-const SIGNAL_DEBOUNCE: Duration = Duration::from_secs(1);
-
-/// Whether a signal has told the program to end: then it ends as by Ctrl+Q, with everything saved;
-/// at another one it ends at once.
-fn signals(wake: Wake) -> Arc<AtomicBool> {
-    let quit_requested = Arc::new(AtomicBool::new(false));
-    let quit_flag = quit_requested.clone();
-    let mut first = None;
-    let handle = move || {
-        quit_flag.store(true, Ordering::Release);
-        let first = *first.get_or_insert_with(Instant::now);
-        if first.elapsed() > SIGNAL_DEBOUNCE {
-            std::process::exit(1);
-        }
-        wake();
-    };
-    if let Err(error) = ctrlc::set_handler(handle) {
-        tracing::warn!("signals end the program by themselves: {error}");
-    }
-    quit_requested
 }
 
 /// Coalesces wake-ups: sends one event until the loop handles it.

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use crate::background::BackgroundResult;
 use crate::handler::{Handler, frame_of};
-use app::{EmergencySave, PendingFile, SessionHandle};
+use app::{EmergencySave, SessionHandle};
 use lang::tr;
 use life::dated_stem;
 use model::Status;
 use screen::{Drawing, Sources};
 use view::layout::PixelRect;
 use view::picture_file::Image;
-use view::recording::{Finisher, Recorder};
+use view::recording::Recorder;
 use view::{Frame, ViewError};
 
 /// The least time between two pictures of a recording.
@@ -87,7 +87,7 @@ impl<W: SessionHandle> Handler<W> {
                 }
             }
             Err(error) => {
-                self.recording = None;
+                self.end_recording();
                 self.show_notice(error.to_string());
                 if named {
                     self.failed.get_or_insert(error.into());
@@ -237,7 +237,7 @@ impl Recording {
                     true => Recorder::begin(&self.path, size)?,
                     false => Recorder::begin_beside(&self.path, size)?,
                 };
-                emergency_save.add_recording(Box::new(Unfinished(begun.finisher())));
+                emergency_save.add_recording(Box::new(begun.finisher()));
                 self.recorder.insert(begun)
             }
         };
@@ -248,19 +248,6 @@ impl Recording {
             true => Taken::Recorded(recorder.progress()),
             false => Taken::Ended,
         })
-    }
-}
-
-/// A recording whose file is not whole yet.
-struct Unfinished(Finisher);
-
-impl PendingFile for Unfinished {
-    fn is_over(&self) -> bool {
-        self.0.is_over()
-    }
-
-    fn finish(&self, limit: Duration) -> bool {
-        self.0.finish(limit)
     }
 }
 

@@ -1,12 +1,11 @@
 //! Checks what a window needs before it is opened, so that a failure is one sentence.
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use winit::event_loop::EventLoop;
 
 use crate::WindowError;
-use app::EmergencySave;
+use app::{EmergencySave, say_last};
 use lang::tr;
 
 /// What winit loads on first use; it panics where one of them is missing.
@@ -54,15 +53,10 @@ pub(super) fn event_loop(
         let lost = display_lost();
         let emergency_save = emergency_save.clone();
         platform::end_with_x_display(move || {
-            let saved = emergency_save.save();
-            let session = saved
-                .session
-                .map(|path| tr!("the session is saved in {}", path.display()));
-            let sentences = session.into_iter().chain(saved.unsaved);
-            for sentence in sentences.chain([lost.to_string()]) {
-                // Where stderr is closed there is nobody left to tell.
-                let _ = writeln!(std::io::stderr(), "lifestreams: {sentence}");
-            }
+            let mut sentences = emergency_save.save().sentences();
+            sentences.push(lost.to_string());
+            emergency_save.leave_file();
+            say_last(sentences);
             lost.exit_code().into()
         });
     }

@@ -219,7 +219,7 @@ impl CurrentRung {
         /// 128 and the number of `SIGINT`, as shells say it.
         const INTERRUPTED: i32 = 130;
         let current = self.clone();
-        ctrlc::set_handler(move || {
+        platform::on_signals(move || {
             let _ = current.end(true);
             std::process::exit(INTERRUPTED);
         })

@@ -52,7 +52,7 @@ impl Waiting {
         // Without a thread for it, nothing is said.
         let _ = thread::Builder::new().name("waiting".into()).spawn(watch);
         let signalled = waiting.clone();
-        ctrlc::set_handler(move || signalled.interrupt()).ok();
+        platform::on_signals(move || signalled.interrupt()).ok();
         waiting
     }
 

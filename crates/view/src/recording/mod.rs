@@ -14,17 +14,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{
     Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, channel, sync_channel,
 };
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::ViewError;
 use crate::picture_file::Image;
 use lang::tr;
-use life::{SaveError, SaveTarget, check_writable, shown};
+use life::{PendingFile, SaveError, SaveTarget, check_writable, shown};
+use mp4::Ffmpeg;
 
 /// Pictures that may wait for the encoder.
 const WAITING: usize = 6;
+
+/// How long an encoder may make no progress. Longer than any of its steps takes, such as ffmpeg's
+/// last one, which writes a long film a second time.
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a killed ffmpeg may take to end, and its unfinished file to be removed.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How often to look at an encoder that is waited for.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How long a picture stands where nothing else says so.
 const USUAL: Duration = Duration::from_millis(40);
@@ -81,12 +92,67 @@ pub struct Recorded {
 pub struct Recorder {
     shots: Arc<Mutex<Option<SyncSender<Shot>>>>,
     thread: JoinHandle<Result<Recorded, ViewError>>,
-    ended: Arc<Mutex<Receiver<()>>>,
+    encoding: Arc<Encoding>,
+    stall: StallWatch,
     path: PathBuf,
     size: [u32; 2],
     taken: u64,
     left_out: u64,
-    written: Arc<AtomicU64>,
+}
+
+/// What the encoder's thread and others know of the encoding.
+#[derive(Debug)]
+struct Encoding {
+    /// Number of pictures that are encoded.
+    written: AtomicU64,
+    ffmpeg: Option<Arc<Ffmpeg>>,
+    /// Closed once the thread has ended.
+    ended: Mutex<Receiver<()>>,
+    /// Why it failed, if it did.
+    failure: OnceLock<String>,
+}
+
+impl Encoding {
+    /// Grows with each step of the encoder.
+    fn progress(&self) -> u64 {
+        let taken = self.ffmpeg.as_ref().map_or(0, |ffmpeg| ffmpeg.taken());
+        self.written.load(Ordering::Relaxed) + taken
+    }
+
+    fn kill(&self) {
+        if let Some(ffmpeg) = &self.ffmpeg {
+            ffmpeg.kill();
+        }
+    }
+}
+
+/// Tells when an encoder that has something to do makes no progress.
+#[derive(Debug)]
+struct StallWatch {
+    progress: u64,
+    since: Instant,
+}
+
+impl StallWatch {
+    fn new(encoding: &Encoding) -> StallWatch {
+        StallWatch {
+            progress: encoding.progress(),
+            since: Instant::now(),
+        }
+    }
+
+    /// Whether there was no progress for [`STALL_TIMEOUT`]; then there is never any, because a stuck
+    /// ffmpeg is killed.
+    fn is_stalled(&mut self, encoding: &Encoding) -> bool {
+        if encoding.progress() != self.progress {
+            *self = StallWatch::new(encoding);
+        }
+        let is_stalled = self.since.elapsed() > platform::timeout(STALL_TIMEOUT);
+        if is_stalled {
+            encoding.kill();
+        }
+        is_stalled
+    }
 }
 
 impl Recorder {
@@ -130,6 +196,7 @@ impl Recorder {
     ) -> Result<Recorder, ViewError> {
         let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
         let partial = target.create_partial().map_err(cannot)?;
+        let mut ffmpeg = None;
         let encoder: Box<dyn Encode> = match kind {
             RecordingFormat::Gif => {
                 Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?)
@@ -137,65 +204,99 @@ impl Recorder {
             RecordingFormat::Apng => {
                 Box::new(apng::Apng::begin(partial.as_file(), size).map_err(cannot)?)
             }
-            RecordingFormat::Mp4 => Box::new(mp4::Mp4::begin(partial.path(), size)?),
+            RecordingFormat::Mp4 => {
+                let mp4 = mp4::Mp4::begin(partial.path(), size)?;
+                ffmpeg = Some(mp4.ffmpeg());
+                Box::new(mp4)
+            }
         };
         let (shots, received) = sync_channel(WAITING);
-        let written = Arc::new(AtomicU64::new(0));
-        let (count, named) = (written.clone(), path.to_owned());
         let (ending, ended) = channel();
+        let encoding = Arc::new(Encoding {
+            written: AtomicU64::new(0),
+            ffmpeg,
+            ended: Mutex::new(ended),
+            failure: OnceLock::new(),
+        });
+        let (shared, named) = (encoding.clone(), path.to_owned());
         let thread = std::thread::Builder::new()
             .name("record".into())
             .spawn(move || {
                 let _ending = ending; // dropped, and so told, when the thread ends
-                let cannot = |error: io::Error| ViewError::from(SaveError::new(&named, &error));
-                encode(&received, encoder, &count).map_err(cannot)?;
-                let (path, _) = target.persist(partial).map_err(cannot)?;
-                let frames = count.load(Ordering::Relaxed);
-                Ok(Recorded { path, frames })
+                let encoded = encode(&received, encoder, &shared.written);
+                let recorded = match encoded.and_then(|()| target.persist(partial)) {
+                    Ok((path, _)) => Ok(Recorded {
+                        path,
+                        frames: shared.written.load(Ordering::Relaxed),
+                    }),
+                    Err(error) => Err(lost(&named, &error)),
+                };
+                if let Err(error) = &recorded {
+                    let _ = shared.failure.set(error.to_string()); // set here alone
+                }
+                recorded
             })
             .map_err(cannot)?;
         Ok(Recorder {
             shots: Arc::new(Mutex::new(Some(shots))),
             thread,
-            ended: Arc::new(Mutex::new(ended)),
+            stall: StallWatch::new(&encoding),
+            encoding,
             path: path.to_owned(),
             size,
             taken: 0,
             left_out: 0,
-            written,
         })
     }
 
     /// Offers a picture that was drawn so long after the first one; waits for nothing. Whether the
-    /// recording goes on: one of another size, or a disk that is full, ends it.
+    /// recording goes on: one of another size, a disk that is full, or a stuck encoder ends it.
     pub fn offer(&mut self, image: Image, at: Duration) -> bool {
         if [image.width, image.height] != self.size {
             return false;
         }
-        let shots = lock(&self.shots);
-        match shots
-            .as_ref()
-            .map(|shots| shots.try_send(Shot { image, at }))
-        {
-            Some(Ok(())) => self.taken += 1,
-            Some(Err(TrySendError::Full(_))) => self.left_out += 1,
-            Some(Err(TrySendError::Disconnected(_))) | None => return false,
+        match self.send(Shot { image, at }) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => {
+                self.left_out += 1;
+                !self.stall.is_stalled(&self.encoding)
+            }
+            Err(TrySendError::Disconnected(_)) => false,
         }
-        true
     }
 
-    /// The same, but waits until the encoder takes it.
-    pub fn give(&mut self, image: Image, at: Duration) -> bool {
+    /// The same, but waits until the encoder takes it, or until `is_cancelled`.
+    pub fn give(&mut self, image: Image, at: Duration, is_cancelled: impl Fn() -> bool) -> bool {
+        let mut shot = Shot { image, at };
+        loop {
+            shot = match self.send(shot) {
+                Ok(()) => return true,
+                Err(TrySendError::Full(shot)) => shot,
+                Err(TrySendError::Disconnected(_)) => return false,
+            };
+            if is_cancelled() || self.stall.is_stalled(&self.encoding) {
+                return false;
+            }
+            std::thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    /// Hands a picture to the encoder, if it has room for one.
+    fn send(&mut self, shot: Shot) -> Result<(), TrySendError<Shot>> {
+        match &*lock(&self.shots) {
+            Some(shots) => shots.try_send(shot)?,
+            None => return Err(TrySendError::Disconnected(shot)),
+        }
         self.taken += 1;
-        let shots = lock(&self.shots).clone();
-        shots.is_some_and(|shots| shots.send(Shot { image, at }).is_ok())
+        Ok(())
     }
 
     /// What ends it from any thread.
     pub fn finisher(&self) -> Finisher {
         Finisher {
             shots: Arc::downgrade(&self.shots),
-            ended: self.ended.clone(),
+            encoding: self.encoding.clone(),
+            path: self.path.clone(),
         }
     }
 
@@ -212,7 +313,12 @@ impl Recorder {
     /// How it goes, in words.
     pub fn progress(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().display();
-        let waiting = self.taken - self.written.load(Ordering::Relaxed).min(self.taken);
+        let waiting = self.taken
+            - self
+                .encoding
+                .written
+                .load(Ordering::Relaxed)
+                .min(self.taken);
         let mut text = tr!("Recording {name}: {} pictures", self.taken, name = name);
         if waiting > 1 {
             text += &tr!(", {waiting} still to write", waiting = waiting);
@@ -223,11 +329,16 @@ impl Recorder {
         text
     }
 
-    /// Ends the recording. The returned function waits until the file is complete.
+    /// Ends the recording. The returned function waits until the file is complete, or the encoder
+    /// is stuck.
     pub fn end(self) -> impl FnOnce() -> Result<Recorded, ViewError> + Send + 'static {
+        let finisher = self.finisher();
         let Recorder { shots, thread, .. } = self;
         *lock(&shots) = None;
         move || {
+            if !finisher.wait(Duration::MAX) {
+                return Err(ViewError::Encoder(finisher.too_slow()));
+            }
             let broken =
                 |_| ViewError::Record(tr!("internal: the recording's thread panicked").into());
             thread.join().map_err(broken).flatten()
@@ -239,22 +350,60 @@ impl Recorder {
 #[derive(Clone, Debug)]
 pub struct Finisher {
     shots: Weak<Mutex<Option<SyncSender<Shot>>>>,
-    ended: Arc<Mutex<Receiver<()>>>,
+    encoding: Arc<Encoding>,
+    path: PathBuf,
 }
 
 impl Finisher {
-    /// Whether writing has ended, successfully or not.
-    pub fn is_over(&self) -> bool {
-        lock(&self.ended).try_recv() == Err(TryRecvError::Disconnected)
+    /// Waits until the thread has ended, at most `limit` and as long as the encoder makes progress;
+    /// then an ffmpeg is killed. Returns whether the thread has ended.
+    fn wait(&self, limit: Duration) -> bool {
+        let (began, mut stall) = (Instant::now(), StallWatch::new(&self.encoding));
+        while !self.is_over() {
+            if began.elapsed() > limit || stall.is_stalled(&self.encoding) {
+                self.encoding.kill();
+                let ended = lock(&self.encoding.ended);
+                return ended.recv_timeout(KILL_TIMEOUT) == Err(RecvTimeoutError::Disconnected);
+            }
+            std::thread::sleep(POLL_INTERVAL);
+        }
+        true
     }
 
-    /// Accepts no more pictures and waits until the file is complete, at most `limit`. Returns whether
-    /// writing ended in time.
-    pub fn finish(&self, limit: Duration) -> bool {
+    /// Says that even the end of the encoder took too long.
+    fn too_slow(&self) -> String {
+        tr!(
+            "the recording {path} is lost: writing it took too long; record to another disk",
+            path = shown(&self.path)
+        )
+    }
+}
+
+impl PendingFile for Finisher {
+    fn is_over(&self) -> bool {
+        lock(&self.encoding.ended).try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    fn finish(&self, limit: Duration) -> Result<(), String> {
         if let Some(shots) = self.shots.upgrade() {
             *lock(&shots) = None;
         }
-        lock(&self.ended).recv_timeout(limit) == Err(RecvTimeoutError::Disconnected)
+        if !self.wait(limit) {
+            return Err(self.too_slow());
+        }
+        self.encoding.failure.get().cloned().map_or(Ok(()), Err)
+    }
+}
+
+/// The error of a recording that could not be encoded or written.
+fn lost(path: &Path, error: &io::Error) -> ViewError {
+    match error.kind() {
+        io::ErrorKind::TimedOut => ViewError::Encoder(tr!(
+            "the recording {path} is lost: {error}",
+            path = shown(path),
+            error = error
+        )),
+        _ => SaveError::new(path, error).into(),
     }
 }
 

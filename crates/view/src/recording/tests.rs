@@ -14,7 +14,7 @@ fn recorded(name: &str, frames: u8) -> (tempfile::TempDir, Recorded) {
     let mut recorder = Recorder::begin(&folder.path().join(name), [12, 5]).unwrap();
     for frame in 0..frames {
         let at = Duration::from_millis(40 * u64::from(frame));
-        assert!(recorder.give(image([12, 5], frame), at));
+        assert!(recorder.give(image([12, 5], frame), at, || false));
     }
     assert!(recorder.progress().contains(name));
     let done = recorder.end()().unwrap();
@@ -97,7 +97,7 @@ fn nothing_that_nobody_named_is_replaced() {
     std::fs::write(&wanted, "an older one").unwrap();
     let record = || {
         let mut recorder = Recorder::begin_beside(&wanted, [12, 5]).unwrap();
-        assert!(recorder.give(image([12, 5], 1), Duration::ZERO));
+        assert!(recorder.give(image([12, 5], 1), Duration::ZERO, || false));
         recorder.end()().unwrap().path
     };
     for name in ["of-now-2.gif", "of-now-3.gif"] {

@@ -1,0 +1,54 @@
+//! Signals that ask the program to end.
+
+use std::io;
+
+/// Calls `on_signal` for every signal that asks the program to end: SIGINT, SIGTERM, SIGHUP and
+/// SIGQUIT, or Ctrl+C where there are no signals. It is called on a thread of its own, so it may
+/// lock and wait; signals that arrive meanwhile are handled afterwards, several of a kind as one.
+///
+/// # Errors
+/// The system's error if it provides no handler or no thread.
+pub fn on_signals(on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
+    imp::on_signals(on_signal)
+}
+
+#[cfg(unix)]
+mod imp {
+    use std::io;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    pub(super) fn on_signals(mut on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
+        let thread = std::thread::Builder::new().name("signals".into());
+        thread.spawn(move || signals.forever().for_each(|_| on_signal()))?;
+        Ok(())
+    }
+}
+
+#[cfg(not(unix))]
+mod imp {
+    use std::io;
+
+    pub(super) fn on_signals(on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
+        ctrlc::set_handler(on_signal).map_err(io::Error::other)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn each_signal_that_asks_for_the_end_is_told() {
+        let (sender, signals) = channel();
+        on_signals(move || sender.send(()).unwrap()).unwrap();
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            signal_hook::low_level::raise(signal).unwrap();
+            signals.recv().unwrap();
+        }
+    }
+}
