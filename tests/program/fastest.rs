@@ -136,3 +136,30 @@ fn a_long_run_times_the_kernels_first_and_ctrl_c_ends_it_with_what_was_done() {
         assert!(stopped == again, "lattice {i} after {done}");
     }
 }
+
+/// However long a round is meant to be, the run ends within the rounds in flight.
+#[test]
+fn a_run_of_rounds_without_end_is_stopped_too() {
+    let folder = scratch();
+    let folder = folder.path();
+    for more in [
+        "--kernel sync-global",
+        "--kernel bits",
+        "--trace trace.json",
+    ] {
+        let line = format!(
+            "run -g 1000000000000000 --generations-per-round 4294967295 --instances 2 \
+             --size 96x64 --device cpu {more}"
+        );
+        let mut command = program(folder);
+        command.env("LIFESTREAMS_LOG", "lifestreams=debug");
+        let running = Running::start(command.args(line.split_whitespace()));
+        wait_for("rounds", || {
+            running.said().contains("stepping").then_some(())
+        });
+        running.signal("INT");
+        let ended = running.end(TIMEOUT);
+        assert_eq!(ended.code, Some(130), "{ended:?}");
+        assert!(ended.stderr.contains("stopped after "), "{ended:?}");
+    }
+}
