@@ -45,7 +45,7 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {
             Some(if error.disk_full { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<NotSaved>() {
-            Some(if error.disk_full { 3 } else { 2 })
+            Some(if error.machine_lacks { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<EngineError>() {
             Some(if matches!(error, EngineError::UnsupportedSize { .. }) {
                 2

@@ -238,7 +238,9 @@ fn undo_leads_to_the_same_cells_after_a_session_is_opened_again() {
     tmux.wait("‖ PAUSED");
     tmux.keys("n");
     tmux.wait(" gen 0 ·");
-    tmux.keys(". C-q");
+    tmux.keys(".");
+    tmux.wait(" gen 1 ·");
+    tmux.keys("C-q");
     assert_eq!(tmux.end(), "0");
     fs::remove_file(tmux.path().join("over")).unwrap();
     tmux.begin(&format!("{PROGRAM} --session kept.json"));

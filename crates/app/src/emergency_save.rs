@@ -110,7 +110,7 @@ impl EmergencySave {
             session.iter().for_each(Saver::leave);
             before_exit();
             say_last(saved.sentences());
-            std::process::exit(saved.exit_code())
+            platform::exit_at_once(saved.exit_code())
         });
         if let Err(error) = handled {
             tracing::warn!("signals end the program without saving: {error}");
@@ -131,10 +131,11 @@ impl EmergencySaved {
         session.into_iter().chain(self.lost.clone()).collect()
     }
 
-    /// 2 if the session is not saved in its file, 3 if the disk is full or a recording is lost, else 0.
+    /// 2 if the session is not saved in its file, 3 if the machine lacked something for that or a
+    /// recording is lost, else 0.
     fn exit_code(&self) -> i32 {
         match &self.session {
-            Err(why) if !why.disk_full => 2,
+            Err(why) if !why.machine_lacks => 2,
             Ok(_) if self.lost.is_empty() => 0,
             _ => 3,
         }

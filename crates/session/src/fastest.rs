@@ -28,9 +28,10 @@ use model::{KernelChoice, Streams, Switches};
 /// Ctrl+C is answered at once.
 pub const RUN_ROUND: Duration = Duration::from_millis(75);
 
-/// How long a round may take. Two may be in flight when something is to stop, which shall take no
-/// longer than a second; a round of one generation takes as long as it takes.
-pub const MAX_ROUND: Duration = Duration::from_millis(250);
+/// How long a round may take. A stop waits for the two in flight, and a session that ends is saved
+/// twice: that shall take no longer than a second. A round of one generation takes as long as it
+/// takes.
+pub const MAX_ROUND: Duration = Duration::from_millis(100);
 
 /// The lattices to step, as far as the speed depends on them.
 #[derive(Clone, Copy, Debug)]

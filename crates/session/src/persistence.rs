@@ -65,15 +65,23 @@ impl SessionFile {
 #[error("{sentence}")]
 pub struct NotSaved {
     sentence: String,
-    /// Whether the disk of its file is full.
-    pub disk_full: bool,
+    /// Whether the machine lacks something: room on the disk of its file, or a device that answers.
+    pub machine_lacks: bool,
 }
 
 impl NotSaved {
     fn new(sentence: String) -> NotSaved {
         NotSaved {
             sentence,
-            disk_full: false,
+            machine_lacks: false,
+        }
+    }
+
+    /// The device has not finished its work within this time.
+    fn no_answer(sentence: String) -> NotSaved {
+        NotSaved {
+            machine_lacks: true,
+            ..NotSaved::new(sentence)
         }
     }
 }
@@ -212,11 +220,11 @@ fn save(
     let before = file.get();
     let failed = |why: &str| {
         let path = before.as_ref().map_or(Path::new("."), |file| &file.path);
-        NotSaved::new(tr!(
+        tr!(
             "the session was not saved in {}: {why}",
             shown(path),
             why = why
-        ))
+        )
     };
     let timeout = platform::timeout(SAVE_TIMEOUT);
     let saved = saved(commands).recv_timeout(timeout);
@@ -229,7 +237,7 @@ fn save(
     };
     if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
         let path = write(&known.session)?;
-        return Err(NotSaved::new(tr!(
+        return Err(NotSaved::no_answer(tr!(
             "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
             timeout = timeout.as_secs(),
             path = shown(&path),
@@ -238,13 +246,13 @@ fn save(
         )));
     }
     let saved = saved.map_err(|why| match why {
-        RecvTimeoutError::Timeout => failed(&tr!(
+        RecvTimeoutError::Timeout => NotSaved::no_answer(failed(&tr!(
             "the device did not finish its work within {} s",
             timeout.as_secs()
-        )),
-        RecvTimeoutError::Disconnected => failed(tr!(
+        ))),
+        RecvTimeoutError::Disconnected => NotSaved::new(failed(tr!(
             "the session in the file was never restored; the file was not changed"
-        )),
+        ))),
     })?;
     write(&saved).map(Some)
 }
@@ -296,7 +304,7 @@ fn write_new(saved: &SavedSession, path: &Path) -> Result<PathBuf, NotSaved> {
 /// Writes a session that could not be saved where it should be in the folder for this program's state,
 /// under a name with a date. Returns what to say.
 fn write_elsewhere(saved: &SavedSession, name: &OsStr, error: SaveError) -> NotSaved {
-    let disk_full = error.disk_full;
+    let machine_lacks = error.disk_full;
     let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
         let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
         // Where it cannot be made, neither can the file, which says why.
@@ -319,7 +327,7 @@ fn write_elsewhere(saved: &SavedSession, name: &OsStr, error: SaveError) -> NotS
     };
     NotSaved {
         sentence,
-        disk_full,
+        machine_lacks,
     }
 }
 
