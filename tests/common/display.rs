@@ -1,6 +1,7 @@
 //! A display of a test's own (Xvfb with a window manager), synthetic keys, and screenshots.
 #![allow(dead_code)] // not every part is of use everywhere
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -54,6 +55,7 @@ impl Display {
             .read_line(&mut number)
             .unwrap();
         let name = format!(":{}", number.trim());
+        let _ = fs::remove_file(folder.join("managed")); // of a display before this one
         let manager = Command::new("openbox")
             .args(["--startup", "touch managed"])
             .current_dir(folder)
