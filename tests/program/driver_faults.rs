@@ -109,9 +109,11 @@ impl Use {
         command
     }
 
-    /// The generation of what was saved, if anything was; every cell of it is right.
+    /// The generation that was saved, if any was; every cell of its newest lattices is right, from
+    /// which a session goes on to it.
     fn saved(self, folder: &Path) -> Result<Option<u64>, String> {
         let file = folder.join("kept");
+        let mut position = None;
         let lattices: Vec<(u64, Lattice)> = match self.work {
             Work::Run => {
                 let names = if file.exists() {
@@ -130,10 +132,11 @@ impl Use {
             Work::Session if !file.exists() => Vec::new(),
             Work::Session => {
                 let saved = SavedSession::load(&file).map_err(|why| why.to_string())?;
-                let (position, lattices) = &saved.main.newest;
-                let generation = position.generation;
-                let lattices = lattices.iter();
+                let (newest, lattices) = &saved.main.newest;
+                let generation = newest.generation;
+                position = Some(saved.main.position.generation);
                 lattices
+                    .iter()
                     .map(|lattice| (generation, (**lattice).clone()))
                     .collect()
             }
@@ -145,7 +148,7 @@ impl Use {
         let is_right = lattices.iter().all(|(of, _)| *of == generation)
             && lattices.iter().map(|(_, lattice)| lattice).eq(want);
         match is_right {
-            true => Ok(Some(generation)),
+            true => Ok(position.or(Some(generation))),
             false => Err(format!("wrong cells are saved at generation {generation}")),
         }
     }
@@ -308,12 +311,16 @@ impl Hang {
                 check(is_ended, "a second signal ends it at once", &ended)?;
             }
             Work::Session => {
-                let is_ended = ended
-                    .code
-                    .is_some_and(|code| [0, 2, 3, 130].contains(&code));
+                // Before there is a session, a signal may end the program by itself.
+                let is_ended = match ended.code {
+                    Some(code) => [0, 2, 3, 130].contains(&code),
+                    None => saved.is_none(),
+                };
                 check(is_ended, "a signal ends it", &ended)?;
                 let is_said = ended.stderr.contains("the session is saved in");
-                check(saved.is_some() || !is_said, "it saves what it says", &ended)?;
+                check(saved.is_some() == is_said, "it saves what it says", &ended)?;
+                let is_lost = ended.stderr.contains("the session was not saved");
+                check(!is_lost, "a session that has begun is saved", &ended)?;
             }
         }
         Ok(Outcome::Interrupted)

@@ -287,6 +287,7 @@ impl SessionWorker {
             worker.restore_pending = true;
             worker.enqueue(Request::EngineIdle, Task::Open(Box::new(saved)));
         }
+        worker.publish_last_known(Duration::ZERO); // the first turn may hang
         worker.publish_status(now);
         Ok(worker)
     }
