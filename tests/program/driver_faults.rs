@@ -32,6 +32,19 @@ const AFTER: [u32; 9] = [0, 1, 2, 4, 9, 25, 60, 150, 400];
 /// A failed launch, beside the functions of [`CALLS`]: the call is good, and the kernel is not.
 const KERNEL: &str = "kernel";
 
+/// Functions of [`CALLS`] that neither `run` nor a session without a window calls for a soup: they
+/// belong to patterns, edits and recoveries, in which `session_faults` has them fail.
+const OF_OTHER_WORK: [&str; 8] = [
+    "cuCtxGetStreamPriorityRange",
+    "cuMemGetInfo_v2",
+    "cuMemsetD8Async",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyHtoD_v2",
+    "cuMemcpyDtoH_v2",
+    "cuMemcpyDtoDAsync_v2",
+    "cuMemcpy2DAsync_v2",
+];
+
 /// Which command works.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Work {
@@ -497,7 +510,7 @@ fn the_whole_campaign_of_driver_faults() {
         .filter(|call| !totals.struck.contains(call))
         .collect();
     totals.assert_none_failed();
-    assert!(never.is_empty(), "never called: {never:?}");
+    assert_eq!(never, OF_OTHER_WORK, "never called");
 }
 
 /// What a user reads who loses a device, or all of them, in the middle of a run.
