@@ -44,7 +44,10 @@ impl SessionFile {
         }
         let file = FileInUse {
             path: path.to_owned(),
-            known: Mutex::new(File::open(path).and_then(KnownFile::new).ok()),
+            written: Mutex::new(Written {
+                own: File::open(path).and_then(KnownFile::new).ok(),
+                elsewhere: None,
+            }),
             _lock: lock,
         };
         Ok(SessionFile {
@@ -165,9 +168,17 @@ pub(super) struct OwnFile(Arc<Mutex<Option<Arc<FileInUse>>>>);
 #[derive(Debug)]
 struct FileInUse {
     path: PathBuf,
-    /// The file as the session has read or written it last; `None` where there was none.
-    known: Mutex<Option<KnownFile>>,
+    written: Mutex<Written>,
     _lock: Option<SaveLock>,
+}
+
+/// Where a session was saved.
+#[derive(Debug, Default)]
+struct Written {
+    /// The session's own file as it was read or written last; `None` where there was none.
+    own: Option<KnownFile>,
+    /// The file that took its place when nothing could be saved in it.
+    elsewhere: Option<(PathBuf, KnownFile)>,
 }
 
 impl OwnFile {
@@ -233,7 +244,10 @@ fn save(
     }
     let write = |session: &SavedSession| match &before {
         Some(file) => file.write(session),
-        None => write_new(session, &PathBuf::from(dated_stem()).with_extension("json")),
+        None => {
+            let path = PathBuf::from(dated_stem()).with_extension("json");
+            Written::default().write_new(session, &path)
+        }
     };
     if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
         let path = write(&known.session)?;
@@ -260,14 +274,14 @@ fn save(
 impl FileInUse {
     /// Writes the session in this file, unless another program has changed that: then next to it.
     fn write(&self, saved: &SavedSession) -> Result<PathBuf, NotSaved> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         let is_changed = fs::metadata(&self.path).is_ok_and(|now| {
-            let known = known.as_ref();
-            !known.is_some_and(|known| known.is_unchanged(&now))
+            let own = written.own.as_ref();
+            !own.is_some_and(|own| own.is_unchanged(&now))
         });
+        let dated = self.path.with_file_name(dated_name(&self.path, "json"));
         if is_changed {
-            let beside = self.path.with_file_name(dated_name(&self.path, "json"));
-            let beside = write_new(saved, &beside)?;
+            let beside = written.write_new(saved, &dated)?;
             return Err(NotSaved::new(tr!(
                 "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
                 path = shown(&self.path),
@@ -277,57 +291,77 @@ impl FileInUse {
         let target = SaveTarget::find(&self.path);
         match target.and_then(|target| saved.write_to(&target)) {
             Ok((path, file)) => {
-                *known = KnownFile::new(file).ok();
+                written.own = KnownFile::new(file).ok();
                 Ok(path)
             }
             Err(error) => {
-                let name = dated_name(&self.path, "json");
-                Err(write_elsewhere(saved, name.as_ref(), error))
+                let name = dated.file_name().unwrap_or_default();
+                Err(written.write_in_state_folder(saved, name, error))
             }
         }
     }
 }
 
-/// Writes the session in a new file with a date in its name. Returns the file's path.
-fn write_new(saved: &SavedSession, path: &Path) -> Result<PathBuf, NotSaved> {
-    // Nobody named it, so where it is must be said.
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    match saved.write_to(&SaveTarget::beside(path.clone())) {
-        Ok((path, _)) => Ok(path),
-        Err(error) => {
+impl Written {
+    /// Writes the session in a new file with a date in its name. Returns the file's path.
+    fn write_new(&mut self, saved: &SavedSession, path: &Path) -> Result<PathBuf, NotSaved> {
+        // Nobody named it, so where it is must be said.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.write_elsewhere(saved, &path).map_err(|error| {
             let name = path.file_name().unwrap_or_default();
-            Err(write_elsewhere(saved, name, error))
+            self.write_in_state_folder(saved, name, error)
+        })
+    }
+
+    /// Writes a session that could not be saved where it should be in the folder for this program's
+    /// state, under a name with a date. Returns what to say.
+    fn write_in_state_folder(
+        &mut self,
+        saved: &SavedSession,
+        name: &OsStr,
+        error: SaveError,
+    ) -> NotSaved {
+        let machine_lacks = error.disk_full;
+        let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
+            let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
+            // Where it cannot be made, neither can the file, which says why.
+            let _ = fs::create_dir_all(folder);
+            self.write_elsewhere(saved, &folder.join(name))
+        });
+        let sentence = match written {
+            None => error.to_string(),
+            Some(Ok(elsewhere)) => tr!(
+                "{error}; the session is saved in {elsewhere} instead",
+                error = error,
+                elsewhere = shown(elsewhere)
+            ),
+            Some(Err(second)) => tr!(
+                "{error}; nor could it be saved in {path}: {reason}",
+                error = error,
+                path = second.path,
+                reason = second.reason
+            ),
+        };
+        NotSaved {
+            sentence,
+            machine_lacks,
         }
     }
-}
 
-/// Writes a session that could not be saved where it should be in the folder for this program's state,
-/// under a name with a date. Returns what to say.
-fn write_elsewhere(saved: &SavedSession, name: &OsStr, error: SaveError) -> NotSaved {
-    let machine_lacks = error.disk_full;
-    let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
-        let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
-        // Where it cannot be made, neither can the file, which says why.
-        let _ = fs::create_dir_all(folder);
-        saved.write_to(&SaveTarget::beside(folder.join(name)))
-    });
-    let sentence = match written {
-        None => error.to_string(),
-        Some(Ok((elsewhere, _))) => tr!(
-            "{error}; the session is saved in {elsewhere} instead",
-            error = error,
-            elsewhere = shown(elsewhere)
-        ),
-        Some(Err(second)) => tr!(
-            "{error}; nor could it be saved in {path}: {reason}",
-            error = error,
-            path = second.path,
-            reason = second.reason
-        ),
-    };
-    NotSaved {
-        sentence,
-        machine_lacks,
+    /// Writes the session in a new file, or again in the one that it was last saved in instead of
+    /// its own. Returns the file's path.
+    fn write_elsewhere(&mut self, saved: &SavedSession, new: &Path) -> Result<PathBuf, SaveError> {
+        let again = self
+            .elsewhere
+            .take()
+            .filter(|(path, known)| fs::metadata(path).is_ok_and(|now| known.is_unchanged(&now)));
+        let target = match again {
+            Some((path, _)) => SaveTarget::find(&path)?,
+            None => SaveTarget::beside(new.to_owned()),
+        };
+        let (path, file) = saved.write_to(&target)?;
+        self.elsewhere = KnownFile::new(file).ok().map(|known| (path.clone(), known));
+        Ok(path)
     }
 }
 
