@@ -164,8 +164,8 @@ pub(super) struct Common {
     /// takes file i mod count
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
-    /// The kernel that steps the lattices; auto benchmarks the eligible kernels and picks the
-    /// fastest [default: sync-global; for run the fastest]
+    /// The kernel that steps the lattices; auto picks the fastest by an estimate
+    /// [default: sync-global; for run the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel_or_auto())]
     pub kernel: Option<KernelOption>,
     /// Compute device: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
@@ -450,8 +450,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, default (a run with no switches), limit (of the CPU), frame, start, timeline, ui, edit, effect, lesson, ladder, auto [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "default", "limit", "frame", "start", "timeline", "ui", "edit", "effect", "lesson", "ladder", "auto"])]
+    /// Which tables: step, default (a run with no switches), limit (of the CPU), frame, start, timeline, ui, edit, effect, lesson, ladder [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "default", "limit", "frame", "start", "timeline", "ui", "edit", "effect", "lesson", "ladder"])]
     pub names: Vec<String>,
     /// Compute device: auto, cpu, cuda or cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

@@ -22,7 +22,7 @@ use model::Setup;
 use model::TransferChoice;
 use model::trace::{TimedRound, write_chrome};
 use screen::numbers::si;
-use session::fastest::{Basis, FastestPlan, RUN_ROUND};
+use session::fastest::{FastestPlan, RUN_ROUND};
 use session::instances::{Event, Instances};
 use session::run::{Entered, Prepare, Recovery, Run};
 use waiting::Waiting;
@@ -359,39 +359,22 @@ fn devices(instances: &Instances) -> String {
 
 /// What decided, as `--json` names it.
 fn chosen_by(plan: FastestPlan) -> &'static str {
-    match plan.basis {
-        _ if plan.choices == 1 => "options",
-        Basis::Recorded => "table",
-        Basis::Timed(_) => "timing",
-        Basis::Estimated => "estimate",
+    if plan.choices > 1 {
+        "estimate"
+    } else {
+        "options"
     }
 }
 
-/// What was chosen, and why, in a line.
+/// What was chosen, in a line.
 fn choice(report: &Report, plan: &FastestPlan) -> String {
-    let why = match plan.basis {
-        Basis::Recorded => tr!(
-            "the fastest that was recorded on an {device}",
-            device = report.device
-        ),
-        Basis::Timed(kernels) if kernels > 1 => {
-            tr!(
-                "the fastest of {kernels} kernels timed here",
-                kernels = kernels
-            )
-        }
-        Basis::Timed(_) => tr!("the fastest of its submissions timed here").into(),
-        Basis::Estimated => {
-            tr!("by an estimate, since timing the choices would take longer than the run").into()
-        }
-    };
     tr!(
-        "kernel {kernel}, streams {streams}, graphs {graphs}, {generations} generations per round: {why}",
+        "kernel {kernel}, streams {streams}, graphs {graphs}, {generations} generations per round: the fastest of {choices} ways by an estimate",
         kernel = report.kernel,
         streams = report.streams,
         graphs = if report.graphs { "on" } else { "off" },
         generations = grouped(report.generations_per_round.into()),
-        why = why,
+        choices = plan.choices,
     )
 }
 

@@ -127,21 +127,21 @@ const QUESTIONS: [Question; 5] = [
     Question {
         of: "default",
         title: Both(
-            "A run with no switches, beside the best of all switches",
-            "不带任何开关的 run，与所有开关组合中最快的",
+            "A run with no switches, beside the best of all other switches",
+            "不带任何开关的 run，与其他开关组合中最快的",
         ),
         lines: LATTICES,
         columns: &[
-            ("", ", no switches", Both("No switches", "不带开关")),
+            ("", ": no switches", Both("No switches", "不带开关")),
             (
                 "",
-                ", the best of all switches",
-                Both("Best of all switches", "所有开关中最快"),
+                ": best other switches",
+                Both("Best other switches", "其他开关中最快"),
             ),
             (
                 "",
-                ", share of the best",
-                Both("Share of the best", "占最快的比例"),
+                ": share of that",
+                Both("Share of that", "前者与后者之比"),
             ),
         ],
     },

@@ -12,8 +12,9 @@
 //! 4. A test in `tests/kernels/kernels_emulated.rs`, which runs the `.cu` file without a GPU, and the
 //!    kernel's name in the list at its end.
 //! 5. Chinese for its title in `assets/lang/zh.toml`; `lifestreams bench ladder --write` and
-//!    `bench auto --write` on a GPU; then `cargo xtask docs`, which writes the tables of
-//!    `kernels/README.md` and the header's `Measured:`.
+//!    `bench default` on a GPU: where the latter finds it faster than the choice, its rates are
+//!    wanted in `crates/session/src/fastest/estimate.rs`; then `cargo xtask docs`, which writes the
+//!    tables of `kernels/README.md` and the header's `Measured:`.
 //!
 //! This table is for kernels that step lattices. Those of lessons and those that measure a device take
 //! buffers; they have tables of their own: see [`buffer_kernel`](crate::buffer_kernel).

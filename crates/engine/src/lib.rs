@@ -298,6 +298,8 @@ pub struct DeviceInfo {
     pub memory: Option<u64>,
     /// Last-level cache in bytes, if known; the L2 of a GPU.
     pub cache: Option<u64>,
+    /// Bytes per second that a GPU's memory can transfer at most, if known.
+    pub bandwidth: Option<u64>,
     /// Number of copy engines, which transfer over the bus concurrently.
     pub copy_engines: u32,
     /// Whether the system kills kernels that run for seconds, as it does on a GPU that also drives

@@ -11,8 +11,6 @@ pub enum KernelChoice {
     /// Will be chosen at the start together with how its launches are submitted (streams, graphs),
     /// for rounds of as many generations as fit in a frame.
     AutoWithSubmission,
-    /// The fastest on this device model according to the built-in table of measurements.
-    Recorded,
-    /// The fastest of this many kernels that were timed on this device.
-    Benchmarked(usize),
+    /// The fastest by the estimate.
+    Estimated,
 }

@@ -330,8 +330,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
         KernelChoice::Explicit | KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
             tr!("kernel").to_owned()
         }
-        KernelChoice::Recorded => tr!("kernel (auto: fastest on this device model)").to_owned(),
-        KernelChoice::Benchmarked(of) => tr!("kernel (auto: fastest of {of})", of = of),
+        KernelChoice::Estimated => tr!("kernel (auto)").to_owned(),
     };
     vec![
         figure(1, &name, status.kernel.name)

@@ -28,6 +28,7 @@ pub fn status(instances: usize, size: Size) -> Status {
             capability: Some((9, 0)),
             sm_count: 132,
             cache: Some(50 << 20),
+            bandwidth: None,
             copy_engines: 3,
             kernel_time_limit: false,
             memory: Some(141 << 30),

@@ -33,12 +33,12 @@ mod calibrate;
 mod cells;
 mod comparison;
 mod events;
+mod fastest;
 mod issue;
 mod results;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod timing;
 
 use alternative::Alternative;
 use calibrate::Calibration;
@@ -50,7 +50,6 @@ pub(crate) use issue::limit;
 use issue::{InFlight, PreparedKey, Variant, longest_round};
 pub use results::Results;
 use settings::{make_streams, one_of_each_device};
-pub use timing::TimingBudget;
 
 /// Picture slots per instance: one being drawn, the newest, one being filled.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -298,7 +297,7 @@ impl Instances {
                 let plan = self.start_fastest(setup, &requested, None)?;
                 setup.generations_per_round = plan.rounds(Pace::FRAME).generations();
             }
-            KernelChoice::Explicit | KernelChoice::Recorded | KernelChoice::Benchmarked(_) => {
+            KernelChoice::Explicit | KernelChoice::Estimated => {
                 self.set_lattices(starts(setup, 0..setup.instances)?)?;
                 self.set_generation(setup.start.generation());
             }

@@ -3,7 +3,6 @@
 //! Everything is measured on random cells, after a warm-up, several times; a row shows the
 //! median, and the lowest and highest run. `verify` checks the results; the [`ladder`] does so first.
 
-mod auto;
 mod default;
 mod edit;
 mod effect;
@@ -90,16 +89,6 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("lesson") {
         add(lesson::table(device)?)?;
-    }
-    if wanted("auto") {
-        let (table, measured) = auto::measure(device)?;
-        if let Some(folder) = &arguments.write {
-            auto::write(folder, &record, measured)?;
-        }
-        if !quiet {
-            print_text(&table.shown())?;
-        }
-        record.add(table);
     }
     if wanted("ladder") {
         measure_ladder(arguments, &mut record)?;

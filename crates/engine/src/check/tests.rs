@@ -143,6 +143,7 @@ fn validator() -> Validator {
         sm_count: 1,
         memory: None,
         cache: None,
+        bandwidth: None,
         copy_engines: 0,
         kernel_time_limit: false,
         pci_bus_id: None,

@@ -295,6 +295,7 @@ fn describe(workers: usize) -> DeviceInfo {
         sm_count: workers as u32,
         memory: life::memory::total(),
         cache: memory::last_cache(),
+        bandwidth: None,
         copy_engines: 0,
         kernel_time_limit: false,
         pci_bus_id: None,

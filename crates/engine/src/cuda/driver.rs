@@ -179,16 +179,22 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
     let attribute = |which| cust("cuDeviceGetAttribute", device.get_attribute(which));
     let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
     let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
+    let known = |which| {
+        let value = attribute(which).ok()?;
+        u64::try_from(value).ok().filter(|&value| value > 0)
+    };
+    // In kHz and bits; each cycle of the clock transfers twice.
+    let bandwidth = known(DeviceAttribute::MemoryClockRate)
+        .zip(known(DeviceAttribute::GlobalMemoryBusWidth))
+        .map(|(clock, width)| 2 * 1000 * clock * (width / 8));
     Ok(DeviceInfo {
         name: cust("cuDeviceGetName", device.name())?,
         driver: format!("CUDA {}, sm_{major}{minor}", shown(driver_version())),
         capability: Some((major as u32, minor as u32)),
         sm_count: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
         memory: device.total_memory().ok().map(|bytes| bytes as u64),
-        cache: attribute(DeviceAttribute::L2CacheSize)
-            .ok()
-            .and_then(|bytes| u64::try_from(bytes).ok())
-            .filter(|&bytes| bytes > 0),
+        cache: known(DeviceAttribute::L2CacheSize),
+        bandwidth,
         copy_engines: attribute(DeviceAttribute::AsyncEngineCount)? as u32,
         kernel_time_limit: attribute(DeviceAttribute::KernelExecTimeout)? != 0,
         pci_bus_id: pci_bus_id(device),

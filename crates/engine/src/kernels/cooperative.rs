@@ -112,7 +112,9 @@ pub struct Division {
     pub mail_words: usize,
     /// Maximum lattices of a launch, so that all its blocks run at the same time.
     pub max_lattices: u32,
-    /// Estimated time for a generation of all lattices, in clock cycles.
+    /// Lattices that are stepped at the same time.
+    at_once: u32,
+    /// Estimated time for a generation of that many lattices, in clock cycles.
     cycles: u64,
 }
 
@@ -155,7 +157,7 @@ impl Division {
                 .filter(move |blocks| *blocks <= max)
                 .map(move |blocks| Division::with(size, lattices, sm_count, entry, blocks))
         });
-        let by_time = |division: &Division| (division.cycles, Reverse(division.blocks));
+        let by_time = |division: &Division| (division.cycles(lattices), Reverse(division.blocks));
         let fastest = choices.min_by_key(by_time);
         fastest.expect("the kernel supports the size, so a variant does")
     }
@@ -185,7 +187,6 @@ impl Division {
             }
             _ => (1, (sm_count / blocks).max(1)),
         };
-        let at_once = (u64::from(sm_count * per_sm) / u64::from(blocks)).max(1);
         let words = u64::from((warps * per_sm).div_ceil(SCHEDULERS) * variant.words * variant.rows);
         let of_words = words * if variant.exact { EXACT_WORD } else { WORD };
         let of_mail = match variant.halo {
@@ -202,8 +203,14 @@ impl Division {
             // Two mailboxes per block, by turns, each for two halos.
             mail_words: (blocks * 4 * variant.halo * quads * QUAD_BYTES / 4) as usize,
             max_lattices,
-            cycles: u64::from(lattices).div_ceil(at_once) * (of_words + GENERATION + of_mail),
+            at_once: (sm_count * per_sm / blocks).max(1),
+            cycles: of_words + GENERATION + of_mail,
         }
+    }
+
+    /// Estimated time for a generation of this many lattices, in clock cycles.
+    pub fn cycles(&self, lattices: u32) -> u64 {
+        u64::from(lattices.div_ceil(self.at_once)) * self.cycles
     }
 
     /// The division of a device's lattices, which needs memory for mail; `None` if the kernel does not

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::fastest::Basis;
 use crate::scripted_engine::{Call, Fault, Script};
 use engine::{WordEdit, kernels};
 use life::{Lattice, Rule, Size, reference, soup};
@@ -53,9 +52,9 @@ fn later(setup: &Setup, generations: u64) -> Vec<Lattice> {
     (0..setup.instances).map(later).collect()
 }
 
-/// Lattices are bits before they have a start, whatever the layout of the kernel that is timed.
+/// Lattices are bits before they have a start, whatever the layout of the kernel that is requested.
 #[test]
-fn submissions_of_a_requested_kernel_are_timed_before_there_is_a_start() {
+fn a_requested_kernel_is_entered_before_there_is_a_start() {
     for name in ["global", "bits", "planar"] {
         let mut setup = setup(2);
         setup.kernel = kernel(name);
@@ -65,7 +64,7 @@ fn submissions_of_a_requested_kernel_are_timed_before_there_is_a_start() {
         };
         let mut instances = Instances::new(engine(), &setup, 2).unwrap();
         let plan = instances.start_fastest(&mut setup, &requested, None);
-        assert_eq!(plan.unwrap().basis, Basis::Timed(1), "{name}");
+        assert_eq!(plan.unwrap().candidate.kernel.name, name);
         instances.run(3, 3, None).unwrap();
         assert_eq!(instances.fetch().unwrap(), later(&setup, 3), "{name}");
     }
@@ -465,21 +464,23 @@ fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
     }
 }
 
-/// A kernel that fails while kernels are timed is passed over, whatever it left behind.
+/// A plan that cannot be entered gives way to the next one, whatever it left behind.
 #[test]
-fn kernels_that_fail_while_they_are_timed_are_passed_over() {
+fn a_plan_that_cannot_be_entered_is_passed_over() {
     let open = Setup {
         kernel_choice: KernelChoice::Auto,
+        kernel: kernel("global"),
         generations_per_round: 2,
         ..setup(2)
     };
-    for failures in 0..12 {
+    for fault in [Fault::Midway, Fault::OutOfMemory, Fault::Refused] {
         let script = Arc::new(Script::default());
         let engine = script.open(DeviceChoice::Cpu).unwrap();
         let mut instances = Instances::new(engine, &open, 1).unwrap();
-        script.fail(Call::Submit, 1 + failures, Fault::Midway);
+        script.fail(Call::Submit, 1, fault);
         let mut setup = open.clone();
         instances.start(&mut setup).unwrap();
+        assert!(!script.has_faults(), "{fault:?}");
         assert_eq!(instances.generation(), 0);
         round(&mut instances, 3);
         assert_eq!(instances.fetch().unwrap(), later(&open, 3));

@@ -381,6 +381,7 @@ mod tests {
             sm_count: 20,
             memory: Some(100 << 30),
             cache: None,
+            bandwidth: None,
             copy_engines: 2,
             kernel_time_limit: false,
             pci_bus_id: None,
