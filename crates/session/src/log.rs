@@ -293,16 +293,6 @@ impl Log {
         }
     }
 
-    /// A log that begins at the position of a snapshot.
-    pub(crate) fn from_snapshot(parameters: SessionParameters, position: Position) -> Log {
-        Log {
-            base_generation: position.generation,
-            base_is_start: false,
-            first: position.records,
-            ..Log::new(parameters)
-        }
-    }
-
     /// The position before the first kept record.
     pub fn base(&self) -> Position {
         Position {

@@ -6,13 +6,11 @@
 //! the log does. What could be redone is not saved.
 //!
 //! Loading checks everything: a file that this program cannot have written is refused with a
-//! sentence that names the field and the line. It takes no more memory than the machine has. Files
-//! of version 1, which had the lattices but no log, are read too.
+//! sentence that names the field and the line. It takes no more memory than the machine has.
 
 mod cells;
+mod file;
 mod reason;
-mod version1;
-mod version2;
 
 #[cfg(test)]
 mod tests;
@@ -28,14 +26,13 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
-use cells::Cells;
 use reason::plain_reason;
 
 use crate::log::{Log, Position};
 use engine::kernels;
 use lang::tr;
-use life::{Lattice, Rule, SaveError, SaveTarget, Size, read_regular_file, shown};
-use model::{DeviceChoice, KernelChoice, Pace, Setup, Start, Switches, TimeSettings};
+use life::{Lattice, SaveError, SaveTarget, read_regular_file, shown};
+use model::{DeviceChoice, KernelChoice, Pace, Setup, Switches, TimeSettings};
 
 /// A session as it is saved in a file.
 #[derive(Clone, Debug)]
@@ -128,7 +125,7 @@ impl SavedSession {
 
     /// Writes a file atomically, and returns its name and the file.
     pub(crate) fn write_to(&self, target: &SaveTarget) -> Result<(PathBuf, File), SaveError> {
-        let file = version2::File::of(self);
+        let file = file::File::of(self);
         target.write(|out| {
             serde_json::to_writer_pretty(&mut *out, &file)?;
             out.write_all(b"\n")
@@ -161,7 +158,7 @@ impl SavedSession {
 
     /// Reads the text of a file.
     fn parse(path: &Path, text: Vec<u8>) -> Result<SavedSession, SavedError> {
-        let (file, lacking) = cells::within_memory(|| AnyFile::read(&text));
+        let (file, lacking) = cells::within_memory(|| read(&text));
         let file = file.map_err(|error| {
             let place = Place(error.line(), error.column());
             if let Some(error) = lacking {
@@ -173,10 +170,7 @@ impl SavedSession {
             SavedError::new(path, place, plain_reason(&error, &text))
         })?;
         drop(text); // before anything else is made
-        let session = match file {
-            AnyFile::Version1(file) => file.session(),
-            AnyFile::Version2(file) => file.session(),
-        };
+        let session = file.session();
         session.map_err(|reason| SavedError::new(path, Place(0, 0), reason))
     }
 }
@@ -192,70 +186,51 @@ impl SavedError {
     }
 }
 
-/// A file of any supported version.
-enum AnyFile {
-    Version1(Box<version1::File>),
-    Version2(Box<version2::File>),
-}
-
-impl AnyFile {
-    fn read(text: &[u8]) -> serde_json::Result<AnyFile> {
-        match read_version(text)? {
-            Version::One => serde_json::from_slice(text).map(AnyFile::Version1),
-            Version::Two => serde_json::from_slice(text).map(AnyFile::Version2),
-        }
+/// Reads a file of this format.
+fn read(text: &[u8]) -> serde_json::Result<file::File> {
+    #[derive(serde::Deserialize)]
+    #[serde(expecting = "a session that lifestreams saved")]
+    struct Header {
+        lifestreams_session: Option<Version>,
     }
+    let file = serde_json::from_slice(text);
+    file.map_err(
+        |error: serde_json::Error| match serde_json::from_slice(text) {
+            // Something else is wrong with the file.
+            Ok(Header {
+                lifestreams_session: Some(_),
+            }) => error,
+            Ok(_) => serde_json::Error::custom(tr!(
+                "this is not a session that lifestreams saved; name another file"
+            )),
+            Err(other) if other.is_data() => other,
+            Err(_) => error,
+        },
+    )
 }
 
-/// The supported versions.
-#[derive(Clone, Copy)]
-enum Version {
-    One = 1,
-    Two = 2,
+/// The version of the format, which stands at the beginning of a file.
+struct Version;
+
+impl Version {
+    const NUMBER: u64 = 2;
 }
 
 impl Serialize for Version {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(*self as u64)
+        to.serialize_u64(Version::NUMBER)
     }
 }
 
 impl<'de> Deserialize<'de> for Version {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Version, D::Error> {
         match u64::deserialize(from)? {
-            1 => Ok(Version::One),
-            2 => Ok(Version::Two),
+            Version::NUMBER => Ok(Version),
             other => Err(D::Error::custom(tr!(
-                "it has format {other}, and this program reads formats 1 and 2; use a newer lifestreams",
-                other = other
+                "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
+                other = other,
+                own = Version::NUMBER
             ))),
-        }
-    }
-}
-
-/// The version of a file's format.
-fn read_version(text: &[u8]) -> serde_json::Result<Version> {
-    #[derive(serde::Deserialize)]
-    #[serde(expecting = "a session that lifestreams saved")]
-    struct Header {
-        lifestreams_session: Option<Version>,
-    }
-    // A file as it was written begins with its version. Other programs may have sorted its fields:
-    // then all of it is read for the version, which takes a while.
-    let first = text.trim_ascii_start().strip_prefix(b"{");
-    let first = first.and_then(|text| {
-        let text = text.trim_ascii_start();
-        text.strip_prefix(b"\"lifestreams_session\":")
-    });
-    match first.map(<[u8]>::trim_ascii_start) {
-        Some([b'1', b',', ..]) => Ok(Version::One),
-        Some([b'2', b',', ..]) => Ok(Version::Two),
-        _ => {
-            let header: Header = serde_json::from_slice(text)?;
-            let none = || tr!("this is not a session that lifestreams saved; name another file");
-            header
-                .lifestreams_session
-                .ok_or_else(|| serde_json::Error::custom(none()))
         }
     }
 }
@@ -376,113 +351,6 @@ impl Settings {
             selected,
         })
     }
-}
-
-/// A start, in files of every version.
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum StartFile {
-    Soup { density: f64, seed: u64 },
-    Lattices(Vec<Cells>),
-}
-
-impl StartFile {
-    fn of(start: &Start, rule: Rule) -> StartFile {
-        match start {
-            Start::Soup { density, seed } => StartFile::Soup {
-                density: probability(*density),
-                seed: *seed,
-            },
-            Start::Lattices {
-                lattices,
-                generation,
-            } => {
-                let cells = |lattice| cells(lattice, rule, *generation);
-                StartFile::Lattices(lattices.iter().map(cells).collect())
-            }
-        }
-    }
-
-    /// The start, whose lattices `checked` accepts, given the generation of the first of them.
-    fn start(
-        self,
-        checked: impl Fn(Cells, u64) -> Result<Arc<Lattice>, String>,
-    ) -> Result<Start, String> {
-        match self {
-            StartFile::Soup { density, seed } => {
-                check_density(density)?;
-                Ok(Start::Soup { density, seed })
-            }
-            StartFile::Lattices(all) => {
-                let Some(generation) = all.first().map(|first| first.generation) else {
-                    return Err(tr!("a start has no lattice").into());
-                };
-                check_generation(generation)?;
-                let lattices = all.into_iter().map(|cells| checked(cells, generation));
-                Ok(Start::Lattices {
-                    lattices: lattices.collect::<Result<_, _>>()?,
-                    generation,
-                })
-            }
-        }
-    }
-}
-
-fn cells(lattice: &Arc<Lattice>, rule: Rule, generation: u64) -> Cells {
-    Cells {
-        lattice: lattice.clone(),
-        rule,
-        generation,
-    }
-}
-
-/// A density as [`life::soup`] understands it.
-fn probability(density: f64) -> f64 {
-    match density.is_nan() {
-        true => 0.0,
-        false => density.clamp(0.0, 1.0),
-    }
-}
-
-/// Checks a number of instances.
-fn check_instances(instances: usize) -> Result<(), String> {
-    if (1..=MAX_INSTANCES).contains(&instances) {
-        return Ok(());
-    }
-    Err(tr!(
-        "it has {instances} instances; take 1 to {most}",
-        instances = instances,
-        most = MAX_INSTANCES
-    ))
-}
-
-/// Checks a generation.
-fn check_generation(generation: u64) -> Result<(), String> {
-    let most = life::MAX_GENERATION;
-    if generation <= most {
-        return Ok(());
-    }
-    Err(tr!(
-        "it has generation {generation}; take at most {most}",
-        generation = generation,
-        most = most
-    ))
-}
-
-/// Checks that a density is a probability.
-fn check_density(density: f64) -> Result<(), String> {
-    if (0.0..=1.0).contains(&density) {
-        return Ok(());
-    }
-    Err(tr!(
-        "it has a soup of density {density}; take 0 to 1",
-        density = density
-    ))
-}
-
-/// Whether a lattice of the inner size fits on one of the outer size.
-fn fits(inner: Size, outer: Size) -> bool {
-    inner.width() <= outer.width() && inner.height() <= outer.height()
 }
 
 /// A value that is text in the file.

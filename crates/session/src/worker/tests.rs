@@ -388,7 +388,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
         generation: 12,
     };
     let main = SavedTimeline {
-        log: Log::from_snapshot(SessionParameters::of(&patterns), at),
+        log: Log::from_parts(SessionParameters::of(&patterns), at, false, Vec::new()).unwrap(),
         position: at,
         base: Some(vec![dead(), dead()]),
         newest: (at, vec![dead(), dead()]),

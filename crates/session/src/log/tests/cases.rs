@@ -313,7 +313,7 @@ fn edits_of_a_lattice_at_rest_are_undone_without_any_snapshot() {
     let mut device = session(2, 0);
     device.run(3);
     let position = device.here;
-    device.log = Log::from_snapshot(device.log.parameters(0), position);
+    device.log = Log::from_parts(device.log.parameters(0), position, false, Vec::new()).unwrap();
     let mut stands = vec![device.stand()];
     let whole = Change::Clear(model::Area::whole(size(SIZE.0, SIZE.1)));
     for (content, invert) in [

@@ -144,7 +144,7 @@ impl Model {
             generation: parameters.start.generation(),
         };
         let log = match is_opened {
-            true => Log::from_snapshot(parameters, begin),
+            true => Log::from_parts(parameters, begin, false, Vec::new()).unwrap(),
             false => Log::new(parameters),
         };
         let mut state = State::new(log, per_round, pace, now);

@@ -1,11 +1,10 @@
-//! Version 2 of the file, the one that is written.
+//! The parts of the file, and what they must have for a session to go on from them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cells::{Cells, DrawnCells};
-use super::{SavedComparison, SavedSession, SavedTimeline, Settings, StartFile, Text, Version};
-use super::{cells, check_density, check_generation, check_instances, fits, probability};
+use super::{MAX_INSTANCES, SavedComparison, SavedSession, SavedTimeline, Settings, Text, Version};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
 use lang::tr;
 use life::{Lattice, Rule, Size};
@@ -57,6 +56,13 @@ struct BaseFile {
     /// Its lattices, unless it is a start or the newest ones are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lattices: Option<Vec<Cells>>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum StartFile {
+    Soup { density: f64, seed: u64 },
+    Lattices(Vec<Cells>),
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -161,7 +167,7 @@ impl Shape {
 impl File {
     pub(super) fn of(session: &SavedSession) -> File {
         File {
-            lifestreams_session: Version::Two,
+            lifestreams_session: Version,
             settings: Settings::of(&session.setup),
             running: session.running,
             selected: session.selected,
@@ -244,7 +250,7 @@ impl TimelineFile {
             size: base.size.0,
             instances: base.instances,
             rule: base.rule.0,
-            start: checked_start(base.start, base.size.0, base.rule.0)?,
+            start: base.start.start(base.size.0, base.rule.0)?,
             counterparts: base.counterparts,
             drawn: base.drawn,
         };
@@ -348,6 +354,53 @@ impl TimelineFile {
     }
 }
 
+impl StartFile {
+    fn of(start: &Start, rule: Rule) -> StartFile {
+        match start {
+            Start::Soup { density, seed } => StartFile::Soup {
+                density: probability(*density),
+                seed: *seed,
+            },
+            Start::Lattices {
+                lattices,
+                generation,
+            } => {
+                let cells = |lattice| cells(lattice, rule, *generation);
+                StartFile::Lattices(lattices.iter().map(cells).collect())
+            }
+        }
+    }
+
+    /// The start of lattices of this size, which may have grown since.
+    fn start(self, size: Size, rule: Rule) -> Result<Start, String> {
+        let all = match self {
+            StartFile::Soup { density, seed } => {
+                check_density(density)?;
+                return Ok(Start::Soup { density, seed });
+            }
+            StartFile::Lattices(all) => all,
+        };
+        let Some(generation) = all.first().map(|first| first.generation) else {
+            return Err(tr!("a start has no lattice").into());
+        };
+        check_generation(generation)?;
+        let lattices = all.into_iter().map(|cells| {
+            if !fits(cells.lattice.size(), size) {
+                return Err(tr!(
+                    "a lattice of a start has size {}, more than {size}",
+                    cells.lattice.size(),
+                    size = size
+                ));
+            }
+            checked_cells(cells, rule, generation, tr!("a lattice of a start"))
+        });
+        Ok(Start::Lattices {
+            lattices: lattices.collect::<Result<_, _>>()?,
+            generation,
+        })
+    }
+}
+
 impl RecordFile {
     fn of(record: &Record, shape: Shape) -> RecordFile {
         RecordFile {
@@ -372,9 +425,7 @@ impl RecordFile {
     /// The record, where the lattices are like this before it.
     fn record(self, shape: Shape) -> Result<Record, String> {
         let content = match self.content {
-            ContentFile::Start(start) => {
-                Content::Start(checked_start(start, shape.size, shape.rule)?)
-            }
+            ContentFile::Start(start) => Content::Start(start.start(shape.size, shape.rule)?),
             ContentFile::Cells { instance, .. } if instance >= shape.instances => {
                 return Err(tr!(
                     "cells of instance {instance} change, but there are {}, counted from 0",
@@ -580,20 +631,6 @@ impl ChangeFile {
     }
 }
 
-/// The start of lattices of this size, which may have grown since.
-fn checked_start(start: StartFile, size: Size, rule: Rule) -> Result<Start, String> {
-    start.start(|cells, generation| {
-        if !fits(cells.lattice.size(), size) {
-            return Err(tr!(
-                "a lattice of a start has size {}, more than {size}",
-                cells.lattice.size(),
-                size = size
-            ));
-        }
-        checked_cells(cells, rule, generation, tr!("a lattice of a start"))
-    })
-}
-
 /// All lattices at a position, if they are what the log says.
 fn checked_lattices(
     lattices: Vec<Cells>,
@@ -652,4 +689,61 @@ fn checked_cells(
         ));
     }
     Ok(cells.lattice)
+}
+
+fn cells(lattice: &Arc<Lattice>, rule: Rule, generation: u64) -> Cells {
+    Cells {
+        lattice: lattice.clone(),
+        rule,
+        generation,
+    }
+}
+
+/// A density as [`life::soup`] understands it.
+fn probability(density: f64) -> f64 {
+    match density.is_nan() {
+        true => 0.0,
+        false => density.clamp(0.0, 1.0),
+    }
+}
+
+/// Checks a number of instances.
+fn check_instances(instances: usize) -> Result<(), String> {
+    if (1..=MAX_INSTANCES).contains(&instances) {
+        return Ok(());
+    }
+    Err(tr!(
+        "it has {instances} instances; take 1 to {most}",
+        instances = instances,
+        most = MAX_INSTANCES
+    ))
+}
+
+/// Checks a generation.
+fn check_generation(generation: u64) -> Result<(), String> {
+    let most = life::MAX_GENERATION;
+    if generation <= most {
+        return Ok(());
+    }
+    Err(tr!(
+        "it has generation {generation}; take at most {most}",
+        generation = generation,
+        most = most
+    ))
+}
+
+/// Checks that a density is a probability.
+fn check_density(density: f64) -> Result<(), String> {
+    if (0.0..=1.0).contains(&density) {
+        return Ok(());
+    }
+    Err(tr!(
+        "it has a soup of density {density}; take 0 to 1",
+        density = density
+    ))
+}
+
+/// Whether a lattice of the inner size fits on one of the outer size.
+fn fits(inner: Size, outer: Size) -> bool {
+    inner.width() <= outer.width() && inner.height() <= outer.height()
 }
