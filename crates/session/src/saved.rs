@@ -10,7 +10,6 @@
 
 mod cells;
 mod file;
-mod reason;
 
 #[cfg(test)]
 mod tests;
@@ -25,8 +24,7 @@ use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
-
-use reason::plain_reason;
+use serde_json::error::Category;
 
 use crate::log::{Log, Position};
 use engine::kernels;
@@ -159,15 +157,12 @@ impl SavedSession {
     /// Reads the text of a file.
     fn parse(path: &Path, text: Vec<u8>) -> Result<SavedSession, SavedError> {
         let (file, lacking) = cells::within_memory(|| read(&text));
-        let file = file.map_err(|error| {
-            let place = Place(error.line(), error.column());
-            if let Some(error) = lacking {
-                return SavedError {
-                    lacks_memory: true,
-                    ..SavedError::new(path, place, error.to_string())
-                };
-            }
-            SavedError::new(path, place, plain_reason(&error, &text))
+        let file = file.map_err(|(place, reason)| match lacking {
+            Some(error) => SavedError {
+                lacks_memory: true,
+                ..SavedError::new(path, place, error.to_string())
+            },
+            None => SavedError::new(path, place, reason),
         })?;
         drop(text); // before anything else is made
         let session = file.session();
@@ -186,52 +181,79 @@ impl SavedError {
     }
 }
 
-/// Reads a file of this format.
-fn read(text: &[u8]) -> serde_json::Result<file::File> {
-    #[derive(serde::Deserialize)]
-    #[serde(expecting = "a session that lifestreams saved")]
-    struct Header {
-        lifestreams_session: Option<Version>,
-    }
-    let file = serde_json::from_slice(text);
-    file.map_err(
-        |error: serde_json::Error| match serde_json::from_slice(text) {
-            // Something else is wrong with the file.
-            Ok(Header {
-                lifestreams_session: Some(_),
-            }) => error,
-            Ok(_) => serde_json::Error::custom(tr!(
-                "this is not a session that lifestreams saved; name another file"
-            )),
-            Err(other) if other.is_data() => other,
-            Err(_) => error,
-        },
-    )
+/// Reads a file of this format, or says where and why that is impossible.
+fn read(text: &[u8]) -> Result<file::File, (Place, String)> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let file = serde_path_to_error::deserialize(&mut json);
+    let (error, field) = match (file, json.end()) {
+        (Ok(file), Ok(())) => return Ok(file),
+        (Ok(_), Err(error)) => (error, None),
+        (Err(error), _) => {
+            let field = error.path().iter().next().map(|_| error.path().to_string());
+            (error.into_inner(), field)
+        }
+    };
+    let place = Place(error.line(), error.column());
+    let reason = match error.classify() {
+        Category::Eof => {
+            tr!("the file was cut off here; restore a copy of it, or name another file").into()
+        }
+        Category::Data => check_format(format_of(text))
+            .err()
+            .unwrap_or_else(|| wrong(field.as_deref(), &error)),
+        Category::Syntax | Category::Io => tr!(
+            "this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file"
+        )
+        .into(),
+    };
+    Err((place, reason))
+}
+
+/// What is wrong with a field, or with the file as a whole, on one line that is not too long.
+fn wrong(field: Option<&str>, error: &serde_json::Error) -> String {
+    /// In characters: a lattice's text may have millions.
+    const MAX_LENGTH: usize = 200;
+    let reason = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let reason = reason.strip_suffix(&place).unwrap_or(&reason); // said with the file's name
+    let sentence = match field {
+        Some(field) => tr!(
+            "'{field}' is wrong: {reason}",
+            field = field,
+            reason = reason
+        ),
+        None => reason.to_owned(),
+    };
+    lang::single_line(sentence.chars().take(MAX_LENGTH).collect())
 }
 
 /// The version of the format, which stands at the beginning of a file.
-struct Version;
+const FORMAT: u64 = 2;
 
-impl Version {
-    const NUMBER: u64 = 2;
-}
-
-impl Serialize for Version {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(Version::NUMBER)
+/// The format of a file that cannot be read, unless it is no session.
+fn format_of(text: &[u8]) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    struct Header {
+        lifestreams_session: Option<u64>,
+    }
+    match serde_json::from_slice(text) {
+        Ok(Header {
+            lifestreams_session: format,
+        }) => format,
+        Err(error) if error.is_data() => None,
+        Err(_) => Some(FORMAT), // what is wrong comes behind the header
     }
 }
 
-impl<'de> Deserialize<'de> for Version {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Version, D::Error> {
-        match u64::deserialize(from)? {
-            Version::NUMBER => Ok(Version),
-            other => Err(D::Error::custom(tr!(
-                "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
-                other = other,
-                own = Version::NUMBER
-            ))),
-        }
+fn check_format(format: Option<u64>) -> Result<(), String> {
+    match format {
+        Some(FORMAT) => Ok(()),
+        Some(other) => Err(tr!(
+            "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
+            other = other,
+            own = FORMAT
+        )),
+        None => Err(tr!("this is not a session that lifestreams saved; name another file").into()),
     }
 }
 

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cells::{Cells, DrawnCells};
-use super::{MAX_INSTANCES, SavedComparison, SavedSession, SavedTimeline, Settings, Text, Version};
+use super::{
+    FORMAT, MAX_INSTANCES, SavedComparison, SavedSession, SavedTimeline, Settings, Text,
+    check_format,
+};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
 use lang::tr;
 use life::{Lattice, Rule, Size};
@@ -13,7 +16,7 @@ use model::{Area, Change, Start, Switches};
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    lifestreams_session: Version,
+    lifestreams_session: u64,
     settings: Settings,
     running: bool,
     selected: usize,
@@ -167,7 +170,7 @@ impl Shape {
 impl File {
     pub(super) fn of(session: &SavedSession) -> File {
         File {
-            lifestreams_session: Version,
+            lifestreams_session: FORMAT,
             settings: Settings::of(&session.setup),
             running: session.running,
             selected: session.selected,
@@ -180,6 +183,7 @@ impl File {
     }
 
     pub(super) fn session(self) -> Result<SavedSession, String> {
+        check_format(Some(self.lifestreams_session))?;
         let main = self.main.timeline(false)?;
         let comparison = self.comparison.map(|file| {
             let timeline = file
