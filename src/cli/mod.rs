@@ -98,7 +98,7 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
         // escaped. It only accepts them then if it could not read them at all, as no UTF-8.
         let escaped = std::env::args_os().map(|word| life::shown(&word));
         let error = command.try_get_matches_from(escaped).err().unwrap_or(error);
-        tips::with_sensible_tips(error, &words).exit()
+        tips::with_tip(error, &words).exit()
     });
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     Ok((cli, matches, unused))

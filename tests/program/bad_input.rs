@@ -453,7 +453,7 @@ fn arguments_that_make_no_sense_are_refused() {
         ("--speed -1", ["--speed", "did you mean '--pace'?"]),
         (
             "gosper-gun",
-            ["gosper-gun", "lifestreams --pattern gosper-gun"],
+            ["gosper-gun", "did you mean '--pattern gosper-gun'?"],
         ),
         (
             "lesson barrier --picture nowhere/a.png",

@@ -43,4 +43,4 @@ pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};
 pub use symmetry::{Symmetry, symmetric_soup};
 pub use text::{Located, Shown};
-pub use words::{counted_lattices, grouped, is_near, shown, system_reason, time_left};
+pub use words::{counted_lattices, grouped, shown, system_reason, time_left};

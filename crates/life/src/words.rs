@@ -21,11 +21,6 @@ pub(crate) fn plain(name: &str) -> String {
 /// Minimum similarity, from 0 to 1, for a suggestion.
 const MIN_LIKENESS: f64 = 0.88;
 
-/// Whether one of these was probably typed for the other.
-pub fn is_near(typed: &str, known: &str) -> bool {
-    strsim::jaro_winkler(typed, known) >= MIN_LIKENESS
-}
-
 /// Thousands apart: `12,345,678`.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
