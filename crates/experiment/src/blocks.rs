@@ -1,0 +1,175 @@
+//! Rounds of several subjects, interleaved.
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{Rng, SeedableRng};
+
+/// Rounds of several subjects in blocks: each subject has one round in every block, in random order.
+///
+/// What changes slowly meets all subjects alike, and so does what comes from the place within a block.
+/// Whatever multiplies the time of a round, such as the clock rate, is as likely to favour one subject
+/// as another, so the ratio of two subjects' times is above the true one as often as below it, however
+/// the noise of one block depends on that of others (Fisher's randomization).
+///
+/// The one thing that blocks cannot average out is a load that alternates in step with the rounds, such as
+/// a frame drawn during every other one: the interval is then as wide as what that does to a round.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    random: Xoshiro256PlusPlus,
+    /// The subjects in the order of the block under way.
+    order: Vec<usize>,
+    /// The times of the block under way, in that order.
+    under_way: Vec<f64>,
+    /// The times of every subject in each block that counts.
+    times: Vec<Vec<f64>>,
+    /// Whether the first block, which warms up and does not count, is over.
+    is_warm: bool,
+}
+
+impl Blocks {
+    /// For this many subjects, with no times yet. `seed` decides the order within each block.
+    ///
+    /// # Panics
+    /// Without subjects.
+    pub fn new(subjects: usize, seed: u64) -> Blocks {
+        assert!(subjects > 0, "nothing to measure");
+        let mut blocks = Blocks {
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            order: (0..subjects).collect(),
+            under_way: Vec::with_capacity(subjects),
+            times: vec![Vec::new(); subjects],
+            is_warm: false,
+        };
+        blocks.restart_block();
+        blocks
+    }
+
+    /// The subject of the next round.
+    pub fn next_subject(&self) -> usize {
+        self.order[self.under_way.len()]
+    }
+
+    /// Takes the time of a round of [`Blocks::next_subject`], in any unit. Returns whether a block that
+    /// counts is complete with it.
+    pub fn record(&mut self, time: f64) -> bool {
+        self.under_way.push(time.max(f64::MIN_POSITIVE));
+        if self.under_way.len() < self.order.len() {
+            return false;
+        }
+        let counts = std::mem::replace(&mut self.is_warm, true);
+        if counts {
+            for (&subject, &time) in self.order.iter().zip(&self.under_way) {
+                self.times[subject].push(time);
+            }
+        }
+        self.restart_block();
+        counts
+    }
+
+    /// Begins the block under way again: in it, something else differed than the subject.
+    pub fn restart_block(&mut self) {
+        self.under_way.clear();
+        for last in (1..self.order.len()).rev() {
+            let other = self.random.next_u64() % (last as u64 + 1);
+            self.order.swap(last, other as usize);
+        }
+    }
+
+    /// Whether the rounds so far only warm up.
+    pub fn is_warming_up(&self) -> bool {
+        !self.is_warm
+    }
+
+    /// Number of blocks that count.
+    pub fn len(&self) -> usize {
+        self.times[0].len()
+    }
+
+    /// Whether no block counts yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A subject's time in each block.
+    pub fn times(&self, subject: usize) -> &[f64] {
+        &self.times[subject]
+    }
+
+    /// The logarithm of one subject's time over another's, in each block.
+    pub fn log_ratios(&self, slow: usize, fast: usize) -> Vec<f64> {
+        let times = self.times[slow].iter().zip(&self.times[fast]);
+        times.map(|(slow, fast)| (slow / fast).ln()).collect()
+    }
+
+    /// Each subject's time, so that two subjects' times have exactly the ratio of their estimate; with
+    /// more subjects, they have it as nearly as one time for each allows. `None` without blocks.
+    ///
+    /// It is the median over the blocks of the subject's time relative to the block's (geometric) mean,
+    /// at the median of these means.
+    pub fn typical_times(&self) -> Option<Vec<f64>> {
+        let subjects = self.times.len() as f64;
+        let means: Vec<f64> = (0..self.len())
+            .map(|block| self.times.iter().map(|of| of[block].ln()).sum::<f64>() / subjects)
+            .collect();
+        let level = crate::median(means.iter().copied())?;
+        let typical = self.times.iter().map(|times| {
+            let relative = times
+                .iter()
+                .zip(&means)
+                .map(|(time, mean)| time.ln() - mean);
+            (level + crate::median(relative).unwrap_or(0.0)).exp()
+        });
+        Some(typical.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subject_has_a_round_in_each_block_and_is_first_as_often_as_any() {
+        let mut blocks = Blocks::new(3, 7);
+        let mut firsts = [0; 3];
+        for _ in 0..600 {
+            let mut block: Vec<usize> = Vec::new();
+            for _ in 0..3 {
+                block.push(blocks.next_subject());
+                blocks.record(1.0 + blocks.next_subject() as f64);
+            }
+            firsts[block[0]] += 1;
+            block.sort_unstable();
+            assert_eq!(block, [0, 1, 2]);
+        }
+        assert!(firsts.iter().all(|&first| first > 150), "{firsts:?}");
+        assert_eq!(blocks.len(), 599, "the first block warms up");
+        assert_eq!(blocks.log_ratios(2, 0), vec![3f64.ln(); 599]);
+    }
+
+    #[test]
+    fn a_block_that_is_begun_again_counts_nothing_of_what_it_had() {
+        let mut blocks = Blocks::new(2, 7);
+        assert!(blocks.is_warming_up());
+        assert!(!blocks.record(1.0) && !blocks.record(1.0));
+        assert!(!blocks.is_warming_up() && blocks.is_empty());
+        blocks.record(1e6);
+        blocks.restart_block();
+        assert!(!blocks.record(2.0) && blocks.record(2.0));
+        assert_eq!([blocks.times(0), blocks.times(1)], [[2.0], [2.0]]);
+    }
+
+    #[test]
+    fn times_have_the_ratio_of_the_estimate_and_not_that_of_medians() {
+        let mut blocks = Blocks::new(2, 1);
+        // A load that makes both five times slower for more than half of A's rounds.
+        for (block, load) in [1.0, 1.0, 5.0, 1.0, 5.0, 1.0].into_iter().enumerate() {
+            for _ in 0..2 {
+                let time = [3.0, 1.0][blocks.next_subject()];
+                blocks.record(time * load * (1.0 + 0.001 * block as f64));
+            }
+        }
+        let times = blocks.typical_times().unwrap();
+        assert!((times[0] / times[1] - 3.0).abs() < 1e-9, "{times:?}");
+        assert!((times[1] - 1.0).abs() < 0.01, "{times:?}");
+        assert_eq!(Blocks::new(2, 1).typical_times(), None);
+    }
+}

@@ -1,0 +1,26 @@
+//! Which of two settings takes less time, and how sure that is: pure functions, with no engine, no
+//! clock and no words.
+//!
+//! *Subjects*, a setting each, take turns in *blocks*: each has one round in every block, in random
+//! order ([`Blocks`]). A block gives one ratio of times for two subjects. The estimate is the median of
+//! these ratios, with an interval of its own ([`Estimate`]), and what can be said of it is a
+//! [`Finding`]. All of it is about **the ratio now, under the load of the seconds in which it was
+//! measured**: that is the median of the ratios that blocks would have, were those same seconds to be
+//! had again and again. Other programs that take a core for a while add to the time of a round, so
+//! under another load the ratio is another one.
+//!
+//! Where it is looked at while it is measured, [`Comparison`] keeps the promise of the interval over all
+//! looks. Where there is more time, [`across_windows`] compares windows some seconds apart.
+//! `tests/simulation.rs` holds both to what they promise, for the kinds of noise that machines make.
+
+mod blocks;
+mod comparison;
+mod estimate;
+mod figure;
+mod finding;
+
+pub use blocks::Blocks;
+pub use comparison::{Comparison, Side, WINDOW};
+pub use estimate::{ERROR, Estimate, across_windows, median, nearest};
+pub use figure::{Figure, Load, Source};
+pub use finding::Finding;
