@@ -8,7 +8,6 @@ use anyhow::{Result, bail};
 use super::Said;
 use crate::cli::bench::{RUN, spread};
 use crate::cli::text::print;
-use crate::cli::verify;
 use engine::kernels::{Iteration, Kernel};
 use engine::{DeviceInfo, EngineError, Nanos};
 use life::{Lattice, Rule, Size, reference};
@@ -74,7 +73,7 @@ pub(in crate::cli::bench) fn main(
     let engine = open_engine(device)?;
     let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
     drop(engine);
-    if let Some(wrong) = verify::first_wrong(kernel, device)? {
+    if let Some(wrong) = conformance::first_wrong(kernel, device)? {
         return left_out(None, format!("wrong: {wrong}"));
     }
     // Cells per second, as far as is known.

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::Outcome;
-use super::checks::Bench;
+use crate::Outcome;
+use crate::fixture::Fixture;
 use engine::Program;
 use engine::kernels::KERNELS;
 use life::{Rule, reference, soup};
@@ -18,9 +18,9 @@ const GENERATIONS: u32 = 6;
 /// kernels, so every kernel gets some of these rules.
 const LINKED: usize = 7;
 
-impl Bench {
+impl Fixture {
     /// This many rules, each by one kernel; the kernels in turn, and each kernel's sizes in turn.
-    pub(super) fn check_rules(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_rules(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let kernels: Vec<_> = KERNELS
             .iter()

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 
-use super::Outcome;
-use super::checks::{Bench, SLOT};
+use crate::Outcome;
+use crate::fixture::{Fixture, SLOT};
 use engine::{LatticeId, Op, Program, Transfer};
 use life::soup;
 
-impl Bench {
+impl Fixture {
     /// The first rows of every lattice, some in its middle, the last ones, and all.
-    pub(super) fn check_rows(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_rows(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for case in 0..self.cases.sizes.len() {
             let size = self.cases.sizes[case];

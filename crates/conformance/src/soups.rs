@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::Outcome;
-use super::checks::Bench;
+use crate::Outcome;
+use crate::fixture::Fixture;
 use engine::kernels::Layout;
 use engine::{LatticeId, Op, Program};
 use life::{Rule, Soup, reference};
@@ -11,13 +11,13 @@ use life::{Rule, Soup, reference};
 /// Densities with one binary digit to sixteen of them, and the extremes.
 const DENSITIES: [f64; 7] = [0.5, 0.3, 0.25, 0.9, 1.0 / 65536.0, 0.0, 1.0];
 
-impl Bench {
+impl Fixture {
     /// Soups of every size, over what a kernel of each layout left; and a generation of each.
-    pub(super) fn check_soups(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_soups(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in self.kernel_of_each_layout() {
             self.engine.reserve(kernel.layout)?;
-            for case in self.cases_for(kernel, self.cases.most_cells) {
+            for case in self.cases_for(kernel, self.cases.max_cells) {
                 let size = self.cases.sizes[case];
                 let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
                 let soup = Soup {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::Outcome;
+use crate::Outcome;
 use engine::kernels::{self, Kernel};
 use engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
 use life::{Lattice, Size, reference};
@@ -152,7 +152,7 @@ fn rounds(
 }
 
 /// Every setting steps the same cells, and downloads them.
-pub(super) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
+pub(crate) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for name in ["global", "bits"] {
         let kernel = kernels::find(name).expect("a kernel of the table");
@@ -198,7 +198,7 @@ fn agrees(lattice: &Lattice, words: &[u32], transfer: TransferChoice) -> bool {
 
 /// In every setting of streams, wait, order and graphs, ops stand in the order that it promises;
 /// and where it promises none, launches overlap.
-pub(super) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
+pub(crate) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let kernel = kernels::find("sync-global").expect("a kernel of the table");
     let setup = setup(kernel, 128, device)?;

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 
-use super::Outcome;
-use super::checks::{Bench, VIEW_PIXELS, VIEW_SLOT};
+use crate::Outcome;
+use crate::fixture::{Fixture, VIEW_PIXELS, VIEW_SLOT};
 use engine::{LatticeId, Op, Program, ReduceRegion, Transfer};
 use life::soup;
 
-impl Bench {
+impl Fixture {
     /// Reduced views, byte by byte against their definition.
-    pub(super) fn check_views(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_views(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let (width, height) = VIEW_PIXELS;
         for case in 0..self.cases.sizes.len() {

@@ -2,24 +2,24 @@
 
 use anyhow::Result;
 
-use super::Outcome;
-use super::checks::{Bench, SLOT, VIEW_PIXELS, VIEW_SLOT};
+use crate::Outcome;
+use crate::fixture::{Fixture, SLOT, VIEW_PIXELS, VIEW_SLOT};
 use engine::{Kernel, LatticeId, Op, Program, ReduceRegion, Transfer};
 use life::{Lattice, Rule, Size, reference, soup};
 use session::instances::read_lattice;
 
 /// Lattices of one allocation.
-pub(super) const COUNT: usize = 3;
+pub(crate) const COUNT: usize = 3;
 
 /// Their sizes, of which every kernel takes one.
-pub(super) fn sizes() -> [Size; 2] {
+pub(crate) fn sizes() -> [Size; 2] {
     [128, 512].map(|side| Size::new(side, side).expect("a lattice"))
 }
 
-impl Bench {
+impl Fixture {
     /// Adjacent lattices, all in one op; then one of them alone, so that not all are in the same of
     /// the two buffers, if there are two.
-    pub(super) fn check_batches(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_batches(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let mut done: Vec<&Kernel> = Vec::new();
         for (at, size) in sizes().into_iter().enumerate() {

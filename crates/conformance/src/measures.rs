@@ -2,22 +2,22 @@
 
 use anyhow::Result;
 
-use super::Outcome;
-use super::checks::{Bench, MEASURE_SLOT};
+use crate::Outcome;
+use crate::fixture::{Fixture, MEASURE_SLOT};
 use engine::{LatticeId, Measure, Op, Program, Transfer};
 use life::{Lattice, Rule, reference, soup};
 
 /// The most cells of a lattice that is measured.
 const MAX_CELLS: u64 = 1 << 21;
 
-impl Bench {
+impl Fixture {
     /// Population, births, deaths and hash of three lattices that follow one another, through
     /// every layout: the first has none before it.
-    pub(super) fn check_measures(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_measures(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in self.kernel_of_each_layout() {
             self.engine.reserve(kernel.layout)?;
-            for case in self.cases_for(kernel, MAX_CELLS.min(self.cases.most_cells)) {
+            for case in self.cases_for(kernel, MAX_CELLS.min(self.cases.max_cells)) {
                 let size = self.cases.sizes[case];
                 let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
                 let mut now = soup(size, 0.4, 5, case as u64);

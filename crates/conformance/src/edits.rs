@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::Outcome;
-use super::checks::Bench;
+use crate::Outcome;
+use crate::fixture::Fixture;
 use engine::kernels::KERNELS;
 use engine::{Kernel, LatticeId, Op, Program, WordEdit};
 use life::{Lattice, Rule, Size, reference, soup};
@@ -12,9 +12,9 @@ use life::{Lattice, Rule, Size, reference, soup};
 /// once.
 const MAX_CELLS: u64 = 1 << 19;
 
-impl Bench {
+impl Fixture {
     /// Edits a few cells, then many, each after some generations of the kernel.
-    pub(super) fn check_edits(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_edits(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in &KERNELS {
             if self.validate_device(kernel).is_ok() {
@@ -27,7 +27,7 @@ impl Bench {
 
     fn check_edits_of(&mut self, kernel: &'static Kernel, outcome: &mut Outcome) -> Result<()> {
         let rule = Rule::LIFE;
-        let chosen = self.cases_for(kernel, MAX_CELLS.min(self.cases.most_cells));
+        let chosen = self.cases_for(kernel, MAX_CELLS.min(self.cases.max_cells));
         let mut program = Program::default();
         let mut wanted = Vec::new();
         for &case in &chosen {

@@ -1,10 +1,10 @@
-//! The checks themselves, over an engine with a lattice of each size.
+//! An engine with a lattice of each size, and what is checked of all of them.
 
 use std::collections::HashMap;
 
 use anyhow::Result;
 
-use super::{Cases, Outcome, batches};
+use crate::{Cases, Outcome, batches};
 use engine::kernels::{self, KERNELS, Kernel, Layout};
 use engine::{
     Completion, DeviceId, Engine, EngineError, EventId, LatticeId, Op, Program, Slot, Slots,
@@ -15,24 +15,28 @@ use session::instances::read_lattice;
 
 /// An engine with a lattice of each size, every one in its own stream, and some that lie one
 /// behind the other.
-pub(super) struct Bench {
-    pub(super) engine: Box<dyn Engine>,
-    pub(super) cases: Cases,
-    pub(super) streams: Vec<StreamId>,
-    pub(super) slots: std::sync::Arc<dyn Slots>,
+pub struct Fixture {
+    pub(crate) engine: Box<dyn Engine>,
+    pub(crate) cases: Cases,
+    pub(crate) streams: Vec<StreamId>,
+    pub(crate) slots: std::sync::Arc<dyn Slots>,
     /// Results of the reference by case, seed, rule and generations, since every kernel needs them.
     references: HashMap<(usize, u64, u32, u32), Lattice>,
     /// The lattice that was measured last, by case.
-    pub(super) measured: HashMap<usize, Lattice>,
+    pub(crate) measured: HashMap<usize, Lattice>,
 }
 
-pub(super) const SLOT: Slot = Slot(1);
-pub(super) const VIEW_SLOT: Slot = Slot(0);
-pub(super) const MEASURE_SLOT: Slot = Slot(2);
-pub(super) const VIEW_PIXELS: (u32, u32) = (64, 48);
+pub(crate) const SLOT: Slot = Slot(1);
+pub(crate) const VIEW_SLOT: Slot = Slot(0);
+pub(crate) const MEASURE_SLOT: Slot = Slot(2);
+pub(crate) const VIEW_PIXELS: (u32, u32) = (64, 48);
 
-impl Bench {
-    pub(super) fn new(mut engine: Box<dyn Engine>, cases: Cases) -> Result<Bench> {
+impl Fixture {
+    /// The lattices of some cases on an engine that has none.
+    ///
+    /// # Errors
+    /// Memory is lacking, or the engine fails.
+    pub fn new(mut engine: Box<dyn Engine>, cases: Cases) -> Result<Fixture> {
         let devices = engine.devices().len();
         let mut streams = Vec::new();
         for (i, &size) in cases.sizes.iter().enumerate() {
@@ -53,7 +57,7 @@ impl Bench {
             measures: 1,
         };
         let slots = engine.allocate_slots(spec)?;
-        Ok(Bench {
+        Ok(Fixture {
             engine,
             cases,
             streams,
@@ -64,7 +68,7 @@ impl Bench {
     }
 
     /// Errors for a kernel that a device cannot run with any of the sizes.
-    pub(super) fn validate_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
+    pub fn validate_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
         let mut found = Ok(());
         let taken = |size: &&Size| kernel.validate_size(**size).is_ok();
         for &size in self.cases.sizes.iter().filter(taken) {
@@ -77,7 +81,7 @@ impl Bench {
     }
 
     /// The first kernel of each layout that a device can run.
-    pub(super) fn kernel_of_each_layout(&self) -> Vec<&'static Kernel> {
+    pub(crate) fn kernel_of_each_layout(&self) -> Vec<&'static Kernel> {
         let mut kernels: Vec<&'static Kernel> = Vec::new();
         for kernel in &KERNELS {
             let is_new = kernels.iter().all(|it| it.layout != kernel.layout);
@@ -96,32 +100,33 @@ impl Bench {
     }
 
     /// The kernels that all devices can run, and that take such a lattice.
-    pub(super) fn kernels_for(&self, size: Size) -> Vec<&'static Kernel> {
+    pub(crate) fn kernels_for(&self, size: Size) -> Vec<&'static Kernel> {
         let can = |kernel: &&Kernel| self.validate(kernel, size).is_ok();
         KERNELS.iter().filter(can).collect()
     }
 
     /// The cases that a kernel takes, of at most this many cells; if there is none, the smallest
     /// that it takes.
-    pub(super) fn cases_for(&self, kernel: &Kernel, most_cells: u64) -> Vec<usize> {
+    pub(crate) fn cases_for(&self, kernel: &Kernel, max_cells: u64) -> Vec<usize> {
         let cells = |&case: &usize| self.cases.sizes[case].cells();
         let takes = |&case: &usize| self.validate(kernel, self.cases.sizes[case]).is_ok();
         let all = || (0..self.cases.sizes.len()).filter(takes);
-        let within: Vec<usize> = all().filter(|case| cells(case) <= most_cells).collect();
-        match within.is_empty() {
-            true => all().min_by_key(cells).into_iter().collect(),
-            false => within,
+        let within: Vec<usize> = all().filter(|case| cells(case) <= max_cells).collect();
+        if within.is_empty() {
+            all().min_by_key(cells).into_iter().collect()
+        } else {
+            within
         }
     }
 
-    pub(super) fn finish(&mut self) -> Result<Vec<Completion>> {
+    pub(crate) fn finish(&mut self) -> Result<Vec<Completion>> {
         self.engine.synchronize()?;
         let mut completions = Vec::new();
         self.engine.poll(&mut completions)?;
         Ok(completions)
     }
 
-    pub(super) fn read(&self, case: usize) -> Result<Lattice> {
+    pub(crate) fn read(&self, case: usize) -> Result<Lattice> {
         Ok(read_lattice(
             &*self.slots,
             case,
@@ -131,7 +136,7 @@ impl Bench {
     }
 
     /// Upload, advance, download: in the case's stream.
-    pub(super) fn push(
+    pub(crate) fn push(
         &self,
         program: &mut Program,
         case: usize,
@@ -150,7 +155,7 @@ impl Bench {
         self.push_advances(program, case, advances, Layout::Bits);
     }
 
-    pub(super) fn push_advances(
+    pub(crate) fn push_advances(
         &self,
         program: &mut Program,
         case: usize,
@@ -195,13 +200,16 @@ impl Bench {
     }
 
     /// Every size × rule × seed × number of generations; all sizes at once, each in its stream.
-    pub(super) fn check_kernel(&mut self, kernel: &'static Kernel) -> Result<Outcome> {
+    ///
+    /// # Errors
+    /// The engine fails.
+    pub fn check_kernel(&mut self, kernel: &'static Kernel) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         self.engine.reserve(kernel.layout)?;
         for seed in 1..=self.cases.seeds {
             for rule in self.cases.rules.clone() {
                 for generations in self.cases.generations.clone() {
-                    let chosen = self.cases_for(kernel, self.cases.most_cells(generations));
+                    let chosen = self.cases_for(kernel, self.cases.max_cells_after(generations));
                     let sizes = self.cases.sizes.clone();
                     let start = |case: usize| soup(sizes[case], 0.4, seed, case as u64);
                     let mut program = Program::default();
@@ -256,12 +264,12 @@ impl Bench {
     }
 
     /// One lattice through all kernels in turn, some generations each: no cell is lost.
-    pub(super) fn check_switches(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_switches(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let rule = Rule::LIFE;
         for case in 0..self.cases.sizes.len() {
             let size = self.cases.sizes[case];
-            if size.cells() > self.cases.most_cells.min(300_000) {
+            if size.cells() > self.cases.max_cells.min(300_000) {
                 continue;
             }
             let supported = self.kernels_for(size);
@@ -300,7 +308,7 @@ impl Bench {
     }
 
     /// Rounds of all lattices prepared once and replayed, between eager ones.
-    pub(super) fn check_graphs(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_graphs(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in &KERNELS {
             let chosen = self.cases_for(kernel, 70_000);
@@ -337,7 +345,7 @@ impl Bench {
     }
 
     /// A lattice stepped by turns in two streams that hand it over by events.
-    pub(super) fn check_events(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_events(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let device = DeviceId(0);
         let (one, two) = (
@@ -415,7 +423,7 @@ impl Bench {
     }
 
     /// Spans of one stream follow one another and are as many as the steps.
-    pub(super) fn check_spans(&mut self) -> Result<Outcome> {
+    pub(crate) fn check_spans(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let mut program = Program {
             timed: true,
