@@ -748,7 +748,6 @@ pub static TABLE: &[Row] = &[
         "gif",
         "video",
         "mp4",
-        "apng",
         "animation",
         "movie",
         "screencast",

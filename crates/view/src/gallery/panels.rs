@@ -112,7 +112,7 @@ fn said() -> Vec<Scenario> {
             drawing: |drawing| {
                 let text = tr!(
                     "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name \
-                     a .gif or .png"
+                     a .gif"
                 );
                 drawing.notice = Some(text.into());
             },

@@ -1,10 +1,9 @@
-//! Pictures in a row as a file that moves: GIF, APNG, and MP4 where there is an ffmpeg.
+//! Pictures in a row as a file that moves: GIF, and MP4 where there is an ffmpeg.
 //!
 //! A thread of its own encodes. Whoever draws offers pictures and never waits: where the encoder is
 //! behind, a picture is left out, and the one before it stands longer. The file takes its name only
 //! once it is whole.
 
-mod apng;
 mod gif;
 mod mp4;
 
@@ -45,8 +44,6 @@ const USUAL: Duration = Duration::from_millis(40);
 pub enum RecordingFormat {
     /// `.gif`: 256 colours a picture.
     Gif,
-    /// `.png` or `.apng`: every colour.
-    Apng,
     /// `.mp4`: by ffmpeg.
     Mp4,
 }
@@ -57,7 +54,6 @@ impl RecordingFormat {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {
             "gif" => Some(RecordingFormat::Gif),
-            "png" | "apng" => Some(RecordingFormat::Apng),
             "mp4" => Some(RecordingFormat::Mp4),
             _ => None,
         }
@@ -165,7 +161,7 @@ impl Recorder {
         check_writable(path)?;
         match kind {
             RecordingFormat::Mp4 => mp4::check(),
-            RecordingFormat::Gif | RecordingFormat::Apng => Ok(()),
+            RecordingFormat::Gif => Ok(()),
         }
     }
 
@@ -200,9 +196,6 @@ impl Recorder {
         let encoder: Box<dyn Encode> = match kind {
             RecordingFormat::Gif => {
                 Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?)
-            }
-            RecordingFormat::Apng => {
-                Box::new(apng::Apng::begin(partial.as_file(), size).map_err(cannot)?)
             }
             RecordingFormat::Mp4 => {
                 let mp4 = mp4::Mp4::begin(partial.path(), size)?;
@@ -438,7 +431,7 @@ fn encode(
 fn kind_of(path: &Path) -> Result<RecordingFormat, ViewError> {
     RecordingFormat::of(path).ok_or_else(|| {
         ViewError::Record(tr!(
-            "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
+            "{path} cannot be recorded: the name must end in .gif or .mp4",
             path = shown(path)
         ))
     })

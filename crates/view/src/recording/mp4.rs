@@ -95,7 +95,7 @@ pub(super) fn check() -> Result<(), ViewError> {
     if ended.map_err(|error| cannot_start(&error))?.is_none() {
         started.kill();
         return Err(ViewError::Encoder(tr!(
-            "ffmpeg does not work here: 'ffmpeg -version' did not end within {} s; reinstall it, or name a .gif or .png",
+            "ffmpeg does not work here: 'ffmpeg -version' did not end within {} s; reinstall it, or name a .gif",
             timeout.as_secs()
         )));
     }
@@ -104,9 +104,10 @@ pub(super) fn check() -> Result<(), ViewError> {
 
 fn cannot_start(error: &io::Error) -> ViewError {
     ViewError::Record(match error.kind() {
-        io::ErrorKind::NotFound => {
-            tr!("an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif or .png").into()
-        }
+        io::ErrorKind::NotFound => tr!(
+            "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif"
+        )
+        .into(),
         _ => tr!("ffmpeg cannot be started: {error}", error = error),
     })
 }
@@ -173,7 +174,7 @@ impl Mp4 {
         let reason = said.as_deref().unwrap_or(tr!("it gives no reason"));
         if self.ffmpeg.was_killed.load(Ordering::Acquire) {
             let why = tr!(
-                "ffmpeg took too long and was killed ({reason}); name a .gif or .png instead",
+                "ffmpeg took too long and was killed ({reason}); name a .gif instead",
                 reason = reason
             );
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
