@@ -10,7 +10,7 @@ use crate::{Language, language, single_line, with};
 /// changes what is already on screen. It is one line: control characters are escaped.
 ///
 /// [`message!`](crate::message) makes one from the text that [`tr!`](crate::tr) takes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
     english: Arc<str>,
     /// `None` if it is the same as the English.

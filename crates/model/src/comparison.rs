@@ -16,7 +16,7 @@
 use lang::tr;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The probability, at most, that a comparison's interval does not contain the ratio.
 pub const ERROR: f64 = 0.04;
@@ -45,7 +45,7 @@ const MAX_NO_DIFFERENCE: f64 = 1.10;
 const MAX_FACTOR_RANGE: f64 = 2.0;
 
 /// One of the two settings that are compared.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// The first: the setting before a change.

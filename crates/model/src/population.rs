@@ -9,7 +9,7 @@ use engine::Measure;
 pub const MAX_SAMPLES: usize = 512;
 
 /// Some measures in a row, as one.
-#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sample {
     /// The first measure's generation.
     pub from: u64,

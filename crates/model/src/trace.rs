@@ -11,7 +11,7 @@ use engine::{BlockTimestamp, Measure, Nanos, Op, Span, Step, StreamId, Transfer}
 use life::Size;
 
 /// What kind of work a step is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StepKind {
     /// A kernel that steps lattices.
     Launch,

@@ -4,8 +4,6 @@
 mod cpp;
 mod rust;
 
-use serde::{Deserialize, Serialize};
-
 use engine::kernels::{Batch, Iteration, Launch};
 use engine::{HostMemory, Kernel, Layout, Measure, Transfer};
 use lang::tr;
@@ -47,7 +45,7 @@ pub fn each_round() -> &'static str {
 const REGION: &str = "x0, y0, step, px_width, px_height, stride";
 
 /// The calls in each language, line by line.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Calls {
     cpp: Vec<String>,
     rust: Vec<String>,

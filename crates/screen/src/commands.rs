@@ -3,14 +3,12 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use lang::tr;
 use model::actions::{Context, Row, Toggles, Topic};
 use model::{Action, EditAction, SessionAction, Switch, ViewAction};
 
 /// A row of the action table, as it is at this moment.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Command {
     /// What it asks for.
     pub action: Action,
@@ -38,7 +36,7 @@ impl Command {
 }
 
 /// A heading of the menu and what stands below it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MenuTopic {
     /// The heading, in a word.
     pub title: String,
@@ -56,7 +54,7 @@ pub(crate) fn menu(context: &Context<'_>) -> Vec<MenuTopic> {
 }
 
 /// A button of the toolbar.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ToolbarButton {
     /// What stands on it.
     pub label: String,

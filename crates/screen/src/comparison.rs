@@ -1,15 +1,13 @@
 //! What is said while two settings are compared: what differs in them, how long each takes, and that
 //! their cells are the same.
 
-use serde::{Deserialize, Serialize};
-
 use crate::numbers::{grouped, time_us};
 use engine::Kernel;
 use lang::tr;
 use model::{AbComparison, Finding, Side, Switch};
 
 /// The texts for one of the two settings.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SideTexts {
     /// Which one it is.
     pub side: Side,
@@ -20,7 +18,7 @@ pub struct SideTexts {
 }
 
 /// The texts of a comparison.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ComparisonTexts {
     /// Of A and of B.
     pub sides: [SideTexts; 2],

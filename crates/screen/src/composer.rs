@@ -2,6 +2,7 @@
 //! running session no source has.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::commands::{menu, toolbar};
 use crate::comparison::ComparisonTexts;
@@ -9,11 +10,10 @@ use crate::figures::figures;
 use crate::finding::headline;
 use crate::lab::Lab;
 use crate::minimap::minimaps;
-use crate::section::{Section, new_revision};
 use crate::timeline::overlap::in_words;
 use crate::{
-    Chart, Drawing, LadderChart, LessonScreen, PanelFacts, PopulationChart, Screen, SidePanel,
-    Sources, ViewOptions, WindowFacts,
+    Chart, Drawing, LadderChart, PanelFacts, PopulationChart, Screen, SidePanel, Sources,
+    ViewOptions, WindowFacts,
 };
 use lang::Language;
 use model::Status;
@@ -175,60 +175,70 @@ impl Screen {
         let words = changes.status || changes.language;
         if changes.status || changes.options {
             let panels = status.map(|status| PanelFacts::of(status, options));
-            Section::update(&mut self.panels, panels);
+            set(&mut self.panels, panels);
         }
         if words || changes.options || changes.drawing {
             let made = status.map(|status| figures(status, options, drawing));
-            Section::update(&mut self.figures, made);
+            set(&mut self.figures, made);
         }
         if words {
-            Section::update(&mut self.finding, status.and_then(headline));
+            set(&mut self.finding, status.and_then(headline));
             let both = status.and_then(|status| {
                 let both = status.comparison.as_ref()?;
                 Some(ComparisonTexts::of(both, status.kernel))
             });
-            Section::update(&mut self.comparison, both);
+            set(&mut self.comparison, both);
         }
         if words || changes.options {
             // While A and B are compared it is not measured.
             let status = status.filter(|status| options.timeline && status.comparison.is_none());
             let overlap = status.map(|status| in_words(status.overlap.as_ref(), status.engine));
-            Section::update(&mut self.overlap, overlap);
+            set(&mut self.overlap, overlap);
         }
         if changes.timeline || changes.options {
             let timeline = Some(sources.timeline).filter(|_| options.timeline);
             let lanes = |chart: &Chart| chart.share();
             let chart = timeline.and_then(|timeline| timeline.chart());
-            Section::update(&mut self.round, chart.map(lanes));
+            set(&mut self.round, chart.map(lanes));
             let before = timeline.and_then(|timeline| timeline.before());
-            Section::update(&mut self.round_before, before.map(lanes));
+            set(&mut self.round_before, before.map(lanes));
         }
         if words || changes.options || changes.population {
             let of = |panel| status.filter(|_| options.side == Some(panel));
             let lab = of(SidePanel::Lab).map(Lab::of);
-            Section::update(&mut self.lab, lab);
+            set(&mut self.lab, lab);
             let ladder = of(SidePanel::Ladder).map(LadderChart::of);
-            Section::update(&mut self.ladder, ladder);
+            set(&mut self.ladder, ladder);
             let graph = of(SidePanel::Population)
                 .map(|status| PopulationChart::of(sources.population, status));
-            Section::update(&mut self.population, graph);
+            set(&mut self.population, graph);
         }
         if changes.lesson {
-            let lesson: Option<LessonScreen> = sources.lesson.cloned();
-            Section::update(&mut self.lesson, lesson.map(Arc::new));
+            set(&mut self.lesson, sources.lesson.cloned());
         }
         if changes.commands {
             let context = sources.window.map(|_| sources.context());
             let offered = context.as_ref().map(menu);
-            Section::update(&mut self.menu, offered);
+            set(&mut self.menu, offered);
             let buttons = context.filter(|_| status.is_some());
             let buttons = buttons.map(|context| toolbar(&context, drawing.recording));
-            Section::update(&mut self.toolbar, buttons);
+            set(&mut self.toolbar, buttons);
         }
         if changes.status || changes.options || changes.window {
-            Section::update(&mut self.minimaps, minimaps(sources));
+            set(&mut self.minimaps, minimaps(sources));
         }
     }
+}
+
+/// Puts a value in a section's place.
+fn set<T>(section: &mut Option<Arc<T>>, value: Option<impl Into<Arc<T>>>) {
+    *section = value.map(Into::into);
+}
+
+/// A revision that nothing in this process has had.
+fn new_revision() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
 use crate::finding::is_said_by;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{ColourBy, Drawing, ViewOptions};
@@ -13,7 +11,7 @@ use model::KernelChoice;
 use model::{Pace, Status, StopWhenStill, Streams, Switch};
 
 /// Whether rounds are running.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunState {
     /// Rounds go on.
     Running,
@@ -26,7 +24,7 @@ pub enum RunState {
 }
 
 /// A figure and its name.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Figure {
     /// Its name.
     pub label: String,
@@ -45,7 +43,7 @@ pub struct Figure {
 }
 
 /// Everything the HUD says.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Figures {
     /// Whether rounds are running.
     pub state: RunState,
@@ -60,7 +58,7 @@ pub struct Figures {
 }
 
 /// How a sentence is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Urgency {
     /// The session has ended.
     Failure,

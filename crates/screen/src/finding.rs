@@ -1,15 +1,13 @@
 //! What was found about two settings, as the class should see it: large, beside the timeline, until
 //! the next change.
 
-use serde::{Deserialize, Serialize};
-
 use crate::comparison::{ComparisonTexts, same_settings};
 use crate::numbers::time_us;
 use lang::{Message, tr};
 use model::{AbComparison, Effect, Status};
 
 /// How a finding is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tone {
     /// Rounds are still being compared.
     Measuring,
@@ -20,7 +18,7 @@ pub enum Tone {
 }
 
 /// A finding in words.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Headline {
     /// What was changed, or that B is set against A; empty where the factor says it all.
     pub subject: String,

@@ -1,12 +1,10 @@
 //! The lab: every switch with its key and its positions, and the calls that the present ones make.
 
-use serde::{Deserialize, Serialize};
-
 use crate::calls::{Calls, calls};
 use model::{Status, Switch};
 
 /// What the lab shows.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lab {
     /// In the order of their keys.
     pub switches: Vec<SwitchRow>,
@@ -15,7 +13,7 @@ pub struct Lab {
 }
 
 /// A switch and its positions.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchRow {
     /// Which one.
     pub switch: Switch,
@@ -30,7 +28,7 @@ pub struct SwitchRow {
 }
 
 /// A position of a switch.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchPosition {
     /// What it is called, as its option is.
     pub label: String,

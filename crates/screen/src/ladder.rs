@@ -5,8 +5,6 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
 use crate::numbers::si;
 use engine::kernels::{KERNELS, find};
 use lang::tr;
@@ -14,7 +12,7 @@ use model::Status;
 use model::ladder::{Ladder, Workload};
 
 /// Where a rung's rate comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateSource {
     /// It was recorded on this device with work like this session's.
     Recorded,
@@ -25,7 +23,7 @@ pub enum RateSource {
 }
 
 /// A rung and its rate, if there is one.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Rung {
     /// The kernel's name.
     pub name: Cow<'static, str>,
@@ -58,7 +56,7 @@ impl Rung {
 }
 
 /// Everything that the ladder shows.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct LadderChart {
     /// From the slowest idea to the fastest.
     pub rungs: Vec<Rung>,
@@ -174,7 +172,7 @@ fn percent(part: f64) -> String {
 }
 
 /// Powers of ten between which all rates are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogAxis {
     /// The exponent at its left end.
     pub from: i32,

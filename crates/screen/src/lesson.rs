@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use model::Speedup;
 
 /// A row of the list.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LessonEntry {
     /// As `lifestreams lesson` has it.
     pub name: String,
@@ -16,7 +14,7 @@ pub struct LessonEntry {
 }
 
 /// A page of a lesson.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct LessonPage {
     /// The lesson's title.
     pub title: String,
@@ -43,7 +41,7 @@ pub struct LessonPage {
 }
 
 /// What stands beside the panels while lessons are open.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum LessonScreen {
     /// All lessons.
     List {

@@ -1,9 +1,8 @@
 //! What is on screen, as data: figures, charts in nanoseconds, the lesson's page, what the person
 //! has chosen to see, and the cameras.
 //!
-//! The window (`view`, `window`) and the terminal paint the same [`Screen`]: [sections](Section) with
-//! revisions, which a [`Composer`] makes anew when what they are made from has changed, and which can
-//! be sent elsewhere. Nothing here depends on a font, a graphics API or a terminal; a camera needs
+//! The window (`view`, `window`) and the terminal paint the same [`Screen`]: sections, which a
+//! [`Composer`] makes anew when what they are made from has changed. Nothing here depends on a font, a graphics API or a terminal; a camera needs
 //! only the size of its panel in pixels.
 
 mod callouts;
@@ -30,7 +29,6 @@ mod panel_facts;
 mod picture_request;
 pub mod population;
 mod screen;
-mod section;
 pub mod shade;
 pub mod theme;
 pub mod timeline;
@@ -51,5 +49,4 @@ pub use options::{ColourBy, SidePanel, ViewOptions};
 pub use panel_facts::PanelFacts;
 pub use picture_request::{MAX_ROUND_BYTES, TextureLimits, request};
 pub use population::{Population, PopulationChart};
-pub use section::Section;
 pub use timeline::{Chart, RoundChart, Timeline};

@@ -1,11 +1,9 @@
 //! Which part of its lattice a panel shows, where that is not all of it: what its minimap frames.
 
-use serde::{Deserialize, Serialize};
-
 use crate::{PanelPart, Sources};
 
 /// What a panel shows of its lattice.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct MinimapRegion {
     /// Whose lattice.
     pub instance: usize,
@@ -14,7 +12,7 @@ pub struct MinimapRegion {
 }
 
 /// A rectangle of a lattice, in cells.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CellRect {
     /// Its top left corner.
     pub from: [f64; 2],

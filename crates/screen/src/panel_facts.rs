@@ -1,12 +1,10 @@
 //! The panels: how many there are, of which lattices, and which of them belong to A and to B.
 
-use serde::{Deserialize, Serialize};
-
 use crate::ViewOptions;
 use model::{Side, Status};
 
 /// What is known of the panels beside their cells and their places.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PanelFacts {
     /// How many instances there are.
     pub instances: usize,

@@ -3,8 +3,6 @@
 //!
 //! Computes the chart; `view::population` lays it out and paints it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::ViewOptions;
 use crate::numbers::{grouped, nice, si};
 use lang::tr;
@@ -51,7 +49,7 @@ impl Population {
 }
 
 /// Everything that the graph shows.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct PopulationChart {
     /// Whose it is.
     pub title: String,

@@ -1,14 +1,13 @@
 //! All that is on screen at one moment, as data: what a painter needs beside the pictures of
-//! lattices, whether it paints a window, a terminal or, some day, a page of a browser.
+//! lattices, whether it paints a window or a terminal.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::comparison::ComparisonTexts;
 use crate::finding::Headline;
 use crate::lab::Lab;
 use crate::ladder::LadderChart;
 use crate::population::PopulationChart;
-use crate::section::Section;
 use crate::timeline::RoundChart;
 use crate::{
     Camera, Drawing, Figures, LessonScreen, MenuTopic, MinimapRegion, PanelFacts, Population,
@@ -23,39 +22,39 @@ use model::actions::{Context, FrontEnd, Toggles};
 ///
 /// It has no rectangles, no cells, and no text for each bar of the timeline: what a bar is, is asked
 /// of the [`Chart`](crate::Chart) when someone points at it.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Screen {
     /// Changes whenever anything changes that a painter could show, the person's options and the
     /// language among it; 0 before anything was composed.
     pub revision: u64,
     /// How many panels there are, and which one is selected.
-    pub panels: Option<Section<PanelFacts>>,
+    pub panels: Option<Arc<PanelFacts>>,
     /// Figures and sentences; `None` while the session starts.
-    pub figures: Option<Section<Figures>>,
+    pub figures: Option<Arc<Figures>>,
     /// What the last change did, or how A and B compare.
-    pub finding: Option<Section<Headline>>,
+    pub finding: Option<Arc<Headline>>,
     /// The names of A and B and what is known of them, while they are compared.
-    pub comparison: Option<Section<ComparisonTexts>>,
+    pub comparison: Option<Arc<ComparisonTexts>>,
     /// How much of a round overlaps, in words, while the timeline is shown.
-    pub overlap: Option<Section<String>>,
+    pub overlap: Option<Arc<String>>,
     /// The newest timed round, while the timeline is shown.
-    pub round: Option<Section<RoundChart>>,
+    pub round: Option<Arc<RoundChart>>,
     /// The round before the last change, on the same axis, while its effect is shown.
-    pub round_before: Option<Section<RoundChart>>,
+    pub round_before: Option<Arc<RoundChart>>,
     /// The switches and the calls that they make, while they are shown.
-    pub lab: Option<Section<Lab>>,
+    pub lab: Option<Arc<Lab>>,
     /// Every kernel's speed, while the ladder is shown.
-    pub ladder: Option<Section<LadderChart>>,
+    pub ladder: Option<Arc<LadderChart>>,
     /// Live cells over time, while the graph is shown.
-    pub population: Option<Section<PopulationChart>>,
+    pub population: Option<Arc<PopulationChart>>,
     /// The list of lessons or a page of one; it stands in the figures' place.
-    pub lesson: Option<Section<LessonScreen>>,
+    pub lesson: Option<Arc<LessonScreen>>,
     /// What the menu offers, whether it is open or not; a terminal has none.
-    pub menu: Option<Section<Vec<MenuTopic>>>,
+    pub menu: Option<Arc<Vec<MenuTopic>>>,
     /// The toolbar's buttons, from the left; `None` while the session starts, and in a terminal.
-    pub toolbar: Option<Section<Vec<ToolbarButton>>>,
+    pub toolbar: Option<Arc<Vec<ToolbarButton>>>,
     /// What the minimaps frame, where panels show a part of their lattices.
-    pub minimaps: Option<Section<Vec<MinimapRegion>>>,
+    pub minimaps: Option<Arc<Vec<MinimapRegion>>>,
 }
 
 /// What a screen is made from. Painters also ask it what only decides about their layout.

@@ -11,8 +11,6 @@ pub mod lanes;
 pub mod overlap;
 pub mod scale;
 
-use serde::{Deserialize, Serialize};
-
 use lang::{mark, tr};
 use model::PictureSource;
 use model::trace::StepKind;
@@ -21,7 +19,7 @@ pub use colours::of_instance;
 pub use lanes::{Chart, RoundChart};
 
 /// What a bar stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BarKind {
     /// An op in a stream.
     Step(StepKind),

@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use crate::timeline::fold::{Columns, join};
 use crate::timeline::scale::TimeScale;
 use engine::BlockTimestamp;
 use model::trace::TimedRound;
 
 /// Blocks of one launch in one unit, in nanoseconds from the round's start.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlockSpan {
     /// When it starts, in nanoseconds from the round's start.
     pub start: f64,
@@ -28,7 +26,7 @@ pub struct BlockSpan {
 }
 
 /// What one unit ran.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct SmTimeline {
     /// By their start.
     pub runs: Vec<BlockSpan>,
@@ -37,7 +35,7 @@ pub struct SmTimeline {
 }
 
 /// What every unit ran.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct BlockMap {
     sms: BTreeMap<u32, SmTimeline>,
 }

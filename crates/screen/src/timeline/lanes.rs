@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::numbers::nice;
 use crate::timeline::blocks::BlockMap;
 use crate::timeline::fold::{Columns, join};
@@ -21,7 +19,7 @@ use model::{Status, Streams};
 const AXIS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
 
 /// A span, in nanoseconds from the round's start.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bar {
     /// When it starts.
     pub start: f64,
@@ -34,7 +32,7 @@ pub struct Bar {
 }
 
 /// A stream.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Lane {
     /// The stream.
     pub stream: StreamId,
@@ -52,7 +50,7 @@ impl Lane {
 }
 
 /// A timed round as lanes of bars.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct RoundChart {
     /// The host's calls.
     pub host: Vec<Bar>,

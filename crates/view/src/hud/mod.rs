@@ -55,7 +55,7 @@ pub(crate) fn paint(
     }
     minimap::paint(painter, frame, layout);
     edit_overlay::paint(painter, frame, layout);
-    let mut figures = figures.share();
+    let mut figures = figures.clone();
     if let Some(sentence) = no_room(frame, layout) {
         Arc::make_mut(&mut figures).notify(sentence);
     }
