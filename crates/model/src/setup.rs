@@ -69,7 +69,7 @@ impl Setup {
 }
 
 /// The first generation.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Start {
     /// Random cells, alive with probability `density`; each instance another soup of `seed`.
     Soup {

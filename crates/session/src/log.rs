@@ -73,7 +73,7 @@ pub struct Record {
 }
 
 /// The change of a record.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Content {
     /// Sets every lattice to a start, and the clock to the start's generation.
     Start(Start),
@@ -96,7 +96,7 @@ pub enum Content {
 }
 
 /// How the cells of an instance change.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum CellChange {
     /// An edit by the user: drawn, pasted, filled, flipped or turned cells.
     Edit(Change),
@@ -892,5 +892,7 @@ impl CellChange {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod reference_log;
 #[cfg(test)]
 mod tests;

@@ -31,7 +31,7 @@ pub struct Edit {
 }
 
 /// What is done to a lattice. Whatever reaches beyond an edge goes around the torus.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Change {
     /// Makes cells alive or dead, by column and row.
     Draw {

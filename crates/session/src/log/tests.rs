@@ -4,4 +4,3 @@
 mod cases;
 mod device;
 mod histories;
-mod reference_log;

@@ -4,4 +4,3 @@ mod choices;
 mod histories;
 mod model;
 mod order;
-mod reference_log;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::*;
 use super::device::{Device, Invert};
-use super::reference_log::{Cells, Joins};
+use crate::log::reference_log::{Cells, Joins};
 use crate::snapshots::Keep;
 use Author::{Person, Program};
 use life::soup;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::*;
-use super::reference_log::{Cells, Joins};
+use crate::log::reference_log::{Cells, Joins};
 use crate::snapshots::{Keep, Snapshots};
 use life::reference;
 

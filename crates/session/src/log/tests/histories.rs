@@ -5,11 +5,10 @@
 //! one. A history that fails is made as short as it can be before it is shown.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use super::super::*;
 use super::device::{Device, Invert};
-use super::reference_log::{Joins, ReferenceLog};
+use crate::log::reference_log::{Back, Joins, ReferenceLog, noise};
 use crate::snapshots::{Keep, Snapshots};
 use life::SplitMix64;
 use model::Area;
@@ -70,13 +69,6 @@ fn size(width: u64, height: u64) -> Size {
 fn rule(number: u64) -> Rule {
     let rules = ["B3/S23", "B36/S23", "B2/S", "B3/S012345678", "B1357/S1357"];
     rules[number as usize % rules.len()].parse().unwrap()
-}
-
-/// Half of the cells of a small lattice, quicker than a soup of it.
-fn noise(size: Size, seed: u64) -> Arc<Lattice> {
-    let mut random = SplitMix64(seed);
-    let words = (0..size.words()).map(|_| random.draw() as u32);
-    Arc::new(Lattice::from_words(size, words.collect()))
 }
 
 fn lattices(size: Size, [count, seed, generation]: [u64; 3]) -> Start {
@@ -237,6 +229,8 @@ fn content(parameters: &SessionParameters, kind: Kind, [a, b, c, d]: [u64; 4]) -
 struct Pair {
     device: Device,
     reference_log: ReferenceLog,
+    /// Where each undo began and led, and the number of records that it took off.
+    undone: Vec<(Position, Back, u64)>,
 }
 
 impl Pair {
@@ -244,42 +238,48 @@ impl Pair {
         let Pair {
             device,
             reference_log,
+            undone,
         } = self;
         match event {
             Event::Push(author, kind, numbers, joins, invert) => {
                 let content = content(&device.log.parameters(device.here.records), *kind, *numbers);
+                reference_log.push(device.here, *author, content.clone(), *joins);
                 device.push(*author, &content, *joins, *invert);
-                reference_log.push(*author, &content, *joins);
+                undone.clear();
             }
-            Event::Run(generations) => {
-                // A start on the way begins again; the device says where that leads.
-                device.run(*generations);
-                reference_log.here = device.here;
-            }
+            Event::Run(generations) => device.run(*generations),
             Event::StepBack => {
                 let back = device.here.generation.saturating_sub(1);
                 self.go_to(back);
             }
             Event::GoTo(generation) => {
-                let start = reference_log.start().generation;
+                let start = self.start().generation;
+                let device = &self.device;
                 let beyond = device.here.generation - start + 8;
                 self.go_to(start.saturating_sub(3) + generation % beyond);
             }
             Event::Undo => {
-                let found = device.log.undo_target(device.here);
-                match device.undo() {
-                    None if found.is_some() => {} // it cannot be reached
-                    None => assert_eq!(reference_log.undo(), None),
-                    Some(undo) => {
-                        let takes_off = matches!(undo, Undo::Before(_));
-                        assert_eq!(Some((undo.position(), takes_off)), reference_log.undo());
-                    }
+                let (from, end) = (device.here, reference_log.end());
+                let found = device.log.undo_target(from).map(|undo| Back {
+                    to: undo.position(),
+                    removes: matches!(undo, Undo::Before(_)),
+                });
+                assert_eq!(found, reference_log.undo(from));
+                // It may be out of reach.
+                if let (Some(back), Some(_)) = (found, device.undo()) {
+                    reference_log.undid(back);
+                    undone.push((from, back, end - reference_log.end()));
                 }
             }
             Event::Redo => {
-                assert_eq!(device.log.after_redo().is_some(), reference_log.can_redo());
-                if device.redo().is_some() {
-                    reference_log.redo();
+                assert_eq!(device.log.after_redo().is_some(), !undone.is_empty());
+                if device.redo().is_some()
+                    && let Some((from, back, _)) = undone.pop()
+                {
+                    assert_eq!(device.here, from, "as before the undo");
+                    if back.removes {
+                        reference_log.redo();
+                    }
                 }
             }
             Event::Snapshot {
@@ -308,42 +308,55 @@ impl Pair {
             }
             Event::Discard => {
                 device.discard();
-                reference_log.discard_before(device.log.base());
+                self.forget_undone();
             }
             Event::DiscardBeyond(records) => {
                 let bytes = records * size_of::<Record>() as u64;
                 let snapshots = device.snapshots.positions();
                 device.log.discard_beyond(bytes, device.here, snapshots);
-                reference_log.discard_before(device.log.base());
+                self.forget_undone();
             }
         }
     }
 
+    /// What was undone goes where what it brings back, or leads to, lies before the log's base.
+    fn forget_undone(&mut self) {
+        let base = self.device.log.base();
+        self.reference_log.first = base.records;
+        let is_lost = |(from, back, _): &(Position, Back, u64)| match back.removes {
+            true => back.to < base,
+            false => *from < base,
+        };
+        let lost = self.undone.iter().rposition(is_lost);
+        self.undone.drain(..lost.map_or(0, |last| last + 1));
+    }
+
+    /// The first position of the present start that the log has kept.
+    fn start(&self) -> Position {
+        let start = self.reference_log.start_of(self.device.here);
+        start.max(self.device.log.base())
+    }
+
     /// Moves to a generation of the present start, if it can be reached.
     fn go_to(&mut self, generation: u64) {
-        let Pair {
-            device,
-            reference_log,
-        } = self;
+        let own = generation.max(self.start().generation);
+        let device = &mut self.device;
         let target = device.log.at_generation(device.here, generation);
-        assert_eq!(
-            target,
-            reference_log.at(generation),
-            "generation {generation}"
-        );
+        let wanted = self.reference_log.at_generation(device.here, own);
+        assert_eq!(target, wanted, "generation {generation}");
         if device.route(target).is_some() {
             device.go(target);
-            reference_log.here = target;
         }
     }
 
     fn check(&mut self) {
+        let start = self.start();
         let Pair {
             device,
             reference_log,
+            undone,
         } = self;
         let (log, here) = (&device.log, device.here);
-        assert_eq!(here, reference_log.here);
         assert_eq!(
             device.cells,
             reference_log.cells(here),
@@ -359,27 +372,25 @@ impl Pair {
             (parameters.size, parameters.instances, parameters.rule),
             (told.size, told.instances, told.rule)
         );
-        assert_eq!(log.start_of(here), reference_log.start());
-        let most = reference_log.records() * MAX_BYTES_OF_A_RECORD;
+        assert_eq!(log.start_of(here), start);
+        let undone: u64 = undone.iter().map(|(.., records)| records).sum();
+        let most = (log.end() - log.base().records + undone) * MAX_BYTES_OF_A_RECORD;
         assert!(log.bytes() <= most, "{} bytes, {most} at most", log.bytes());
     }
 
     /// Everything from the oldest position on can be reached, nothing before it can, and positions
     /// off the line cannot.
     fn check_reach(&self) {
-        let Pair {
-            device,
-            reference_log,
-        } = self;
+        let (device, reference_log) = (&self.device, &self.reference_log);
         let (log, here) = (&device.log, device.here);
         let snapshots = || device.snapshots.positions();
         let oldest = log.oldest_reachable(Some(here), snapshots());
         let oldest = oldest.expect("here at least");
         for records in log.base().records..=log.end() {
-            let last = reference_log.clock_before(records);
+            let last = reference_log.next_at(reference_log.after(records));
             let first = match records == log.base().records {
                 true => log.base().generation,
-                false => reference_log.clock_after(records),
+                false => reference_log.after(records).generation,
             };
             let some_later = last.unwrap_or(first + 5);
             for generation in [first, first.midpoint(some_later), some_later] {
@@ -414,6 +425,7 @@ fn run(parameters: &SessionParameters, events: &[Event]) {
     let mut pair = Pair {
         device: Device::new(parameters.clone(), 20_000),
         reference_log: ReferenceLog::new(parameters.clone()),
+        undone: Vec::new(),
     };
     pair.check();
     for (event, number) in events.iter().zip(1..) {

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::super::*;
 use super::choices::Choices;
-use super::reference_log::{Back, Cells, Conditions, ReferenceLog, noise, step};
+use crate::log::reference_log::{Back, Cells, Joins, ReferenceLog, noise};
+use crate::log::reference_log::{apply, start_cells, step};
 use crate::log::{Inverse, SessionParameters, Source};
 use life::{Lattice, Rule};
 use model::Area;
@@ -118,17 +119,11 @@ impl Model {
             2 => lattices(&mut choices, size, instances),
             _ => soup,
         };
-        let conditions = Conditions {
+        let parameters = SessionParameters {
             size,
             instances,
             rule: rule(choices.below(5)),
             start,
-        };
-        let parameters = SessionParameters {
-            size,
-            instances,
-            rule: conditions.rule,
-            start: conditions.start.clone(),
             counterparts: None,
             drawn: Default::default(),
         };
@@ -143,20 +138,22 @@ impl Model {
             records: 0,
             generation: parameters.start.generation(),
         };
+        let own = parameters.clone();
         let log = match is_opened {
-            true => Log::from_parts(parameters, begin, false, Vec::new()).unwrap(),
-            false => Log::new(parameters),
+            true => Log::from_parts(own, begin, false, Vec::new()).unwrap(),
+            false => Log::new(own),
         };
+        let cells = start_cells(&parameters);
         let mut state = State::new(log, per_round, pace, now);
         state.max_rounds = [None, None, None, Some(5)][choices.below(4) as usize];
         Model {
             state,
-            rule: conditions.rule,
-            device: Some(conditions.start_cells()),
+            rule: parameters.rule,
+            device: Some(cells.clone()),
             now,
             rounds_under_way: 0,
             snapshots: match is_opened {
-                true => vec![TakenSnapshot::here(begin, conditions.start_cells())],
+                true => vec![TakenSnapshot::here(begin, cells)],
                 false => Vec::new(),
             },
             landmark: None,
@@ -178,7 +175,7 @@ impl Model {
             undo: None,
             redone: None,
             has_ended: false,
-            reference_log: ReferenceLog::new(conditions),
+            reference_log: ReferenceLog::new(parameters),
             is_reported: false,
             choices,
         }
@@ -454,7 +451,7 @@ impl Model {
                 "other cells at {here:?}"
             );
             ensure!(
-                self.rule == self.reference_log.conditions(here.records).rule,
+                self.rule == self.reference_log.parameters(here.records).rule,
                 "another rule"
             );
         }
@@ -508,6 +505,7 @@ impl Model {
     }
 
     fn take(&mut self) -> Outcome {
+        self.reference_log.first = self.state.log.base().records;
         let Some((request, number)) = self.state.requests.pop_front() else {
             return Err("there is no request to take".into());
         };
@@ -605,21 +603,26 @@ impl Model {
         answer: Option<Notice>,
     ) -> Outcome {
         ensure!(self.state.position == here, "a request has stepped");
-        if !self.reference_log.conditions(here.records).allows(&request) {
+        if !allows(self.reference_log.parameters(here.records), &request) {
             ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}");
             ensure!(self.state.mode == mode, "{:?}", self.state.mode);
             return Ok(());
         }
         let cells = |instance, cells| Content::Cells { instance, cells };
         let (person, program) = (Author::Person, Author::Program);
-        let (author, content, continues_stroke) = match request {
+        let (author, content, joins) = match request {
             Request::Edit(edit, _) => (
                 person,
                 cells(edit.instance, CellChange::Edit(edit.change)),
-                edit.continues_stroke,
+                match edit.continues_stroke {
+                    true => Joins::Stroke,
+                    false => Joins::No,
+                },
             ),
-            Request::ResetPanel(instance) => (person, cells(instance, CellChange::Start), false),
-            Request::Begin(start) => (person, Content::Start(start), false),
+            Request::ResetPanel(instance) => {
+                (person, cells(instance, CellChange::Start), Joins::No)
+            }
+            Request::Begin(start) => (person, Content::Start(start), Joins::No),
             Request::Reseed {
                 instance,
                 density,
@@ -627,26 +630,26 @@ impl Model {
             } => (
                 program,
                 cells(instance, CellChange::Soup { density, seed }),
-                false,
+                Joins::No,
             ),
-            Request::SetRule(rule) => (person, Content::Rule(rule), false),
+            Request::SetRule(rule) => (person, Content::Rule(rule), Joins::No),
             Request::SetGrid {
                 size,
                 instances,
                 place,
             } => {
-                self.reference_log
-                    .push(here, person, Content::Grid { size, instances }, false);
+                let grid = Content::Grid { size, instances };
+                self.reference_log.push(here, person, grid, Joins::No);
                 if let Some((instance, change)) = place {
-                    self.reference_log
-                        .push_joined(cells(instance, CellChange::Edit(change)));
+                    let after = self.reference_log.after(here.records + 1);
+                    let change = cells(instance, CellChange::Edit(change));
+                    self.reference_log.push(after, person, change, Joins::Last);
                 }
                 return self.run_is_over(mode, answer);
             }
             other => return self.went(other, redone, here, mode, answer),
         };
-        self.reference_log
-            .push(here, author, content, continues_stroke);
+        self.reference_log.push(here, author, content, joins);
         self.run_is_over(mode, answer)
     }
 
@@ -711,7 +714,7 @@ impl Model {
                 false => self.went_back(to, here, answer)?,
             },
             Request::Undo => {
-                let back = self.reference_log.undo(here, self.state.log.base());
+                let back = self.reference_log.undo(here);
                 let reached = back.filter(|back| self.is_reachable(back.to));
                 match (reached, self.state.moving()) {
                     (Some(back), Some(moving)) if moving.target == back.to => {
@@ -726,7 +729,7 @@ impl Model {
                     ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}");
                     return Ok(());
                 };
-                let end = self.reference_log.items.len() as u64;
+                let end = self.reference_log.end();
                 if log.end() > end {
                     self.reference_log.redo();
                 }
@@ -780,17 +783,15 @@ impl Model {
     }
 
     fn apply(&mut self) -> Outcome {
+        self.reference_log.first = self.state.log.base().records;
         let at = self.state.position;
         ensure!(self.reference_log.is_due(at), "nothing is due");
         let item = &self.reference_log.items[at.records as usize];
         let (content, author) = (item.content.clone(), item.author);
-        let begins = self.reference_log.undo(
-            Position {
-                records: at.records + 1,
-                ..at
-            },
-            self.state.log.base(),
-        );
+        let begins = self.reference_log.undo(Position {
+            records: at.records + 1,
+            ..at
+        });
         if author == Author::Person && !self.is_moving() {
             // Whoever did it can undo it.
             let begins = begins.is_some_and(|back| back.to == at);
@@ -814,7 +815,7 @@ impl Model {
             self.lose();
             return Ok(());
         }
-        let mut conditions = self.reference_log.conditions(at.records).clone();
+        let mut parameters = self.reference_log.parameters(at.records).clone();
         let refused = self.fails(40);
         let Some(device) = &mut self.device else {
             return Err("the cells are lost".into());
@@ -833,7 +834,7 @@ impl Model {
         }
         let before = device.clone();
         if !refused {
-            conditions.apply(&content, device);
+            apply(&content, &mut parameters, device);
         } else {
             if self.is_moving() {
                 self.by_hand = None;
@@ -846,7 +847,7 @@ impl Model {
             self.log_changed();
             return self.reference_log.check(&self.state.log);
         }
-        self.rule = conditions.rule;
+        self.rule = parameters.rule;
         if let Content::Grid { .. } = content {
             self.whole = None;
             self.snapshots.retain(|copy| !copy.is_under_way);
@@ -899,7 +900,9 @@ impl Model {
         ensure!(!is_due || at_target, "a round before a change");
         let end = here.generation + u64::from(generations);
         ensure!(
-            end <= self.reference_log.next_at(here),
+            self.reference_log
+                .next_at(here)
+                .is_none_or(|next| end <= next),
             "a round past a change"
         );
         match &self.state.mode {
@@ -946,7 +949,7 @@ impl Model {
         let whole = std::mem::take(&mut self.of_round);
         if let (Mode::Running, Mode::Running) = (&self.begun_as, &mode) {
             let per_round = self.state.generations_per_round;
-            let is_cut = self.reference_log.next_at(self.state.position) == end;
+            let is_cut = self.reference_log.next_at(self.state.position) == Some(end);
             ensure!(
                 whole == per_round || is_cut && whole < per_round,
                 "a round of {whole}"
@@ -1039,7 +1042,7 @@ impl Model {
         };
         let (from, mut cells) = match route.source {
             Source::Here => (self.state.position, self.device.clone().unwrap()),
-            Source::Start(at) => (at, self.reference_log.conditions(at.records).start_cells()),
+            Source::Start(at) => (at, start_cells(self.reference_log.parameters(at.records))),
             Source::Snapshot(at) => {
                 let copy = self
                     .snapshots
@@ -1060,7 +1063,7 @@ impl Model {
                 cells[*instance] = before.clone();
             }
         }
-        self.rule = self.reference_log.conditions(begin.records).rule;
+        self.rule = self.reference_log.parameters(begin.records).rule;
         self.device = Some(cells);
         self.redone = None;
         self.state.restored(begin);
@@ -1136,12 +1139,12 @@ impl Model {
     /// Asks for something, whatever it is.
     pub(super) fn ask_something(&mut self) {
         let here = self.state.position;
-        let conditions = self
+        let parameters = self
             .reference_log
-            .conditions(self.reference_log.items.len() as u64)
+            .parameters(self.reference_log.end())
             .clone();
-        let instance = self.choices.below(conditions.instances as u64) as usize;
-        let base = self.reference_log.conditions(0).size;
+        let instance = self.choices.below(parameters.instances as u64) as usize;
+        let base = self.reference_log.parameters(0).size;
         let request = match self.choices.below(30) {
             0 | 1 => Request::TogglePause,
             2..8 => {
@@ -1183,7 +1186,7 @@ impl Model {
                     density: 0.4,
                     seed: self.choices.unlike_any_other(),
                 }),
-                _ => Request::Begin(lattices(&mut self.choices, base, conditions.instances)),
+                _ => Request::Begin(lattices(&mut self.choices, base, parameters.instances)),
             },
             23 => Request::Reseed {
                 instance,
@@ -1193,7 +1196,7 @@ impl Model {
             24 => Request::SetRule(rule(self.choices.below(5))),
             25 => {
                 let more = [0, 1, 3][self.choices.below(3) as usize];
-                let (width, height) = (conditions.size.width(), conditions.size.height());
+                let (width, height) = (parameters.size.width(), parameters.size.height());
                 let place = match self.choices.below(2) {
                     0 => None,
                     _ => Some((0, draw(&mut self.choices, base))),
@@ -1245,6 +1248,27 @@ impl Model {
     }
 }
 
+/// Whether a request is of lattices that there are, and none would shrink.
+fn allows(now: &SessionParameters, request: &Request) -> bool {
+    match request {
+        Request::Edit(edit, _) => edit.instance < now.instances,
+        Request::ResetPanel(instance) | Request::Reseed { instance, .. } => {
+            *instance < now.instances
+        }
+        Request::SetGrid {
+            size,
+            instances,
+            place,
+        } => {
+            let place = place.as_ref();
+            size.width() >= now.size.width()
+                && size.height() >= now.size.height()
+                && place.is_none_or(|(instance, _)| instance < instances)
+        }
+        _ => true,
+    }
+}
+
 fn draw(choices: &mut Choices, size: Size) -> Change {
     let (width, height) = (u64::from(size.width()), u64::from(size.height()));
     let cell = |choices: &mut Choices| [choices.below(width) as u32, choices.below(height) as u32];
@@ -1257,7 +1281,7 @@ fn draw(choices: &mut Choices, size: Size) -> Change {
 
 fn lattices(choices: &mut Choices, size: Size, count: usize) -> Start {
     let seed = choices.unlike_any_other();
-    let lattice = |i| noise(size, seed, i);
+    let lattice = |i| noise(size, seed << 8 | i as u64);
     Start::Lattices {
         lattices: (0..count).map(lattice).collect(),
         generation: choices.below(9),

@@ -9,14 +9,14 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use super::*;
 use crate::background::deferred;
 use crate::instances::read_lattice;
-use crate::log::{Content, Log, Position, Record, SessionParameters};
+use crate::log::{Content, Log, Position, Record, SessionParameters, reference_log};
 use crate::persistence::OwnFile;
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::state::Request;
 use crate::worker::requests::Task;
 use engine::{LatticeId, Slot, Transfer};
-use life::{Lattice, Rule, reference};
+use life::{Lattice, Rule};
 use model::{Change, Edit};
 
 /// One thing that happens to a session.
@@ -74,9 +74,8 @@ impl Replay {
     fn new(log: &Log) -> Replay {
         assert!(log.base_is_start(), "seen from its beginning on");
         let parameters = log.base_parameters().clone();
-        let lattices = (0..parameters.instances).map(|i| parameters.start_lattice(i).unwrap());
         Replay {
-            lattices: lattices.collect(),
+            lattices: reference_log::start_cells(&parameters),
             parameters,
             base: log.base(),
             records: Vec::new(),
@@ -114,14 +113,7 @@ impl Replay {
         let mut parameters = self.parameters.clone();
         let applied = (records - self.base.records) as usize;
         for (record, _) in &self.records[..applied] {
-            match &record.content {
-                Content::Start(start) => parameters.start = start.clone(),
-                Content::Rule(rule) => parameters.rule = *rule,
-                Content::Grid { size, instances } => {
-                    (parameters.size, parameters.instances) = (*size, *instances);
-                }
-                Content::Cells { .. } => {}
-            }
+            reference_log::change(&record.content, &mut parameters);
         }
         parameters
     }
@@ -139,51 +131,23 @@ impl Replay {
             None => (self.base, self.lattices.clone()),
         };
         loop {
-            let parameters = self.parameters(here.records);
+            let mut parameters = self.parameters(here.records);
             let index = (here.records - self.base.records) as usize;
             let next = match here.records < target.records {
                 true => self.records[index].0.generation,
                 false => target.generation,
             };
             assert!(here.generation <= next, "{here:?} to {next} for {target:?}");
-            for lattice in &mut lattices[parameters.stepped()] {
-                *lattice = Arc::new(reference::run(
-                    lattice,
-                    parameters.rule,
-                    next - here.generation,
-                ));
-            }
+            let stepped = &mut lattices[parameters.stepped()];
+            reference_log::step(stepped, parameters.rule, next - here.generation);
             here.generation = next;
             if here.records == target.records {
                 break;
             }
-            let content = self.records[index].0.content.clone();
-            match &content {
-                Content::Start(start) => {
-                    let after = self.parameters(here.records + 1);
-                    here.generation = start.generation();
-                    lattices = (0..after.instances)
-                        .map(|i| after.start_lattice(i).unwrap())
-                        .collect();
-                }
-                Content::Rule(_) => {}
-                Content::Cells { instance, cells } => {
-                    for i in parameters.instances_of(*instance) {
-                        // B's counterpart gets what A's gets.
-                        let of = parameters.instances_of(*instance)[0];
-                        cells.apply(&parameters, of, &mut lattices[i]).unwrap();
-                    }
-                }
-                Content::Grid { size, instances } => {
-                    let after = self.parameters(here.records + 1);
-                    lattices.truncate(*instances);
-                    for lattice in &mut lattices {
-                        *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
-                    }
-                    for i in lattices.len()..*instances {
-                        lattices.push(after.start_lattice(i).unwrap());
-                    }
-                }
+            let content = &self.records[index].0.content;
+            reference_log::apply(content, &mut parameters, &mut lattices);
+            if let Content::Start(start) = content {
+                here.generation = start.generation();
             }
             here.records += 1;
         }

@@ -1,0 +1,397 @@
+//! What happened, written down by simpler means than the log's: every record since the beginning,
+//! and by it what the cells are at any position. It checks the log's own operations in
+//! `log::tests`, what requests make of the log in `state::tests`, and the worker's cells in
+//! `worker::tests`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Author, CellChange, Content, Log, Position, SessionParameters};
+use life::{Lattice, Rule, Size, SplitMix64, reference, soup};
+use model::Start;
+
+/// All lattices at a position.
+pub(crate) type Cells = Vec<Arc<Lattice>>;
+
+/// What a record belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Joins {
+    /// To itself.
+    No,
+    /// To the stroke before it, if that is of the same instance.
+    Stroke,
+    /// To the record before it, whatever that is.
+    Last,
+}
+
+/// A record.
+#[derive(Clone)]
+pub(crate) struct Item {
+    pub(crate) author: Author,
+    entry: u64,
+    pub(crate) generation: u64,
+    pub(crate) content: Content,
+    pub(crate) has_inverse: bool,
+    /// What holds once it has been applied.
+    parameters: SessionParameters,
+}
+
+/// Where an undo leads, and whether it takes the edit off the log.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Back {
+    pub(crate) to: Position,
+    pub(crate) removes: bool,
+}
+
+/// Everything that happened.
+pub(crate) struct ReferenceLog {
+    /// At the beginning.
+    parameters: SessionParameters,
+    pub(crate) items: Vec<Item>,
+    /// The number of the first record that the log has kept.
+    pub(crate) first: u64,
+    /// What undo took off, the last on top.
+    undone: Vec<Vec<Item>>,
+    /// The stroke that may be joined: its entry and instance.
+    stroke: Option<(u64, usize)>,
+    next_entry: u64,
+    /// The cells at positions that were asked for.
+    known: BTreeMap<Position, Cells>,
+}
+
+/// Half of the cells of a small lattice, quicker than a soup of it.
+pub(crate) fn noise(size: Size, seed: u64) -> Arc<Lattice> {
+    let mut random = SplitMix64(seed);
+    let words = (0..size.words()).map(|_| random.draw() as u32);
+    Arc::new(Lattice::from_words(size, words.collect()))
+}
+
+pub(crate) fn step(cells: &mut [Arc<Lattice>], rule: Rule, generations: u64) {
+    for lattice in cells {
+        *lattice = Arc::new(reference::run(lattice, rule, generations));
+    }
+}
+
+/// The instance of A that an instance of B is like.
+fn original(parameters: &SessionParameters, instance: usize) -> usize {
+    match parameters.counterparts {
+        Some(each) if (each..2 * each).contains(&instance) => instance - each,
+        _ => instance,
+    }
+}
+
+/// An instance's lattice of the start.
+fn started(parameters: &SessionParameters, instance: usize) -> Arc<Lattice> {
+    let (size, instance) = (parameters.size, original(parameters, instance));
+    Arc::new(match &parameters.start {
+        Start::Soup { density, seed } => soup(size, *density, *seed, instance as u64),
+        Start::Lattices { lattices, .. } => {
+            let lattice = &lattices[instance % lattices.len()];
+            lattice.in_the_middle_of(size).unwrap()
+        }
+    })
+}
+
+/// The lattices of the start.
+pub(crate) fn start_cells(parameters: &SessionParameters) -> Cells {
+    let of = |instance| started(parameters, instance);
+    (0..parameters.instances).map(of).collect()
+}
+
+/// What a record makes of the parameters and of the cells.
+pub(crate) fn apply(content: &Content, parameters: &mut SessionParameters, cells: &mut Cells) {
+    change(content, parameters);
+    match content {
+        Content::Start(_) => *cells = start_cells(parameters),
+        Content::Rule(_) => {}
+        Content::Grid { size, instances } => {
+            cells.truncate(*instances);
+            for lattice in cells.iter_mut() {
+                *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+            }
+            cells.extend((cells.len()..*instances).map(|added| started(parameters, added)));
+        }
+        Content::Cells {
+            instance,
+            cells: change,
+        } => {
+            let own = original(parameters, *instance);
+            for (instance, lattice) in cells.iter_mut().enumerate() {
+                if original(parameters, instance) != own {
+                    continue;
+                }
+                *lattice = match change {
+                    CellChange::Edit(change) => Arc::new(change.apply(lattice)),
+                    CellChange::Start => started(parameters, own),
+                    CellChange::Soup { density, seed } => {
+                        Arc::new(soup(parameters.size, *density, *seed, own as u64))
+                    }
+                };
+            }
+        }
+    }
+}
+
+/// What a record makes of the parameters.
+pub(crate) fn change(content: &Content, parameters: &mut SessionParameters) {
+    match content {
+        Content::Start(start) => parameters.start = start.clone(),
+        Content::Rule(rule) => parameters.rule = *rule,
+        Content::Grid { size, instances } => {
+            (parameters.size, parameters.instances) = (*size, *instances);
+        }
+        Content::Cells { .. } => {}
+    }
+}
+
+impl ReferenceLog {
+    pub(crate) fn new(parameters: SessionParameters) -> ReferenceLog {
+        let begin = Position {
+            records: 0,
+            generation: parameters.start.generation(),
+        };
+        ReferenceLog {
+            known: BTreeMap::from([(begin, start_cells(&parameters))]),
+            parameters,
+            items: Vec::new(),
+            first: 0,
+            undone: Vec::new(),
+            stroke: None,
+            next_entry: 0,
+        }
+    }
+
+    /// The number of records.
+    pub(crate) fn end(&self) -> u64 {
+        self.items.len() as u64
+    }
+
+    /// What holds once this many records have been applied.
+    pub(crate) fn parameters(&self, records: u64) -> &SessionParameters {
+        match records {
+            0 => &self.parameters,
+            _ => &self.items[records as usize - 1].parameters,
+        }
+    }
+
+    fn item(&self, at: u64) -> Option<&Item> {
+        self.items.get(at as usize)
+    }
+
+    /// The position just after this many records.
+    pub(crate) fn after(&self, records: u64) -> Position {
+        let generation = match records.checked_sub(1).map(|at| &self.items[at as usize]) {
+            None => self.parameters.start.generation(),
+            Some(item) => match &item.content {
+                Content::Start(start) => start.generation(),
+                _ => item.generation,
+            },
+        };
+        Position {
+            records,
+            generation,
+        }
+    }
+
+    pub(crate) fn contains(&self, at: Position) -> bool {
+        at.records <= self.end()
+            && at.generation >= self.after(at.records).generation
+            && self
+                .next_at(at)
+                .is_none_or(|generation| at.generation <= generation)
+    }
+
+    /// Whether a record is to be applied here before anything steps.
+    pub(crate) fn is_due(&self, at: Position) -> bool {
+        self.next_at(at)
+            .is_some_and(|generation| generation <= at.generation)
+    }
+
+    /// The generation of the next record.
+    pub(crate) fn next_at(&self, at: Position) -> Option<u64> {
+        Some(self.item(at.records)?.generation)
+    }
+
+    /// Adds a record here.
+    pub(crate) fn push(&mut self, at: Position, author: Author, content: Content, joins: Joins) {
+        self.cut(at.records);
+        self.undone.clear();
+        let mut parameters = self.parameters(at.records).clone();
+        let instance = match &content {
+            Content::Cells { instance, .. } => Some(original(&parameters, *instance)),
+            _ => None,
+        };
+        let kept = &self.items[self.first as usize..];
+        let is_kept = |entry| kept.iter().any(|item| item.entry == entry);
+        let joined = match joins {
+            Joins::No => None,
+            Joins::Stroke => self
+                .stroke
+                .filter(|&(entry, of)| Some(of) == instance && is_kept(entry))
+                .map(|(entry, _)| entry),
+            Joins::Last => kept.last().map(|item| item.entry),
+        };
+        let entry = joined.unwrap_or(self.next_entry);
+        self.next_entry = self.next_entry.max(entry + 1);
+        if author == Author::Person {
+            self.stroke = instance.map(|instance| (entry, instance));
+        }
+        change(&content, &mut parameters);
+        self.items.push(Item {
+            author,
+            entry,
+            generation: at.generation,
+            content,
+            has_inverse: false,
+            parameters,
+        });
+    }
+
+    fn cut(&mut self, records: u64) -> Vec<Item> {
+        self.known.retain(|at, _| at.records <= records);
+        self.items.split_off(records as usize)
+    }
+
+    /// A record that cannot be applied is gone with all behind it.
+    pub(crate) fn discard_from(&mut self, records: u64) {
+        self.stroke = None;
+        self.undone.clear();
+        self.cut(records);
+    }
+
+    /// Where undo leads from here.
+    pub(crate) fn undo(&self, at: Position) -> Option<Back> {
+        let first = self.first as usize;
+        let kept = first..at.records as usize;
+        let is_person = |&i: &usize| self.items[i].author == Author::Person;
+        let last = kept.clone().rev().find(is_person)?;
+        let of_entry = |&i: &usize| self.items[i].entry == self.items[last].entry;
+        let begin = kept.clone().find(of_entry)?;
+        let end = (first..self.items.len()).rev().find(of_entry)?;
+        let mut after = self.after(end as u64 + 1);
+        while let Some(item) = self.item(after.records)
+            && item.author == Author::Program
+            && item.generation == after.generation
+        {
+            after = self.after(after.records + 1); // it would happen again at once
+        }
+        let before = Position {
+            records: begin as u64,
+            generation: self.items[begin].generation,
+        };
+        Some(Back {
+            to: if at > after { after } else { before },
+            removes: at <= after,
+        })
+    }
+
+    /// An undo has arrived.
+    pub(crate) fn undid(&mut self, back: Back) {
+        self.stroke = None;
+        if back.removes {
+            let removed = self.cut(back.to.records);
+            self.undone.push(removed);
+        }
+    }
+
+    /// What undo took off last is there again.
+    pub(crate) fn redo(&mut self) {
+        let removed = self.undone.pop().unwrap();
+        self.items.extend(removed);
+        self.stroke = None;
+    }
+
+    /// It was not to be: what [`ReferenceLog::redo`] added from `records` on goes again.
+    pub(crate) fn redo_failed(&mut self, records: u64) {
+        let removed = self.cut(records);
+        self.undone.push(removed);
+    }
+
+    /// The first position of the start in force.
+    pub(crate) fn start_of(&self, at: Position) -> Position {
+        let is_start =
+            |&i: &u64| i == 0 || matches!(self.items[i as usize - 1].content, Content::Start(_));
+        let records = (0..=at.records).rev().find(is_start).unwrap();
+        self.after(records)
+    }
+
+    /// The position after everything that happens up to a generation in the present start.
+    pub(crate) fn at_generation(&self, here: Position, generation: u64) -> Position {
+        let mut at = self.start_of(here);
+        at.generation = at.generation.max(generation);
+        while let Some(item) = self.item(at.records)
+            && item.generation <= at.generation
+        {
+            if let Content::Start(_) = item.content {
+                at.generation = item.generation;
+                break;
+            }
+            at.records += 1;
+        }
+        at
+    }
+
+    /// Whether cells of one position lead to another.
+    pub(crate) fn leads(&self, from: Position, to: Position) -> bool {
+        let can_be_taken_back = |at: u64| {
+            let item = &self.items[at as usize];
+            let can = item.has_inverse || matches!(item.content, Content::Rule(_));
+            can && item.generation == from.generation
+        };
+        let is_on_line = self.contains(from) && self.contains(to);
+        is_on_line
+            && (from <= to
+                || from.generation == to.generation
+                    && from.records > to.records
+                    && (to.records..from.records).all(can_be_taken_back))
+    }
+
+    /// The cells at a position, by replaying what happened.
+    pub(crate) fn cells(&mut self, at: Position) -> Cells {
+        assert!(self.contains(at), "{at:?} is not on the line");
+        let mut before = self.known.range(..=at).rev();
+        let nearest = before.find(|(from, _)| self.contains(**from));
+        let (&from, cells) = nearest.expect("the beginning");
+        let (mut from, mut cells) = (from, cells.clone());
+        while from != at {
+            let mut parameters = self.parameters(from.records).clone();
+            let until = match from.records == at.records {
+                true => at.generation,
+                false => self.items[from.records as usize].generation,
+            };
+            let each = parameters.counterparts;
+            let stepped = each.map_or(parameters.instances, |each| 2 * each);
+            step(
+                &mut cells[..stepped],
+                parameters.rule,
+                until - from.generation,
+            );
+            from.generation = until;
+            if from.records < at.records {
+                let content = &self.items[from.records as usize].content;
+                apply(content, &mut parameters, &mut cells);
+                from = self.after(from.records + 1);
+            }
+        }
+        self.known.insert(at, cells.clone());
+        cells
+    }
+
+    /// Whether a log says the same.
+    pub(crate) fn check(&self, log: &Log) -> Result<(), String> {
+        if log.end() != self.end() {
+            return Err(format!("the log ends at {}, not {}", log.end(), self.end()));
+        }
+        for (record, item) in log.records().rev().zip(self.items.iter().rev()) {
+            let there = (record.author, record.generation, &record.content);
+            let here = (item.author, item.generation, &item.content);
+            let inverses = (record.inverse.is_some(), item.has_inverse);
+            if there != here || inverses.0 != inverses.1 {
+                return Err(format!(
+                    "the log has {there:?}, not {here:?}; inverses {inverses:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
