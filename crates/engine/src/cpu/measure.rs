@@ -1,8 +1,7 @@
 //! CPU version of `measure_bits`: live cells, births, deaths and a hash in one pass over the words.
 
-use multiversion::multiversion;
-
 use super::bit_rows::BitRows;
+use super::vector;
 use crate::Measure;
 
 /// Measures a lattice. `before` holds its words at the previous measure (zeros before the first)
@@ -10,17 +9,15 @@ use crate::Measure;
 pub(super) fn measure(bits: &BitRows, before: &mut [u32]) -> Measure {
     let size = bits.size();
     let row = (size.words_per_row(), size.last_word_mask());
-    measure_rows(bits.words(), bits.stride(), row, before)
+    vector::vectorize(
+        #[inline(always)]
+        move || measure_rows(bits.words(), bits.stride(), row, before),
+    )
 }
 
 /// `words` holds rows `stride` apart, each after a halo word. A row has `per_row` words; only the
 /// bits in `mask` of the last one are cells.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx512vpopcntdq",
-    "x86_64+avx2+popcnt",
-    "x86_64+popcnt",
-    "aarch64+neon"
-))]
+#[inline(always)]
 fn measure_rows(
     words: &[u32],
     stride: usize,

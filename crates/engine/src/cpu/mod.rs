@@ -290,7 +290,7 @@ fn describe(workers: usize) -> DeviceInfo {
     let threads = if workers == 1 { "thread" } else { "threads" };
     DeviceInfo {
         name: model.unwrap_or_else(|| "CPU".into()),
-        driver: format!("{workers} {threads}, {}", kernels::bits::instruction_set()),
+        driver: format!("{workers} {threads}, {}", vector::instruction_set()),
         capability: None,
         sm_count: workers as u32,
         memory: life::memory::total(),

@@ -13,11 +13,9 @@
 //! Groups of four rows are stored together, column by column, in the order of stepping. So a column
 //! sweep reads and writes memory sequentially, not on four pages at once.
 
-use multiversion::multiversion;
-
 use super::kernels::ROWS;
 use super::memory;
-use super::vector::{LANES, Lanes};
+use super::vector::{self, LANES, Lanes};
 use crate::Result;
 use life::Size;
 
@@ -317,40 +315,43 @@ fn put_bits(row: &mut [u32], at: usize, word: u32) {
 }
 
 /// Transposes 32 × 32 bits in every lane: swaps bit b of word a with bit a of word b.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
-    "x86_64+avx2",
-    "aarch64+neon"
-))]
 fn transpose(block: &mut [Lanes; 32]) {
-    let mut mask = u32::MAX;
-    for distance in [16, 8, 4, 2, 1] {
-        mask ^= mask << distance;
-        for a in (0..32).filter(|a| a & distance == 0) {
-            let (low, high) = (block[a], block[a + distance]);
-            for k in 0..LANES {
-                let other = (low.0[k] >> distance ^ high.0[k]) & mask;
-                block[a + distance].0[k] = high.0[k] ^ other;
-                block[a].0[k] = low.0[k] ^ other << distance;
+    vector::vectorize(
+        #[inline(always)]
+        || {
+            let mut mask = u32::MAX;
+            for distance in [16, 8, 4, 2, 1] {
+                mask ^= mask << distance;
+                for a in (0..32).filter(|a| a & distance == 0) {
+                    let (low, high) = (block[a], block[a + distance]);
+                    for k in 0..LANES {
+                        let other = (low.0[k] >> distance ^ high.0[k]) & mask;
+                        block[a + distance].0[k] = high.0[k] ^ other;
+                        block[a].0[k] = low.0[k] ^ other << distance;
+                    }
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// Rotates lanes by `BY`: those of the second row where `mask` is set, of the first row elsewhere.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
-    "x86_64+avx2",
-    "aarch64+neon"
-))]
 fn turn<const BY: usize>([clear, set]: [&[Lanes]; 2], mask: Lanes, out: &mut [Lanes]) {
-    let vectors = out.iter_mut().zip(clear).zip(set);
-    for ((out, clear), set) in vectors.step_by(ROWS) {
-        for k in 0..LANES {
-            let from = (k + BY) % LANES;
-            out.0[k] = (set.0[from] & mask.0[k]) | (clear.0[from] & !mask.0[k]);
-        }
-    }
+    vector::vectorize(
+        #[inline(always)]
+        || {
+            let vectors = out.iter_mut().zip(clear).zip(set);
+            for ((out, clear), set) in vectors.step_by(ROWS) {
+                // Copies of the vectors: the compiler does not know that `out` is none of them.
+                let (clear, set, mut turned) = (*clear, *set, Lanes::default());
+                for k in 0..LANES {
+                    let from = (k + BY) % LANES;
+                    turned.0[k] = (set.0[from] & mask.0[k]) | (clear.0[from] & !mask.0[k]);
+                }
+                *out = turned;
+            }
+        },
+    );
 }
 
 #[cfg(test)]

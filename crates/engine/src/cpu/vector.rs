@@ -1,9 +1,9 @@
 //! Bitwise logic on the widest vectors that this processor supports.
 //!
-//! Vector code is written once, over [`Logic`]. AVX-512 computes any function of three words in one
-//! instruction, but compilers do not find it when a value is used twice, so it is called
-//! explicitly. The crate `pulp` detects instruction sets at run time and offers their instructions
-//! as safe code.
+//! The crate `pulp` detects instruction sets at run time, compiles code for them, and offers their
+//! instructions as safe code. Plain loops are left to the compiler ([`vectorize`]). The planar kernels'
+//! code is written once, over [`Logic`]: AVX-512 computes any function of three words in one
+//! instruction, but compilers do not find it when a value is used twice, so it is called explicitly.
 //!
 //! The compiler inlines such an instruction only into code that is compiled for its instruction set:
 //! the body of [`Logic::run`] and the functions that are always inlined there. Closures that are
@@ -11,14 +11,13 @@
 //! of their instructions is then a function call, which made kernels take 40 times as long. Code in
 //! the kernels' loops that computes with vectors is therefore in `#[inline(always)]` functions.
 
-mod portable;
-#[cfg(target_arch = "x86_64")]
-mod x86;
-
 #[cfg(not(target_arch = "x86_64"))]
-use portable as native;
+#[path = "vector/other.rs"]
+mod native;
 #[cfg(target_arch = "x86_64")]
-use x86 as native;
+#[path = "vector/x86.rs"]
+mod native;
+mod simd;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -125,6 +124,27 @@ pub(super) trait Work {
 /// Runs `work` on the best available instruction set.
 pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
     native::dispatch(work)
+}
+
+/// Runs `work`, plain loops that the compiler vectorises, compiled for the best available instruction
+/// set. The closure and the functions that it calls must be `#[inline(always)]`. The compiler knows
+/// that a `&mut` argument of such a function aliases nothing, but not that a captured one does.
+#[inline(always)]
+pub(super) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
+    native::vectorize(work)
+}
+
+/// The best available instruction set.
+pub(super) fn instruction_set() -> &'static str {
+    struct Name;
+    impl Work for Name {
+        type Output = &'static str;
+
+        fn on<L: Logic>(self, _: L) -> &'static str {
+            L::NAME
+        }
+    }
+    dispatch(Name)
 }
 
 /// Runs `work` on every available instruction set.

@@ -4,43 +4,25 @@
 //! shifted left and right: a two-bit number per cell. Three such numbers give the sum of a cell and
 //! its neighbours, and a few more operations the next state: 82 vector operations step 2048 cells
 //! with AVX-512. No intrinsics: the loop over a row's words is simple, [`BitRows`] handles the
-//! torus, and the compiler vectorises the loop for each instruction set. The best one is selected
-//! at run time.
+//! torus, and the compiler vectorises the loop for each instruction set ([`vector::vectorize`]).
 
 use std::array;
 
-use multiversion::multiversion;
-use multiversion::target::match_target;
-
 use crate::cpu::bit_rows::{BitRows, seal};
+use crate::cpu::vector;
 use life::Rule;
 
 /// Steps one generation.
 pub(in crate::cpu) fn step(rule: Rule, from: &BitRows, to: &mut BitRows) {
     let (width, stride) = (from.size().width() as usize, from.stride());
-    step_words(rule, from.words(), to.words_mut(), stride, width);
+    let (from, to) = (from.words(), to.words_mut());
+    vector::vectorize(
+        #[inline(always)]
+        || step_words(rule, from, to, stride, width),
+    );
 }
 
-/// The instruction set that [`step`] uses on this machine.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
-    "x86_64+avx2",
-    "aarch64+neon"
-))]
-pub(in crate::cpu) fn instruction_set() -> &'static str {
-    match_target! {
-        "x86_64+avx512f" => "AVX-512",
-        "x86_64+avx2" => "AVX2",
-        "aarch64+neon" => "NEON",
-        _ => "portable",
-    }
-}
-
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
-    "x86_64+avx2",
-    "aarch64+neon"
-))]
+#[inline(always)]
 fn step_words(rule: Rule, from: &[u32], to: &mut [u32], stride: usize, width: usize) {
     if rule == Rule::LIFE {
         step_rows(from, to, stride, width, life);

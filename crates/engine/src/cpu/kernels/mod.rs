@@ -18,8 +18,6 @@ mod tests;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use multiversion::multiversion;
-
 use super::bit_rows::BitRows;
 use super::planar_rows::PlanarRows;
 use super::worker_pool::WorkerPool;
@@ -118,7 +116,7 @@ impl Cell for u8 {
 }
 
 /// Steps one row of a torus. Only the first and the last cell have neighbours across the edge.
-#[inline]
+#[inline(always)]
 fn torus_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
     let width = out.len();
     if width > 2 {
@@ -137,11 +135,7 @@ fn torus_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
 
 /// Steps one row whose neighbours need no wrapping: the input rows start one cell before `out` and
 /// end one after.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
-    "x86_64+avx2",
-    "aarch64+neon"
-))]
+#[inline(always)]
 fn inner_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
     let width = out.len();
     // Nine slices of equal length let the compiler remove bounds checks and vectorise.

@@ -3,6 +3,7 @@
 //! time.
 
 use super::inner_row;
+use crate::cpu::vector;
 use life::{Rule, Size};
 
 const ACROSS: usize = 32;
@@ -22,10 +23,15 @@ pub(super) fn step(size: Size, rule: Rule, from: &[i32], to: &mut [i32]) {
                 row[1..=across].copy_from_slice(&source[left..left + across]);
                 row[across + 1] = source[(left + across) % width];
             }
-            for j in 0..down {
-                let out = &mut to[(top + j) * width + left..][..across];
-                inner_row([&tile[j], &tile[j + 1], &tile[j + 2]], rule.table(), out);
-            }
+            vector::vectorize(
+                #[inline(always)]
+                || {
+                    for j in 0..down {
+                        let out = &mut to[(top + j) * width + left..][..across];
+                        inner_row([&tile[j], &tile[j + 1], &tile[j + 2]], rule.table(), out);
+                    }
+                },
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 //! through all generations, and written back.
 
 use super::{Launch, Pair, torus_row};
+use crate::cpu::vector;
 
 /// Runs all generations of a launch.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<Vec<i32>>) {
@@ -10,13 +11,15 @@ pub(super) fn run(launch: &Launch, cells: &mut Pair<Vec<i32>>) {
     let mut to = vec![0; from.len()];
     for _ in launch.generations() {
         let row = |y: usize| &from[y % height * width..][..width];
-        for (y, out) in to.chunks_exact_mut(width).enumerate() {
-            torus_row(
-                [row(y + height - 1), row(y), row(y + 1)],
-                launch.rule.table(),
-                out,
-            );
-        }
+        vector::vectorize(
+            #[inline(always)]
+            || {
+                for (y, out) in to.chunks_exact_mut(width).enumerate() {
+                    let rows = [row(y + height - 1), row(y), row(y + 1)];
+                    torus_row(rows, launch.rule.table(), out);
+                }
+            },
+        );
         std::mem::swap(&mut from, &mut to);
     }
     for (cell, byte) in cells.now.iter_mut().zip(from) {

@@ -1,12 +1,25 @@
-//! AVX-512 and AVX2.
+//! The instruction sets of x86-64, and the operations of AVX-512 that others lack.
 
-use std::arch::x86_64::{__m256i, __m512i};
+use std::arch::x86_64::__m512i;
 
-use pulp::NullaryFnOnce;
-use pulp::x86::{V3, V4};
+use pulp::Scalar;
+use pulp::x86::{V2, V3, V4};
 
-use super::portable::Portable;
+use super::simd::Generic;
 use super::{Logic, Sum, Work};
+
+pulp::simd_type! {
+    /// AVX-512 with what compilers use for `bits` and for measuring, and processors older than Ice
+    /// Lake and Zen 4 lack: shifts across two words, and counts of bits.
+    struct Avx512 {
+        avx512f: "avx512f",
+        avx512bw: "avx512bw",
+        avx512dq: "avx512dq",
+        avx512vl: "avx512vl",
+        avx512vbmi2: "avx512vbmi2",
+        avx512vpopcntdq: "avx512vpopcntdq",
+    }
+}
 
 impl Logic for V4 {
     const NAME: &'static str = "AVX-512";
@@ -88,95 +101,10 @@ impl Logic for V4 {
 
     #[inline(always)]
     fn run<T>(self, work: impl FnOnce(Self) -> T) -> T {
-        self.vectorize(On(self, work))
-    }
-}
-
-impl Logic for V3 {
-    const NAME: &'static str = "AVX2";
-    const MIN_INSTRUCTIONS: f64 = 20.5;
-    const HAS_LOOKUP: bool = false;
-    type Vector = __m256i;
-
-    #[inline(always)]
-    fn splat(self, word: u32) -> __m256i {
-        self.avx._mm256_set1_epi32(word as i32)
-    }
-
-    #[inline(always)]
-    fn and(self, a: __m256i, b: __m256i) -> __m256i {
-        self.avx2._mm256_and_si256(a, b)
-    }
-
-    #[inline(always)]
-    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
-        self.avx2._mm256_xor_si256(a, b)
-    }
-
-    #[inline(always)]
-    fn choose(self, mask: __m256i, set: __m256i, clear: __m256i) -> __m256i {
-        self.xor(clear, self.and(mask, self.xor(set, clear)))
-    }
-
-    #[inline(always)]
-    fn one(self, a: __m256i, b: __m256i, _: __m256i) -> __m256i {
-        self.avx2._mm256_andnot_si256(a, b)
-    }
-
-    #[inline(always)]
-    fn life(self, columns: [[__m256i; 3]; 2], [a, b, c, d]: [Sum<__m256i>; 4]) -> [__m256i; 2] {
-        #[inline(always)]
-        fn next(
-            v3: V3,
-            [up, cells, down]: [__m256i; 3],
-            before: Sum<__m256i>,
-            after: Sum<__m256i>,
-        ) -> __m256i {
-            let beside = v3.add_known(v3.xor(up, down), up, before[0]);
-            let ones = v3.xor(after[0], beside[0]);
-            let carry = v3.and(after[0], beside[0]);
-            let odd = v3.xor(v3.xor(after[1], beside[1]), v3.xor(before[1], carry));
-            let [pair, other] = [v3.and(after[1], beside[1]), v3.and(before[1], carry)];
-            let pairs = v3.avx2._mm256_or_si256(pair, other);
-            let one = v3.avx2._mm256_andnot_si256(pairs, odd);
-            v3.and(one, v3.avx2._mm256_or_si256(ones, cells))
-        }
-        [next(self, columns[0], a, c), next(self, columns[1], b, d)]
-    }
-
-    #[inline(always)]
-    fn turn_left(self, a: __m256i) -> __m256i {
-        let avx2 = self.avx2;
-        avx2._mm256_or_si256(
-            avx2._mm256_slli_epi32::<1>(a),
-            avx2._mm256_srli_epi32::<31>(a),
+        self.vectorize(
+            #[inline(always)]
+            || work(self),
         )
-    }
-
-    #[inline(always)]
-    fn turn_right(self, a: __m256i) -> __m256i {
-        let avx2 = self.avx2;
-        avx2._mm256_or_si256(
-            avx2._mm256_slli_epi32::<31>(a),
-            avx2._mm256_srli_epi32::<1>(a),
-        )
-    }
-
-    #[inline(always)]
-    fn run<T>(self, work: impl FnOnce(Self) -> T) -> T {
-        self.vectorize(On(self, work))
-    }
-}
-
-/// Work, with the instruction set to compile it for.
-struct On<L, F>(L, F);
-
-impl<L, T, F: FnOnce(L) -> T> NullaryFnOnce for On<L, F> {
-    type Output = T;
-
-    #[inline(always)]
-    fn call(self) -> T {
-        (self.1)(self.0)
     }
 }
 
@@ -184,17 +112,33 @@ pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
     if let Some(v4) = V4::try_new() {
         work.on(v4)
     } else if let Some(v3) = V3::try_new() {
-        work.on(v3)
+        work.on(Generic(v3))
+    } else if let Some(v2) = V2::try_new() {
+        work.on(Generic(v2))
     } else {
-        work.on(Portable)
+        work.on(Generic(Scalar))
+    }
+}
+
+#[inline(always)]
+pub(super) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
+    if let Some(avx512) = Avx512::try_new() {
+        avx512.vectorize(work)
+    } else if let Some(v3) = V3::try_new() {
+        v3.vectorize(work)
+    } else if let Some(v2) = V2::try_new() {
+        v2.vectorize(work)
+    } else {
+        work()
     }
 }
 
 #[cfg(test)]
 pub(super) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
     let v4 = V4::try_new().map(|v4| work.on(v4));
-    let v3 = V3::try_new().map(|v3| work.on(v3));
-    [v4, v3, Some(work.on(Portable))]
+    let v3 = V3::try_new().map(|v3| work.on(Generic(v3)));
+    let v2 = V2::try_new().map(|v2| work.on(Generic(v2)));
+    [v4, v3, v2, Some(work.on(Generic(Scalar)))]
         .into_iter()
         .flatten()
         .collect()

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use multiversion::multiversion;
+use crate::cpu::vector;
 
 /// Numbers per piece.
 const PIECE: usize = 64;
@@ -32,19 +32,19 @@ pub(super) fn run(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
 
 // The factors are hidden from the compiler, which could otherwise remove the work. Multiplying by
 // 0.5 equals dividing by 2, bit by bit.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
-    "x86_64+avx2",
-    "aarch64+neon"
-))]
 fn work(piece: &mut [f32; PIECE], times: u32) {
-    let (double, half) = (black_box(2.0f32), black_box(0.5f32));
-    let mut numbers = *piece;
-    for _ in 0..times {
-        for number in &mut numbers {
-            *number *= double;
-            *number *= half;
-        }
-    }
-    *piece = numbers;
+    vector::vectorize(
+        #[inline(always)]
+        || {
+            let (double, half) = (black_box(2.0f32), black_box(0.5f32));
+            let mut numbers = *piece;
+            for _ in 0..times {
+                for number in &mut numbers {
+                    *number *= double;
+                    *number *= half;
+                }
+            }
+            *piece = numbers;
+        },
+    );
 }

@@ -164,7 +164,7 @@ impl Work for ShareOfLimit {
 }
 
 /// Compiled for the instruction set, a kernel reaches a good part of its limit. Where the compiler
-/// leaves the operations on vectors as calls, it reaches 2 %.
+/// leaves the operations on vectors as calls, it reaches 2 %. Without vectors nothing is promised.
 #[test]
 fn vector_code_is_compiled_for_every_instruction_set() {
     for rule in [Rule::LIFE, "B36/S23".parse().unwrap()] {
@@ -180,7 +180,7 @@ fn vector_code_is_compiled_for_every_instruction_set() {
                 }
             }
         }
-        for (name, shares) in best {
+        for (name, shares) in best.into_iter().filter(|(name, _)| *name != "portable") {
             assert!(
                 shares.iter().all(|&share| share > 0.1),
                 "{name}, {rule}: only {shares:.2?} of the limit, by a generation and by a pass of 8"
