@@ -56,12 +56,9 @@ pub fn timeout(usual: Duration) -> Duration {
 /// Ends the process, and runs nothing of what else would run at its end: functions of a driver among
 /// that may wait for a call that hangs.
 pub fn exit_at_once(code: i32) -> ! {
-    #[cfg(target_os = "linux")]
-    // SAFETY: it takes a plain number, and nothing of this process runs afterwards.
-    unsafe {
-        libc::_exit(code)
-    }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(unix)]
+    signal_hook::low_level::exit(code);
+    #[cfg(not(unix))]
     std::process::exit(code)
 }
 
@@ -82,10 +79,9 @@ pub fn lower_thread_priority() {
     if DRAWS_FIRST.load(Ordering::Relaxed) {
         /// Nice value from -20 to 19. 10 gives about a tenth of the CPU share of a thread with the
         /// default, 0.
-        const NICE: libc::c_int = 10;
-        // SAFETY: it takes plain numbers; 0 means the calling thread on Linux. On failure the
-        // priority is unchanged.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+        const NICE: i32 = 10;
+        // `None` means the calling thread on Linux. On failure the priority is unchanged.
+        let _ = rustix::process::setpriority_process(None, NICE);
     }
 }
 
@@ -133,8 +129,7 @@ mod tests {
 
     /// The calling thread's nice value.
     fn niceness() -> i32 {
-        // SAFETY: it takes plain numbers; 0 means the calling thread on Linux.
-        unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
+        rustix::process::getpriority_process(None).unwrap()
     }
 
     #[test]
