@@ -1,21 +1,5 @@
 //! The table of ladder kernels: one row holds everything the host needs to know about a kernel.
 //!
-//! # How to add one
-//! 1. `kernels/ladder/NN_name.cu` in the repository's root, whose functions are called `life_name…` and
-//!    whose header has the paragraphs `Bound:`, `Measured:` and `Next:`; its PTX by
-//!    `scripts/build-kernels`.
-//! 2. A row of [`KERNELS`], and its length: layout, sizes, devices, launch. A kernel that iterates in a
-//!    new way also has a case in `crates/engine/src/kernels/launch.rs`.
-//! 3. The same generation on the CPU: a function in `crates/engine/src/cpu/kernels/`, registered by the
-//!    kernel's name in `cpu_kernel` of `mod.rs` there. `lifestreams verify` compares both with the
-//!    reference.
-//! 4. A test in `tests/kernels/kernels_emulated.rs`, which runs the `.cu` file without a GPU, and the
-//!    kernel's name in the list at its end.
-//! 5. Chinese for its title in `assets/lang/zh.toml`; `lifestreams bench ladder --write` and
-//!    `bench default` on a GPU: where the latter finds it faster than the choice, its rates are
-//!    wanted in `crates/session/src/fastest/estimate.rs`; then `cargo xtask docs`, which writes the
-//!    tables of `kernels/README.md` and the header's `Measured:`.
-//!
 //! This table is for kernels that step lattices. Those of lessons and those that measure a device take
 //! buffers; they have tables of their own: see [`buffer_kernel`](crate::buffer_kernel).
 

@@ -15,17 +15,6 @@
 //! ([`Outcome::conclude`]): it has a sentence for each, so that it says of no run what that run did
 //! not show.
 //!
-//! # How to add one
-//! 1. A `const` [`Lesson`] in a module of `book`, `copies` or `concepts`. What its parts do is a
-//!    [`PartWork`]: `Rounds` if switches or kernels of a session's rounds are compared, `Sweep` if the
-//!    number of instances varies, `InKernel` for many generations in one launch, `Program` for an
-//!    experiment of its own with ops over buffers, `Once` for what is not compared. A kernel of its own
-//!    is added as [`engine::buffer_kernel`] says.
-//! 2. Its place in [`LESSONS`], which is its place in the list.
-//! 3. Chinese for its texts in `assets/lang/zh.toml`.
-//! 4. `lifestreams bench lesson --write` on the GPU whose record in `assets/bench` has the lessons,
-//!    then `cargo xtask docs`, which fails for a lesson that this record lacks.
-//!
 //! The checks of a lesson concern results, never times: factors are reported as measured. Parts
 //! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
 

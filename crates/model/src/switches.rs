@@ -5,26 +5,6 @@
 //! `instances/settings.rs` gives every instance its stream or the host its slots. What a round then
 //! consists of (which ops, in which streams and order) is made in `session/src/round.rs`, and
 //! nowhere else.
-//!
-//! # How to add one
-//! (Paths of other crates are relative to `crates/`.)
-//!
-//! 1. A field of [`Switches`] (with `#[serde(default)]`, for sessions saved before), its value in
-//!    [`Switches::DEFAULT`], what it does not go together with in [`Switches::incompatibility`], and, if
-//!    a kernel can rule a position out, the position to take instead in [`Switches::fitted_to`].
-//! 2. A variant of [`Switch`], in `Switch::ALL` and in the matches of `name`, `choices` and
-//!    `position`; a row with its key in `actions/table.rs`. `F2` to `F8` are taken: a
-//!    switch with another key changes the texts that use [`Switch::first_key`] and
-//!    [`Switch::last_key`], and the heading in `src/cli/options.rs`. Lab, palette, menus and
-//!    comparison follow.
-//! 3. What it does to a round: `session/src/round.rs`, or `session/src/instances/settings.rs` if
-//!    streams or memory must be made for it.
-//! 4. An option in the program's `src/cli/options.rs` and, if it does not go together with others, what
-//!    to do about it in `remedy` of `src/cli/setup.rs`; the calls that are shown for it in
-//!    `screen/src/calls.rs` and `screen/src/calls/`.
-//! 5. The field in `session/src/saved/fixtures/version2.json`: the test `the_format_stays_as_it_is`
-//!    compares that file with what is saved. Cases in `src/cli/verify/lab.rs`.
-//! 6. Chinese in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
 use std::fmt;
 

@@ -5,15 +5,6 @@
 //! ends. Help, palette, menu, man page and the generated documents are made from the table, so that
 //! a new action shows up everywhere. [`Action::unavailable_reason`] says when one is impossible and
 //! why, and [`Action::state`] whether it is on. Nothing here knows a toolkit.
-//!
-//! # How to add one
-//! 1. A variant of [`SessionAction`], [`ViewAction`] or [`EditAction`]; the compiler then names
-//!    every `match` that has to decide about it: whether it is available (`availability.rs` here),
-//!    and what it does, in `crates/session/src/worker/requests.rs` for the session, in
-//!    `crates/window/src/dispatch.rs` and `crates/terminal/src/dispatch.rs` for the front ends, and in
-//!    `crates/window/src/editing.rs` for edits.
-//! 2. A row of the table, where it belongs among its topic's; `.in_window()` if the terminal lacks it.
-//! 3. The Chinese of its help text in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
 mod availability;
 mod keys;

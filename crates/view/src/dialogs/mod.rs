@@ -1,18 +1,5 @@
 //! Windows of egui's own over the scene: they take keys and the mouse, and ask for actions.
 //!
-//! # How to add one
-//! 1. A module beside [`commands`], with a struct of what the dialog holds while it is open and a
-//!    `show` that lays out its widgets within [`style::dialog`] and pushes what they ask for. Lengths
-//!    are units of type times [`DialogContext::unit`]; egui's own style is already scaled by it. A
-//!    text field asks for the focus only where [`DialogContext::is_top`].
-//! 2. A variant of [`Dialog`]; the compiler names the places that must know it.
-//! 3. What it asks for is a [`UiRequest`]; a request that is not an [`Action`] gets a variant
-//!    there, which `requested` in the window's `handler.rs` carries out.
-//! 4. What opens it: usually an action (see [`model::actions`]), in `dispatch.rs` of the window, or in
-//!    its `editing.rs` for an [`EditAction`](model::EditAction).
-//! 5. A screen of it in `gallery/overlays.rs`, so that its layout is checked in every window and language,
-//!    and in the list of `hud/chinese_tests.rs`, which looks for English left in Chinese.
-//!
 //! While a dialog is open, the topmost one takes the keys, and no key acts on the window but those
 //! that the action table lets act [in dialogs](model::actions::Row::in_dialogs); while the mouse is
 //! over a dialog, no click, drag or wheel reaches the panels.
