@@ -1,5 +1,5 @@
-//! Defines every `cu*` function that `cust_raw` declares and forwards it to the NVIDIA driver,
-//! which is opened on first use.
+//! Defines the `cu*` functions that `cust` and the engine call and forwards them to the NVIDIA
+//! driver, which is opened on first use.
 //!
 //! So the program links without a CUDA toolkit and starts without a driver. Without a driver
 //! library every call returns `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED` (303). A function that the
@@ -19,7 +19,7 @@
 use cust_raw::*;
 use libloading::Library;
 use std::ffi::{c_char, c_void};
-use std::os::raw::{c_int, c_uchar, c_uint, c_ulonglong, c_ushort};
+use std::os::raw::{c_int, c_uchar, c_uint, c_ulonglong};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
