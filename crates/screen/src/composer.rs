@@ -60,7 +60,7 @@ impl Composer {
         let changes = self.changes(sources);
         if changes.any() {
             self.screen.update(sources, &changes);
-            self.remember(sources, &changes);
+            self.made_from = Some(MadeFrom::of(sources));
         }
         &self.screen
     }
@@ -106,41 +106,20 @@ impl Composer {
                 || before.window.is_some() != sources.window.is_some(),
         }
     }
+}
 
-    /// Copies what has changed and nothing else.
-    fn remember(&mut self, sources: Sources<'_>, changes: &Changes) {
-        let before = self.made_from.take();
-        let (status, options, drawing) = match before {
-            None => (
-                sources.status.cloned(),
-                sources.options.clone(),
-                sources.drawing.clone(),
-            ),
-            Some(before) => (
-                match changes.status {
-                    true => sources.status.cloned(),
-                    false => before.status,
-                },
-                match changes.options {
-                    true => sources.options.clone(),
-                    false => before.options,
-                },
-                match changes.drawing {
-                    true => sources.drawing.clone(),
-                    false => before.drawing,
-                },
-            ),
-        };
-        self.made_from = Some(MadeFrom {
-            status,
-            options,
-            drawing,
+impl MadeFrom {
+    fn of(sources: Sources<'_>) -> MadeFrom {
+        MadeFrom {
+            status: sources.status.cloned(),
+            options: sources.options.clone(),
+            drawing: sources.drawing.clone(),
             population: sources.population.shown(),
             timeline: sources.timeline.sequence(),
             language: lang::language(),
             window: sources.window,
             toggles: sources.context().toggles,
-        });
+        }
     }
 }
 
