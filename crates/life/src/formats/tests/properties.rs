@@ -143,6 +143,10 @@ fn read_and_draw(name: &str, text: &[u8]) {
             });
             assert!(picture.population() <= alive);
             assert_eq!(picture.population() == 0, alive == 0);
+            let cells = u64::from(pattern.width()) * u64::from(pattern.height());
+            if pattern.format() == Format::Rle && (1..1 << 20).contains(&cells) {
+                assert_eq!(tight(&pattern).map(|it| it.population()), Some(alive));
+            }
         }
     }
 }
@@ -154,7 +158,10 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        for head in ["", "!\n", "#Life 1.05\n", "#Life 1.05\n#P ", "#Life 1.06\n", "[M2]\n", "[M2]\n#R "] {
+        for head in [
+            "", "!\n", "#Life 1.05\n", "#Life 1.05\n#P ", "#Life 1.06\n", "[M2]\n", "[M2]\n#R ",
+            "x = 3, y = 3\n", "x = 3, y = 3, rule = ",
+        ] {
             read_and_draw("a", &[head.as_bytes(), &bytes[..]].concat());
         }
         NAMES.iter().for_each(|name| read_and_draw(name, &bytes));
@@ -166,9 +173,11 @@ proptest! {
         blocks in "((#P -?[0-9]{1,3} -?[0-9]{1,12}|#R [0-9]{0,3}/[0-9]|[.*]{0,9})\n){0,12}",
         cells in "((-?[0-9]{1,9}[ \t]-?[0-9]{1,3}|#D.{0,5})\n){0,12}",
         squares in "([.*]{0,8}[$]){0,8}\n",
+        body in "([0-9]{0,3}[bo$]|[ \n\r#!]|[0-9]{8,30}|[A-Za-z]|\\PC){0,60}",
         nodes in proptest::collection::vec((1u8..12, 0u8..9, 0u8..9, 0u8..9, 0u8..9), 0..12),
     ) {
         read_and_draw("a.cells", plain.as_bytes());
+        read_and_draw("a.rle", format!("x = 9, y = 9, rule = B3/S23:T9,9\n{body}!").as_bytes());
         read_and_draw("a", format!("#Life 1.05\n{blocks}").as_bytes());
         read_and_draw("a", format!("#Life 1.06\n{cells}").as_bytes());
         let nodes: String = nodes.iter().map(|(l, a, b, c, d)| format!("{l} {a} {b} {c} {d}\n")).collect();
