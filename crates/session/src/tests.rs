@@ -1,6 +1,5 @@
 //! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
 
-mod edits;
 mod findings;
 mod idle;
 mod past;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{Author, CellChange, Content, Log, Position, SessionParameters};
 use life::{Lattice, Rule, Size, SplitMix64, reference, soup};
 use model::Start;
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 
 /// All lattices at a position.
 pub(crate) type Cells = Vec<Arc<Lattice>>;
@@ -57,6 +58,22 @@ pub(crate) struct ReferenceLog {
     next_entry: u64,
     /// The cells at positions that were asked for.
     known: BTreeMap<Position, Cells>,
+}
+
+/// How random histories are made: this many, the same in every run of the gate; or as many others as
+/// `LIFESTREAMS_HISTORIES` says.
+pub(crate) fn histories(in_gate: u32) -> ProptestConfig {
+    let asked = std::env::var("LIFESTREAMS_HISTORIES").ok();
+    ProptestConfig {
+        rng_seed: match asked {
+            None => RngSeed::Fixed(1),
+            Some(_) => RngSeed::Random,
+        },
+        cases: asked.map_or(in_gate, |number| number.parse().expect("a number")),
+        failure_persistence: None,
+        max_shrink_iters: 4000,
+        ..ProptestConfig::default()
+    }
 }
 
 /// Half of the cells of a small lattice, quicker than a soup of it.

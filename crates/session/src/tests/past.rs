@@ -1,7 +1,8 @@
-//! Undo, redo, run-to and the clock together: the combinations that once went wrong.
+//! Edits, undo, run-to and the clock together: the combinations that once went wrong.
 
 use super::*;
 use crate::log::Content;
+use engine::kernels::KERNELS;
 
 const SIZE: (u64, u64) = (40, 24);
 
@@ -19,13 +20,9 @@ fn standing(history_bytes: u64) -> (Session, Setup) {
 
 fn clear(session: &Session, instance: usize) {
     let size = session.status().size;
-    draw_on(session, instance, Change::Clear(Area::whole(size)));
-}
-
-fn draw_on(session: &Session, instance: usize, change: Change) {
     session.edit(Edit {
         instance,
-        change,
+        change: Change::Clear(Area::whole(size)),
         continues_stroke: false,
     });
 }
@@ -87,21 +84,6 @@ fn run_to_after_undo_stands_where_it_says_and_nothing_is_cleared_again() {
     }
 }
 
-#[test]
-fn run_to_behind_an_edit_that_was_not_undone_meets_it_again() {
-    let (session, setup) = standing(0);
-    run_to(&session, 400);
-    clear(&session, 0);
-    run_to(&session, 900);
-    session.act(SessionAction::Undo);
-    session.act(SessionAction::RunTo(100));
-    says(&session, "Back to generation 100");
-    assert_eq!(copy(&session, 0), later(&setup, 0, 100));
-    run_to(&session, 500);
-    assert_eq!(copy(&session, 0), (Lattice::new(setup.size), 500));
-    assert_eq!(copy(&session, 1), later(&setup, 1, 500));
-}
-
 /// Rounds back and new seeds: what is saved is one seed with its own cells.
 #[test]
 fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
@@ -127,119 +109,6 @@ fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
         assert!(**lattice == soup(setup.size, density, seed, i), "{i}");
     }
     wait_for(&session, "its seed", |status| status.seed == Some(seed));
-}
-
-#[test]
-fn a_new_seed_and_a_reset_are_undone_and_redone() {
-    for history_bytes in [TimeSettings::DEFAULT.history_bytes, 0] {
-        let (session, setup) = standing(history_bytes);
-        run_to(&session, 17);
-        session.act(SessionAction::NewSeed);
-        let other = Setup {
-            start: Start::Soup {
-                density: 0.4,
-                seed: 4,
-            },
-            ..setup.clone()
-        };
-        assert_eq!(
-            copy(&session, 1),
-            later(&other, 1, 0),
-            "the clock begins anew"
-        );
-        run_to(&session, 5);
-        assert_eq!(copy(&session, 1), later(&other, 1, 5));
-        session.act(SessionAction::ResetAll);
-        assert_eq!(copy(&session, 1), later(&other, 1, 0));
-        session.act(SessionAction::Undo);
-        assert_eq!(copy(&session, 1), later(&other, 1, 5));
-        session.act(SessionAction::Undo); // to just after the new seed
-        assert_eq!(copy(&session, 1), later(&other, 1, 0));
-        session.act(SessionAction::Undo);
-        assert_eq!(copy(&session, 1), later(&setup, 1, 17));
-        wait_for(&session, "the first seed", |status| status.seed == Some(3));
-        for (of, generation) in [(&other, 0), (&other, 5), (&other, 0)] {
-            session.act(SessionAction::Redo);
-            assert_eq!(copy(&session, 1), later(of, 1, generation));
-        }
-    }
-}
-
-#[test]
-fn grown_lattices_and_an_edit_on_them_are_undone_together_and_apart() {
-    let (session, setup) = standing(0);
-    run_to(&session, 9);
-    let larger = Size::new(64, 48).unwrap();
-    // Grown for a pattern, which is placed at once: one edit.
-    let pattern = Change::Place {
-        pattern: Arc::new(soup(Size::new(50, 40).unwrap(), 0.5, 1, 0)),
-        at: [3, 3],
-        overwrites_dead: true,
-    };
-    session.grow(larger, Some((1, pattern.clone())));
-    let grown = later(&setup, 1, 9).0.in_the_middle_of(larger).unwrap();
-    let placed = pattern.apply(&grown);
-    assert_eq!(copy(&session, 1), (placed.clone(), 9));
-    draw_on(&session, 1, dot(0, 0));
-    let drawn = dot(0, 0).apply(&placed);
-    assert_eq!(copy(&session, 1), (drawn.clone(), 9));
-    session.act(SessionAction::Undo);
-    assert_eq!(copy(&session, 1), (placed.clone(), 9));
-    session.act(SessionAction::Undo);
-    assert_eq!(copy(&session, 1), later(&setup, 1, 9), "small again");
-    assert_eq!(copy(&session, 0), later(&setup, 0, 9));
-    session.act(SessionAction::Redo);
-    assert_eq!(copy(&session, 1), (placed, 9));
-    session.act(SessionAction::Redo);
-    assert_eq!(copy(&session, 1), (drawn, 9));
-}
-
-/// No memory for the past: several edits at a standstill are undone by what takes them back.
-#[test]
-fn edits_are_undone_where_no_copy_fits_into_the_budget() {
-    for history_bytes in [0, 1500] {
-        let (session, setup) = standing(history_bytes);
-        // The past is not made again from the start: that would not tell.
-        let generation = 7;
-        run_to(&session, generation);
-        let mut states = vec![later(&setup, 0, generation).0];
-        for change in [
-            dot(3, 4),
-            Change::Clear(Area::spanned([2, 2], [20, 20])),
-            Change::Flip {
-                area: Area::whole(setup.size),
-                horizontal: true,
-            },
-            Change::Fill {
-                area: Area::whole(setup.size),
-                density: 0.5,
-                seed: 1,
-            },
-            dot(30, 20),
-        ] {
-            states.push(change.apply(states.last().unwrap()));
-            draw_on(&session, 0, change);
-        }
-        assert_eq!(
-            copy(&session, 0),
-            (states.last().unwrap().clone(), generation)
-        );
-        for state in states.iter().rev().skip(1) {
-            session.act(SessionAction::Undo);
-            assert_eq!(copy(&session, 0), (state.clone(), generation));
-        }
-        for state in &states[1..] {
-            session.act(SessionAction::Redo);
-            assert_eq!(copy(&session, 0), (state.clone(), generation));
-        }
-        // And after running on: the copy from before the last edit is kept in its slot.
-        run_to(&session, 60);
-        session.act(SessionAction::Undo);
-        assert_eq!(copy(&session, 0), (states[5].clone(), generation));
-        session.act(SessionAction::Undo);
-        assert_eq!(copy(&session, 0), (states[4].clone(), generation));
-        assert_eq!(copy(&session, 1), later(&setup, 1, generation));
-    }
 }
 
 /// Drawn while it runs: every segment is on the log, at the generation where it happened, and
@@ -333,4 +202,62 @@ fn a_long_way_back_is_stopped_by_space() {
     let at = stopped.generation;
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(session.status().generation, at);
+}
+
+/// Where nothing is born and nothing dies, what lives is what was drawn: at whatever speed.
+#[test]
+fn no_edit_is_lost_and_none_overtakes_another_while_it_runs() {
+    let size = Size::new(128, 70).unwrap();
+    for kernel in KERNELS
+        .iter()
+        .filter(|kernel| kernel.validate_size(size).is_ok())
+    {
+        let mut setup = setup(3, size);
+        setup.rule = "B/S012345678".parse().unwrap();
+        setup.kernel = kernel;
+        setup.pace = Pace::Unthrottled;
+        setup.generations_per_round = 3;
+        let session = Session::start(setup, || {}).unwrap();
+        let mut want = soup(size, 0.4, 3, 0);
+        let mut numbers = Vec::new();
+        for i in 0..120u32 {
+            let change = match i % 12 {
+                5 => Change::Clear(Area::spanned([i, 3], [i / 2, 60])),
+                7 => Change::Flip {
+                    area: Area::whole(size),
+                    horizontal: i % 2 == 0,
+                },
+                _ => Change::Draw {
+                    cells: [[i * 7 % 128, i * 3 % 70], [i, i % 70]].into(),
+                    alive: i % 3 > 0,
+                },
+            };
+            want = change.apply(&want);
+            numbers.push(session.edit(Edit {
+                instance: 0,
+                change,
+                continues_stroke: i % 4 > 0,
+            }));
+        }
+        assert!(numbers.is_sorted());
+        assert_eq!(copy(&session, 0).0, want, "{}", kernel.name);
+        let other = soup(size, 0.4, 3, 1);
+        assert_eq!(copy(&session, 1).0, other, "{}", kernel.name);
+        // The window learns from its pictures that all have been done.
+        let began = Instant::now();
+        let (mut seen, mut shown) = (vec![0; 3], 0);
+        while shown < *numbers.last().unwrap() {
+            assert!(began.elapsed() < TIMEOUT, "{shown} of {numbers:?}");
+            let pictures = session.pictures();
+            pictures.visit_newer(&mut seen, &mut |instance, picture, words| {
+                if instance == 0 {
+                    shown = picture.edits;
+                    if shown == *numbers.last().unwrap() {
+                        assert_eq!(words, want.words(), "{}", kernel.name);
+                    }
+                }
+            });
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }

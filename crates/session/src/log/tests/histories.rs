@@ -1,20 +1,14 @@
 //! Random histories: whatever happens in whatever order, the device that follows the log has the
 //! cells that the account of all records gives.
-//!
-//! `LIFESTREAMS_HISTORIES` says how many there are, `LIFESTREAMS_HISTORY` the number of a single
-//! one. A history that fails is made as short as it can be before it is shown.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use proptest::prelude::*;
 
 use super::super::*;
 use super::device::{Device, Invert};
-use crate::log::reference_log::{Back, Joins, ReferenceLog, noise};
+use crate::log::reference_log::{Back, Joins, ReferenceLog, histories, noise};
 use crate::snapshots::{Keep, Snapshots};
 use life::SplitMix64;
 use model::Area;
-
-/// How many there are in the gate.
-const HISTORIES: u64 = 10_000;
 
 /// Of a record of the smallest kind with three lattices and the largest inverse.
 const MAX_BYTES_OF_A_RECORD: u64 = size_of::<Record>() as u64 + 3 * 4 * 16 + 12 * 16;
@@ -415,12 +409,6 @@ impl Pair {
     }
 }
 
-fn play(number: u64) -> (SplitMix64, SessionParameters) {
-    let mut random = SplitMix64(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let parameters = parameters(&mut random);
-    (random, parameters)
-}
-
 fn run(parameters: &SessionParameters, events: &[Event]) {
     let mut pair = Pair {
         device: Device::new(parameters.clone(), 20_000),
@@ -437,50 +425,13 @@ fn run(parameters: &SessionParameters, events: &[Event]) {
     }
 }
 
-/// Leaves out what can be left out of a history that fails.
-fn shrunk(parameters: &SessionParameters, mut events: Vec<Event>) -> Vec<Event> {
-    let fails =
-        |events: &[Event]| catch_unwind(AssertUnwindSafe(|| run(parameters, events))).is_err();
-    let mut length = events.len() / 2;
-    while length > 0 {
-        let mut at = 0;
-        while at < events.len() {
-            let mut fewer = events.clone();
-            fewer.drain(at..events.len().min(at + length));
-            if fails(&fewer) {
-                events = fewer;
-            } else {
-                at += length;
-            }
-        }
-        length /= 2;
-    }
-    events
-}
-
-fn number_of(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
-#[test]
-fn histories_lead_where_their_records_say() {
-    let numbers = match number_of("LIFESTREAMS_HISTORY") {
-        Some(number) => number..number + 1,
-        None => 0..number_of("LIFESTREAMS_HISTORIES").unwrap_or(HISTORIES),
-    };
-    for number in numbers {
-        let (mut random, parameters) = play(number);
-        let length = 4 + random.below(28);
-        let events: Vec<Event> = (0..length).map(|_| event(&mut random)).collect();
-        if catch_unwind(AssertUnwindSafe(|| run(&parameters, &events))).is_ok() {
-            continue;
-        }
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(|_| {}));
-        let events = shrunk(&parameters, events);
-        std::panic::set_hook(hook);
-        eprintln!("history {number}, {parameters:?}, came down to {events:#?}");
-        run(&parameters, &events);
-        unreachable!("it failed before");
+proptest! {
+    #![proptest_config(histories(10_000))]
+    #[test]
+    fn histories_lead_where_their_records_say(
+        seed: u64,
+        events in prop::collection::vec(any::<u64>().prop_map(|seed| event(&mut SplitMix64(seed))), 4..32),
+    ) {
+        run(&parameters(&mut SplitMix64(seed)), &events);
     }
 }

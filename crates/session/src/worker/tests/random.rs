@@ -4,11 +4,11 @@
 use std::fmt;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 use super::driver::{Driver, Reopen, Step};
 use super::*;
 use crate::instances::limit;
+use crate::log::reference_log::histories;
 use crate::scripted_engine::{Call, Fault};
 use engine::kernels::KERNELS;
 use engine::{ReduceRegion, Transfer};
@@ -16,19 +16,6 @@ use model::{Area, Change, Edit, StopWhenStill, Switch};
 
 /// The sides within which areas lie: those of the smallest lattice.
 const SIDES: [u32; 2] = [32, 4];
-
-fn histories() -> u32 {
-    let asked = std::env::var("LIFESTREAMS_HISTORIES");
-    asked.ok().and_then(|it| it.parse().ok()).unwrap_or(150)
-}
-
-/// The same histories in every run of the gate; others in each run of another number of them.
-fn seed() -> RngSeed {
-    match std::env::var_os("LIFESTREAMS_HISTORIES") {
-        None => RngSeed::Fixed(1),
-        Some(_) => RngSeed::Random,
-    }
-}
 
 fn cell() -> impl Strategy<Value = [u32; 2]> {
     (0..SIDES[0], 0..SIDES[1]).prop_map(|(x, y)| [x, y])
@@ -222,13 +209,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: histories(),
-        failure_persistence: None,
-        max_shrink_iters: 4000,
-        rng_seed: seed(),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(histories(150))]
 
     #[test]
     fn the_cells_at_rest_are_those_of_the_log(
