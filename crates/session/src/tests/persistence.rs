@@ -107,60 +107,6 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
     );
 }
 
-/// Whether a session is opened when the program starts or in place of another one, undo leads to the
-/// same cells: not to those of the start in force when it was saved.
-#[test]
-fn a_session_goes_back_to_the_same_cells_by_either_way_of_opening_it() {
-    let size = Size::new(40, 33).unwrap();
-    let standing = Setup {
-        rounds: Some(0),
-        ..setup(1, size)
-    };
-    let session = Session::start(standing.clone(), || {}).unwrap();
-    session.act(SessionAction::RunTo(5));
-    wait_for(&session, "generation 5", |status| status.generation == 5);
-    session.act(SessionAction::NewSeed);
-    session.act(SessionAction::StepGeneration);
-    wait_for(&session, "a step from another seed", |status| {
-        status.generation == 1 && status.seed == Some(4)
-    });
-    let from = saved(&session);
-    drop(session);
-    let first = soup(size, 0.4, 3, 0);
-    let want = [Arc::new(reference::run(&first, Rule::LIFE, 5))];
-    let at_start = || {
-        let file = SessionFile {
-            from: Some(from.clone()),
-            ..SessionFile::default()
-        };
-        let setup = Setup {
-            rounds: Some(0),
-            ..from.setup.clone()
-        };
-        Session::start_from(setup, file, || {}).unwrap()
-    };
-    let in_place = || {
-        let session = Session::start(standing.clone(), || {}).unwrap();
-        session.open(from.clone(), "opened it".into());
-        session
-    };
-    for session in [at_start(), in_place()] {
-        wait_for(&session, "the saved session", |status| {
-            status.generation == 1
-        });
-        session.act(SessionAction::Undo); // to just after the new seed
-        session.act(SessionAction::Undo);
-        wait_for(&session, "the start before", |status| {
-            status.generation == 5 && !status.running
-        });
-        let again = saved(&session);
-        assert_eq!(
-            (again.main.position.records, &again.main.newest.1[..]),
-            (0, &want[..])
-        );
-    }
-}
-
 /// Larger lattices: what lived is in their middle, and undo leads to what was.
 #[test]
 fn a_session_goes_on_with_larger_lattices_and_back() {

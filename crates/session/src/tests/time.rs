@@ -1,8 +1,6 @@
 //! Time: what settles is found, populations are those of the reference, and the way back leads to
 //! exactly what was.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::log::{CellChange, Content};
 use life::Shelved;
@@ -249,48 +247,6 @@ fn it_runs_to_a_generation_and_no_farther() {
 }
 
 #[test]
-fn a_panel_that_was_reset_keeps_the_clock_and_is_met_again_as_it_was() {
-    let setup = Setup {
-        rounds: Some(0),
-        ..setup(2, size(33))
-    };
-    let session = Session::start(setup.clone(), || {}).unwrap();
-    session.act(SessionAction::RunTo(20));
-    all_at(&session, &setup, 20);
-    session.act(SessionAction::Select(1));
-    session.act(SessionAction::ResetPanel);
-    session.act(SessionAction::StepGeneration);
-    session.act(SessionAction::StepGeneration);
-    // The clock goes on; the panel's own cells are those of its start.
-    // What is saved is behind everything that was asked; a picture of this generation may be of
-    // before it.
-    let at = |generation: u64, own: u64| {
-        wait_for(&session, "the generation", |status| {
-            status.generation == generation && !status.running
-        });
-        let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
-        let (position, got) = saved.main.newest;
-        let mut want = references(&setup, generation);
-        want[1] = references(&setup, own).swap_remove(1);
-        let want: Vec<_> = want.into_iter().map(Arc::new).collect();
-        assert_eq!((position.generation, got), (generation, want));
-    };
-    at(22, 2);
-    session.act(SessionAction::StepBack);
-    at(21, 1);
-    session.act(SessionAction::StepBack);
-    at(20, 0);
-    session.act(SessionAction::StepBack);
-    at(19, 19); // before it was reset
-    session.act(SessionAction::StepGeneration);
-    at(20, 0); // what lies ahead happens again
-    session.act(SessionAction::Undo);
-    at(20, 20);
-    session.act(SessionAction::StepGeneration);
-    at(21, 21);
-}
-
-#[test]
 fn the_start_of_what_is_remembered_is_told() {
     let mut setup = Setup {
         rounds: Some(0),
@@ -316,50 +272,6 @@ fn the_start_of_what_is_remembered_is_told() {
     all_at(&session, &setup, 9);
     session.act(SessionAction::StepBack);
     assert_eq!(all_at(&session, &setup, 8), references(&setup, 8));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
-
-    /// Forth and back as it comes: always the reference's lattices.
-    #[test]
-    fn the_way_back_leads_to_what_was(
-        kernel in prop::sample::select(vec![
-            "bits", "planar", "multistep", "resident", "global", "sync-shared",
-        ]),
-        per_round in 1u32..6,
-        ways in prop::collection::vec((0u64..300, 0usize..4, any::<bool>()), 1..4),
-    ) {
-        let sides = match kernel {
-            "multistep" => (128, 9),
-            "resident" => (32, 32),
-            "planar" => (64, 11),
-            _ => (45, 17),
-        };
-        let mut setup = Setup {
-            generations_per_round: per_round,
-            rounds: Some(0),
-            kernel: kernels::find(kernel).unwrap(),
-            ..setup(2, Size::new(sides.0, sides.1).unwrap())
-        };
-        setup.start = Start::Soup { density: 0.4, seed: u64::from(per_round) };
-        let session = Session::start(setup.clone(), || {}).unwrap();
-        let mut at: u64 = 0;
-        for (ahead, backs, rounds) in ways {
-            at += ahead;
-            session.act(SessionAction::RunTo(at));
-            all_at(&session, &setup, at);
-            let (action, by) = match rounds {
-                true => (SessionAction::StepRoundBack, u64::from(per_round)),
-                false => (SessionAction::StepBack, 1),
-            };
-            for _ in 0..backs {
-                session.act(action);
-                at = at.saturating_sub(by);
-            }
-            prop_assert_eq!(all_at(&session, &setup, at), references(&setup, at));
-        }
-    }
 }
 
 #[test]
