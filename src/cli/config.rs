@@ -245,9 +245,10 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
         ))
         .into());
     }
-    let note = match typed.is_empty() {
-        true => ", without options: all defaults are the program's own",
-        false => "",
+    let note = if typed.is_empty() {
+        ", without options: all defaults are the program's own"
+    } else {
+        ""
     };
     let text = as_toml(typed);
     make_folder(&path)?;

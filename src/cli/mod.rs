@@ -89,9 +89,10 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into()).collect();
     let first = words.first().map(String::as_str);
     let about = matches!(first, Some("config" | "man" | "completions"));
-    let (command, unused) = match about {
-        true => (command_line(), Vec::new()),
-        false => config::with_settings(check)?,
+    let (command, unused) = if about {
+        (command_line(), Vec::new())
+    } else {
+        config::with_settings(check)?
     };
     let matches = command.clone().try_get_matches().unwrap_or_else(|error| {
         // The parser's sentences repeat the words, so it gets them once more with control characters

@@ -540,9 +540,10 @@ fn png() -> impl TypedValueParser<Value = PathBuf> {
         let ending = path
             .extension()
             .is_some_and(|it| it.eq_ignore_ascii_case("png"));
-        match ending {
-            true => Ok(path),
-            false => Err("pictures are PNG files: take a name that ends in .png"),
+        if ending {
+            Ok(path)
+        } else {
+            Err("pictures are PNG files: take a name that ends in .png")
         }
     })
 }
@@ -611,9 +612,12 @@ pub fn command_line() -> clap::Command {
 /// Takes negative numbers as values, so that the errors are about them and not about an unknown
 /// option.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
-    let command = command.mut_args(|argument| match argument.get_action().takes_values() {
-        true => argument.allow_negative_numbers(true),
-        false => argument,
+    let command = command.mut_args(|argument| {
+        if argument.get_action().takes_values() {
+            argument.allow_negative_numbers(true)
+        } else {
+            argument
+        }
     });
     command.mut_subcommands(with_negative_numbers)
 }

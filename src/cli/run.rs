@@ -77,15 +77,16 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     }
     let waiting = Waiting::start(tr!("its start"));
     let requested = arguments.common.requested();
-    let prepare: Box<Prepare> = match traces {
-        true => Box::new(prepare_traced),
-        false => Box::new(|instances, setup, generations| {
+    let prepare: Box<Prepare> = if traces {
+        Box::new(prepare_traced)
+    } else {
+        Box::new(|instances, setup, generations| {
             let plan = instances.start_fastest(setup, &requested, Some(generations))?;
             Ok(Entered {
                 rounds: plan.rounds(RUN_ROUND),
                 plan: Some(plan),
             })
-        }),
+        })
     };
     let mut run = Run::start(setup, arguments.generations, prepare)?;
     if arguments.generations > 0 {
@@ -161,9 +162,10 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
                 traced.pop_front();
             }
         }
-        match waiting.is_interrupted() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if waiting.is_interrupted() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     })?;
     let took = began.elapsed();
@@ -275,14 +277,15 @@ fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()>
     } else {
         print_for_people(&report, *plan, setup, arguments)?;
     }
-    match stopped {
-        false => Ok(()),
-        true => Err(Interrupted(tr!(
+    if stopped {
+        Err(Interrupted(tr!(
             "stopped after {done} of {all} generations",
             done = grouped(done),
             all = grouped(arguments.generations)
         ))
-        .into()),
+        .into())
+    } else {
+        Ok(())
     }
 }
 
@@ -316,9 +319,12 @@ fn print_for_people(
 
 /// Which patterns a run started from, if any.
 fn started_from(patterns: &[PathBuf]) -> Option<String> {
-    let name = |path: &PathBuf| match is_standard_input(path) {
-        true => tr!("the standard input").to_owned(),
-        false => path.display().to_string(),
+    let name = |path: &PathBuf| {
+        if is_standard_input(path) {
+            tr!("the standard input").to_owned()
+        } else {
+            path.display().to_string()
+        }
     };
     let names: Vec<String> = patterns.iter().map(name).collect();
     let patterns = names.join(", ");

@@ -190,9 +190,10 @@ impl Common {
 
     /// The same for a session at this pace.
     pub(super) fn check_session(&self, pace: Option<Pace>) -> Result<()> {
-        match self.is_open(pace) {
-            true => self.open().check(),
-            false => self.check(),
+        if self.is_open(pace) {
+            self.open().check()
+        } else {
+            self.check()
         }
     }
 

@@ -110,9 +110,10 @@ fn outcome(file: &Path) -> String {
         .remarks()
         .iter()
         .any(|it| it.contains("several states"));
-    let cells = match of_states {
-        true => count(&pattern),
-        false => golly_counts(file),
+    let cells = if of_states {
+        count(&pattern)
+    } else {
+        golly_counts(file)
     };
     if cells <= COUNTED {
         assert_eq!(count(&pattern), cells, "{}", file.display());

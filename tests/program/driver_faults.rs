@@ -160,9 +160,10 @@ impl Use {
         let want = reference_at(generation).ok_or(format!("generation {generation} is saved"))?;
         let is_right = lattices.iter().all(|(of, _)| *of == generation)
             && lattices.iter().map(|(_, lattice)| lattice).eq(want);
-        match is_right {
-            true => Ok(position.or(Some(generation))),
-            false => Err(format!("wrong cells are saved at generation {generation}")),
+        if is_right {
+            Ok(position.or(Some(generation)))
+        } else {
+            Err(format!("wrong cells are saved at generation {generation}"))
         }
     }
 }
@@ -202,9 +203,10 @@ impl fmt::Display for Case {
 }
 
 fn check(holds: bool, rule: &str, ended: &Ended) -> Result<(), String> {
-    match holds {
-        true => Ok(()),
-        false => Err(format!("{rule}: {ended:?}")),
+    if holds {
+        Ok(())
+    } else {
+        Err(format!("{rule}: {ended:?}"))
     }
 }
 

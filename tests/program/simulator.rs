@@ -145,9 +145,10 @@ fn every_kernel_steps_soups_as_the_independent_simulator_does() {
     let mut claims = Claims::default();
     for (case, size) in SIZES.into_iter().cycle().take(2 * SIZES.len()).enumerate() {
         // Each size twice: by a rule of the list, and by one nobody has heard of.
-        let rule = match case < SIZES.len() {
-            true => RULES[case % RULES.len()].to_string(),
-            false => dice.rule().to_string(),
+        let rule = if case < SIZES.len() {
+            RULES[case % RULES.len()].to_string()
+        } else {
+            dice.rule().to_string()
         };
         let generations = 1 + dice.roll(12);
         let line = format!(

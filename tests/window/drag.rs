@@ -155,9 +155,12 @@ fn encoded(path: &Path) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(byte);
     let bytes = path.to_str().expect("a path in UTF-8").bytes();
     bytes
-        .map(|byte| match plain(&byte) {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
+        .map(|byte| {
+            if plain(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
         })
         .collect()
 }

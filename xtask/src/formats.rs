@@ -38,9 +38,10 @@ pub(crate) fn formats() -> Result<String> {
             ),
         };
         let name = format!("x.{}", format.extension());
-        let written = match Format::of_name(name) == Some(format) {
-            true => Both("yes", "是"),
-            false => Both("no", "否"),
+        let written = if Format::of_name(name) == Some(format) {
+            Both("yes", "是")
+        } else {
+            Both("no", "否")
         };
         table.row([
             format.to_string(),

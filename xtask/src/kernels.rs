@@ -121,9 +121,10 @@ pub(crate) fn against(ladder: &Ladder, at: usize, work: Workload) -> Option<[Str
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
     let [(near, before), (_, first)] = ladder.factors(KERNELS[at].name, &below, work)?;
     // The very next one goes without saying.
-    let named = match below.last() == Some(&near) {
-        true => String::new(),
-        false => format!(" `{near}`"),
+    let named = if below.last() == Some(&near) {
+        String::new()
+    } else {
+        format!(" `{near}`")
     };
     Some([format!("{}{named}", factor(before)), factor(first)])
 }

@@ -41,9 +41,10 @@ fn usage(command: &Command) -> String {
     let mut text = command.get_name().to_owned();
     for argument in command.get_positionals() {
         let name = values_of(argument);
-        match argument.is_required_set() {
-            true => text += &format!(" {name}"),
-            false => text += &format!(" [{name}]"),
+        if argument.is_required_set() {
+            text += &format!(" {name}");
+        } else {
+            text += &format!(" [{name}]");
         }
     }
     text
@@ -122,14 +123,15 @@ fn table(arguments: &[&Arg]) -> Result<String> {
             .map(|value| format!("`{}`", value.get_name()))
             .collect();
         let is_flag = !argument.get_action().takes_values();
-        let help = match names.is_empty() || is_flag {
-            true => translated(help),
-            false => format!(
+        let help = if names.is_empty() || is_flag {
+            translated(help)
+        } else {
+            format!(
                 "{}{}{}",
                 translated(help),
                 Both(": ", "：").get(),
                 names.join(", ")
-            ),
+            )
         };
         // A bar would end the cell.
         table.row([usage_of(argument), help, default].map(|cell| cell.replace('|', "\\|")));
@@ -148,9 +150,10 @@ fn translated(text: &str) -> String {
 }
 
 fn usage_of(argument: &Arg) -> String {
-    let value = match argument.get_action().takes_values() {
-        true => values_of(argument),
-        false => String::new(),
+    let value = if argument.get_action().takes_values() {
+        values_of(argument)
+    } else {
+        String::new()
     };
     let name = match (argument.get_short(), argument.get_long()) {
         (Some(short), Some(long)) => format!("-{short}, --{long}"),

@@ -104,9 +104,10 @@ impl Comparison {
         if !is_last && elapsed < due {
             return None;
         }
-        let error = match is_last {
-            true => ERROR - f64::from(self.looks) * ERROR_PER_LOOK,
-            false => ERROR_PER_LOOK,
+        let error = if is_last {
+            ERROR - f64::from(self.looks) * ERROR_PER_LOOK
+        } else {
+            ERROR_PER_LOOK
         };
         // Too few blocks for an interval are no look.
         let finding = Finding::of(&self.estimate(error)?);

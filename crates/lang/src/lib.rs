@@ -143,9 +143,10 @@ pub fn escape_controls<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
     }
     let mut escaped = String::new();
     for letter in text.chars() {
-        match is_escaped(letter) {
-            true => escaped.extend(letter.escape_default()),
-            false => escaped.push(letter),
+        if is_escaped(letter) {
+            escaped.extend(letter.escape_default());
+        } else {
+            escaped.push(letter);
         }
     }
     escaped.into()

@@ -101,9 +101,10 @@ pub fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
     let (mut below, mut above) = (0, u64::from(size.width().max(size.height())).div_ceil(STEP));
     while above - below > 1 {
         let middle = below.midpoint(above);
-        match square(middle).is_some_and(&fits) {
-            true => below = middle,
-            false => above = middle,
+        if square(middle).is_some_and(&fits) {
+            below = middle;
+        } else {
+            above = middle;
         }
     }
     square(below).filter(|_| below > 0)

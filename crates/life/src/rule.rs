@@ -272,9 +272,10 @@ impl Family {
             // Without a slash.
             [whole] => match (whole.strip_prefix('B'), whole.find('S')) {
                 (Some(_), Some(at)) if placed(&whole[..at]) && placed(&whole[at..]) => {
-                    match digits(&whole[1..at]) && digits(&whole[at + 1..]) {
-                        true => Family::Nonsense,
-                        false => Family::Isotropic,
+                    if digits(&whole[1..at]) && digits(&whole[at + 1..]) {
+                        Family::Nonsense
+                    } else {
+                        Family::Isotropic
                     }
                 }
                 _ => Family::named(&upper),

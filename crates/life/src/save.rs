@@ -131,9 +131,10 @@ impl SaveTarget {
     /// A hidden file next to the target, the same for every process that saves there.
     fn hidden(&self, ending: &str) -> PathBuf {
         // Names with dates differ each time; those with the same extension share their files.
-        let name = match self.is_beside {
-            true => self.path.extension(),
-            false => self.path.file_name(),
+        let name = if self.is_beside {
+            self.path.extension()
+        } else {
+            self.path.file_name()
         };
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
@@ -234,9 +235,10 @@ impl SaveTarget {
             partial.disable_cleanup(true);
             return Err(io::ErrorKind::NotFound.into());
         }
-        let (path, file) = match self.is_beside {
-            true => self.persist_beside(partial)?,
-            false => (self.named.clone(), partial.persist(&self.path)?),
+        let (path, file) = if self.is_beside {
+            self.persist_beside(partial)?
+        } else {
+            (self.named.clone(), partial.persist(&self.path)?)
         };
         // Makes the rename durable. Not every system supports this.
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());

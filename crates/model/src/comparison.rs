@@ -297,10 +297,13 @@ impl Finding {
             Finding::Difference {
                 ratio,
                 interval: [low, high],
-            } if high > low * MAX_FACTOR_RANGE => match ratio > 1.0 {
-                true => tr!("faster, but too noisy here for a factor").into(),
-                false => tr!("slower, but too noisy here for a factor").into(),
-            },
+            } if high > low * MAX_FACTOR_RANGE => {
+                if ratio > 1.0 {
+                    tr!("faster, but too noisy here for a factor").into()
+                } else {
+                    tr!("slower, but too noisy here for a factor").into()
+                }
+            }
             Finding::Difference { ratio, interval } if ratio > 1.0 => {
                 match Digits::of(ratio, interval) {
                     Digits::PlusMinus(ratio, half) => {

@@ -26,9 +26,10 @@ pub struct Sample {
 
 impl Sample {
     fn of(generation: u64, measure: Measure, is_first: bool) -> Sample {
-        let [births, deaths] = match is_first {
-            true => [0, 0], // against nothing, or against another lattice
-            false => [measure.births, measure.deaths],
+        let [births, deaths] = if is_first {
+            [0, 0] // against nothing, or against another lattice
+        } else {
+            [measure.births, measure.deaths]
         };
         Sample {
             from: generation,
@@ -121,13 +122,14 @@ impl Series {
         }
         let is_first = gone_back || self.samples.is_empty();
         self.step = self.generation().map_or(0, |last| generation - last);
-        self.last = match is_first {
-            true => Measure {
+        self.last = if is_first {
+            Measure {
                 births: 0,
                 deaths: 0,
                 ..measure
-            },
-            false => measure,
+            }
+        } else {
+            measure
         };
         let sample = Sample::of(generation, measure, is_first);
         let each = self.each.max(1);

@@ -143,9 +143,10 @@ impl RoundFacts {
     fn generations_of_launch(&self) -> String {
         let most = self.kernel.iteration.generations_per_launch();
         let all = self.generations;
-        match self.counts_launches() {
-            true => format!("min({most}, {all} - {most} * g)"),
-            false => most.min(all).to_string(),
+        if self.counts_launches() {
+            format!("min({most}, {all} - {most} * g)")
+        } else {
+            most.min(all).to_string()
         }
     }
 

@@ -300,9 +300,12 @@ fn fitted(lattice: [f64; 2], panel: [f64; 2]) -> f64 {
 /// Normalises a centre: wraps it onto the lattice, or centres axes on which the whole lattice is
 /// visible.
 fn placed(centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [f64; 2] {
-    [0, 1].map(|axis| match is_part(panel[axis], scale, lattice[axis]) {
-        true => centre[axis].rem_euclid(lattice[axis]),
-        false => lattice[axis] / 2.0,
+    [0, 1].map(|axis| {
+        if is_part(panel[axis], scale, lattice[axis]) {
+            centre[axis].rem_euclid(lattice[axis])
+        } else {
+            lattice[axis] / 2.0
+        }
     })
 }
 

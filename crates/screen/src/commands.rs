@@ -82,21 +82,22 @@ pub(crate) fn toolbar(context: &Context<'_>, recording: Option<Duration>) -> Vec
         (tr!("Faster"), session(SessionAction::Faster)),
     ];
     let streams = SessionAction::CycleSwitch(Switch::Streams);
-    let middle = match is_editing(context.toggles) {
-        false => [
-            (tr!("Kernel"), session(SessionAction::NextKernel)),
-            (tr!("Streams"), session(streams)),
-            (tr!("Timeline"), view(ViewAction::ToggleTimeline)),
-            (tr!("Lab"), view(ViewAction::ToggleLab)),
-            (tr!("Lessons"), view(ViewAction::ToggleLessons)),
-        ],
-        true => [
+    let middle = if is_editing(context.toggles) {
+        [
             (tr!("Undo"), session(SessionAction::Undo)),
             (tr!("Redo"), session(SessionAction::Redo)),
             (tr!("Patterns"), edit(EditAction::ToggleShelf)),
             (tr!("Fill"), edit(EditAction::FillRandomly)),
             (tr!("Clear"), edit(EditAction::ClearSelection)),
-        ],
+        ]
+    } else {
+        [
+            (tr!("Kernel"), session(SessionAction::NextKernel)),
+            (tr!("Streams"), session(streams)),
+            (tr!("Timeline"), view(ViewAction::ToggleTimeline)),
+            (tr!("Lab"), view(ViewAction::ToggleLab)),
+            (tr!("Lessons"), view(ViewAction::ToggleLessons)),
+        ]
     };
     let clock = recording.map(|lasted| {
         let seconds = lasted.as_secs();

@@ -60,9 +60,10 @@ impl ComparisonTexts {
         };
         let [_, factor] = &self.factor;
         let factor = Some(factor.clone()).filter(|_| !has_finding);
-        let sides = match self.is_of_equals {
-            true => Vec::new(),
-            false => self.sides.iter().map(side).collect(),
+        let sides = if self.is_of_equals {
+            Vec::new()
+        } else {
+            self.sides.iter().map(side).collect()
         };
         let cells = match &self.cells {
             Some((_, text)) => text.clone(),

@@ -331,9 +331,10 @@ pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
         title: lang::shown("1, 2, 4 … instances: the speed-up curve"),
         number: 6,
         of: 6,
-        text: match is_over {
-            true => lang::shown("Operations of different streams overlapped."),
-            false => String::new(),
+        text: if is_over {
+            lang::shown("Operations of different streams overlapped.")
+        } else {
+            String::new()
         },
         rows: factors.filter(|_| is_over).collect(),
         busy: !is_over,

@@ -128,9 +128,10 @@ impl<'a> Sources<'a> {
 
     /// The camera of an instance's panel, as it is drawn.
     pub fn camera_of(&self, instance: usize) -> &'a Camera {
-        let of = match self.is_separate() {
-            true => instance,
-            false => self.camera_instance(),
+        let of = if self.is_separate() {
+            instance
+        } else {
+            self.camera_instance()
         };
         self.options.camera_of(of)
     }

@@ -83,9 +83,10 @@ pub enum Which {
 impl Which {
     /// The names of two rounds, from the top.
     pub fn both(is_comparing: bool) -> [Which; 2] {
-        match is_comparing {
-            true => [Which::A, Which::B],
-            false => [Which::Before, Which::After],
+        if is_comparing {
+            [Which::A, Which::B]
+        } else {
+            [Which::Before, Which::After]
         }
     }
 

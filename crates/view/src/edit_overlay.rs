@@ -80,14 +80,16 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowL
 /// Dead and live cells, as the panel has them.
 fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
     let theme = theme(frame.options.theme);
-    let live = match theme.tinted {
-        true => tint(instance),
-        false => theme.ramp[8],
+    let live = if theme.tinted {
+        tint(instance)
+    } else {
+        theme.ramp[8]
     };
     let both = [theme.ramp[0], live].map(|colour| opaque(bytes(colour)));
-    match frame.options.invert {
-        true => [both[1], both[0]],
-        false => both,
+    if frame.options.invert {
+        [both[1], both[0]]
+    } else {
+        both
     }
 }
 
@@ -165,9 +167,12 @@ impl Sheet {
 
     /// Everywhere that these cells are seen: on a torus not only there where their numbers say.
     fn rects(&self, [x, y]: [i64; 2], [width, height]: [u32; 2]) -> impl Iterator<Item = Rect> {
-        let turns = |axis: usize, side: u32| match self.around[axis] {
-            true => [0, -1, 1].map(|turns| Some(turns * i64::from(side))),
-            false => [Some(0), None, None],
+        let turns = |axis: usize, side: u32| {
+            if self.around[axis] {
+                [0, -1, 1].map(|turns| Some(turns * i64::from(side)))
+            } else {
+                [Some(0), None, None]
+            }
         };
         let (columns, rows) = (turns(0, self.size.width()), turns(1, self.size.height()));
         let all = rows.into_iter().flatten().flat_map(move |down| {

@@ -331,9 +331,10 @@ fn gallery_of_screens() {
     });
     let mut stage = stage::Stage::new();
     for screen in screens() {
-        let windows = match others.is_empty() {
-            true => screen.windows,
-            false => &others,
+        let windows = if others.is_empty() {
+            screen.windows
+        } else {
+            &others
         };
         for &window in windows {
             for language in LANGUAGES {

@@ -677,12 +677,13 @@ fn each_panel_has_its_camera_and_its_minimap() {
         for (x, y) in (0..120).flat_map(|x| (0..120).map(move |y| (x, y))) {
             let at = [corner[0] + x, corner[1] + y];
             let inside = minimaps.rect.contains(at.map(f64::from));
-            let (transform, pixel) = match inside {
-                true => (
+            let (transform, pixel) = if inside {
+                (
                     minimaps.transform,
                     [at[0] - minimaps.rect.x, at[1] - minimaps.rect.y],
-                ),
-                false => (transforms[instance], [x, y]),
+                )
+            } else {
+                (transforms[instance], [x, y])
             };
             seen[usize::from(inside)] += 1;
             let want = colour(

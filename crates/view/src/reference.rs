@@ -199,18 +199,20 @@ impl ReferenceAges {
         options: &ViewOptions,
     ) -> [f64; 3] {
         let whole = 1.0 / transform.scale >= 2.0;
-        let cells = match whole {
-            true => whole_under(lattice, transform, pixel),
-            false => under(lattice, transform, pixel),
+        let cells = if whole {
+            whole_under(lattice, transform, pixel)
+        } else {
+            under(lattice, transform, pixel)
         };
         let alive = |cell| f64::from(u8::from(self.at(cell).is_ok()));
         let Some(density) = mean(&cells, alive) else {
             return rgb_of(outside(options));
         };
         let plain = theme(options.theme);
-        let (theme, tint) = match options.invert {
-            true => (plain.inverted(), mirrored(tint(instance))),
-            false => (plain, tint(instance)),
+        let (theme, tint) = if options.invert {
+            (plain.inverted(), mirrored(tint(instance)))
+        } else {
+            (plain, tint(instance))
         };
         let background = rgb_of(theme.ramp[0]);
         let live = brightness(density, transform.scale);
@@ -232,9 +234,10 @@ impl ReferenceAges {
             let aged = |cell| self.at(cell).map_or(0.0, of);
             mean(&cells, aged).unwrap() / density.max(1e-6)
         };
-        let age = match whole {
-            true => (ages(f64::from) + 1.0).log2() / 7.0,
-            false => ages(|age| f64::from(age + 1).log2() / 7.0),
+        let age = if whole {
+            (ages(f64::from) + 1.0).log2() / 7.0
+        } else {
+            ages(|age| f64::from(age + 1).log2() / 7.0)
         };
         let youngest = rgb_of(theme.ages[0]);
         let top = own(along(&theme.ages, age), mix(youngest, rgb_of(tint), age));

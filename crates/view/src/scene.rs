@@ -103,9 +103,10 @@ impl Frame<'_> {
     fn transforms(&self, status: &Status, layout: &WindowLayout) -> ViewTransforms {
         let panel = layout.tiling.panel;
         let transform = |instance| self.camera_of(instance).shown(status.size, panel);
-        match self.is_separate() {
-            true => ViewTransforms::Each((0..status.instances).map(transform).collect()),
-            false => ViewTransforms::One(transform(self.camera_instance())),
+        if self.is_separate() {
+            ViewTransforms::Each((0..status.instances).map(transform).collect())
+        } else {
+            ViewTransforms::One(transform(self.camera_instance()))
         }
     }
 

@@ -91,9 +91,10 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit
     for (index, ToolbarButton { label, command }) in buttons.iter().enumerate() {
         let place = button_place(inside, width, index).shrink2(vec2(1.5 * unit, 0.0));
         let text_colour = paint_background(painter, place, unit, command);
-        let middle = match is_labelled {
-            true => place.center_top() + vec2(0.0, 12.5 * unit),
-            false => place.center(),
+        let middle = if is_labelled {
+            place.center_top() + vec2(0.0, 12.5 * unit)
+        } else {
+            place.center()
         };
         let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
         if let Some(icon) = icon_of(command) {
@@ -127,9 +128,10 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit
 
 /// A button's width: that of one with a label where so many fit, else that of one without.
 fn button_width(room: f32, unit: f32, count: usize) -> f32 {
-    match count as f32 * LABELLED * unit <= room {
-        true => LABELLED * unit,
-        false => UNLABELLED * unit,
+    if count as f32 * LABELLED * unit <= room {
+        LABELLED * unit
+    } else {
+        UNLABELLED * unit
     }
 }
 

@@ -68,9 +68,12 @@ struct CellHit {
 impl CellHit {
     /// The cell of the lattice; the nearest one, where it is on none.
     fn on(self, size: Size) -> [u32; 2] {
-        self.each(size, |at, side, around| match around {
-            true => at.rem_euclid(side),
-            false => at.clamp(0, side - 1),
+        self.each(size, |at, side, around| {
+            if around {
+                at.rem_euclid(side)
+            } else {
+                at.clamp(0, side - 1)
+            }
         })
         .map(|at| at as u32)
     }
@@ -421,9 +424,10 @@ impl<W: SessionHandle> Handler<W> {
     /// Notes the cell under the pointer, while a drag draws or selects, or a pattern is being placed.
     pub(super) fn update_pointed_cell(&mut self) {
         let edit_overlay = &self.editing.edit_overlay;
-        let cell = match edit_overlay.tool != Tool::Hand || edit_overlay.ghost.is_some() {
-            true => self.pointed_cell(),
-            false => None,
+        let cell = if edit_overlay.tool != Tool::Hand || edit_overlay.ghost.is_some() {
+            self.pointed_cell()
+        } else {
+            None
         };
         if self.editing.edit_overlay.pointed != cell {
             self.editing.edit_overlay.pointed = cell;

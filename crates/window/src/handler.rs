@@ -171,9 +171,10 @@ impl<W: SessionHandle> Handler<W> {
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
             // The frame goes with what is in it, where the desktop leaves that to the window.
-            .with_theme(Some(match theme(self.app.options.theme).light {
-                true => Theme::Light,
-                false => Theme::Dark,
+            .with_theme(Some(if theme(self.app.options.theme).light {
+                Theme::Light
+            } else {
+                Theme::Dark
             }))
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(160, 120))
@@ -460,9 +461,10 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
                 if offered.taken {
                     self.key_to_dialog(event_loop, &event);
                 } else if let Some(action) = keys::action(&event, self.modifiers) {
-                    match self.app.lessons.opens_selected(action) {
-                        true => self.open_lesson(),
-                        false => self.act(event_loop, self.app.lessons.remap_key(action)),
+                    if self.app.lessons.opens_selected(action) {
+                        self.open_lesson();
+                    } else {
+                        self.act(event_loop, self.app.lessons.remap_key(action));
                     }
                 }
             }

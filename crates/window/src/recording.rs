@@ -233,9 +233,10 @@ impl Recording {
             Some(recorder) => recorder,
             None => {
                 self.began = now;
-                let begun = match self.named {
-                    true => Recorder::begin(&self.path, size)?,
-                    false => Recorder::begin_beside(&self.path, size)?,
+                let begun = if self.named {
+                    Recorder::begin(&self.path, size)?
+                } else {
+                    Recorder::begin_beside(&self.path, size)?
                 };
                 emergency_save.add_recording(Box::new(begun.finisher()));
                 self.recorder.insert(begun)
@@ -244,9 +245,10 @@ impl Recording {
         if recorder.size() != size {
             return Ok(Taken::Resized);
         }
-        Ok(match recorder.offer(image, now - self.began) {
-            true => Taken::Recorded(recorder.progress()),
-            false => Taken::Ended,
+        Ok(if recorder.offer(image, now - self.began) {
+            Taken::Recorded(recorder.progress())
+        } else {
+            Taken::Ended
         })
     }
 }

@@ -336,9 +336,10 @@ impl Validator {
                     let step = LadderFunction {
                         kernel,
                         entry: launch.entry,
-                        rule: match kernel.has_network(*rule) {
-                            true => *rule,
-                            false => Rule::LIFE,
+                        rule: if kernel.has_network(*rule) {
+                            *rule
+                        } else {
+                            Rule::LIFE
                         },
                     };
                     plan.launches_step(device, step);

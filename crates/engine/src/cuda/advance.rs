@@ -64,9 +64,10 @@ impl Issuer<'_> {
         let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
         let shape = kernel.launch(size, advance.block, lattices, self.gpu.sm_count);
-        let mail = match kernel.cooperative {
-            true => Some(group.mail_at(index)?),
-            false => None,
+        let mail = if kernel.cooperative {
+            Some(group.mail_at(index)?)
+        } else {
+            None
         };
         self.launch_generations(advance, (size, shape), (buffers, mail), state.parity, place)
     }

@@ -247,9 +247,10 @@ unsafe fn launch(
     }
     // SAFETY: the caller guarantees it.
     unsafe {
-        match shape.cooperative {
-            true => call!(cuLaunchCooperativeKernel),
-            false => call!(cuLaunchKernel, std::ptr::null_mut()),
+        if shape.cooperative {
+            call!(cuLaunchCooperativeKernel)
+        } else {
+            call!(cuLaunchKernel, std::ptr::null_mut())
         }
     }
 }

@@ -217,9 +217,10 @@ impl Gpu {
                 return Ok(function);
             }
         }
-        match instrumented {
-            true => self.instrumented_function(kernel.file, entry.symbol),
-            false => self.function(kernel.file, entry.symbol),
+        if instrumented {
+            self.instrumented_function(kernel.file, entry.symbol)
+        } else {
+            self.function(kernel.file, entry.symbol)
         }
     }
 
@@ -386,9 +387,10 @@ fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey)
     let network = RuleNetwork::of(rule);
     let text = rule_network::specialise(&text, &network)
         .map_err(|why| EngineError::InvalidProgram(format!("{file}: {why}")))?;
-    match is_instrumented {
-        true => instrumented(&text, symbol),
-        false => Ok(text),
+    if is_instrumented {
+        instrumented(&text, symbol)
+    } else {
+        Ok(text)
     }
 }
 

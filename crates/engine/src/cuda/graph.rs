@@ -189,9 +189,10 @@ impl CudaEngine {
         let mut begun = false;
         if let Err(error) = self.launch_parts(run, program, &mut begun) {
             self.abandon(run, program.downloads.iter().copied());
-            return Err(match begun && changes_cells {
-                true => half_done(error),
-                false => error,
+            return Err(if begun && changes_cells {
+                half_done(error)
+            } else {
+                error
             });
         }
         self.idle_polls = 0;

@@ -85,10 +85,12 @@ impl CudaSlots {
         let words = self.spec.words(slot, shape.words).max(1) * shape.count;
         let what = || format!("a host slot for {} lattices", shape.count);
         shape.context.make_current()?;
-        let allocated = match self.spec.is_pageable(slot) {
-            true => HostWords::new(&shape.context, words, HostMemory::Pageable, what)?,
-            false if self.spec.is_whole(slot) => HostWords::unzeroed(&shape.context, words, what)?,
-            false => HostWords::new(&shape.context, words, HostMemory::Pinned, what)?,
+        let allocated = if self.spec.is_pageable(slot) {
+            HostWords::new(&shape.context, words, HostMemory::Pageable, what)?
+        } else if self.spec.is_whole(slot) {
+            HostWords::unzeroed(&shape.context, words, what)?
+        } else {
+            HostWords::new(&shape.context, words, HostMemory::Pinned, what)?
         };
         // Only the thread that owns the engine allocates.
         let _ = region.set(allocated);

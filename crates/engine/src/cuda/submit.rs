@@ -132,10 +132,12 @@ impl CudaEngine {
             ..Run::default()
         };
         self.runs.open.insert(run, open);
-        let threads = match plan.several_issuers {
-            true => Threads::PerIssuer,
-            false if self.has_thread_per_gpu(program, &used) => Threads::PerGpu,
-            false => Threads::Own,
+        let threads = if plan.several_issuers {
+            Threads::PerIssuer
+        } else if self.has_thread_per_gpu(program, &used) {
+            Threads::PerGpu
+        } else {
+            Threads::Own
         };
         let mut submission = Submission {
             run,
@@ -150,9 +152,10 @@ impl CudaEngine {
         if let Err(error) = self.issue_all(&mut submission) {
             // Waits for issued work: no timestamp may be written to freed memory.
             self.abandon(run, program.downloads());
-            return Err(match submission.begun && plan.changes_cells {
-                true => half_done(error),
-                false => error,
+            return Err(if submission.begun && plan.changes_cells {
+                half_done(error)
+            } else {
+                error
             });
         }
         let open = self.runs.open.get_mut(&run).expect("the run was opened");

@@ -123,9 +123,10 @@ impl Frame {
                 .saturating_add(u64::from(digit - b'0'))
         });
         self.remarks.far_generation = generation > MAX_GENERATION;
-        self.generation = match self.remarks.far_generation {
-            true => 0,
-            false => generation,
+        self.generation = if self.remarks.far_generation {
+            0
+        } else {
+            generation
         };
     }
 
@@ -248,9 +249,10 @@ impl Format {
                     None => commented = true,
                 },
                 cells if plaintext::is_row(cells) => {
-                    return Some(match commented {
-                        true => Format::Life105,
-                        false => Format::Plaintext,
+                    return Some(if commented {
+                        Format::Life105
+                    } else {
+                        Format::Plaintext
                     });
                 }
                 _ => return None,

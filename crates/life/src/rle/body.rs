@@ -106,9 +106,10 @@ impl<'a> Cursor<'a> {
             other => return Err((self.at, RleFault::Letter(Shown(other)))),
         };
         self.at += 1;
-        Ok(match self.met.see(state) {
-            true => Letter::Live,
-            false => Letter::Dead,
+        Ok(if self.met.see(state) {
+            Letter::Live
+        } else {
+            Letter::Dead
         })
     }
 

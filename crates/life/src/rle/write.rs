@@ -207,9 +207,10 @@ impl Runs {
         for row in words.chunks_exact(words_per_row) {
             let mut dead_from = 0;
             for (first, end) in LiveRuns::new(row) {
-                match runs.text.is_empty() {
-                    true => runs.rows_before = runs.rows_after,
-                    false => put(&mut runs.text, runs.rows_after, b'$'),
+                if runs.text.is_empty() {
+                    runs.rows_before = runs.rows_after;
+                } else {
+                    put(&mut runs.text, runs.rows_after, b'$');
                 }
                 put(&mut runs.text, first - dead_from, b'b');
                 put(&mut runs.text, end - first, b'o');

@@ -6,9 +6,12 @@ use life::{Lattice, Size};
 /// Left and right exchanged, or top and bottom.
 pub(super) fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
     let (width, height) = (part.size().width(), part.size().height());
-    rearranged(part, part.size(), |x, y| match horizontal {
-        true => (width - 1 - x, y),
-        false => (x, height - 1 - y),
+    rearranged(part, part.size(), |x, y| {
+        if horizontal {
+            (width - 1 - x, y)
+        } else {
+            (x, height - 1 - y)
+        }
     })
 }
 
@@ -16,9 +19,12 @@ pub(super) fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
 pub(super) fn turned(part: &Lattice, clockwise: bool) -> Lattice {
     let (width, height) = (part.size().width(), part.size().height());
     let size = Size::new(height.into(), width.into()).expect("as many cells as before");
-    rearranged(part, size, |x, y| match clockwise {
-        true => (height - 1 - y, x),
-        false => (y, width - 1 - x),
+    rearranged(part, size, |x, y| {
+        if clockwise {
+            (height - 1 - y, x)
+        } else {
+            (y, width - 1 - x)
+        }
     })
 }
 

@@ -79,9 +79,10 @@ fn advance(facts: &RoundFacts) -> Vec<String> {
         .map(|of| format!("{of}{i}"))
         .collect();
     let arguments = format!("{}, {numbers}", buffers.join(", "));
-    let mut calls = match facts.launch.cooperative {
-        true => launch_cooperatively(facts, &buffers),
-        false => launch(facts, facts.symbol(), facts.launch, &arguments),
+    let mut calls = if facts.launch.cooperative {
+        launch_cooperatively(facts, &buffers)
+    } else {
+        launch(facts, facts.symbol(), facts.launch, &arguments)
     };
     if facts.swaps() {
         calls.push(format!("std::swap(cells{i}, next{i});"));

@@ -24,9 +24,10 @@ fn launch(
     if launch.cooperative {
         // `cust` has no name for it.
         let [across, down, _] = launch.grid;
-        let stream = match uses_default_stream(facts) {
-            true => "null_mut()",
-            false => "s.as_inner()",
+        let stream = if uses_default_stream(facts) {
+            "null_mut()"
+        } else {
+            "s.as_inner()"
         };
         return vec![
             format!("cuLaunchCooperativeKernel({name},"),
@@ -116,9 +117,10 @@ impl CodeGenerator for Rust {
             HostMemory::Pinned => format!("LockedBuffer::new(&0u32, {words})?"),
             HostMemory::Pageable => format!("vec![0u32; {words}]"),
         };
-        let host = match facts.batches() {
-            true => format!("let mut host = {host};"),
-            false => format!("host.push({host});"),
+        let host = if facts.batches() {
+            format!("let mut host = {host};")
+        } else {
+            format!("host.push({host});")
         };
         let mut once = Vec::new();
         match facts.streams {
@@ -140,9 +142,10 @@ impl CodeGenerator for Rust {
                 once.push(format!("        {new});"));
             }
             once.push(format!("    {host}"));
-            once.push(match uses_default_stream(facts) {
-                true => "    cuEventCreate(&mut done[i], 0);".into(),
-                false => format!("    done.push({event});"),
+            once.push(if uses_default_stream(facts) {
+                "    cuEventCreate(&mut done[i], 0);".into()
+            } else {
+                format!("    done.push({event});")
             });
             once.push("}".into());
         }

@@ -378,9 +378,10 @@ fn declaration(kernel: &engine::Kernel, symbol: &str) -> String {
         Iteration::Launches => "",
         Iteration::Steps(_) | Iteration::InKernel => ", int",
     };
-    match kernel.cooperative {
-        true => format!("void {symbol}(unsigned*, void*, int, int, unsigned, int);\n"),
-        false => format!("void {symbol}(Launch, unsigned*, {second}int, int, unsigned{steps});\n"),
+    if kernel.cooperative {
+        format!("void {symbol}(unsigned*, void*, int, int, unsigned, int);\n")
+    } else {
+        format!("void {symbol}(Launch, unsigned*, {second}int, int, unsigned{steps});\n")
     }
 }
 

@@ -41,9 +41,12 @@ pub fn mirrored(colour: [f32; 4]) -> [f32; 4] {
     let span = colour[..3].iter().fold(0.0, |most: f32, &c| most.max(c))
         - colour[..3].iter().fold(1.0, |least: f32, &c| least.min(c));
     let kept = (span / 0.2).min(1.0);
-    let pure = light.map(|c| match strongest > 0.0 {
-        true => 1.0 + (c / strongest - 1.0) * kept,
-        false => 1.0,
+    let pure = light.map(|c| {
+        if strongest > 0.0 {
+            1.0 + (c / strongest - 1.0) * kept
+        } else {
+            1.0
+        }
     });
     let most = of_light(pure);
     let made = if wanted <= most {

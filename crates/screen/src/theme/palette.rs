@@ -195,9 +195,10 @@ impl Theme {
             accent: self.accent,
             ..Palette::DARK
         };
-        match self.light {
-            true => dark.map(|colour| bytes(mirrored(floats(colour)))),
-            false => dark,
+        if self.light {
+            dark.map(|colour| bytes(mirrored(floats(colour))))
+        } else {
+            dark
         }
     }
 }

@@ -16,12 +16,11 @@ impl Columns {
     pub(super) fn covered(self, start: f64, end: f64) -> impl Iterator<Item = (usize, f32)> {
         let count = self.count as f32;
         let [start, end] = [start, end].map(|ns| (self.scale.x(ns) - self.left).clamp(-1.0, count));
-        let columns = match end < 0.0 || start >= count {
-            true => 0..0,
-            false => {
-                let first = start.max(0.0) as usize;
-                first..(end.ceil() as usize).clamp(first + 1, self.count)
-            }
+        let columns = if end < 0.0 || start >= count {
+            0..0
+        } else {
+            let first = start.max(0.0) as usize;
+            first..(end.ceil() as usize).clamp(first + 1, self.count)
         };
         columns.map(move |column| {
             let at = column as f32;

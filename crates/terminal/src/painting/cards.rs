@@ -173,18 +173,18 @@ fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns
     for (at, entry) in entries.iter().enumerate() {
         let first = lines.len();
         let mut titles = wrap(&entry.title, columns.saturating_sub(indent)).into_iter();
-        let mut texts = match is_beside {
-            true => {
-                let name = lang::align_left(&entry.name, widest);
-                let title = titles.next().unwrap_or_default();
-                vec![format!("{name}{:GAP$}{title}", "")]
-            }
-            false => wrap(&entry.name, columns),
+        let mut texts = if is_beside {
+            let name = lang::align_left(&entry.name, widest);
+            let title = titles.next().unwrap_or_default();
+            vec![format!("{name}{:GAP$}{title}", "")]
+        } else {
+            wrap(&entry.name, columns)
         };
         texts.extend(titles.map(|title| format!("{:indent$}{title}", "")));
-        let style = match at == selected {
-            true => depth.text(PALETTE.value).reversed(),
-            false => depth.text(PALETTE.value),
+        let style = if at == selected {
+            depth.text(PALETTE.value).reversed()
+        } else {
+            depth.text(PALETTE.value)
         };
         lines.extend(texts.into_iter().map(|text| Line::styled(text, style)));
         if at == selected {
@@ -395,9 +395,10 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         say(&format!("{what}: {value}"), depth.text(PALETTE.value));
     }
     for (what, passed) in &page.checks {
-        let (sign, style) = match passed {
-            true => ("✓", depth.text(PALETTE.running)),
-            false => ("✗", depth.text(PALETTE.failed_text)),
+        let (sign, style) = if *passed {
+            ("✓", depth.text(PALETTE.running))
+        } else {
+            ("✗", depth.text(PALETTE.failed_text))
         };
         say(&format!("{sign} {what}"), style);
     }

@@ -146,9 +146,10 @@ pub(super) fn paint(
     let line = in_line(figures, frame, status, places);
     let room = |state: &str| usize::from(top.width).saturating_sub(lang::columns(state) + 3);
     // The sign alone, where the word would cost one of the most important figures.
-    let state = match important(&line) > room(state) {
-        true => state.split(' ').next().unwrap_or(state),
-        false => state,
+    let state = if important(&line) > room(state) {
+        state.split(' ').next().unwrap_or(state)
+    } else {
+        state
     };
     buffer.set_string(top.x, top.y, format!(" {state} "), style);
     let used = lang::columns(state) as u16 + 3;

@@ -85,9 +85,10 @@ impl PictureCache {
             if !inside && !around[axis] {
                 return None;
             }
-            let (mut from, mut to) = match transform.scale >= 1.0 {
-                true => (middle.floor() as i64, middle.floor() as i64 + 1),
-                false => (at(0.0).floor() as i64, at(1.0).floor() as i64),
+            let (mut from, mut to) = if transform.scale >= 1.0 {
+                (middle.floor() as i64, middle.floor() as i64 + 1)
+            } else {
+                (at(0.0).floor() as i64, at(1.0).floor() as i64)
             };
             if around[axis] {
                 let turns = from.div_euclid(side) * side;

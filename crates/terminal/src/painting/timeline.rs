@@ -82,9 +82,10 @@ impl Contents {
     ) -> Contents {
         let columns = usize::from(columns);
         let head = wrap_parts(&head(screen, has_overlap), columns.saturating_sub(2));
-        let entries = match has_legend {
-            true => legend(screen),
-            false => Vec::new(),
+        let entries = if has_legend {
+            legend(screen)
+        } else {
+            Vec::new()
         };
         let used = head.last().map_or(0, |line| 1 + lang::columns(line));
         let is_legend_beside =

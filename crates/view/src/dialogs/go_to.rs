@@ -48,15 +48,14 @@ impl GoTo {
             }
             let now = cx.frame.status.map_or(0, |status| status.generation);
             // One line, whatever it says: nothing moves.
-            match self.wrong {
-                true => {
-                    let why = RichText::new(tr!("type a whole number"));
-                    ui.label(why.color(cx.palette.accent))
-                }
-                false => ui.label(tr!(
+            if self.wrong {
+                let why = RichText::new(tr!("type a whole number"));
+                ui.label(why.color(cx.palette.accent))
+            } else {
+                ui.label(tr!(
                     "Current generation: {}. A smaller number goes back in time.",
                     grouped(now)
-                )),
+                ))
             };
         });
         stays && !left

@@ -260,27 +260,32 @@ fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not(
     let panel = layout.tiling.rect(9);
     let background = image.pixel(panel.x - 1, panel.y - 1);
     let lost = changed(&image, |x, y| {
-        match panel.contains([f64::from(x), f64::from(y)]) {
-            true => background,
-            false => image.pixel(x, y),
+        if panel.contains([f64::from(x), f64::from(y)]) {
+            background
+        } else {
+            image.pixel(x, y)
         }
     });
     noticed("a panel is gone", &lost);
     // The lab, a quarter of a reduced pixel lower.
     let lab = layout.side_rect(SidePanel::Lab).unwrap();
     let moved = changed(&image, |x, y| {
-        match lab.contains([f64::from(x), f64::from(y)]) && y >= lab.y + 4 {
-            true => image.pixel(x, y - 4),
-            false => image.pixel(x, y),
+        if lab.contains([f64::from(x), f64::from(y)]) && y >= lab.y + 4 {
+            image.pixel(x, y - 4)
+        } else {
+            image.pixel(x, y)
         }
     });
     noticed("the lab has moved", &moved);
     // A figure's place alone.
     let dock = layout.dock.rect().unwrap();
     let figure = |y: u32| y > dock.y + 130 && y < dock.y + 160;
-    let moved = changed(&image, |x, y| match x >= dock.x && figure(y) {
-        true => image.pixel(x, y + 5),
-        false => image.pixel(x, y),
+    let moved = changed(&image, |x, y| {
+        if x >= dock.x && figure(y) {
+            image.pixel(x, y + 5)
+        } else {
+            image.pixel(x, y)
+        }
     });
     noticed("a figure has moved", &moved);
 }

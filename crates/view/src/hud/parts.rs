@@ -97,9 +97,10 @@ pub(crate) fn key_hint(
     let size = galley(painter.palette.label).size();
     let place = Align2::RIGHT_CENTER.anchor_size(right, size);
     let is_over = hit_regions::button(painter, place.expand(4.0 * unit), "", action);
-    let text_colour = match is_over {
-        true => painter.palette.value,
-        false => painter.palette.label,
+    let text_colour = if is_over {
+        painter.palette.value
+    } else {
+        painter.palette.label
     };
     put(painter, right, Align2::RIGHT_CENTER, galley(text_colour));
     place.left()
@@ -119,9 +120,10 @@ pub(crate) fn close_button(
         .layout_no_wrap(text.clone(), font.clone(), painter.palette.value)
         .size();
     let place = Align2::RIGHT_CENTER.anchor_size(right, size + vec2(12.0, 5.0) * unit);
-    let background = match hit_regions::button(painter, place, "", action) {
-        true => painter.palette.raised_pointed,
-        false => painter.palette.raised,
+    let background = if hit_regions::button(painter, place, "", action) {
+        painter.palette.raised_pointed
+    } else {
+        painter.palette.raised
     };
     painter.rect_filled(place, 4.0 * unit, background);
     let text = painter.layout_no_wrap(text, font, painter.palette.value);

@@ -117,15 +117,15 @@ fn with_room(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<(&Figure, bool)>> {
     let mut left = room;
     for (_, is_note, group, figure) in parts {
         let here = &mut kept[group];
-        let (needed, place) = match is_note {
-            false if here.is_empty() => (GROUP + height(figure, false), None),
-            false => (height(figure, false), None),
-            true => {
-                let Some(place) = here.iter().position(|(it, _)| std::ptr::eq(*it, figure)) else {
-                    continue;
-                };
-                (height(figure, true) - height(figure, false), Some(place))
-            }
+        let (needed, place) = if is_note {
+            let Some(place) = here.iter().position(|(it, _)| std::ptr::eq(*it, figure)) else {
+                continue;
+            };
+            (height(figure, true) - height(figure, false), Some(place))
+        } else if here.is_empty() {
+            (GROUP + height(figure, false), None)
+        } else {
+            (height(figure, false), None)
         };
         if needed > left {
             continue;

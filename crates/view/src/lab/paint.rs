@@ -121,17 +121,16 @@ fn paint_said(painter: &ThemedPainter, places: &LabLayout, view: &LabView, over:
     } else {
         let reasons: Vec<String> = refused().map(|it| in_words(it, palette).0).collect();
         let whole = written(&reasons.join("\n"), palette.accent);
-        match whole.elided {
-            false => whole,
-            true => {
-                let names: Vec<String> = refused().map(name_of).collect();
-                let names = names.join(", ");
-                let text = tr!(
-                    "Unavailable: {names}; click one for the reason",
-                    names = names
-                );
-                written(&text, palette.accent)
-            }
+        if whole.elided {
+            let names: Vec<String> = refused().map(name_of).collect();
+            let names = names.join(", ");
+            let text = tr!(
+                "Unavailable: {names}; click one for the reason",
+                names = names
+            );
+            written(&text, palette.accent)
+        } else {
+            whole
         }
     };
     let at = places.said.left_center();

@@ -184,9 +184,10 @@ fn paint_legend(painter: &ThemedPainter, places: &TimelineLayout) {
         .sum::<f32>()
         - apart;
     // Beside the figures it ends where everything ends.
-    let mut x = match places.legend.top() == places.summary.top() {
-        true => (places.legend.right() - wide).max(places.legend.left()),
-        false => places.legend.left(),
+    let mut x = if places.legend.top() == places.summary.top() {
+        (places.legend.right() - wide).max(places.legend.left())
+    } else {
+        places.legend.left()
     };
     for (kind, name) in names {
         let middle = pos2(x + swatch / 2.0, places.legend.center().y);
@@ -465,14 +466,16 @@ fn paint_foot(
     let room = places.foot.width();
     let font = regular(12.5 * places.unit);
     let line = |text: String| painter.layout_no_wrap(text, font.clone(), painter.palette.label);
-    let whole = match has_finding {
-        true => format!("{} · {how}{folds}", drawn_round()),
-        false => how + &folds,
+    let whole = if has_finding {
+        format!("{} · {how}{folds}", drawn_round())
+    } else {
+        how + &folds
     };
     // Only a finding is medians that the drawing may contradict: where room is short, that matters most.
-    let text = match line(whole.clone()).size().x * SMALLEST <= room || !has_finding {
-        true => whole,
-        false => drawn_round().to_owned() + &folds,
+    let text = if line(whole.clone()).size().x * SMALLEST <= room || !has_finding {
+        whole
+    } else {
+        drawn_round().to_owned() + &folds
     };
     let text = fitted(painter, &text, font.clone(), painter.palette.label, room);
     let used = text.size().x + 24.0 * places.unit;

@@ -198,9 +198,10 @@ impl<W: SessionHandle> Handler<W> {
         let wait = move || {
             let (lattice, generation) = copy.recv().ok()?;
             let torus = area == Area::whole(lattice.size());
-            let cells = match torus {
-                true => lattice,
-                false => Arc::new(lattice.part(area.x, area.y, area.size)),
+            let cells = if torus {
+                lattice
+            } else {
+                Arc::new(lattice.part(area.x, area.y, area.size))
             };
             Some(PatternToSave {
                 cells,

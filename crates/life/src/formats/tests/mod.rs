@@ -129,9 +129,10 @@ fn rows_are_drawn_with_whatever_people_draw_them_with() {
     ] {
         let pattern = Pattern::from_text(name, text).unwrap_or_else(|error| panic!("{error}"));
         let cells = trimmed(&tight(&pattern).unwrap());
-        match text.starts_with("ooo") {
-            true => assert_eq!(cells, Some(drawn(&["OOO", "O..", ".O."])), "{text:?}"),
-            false => assert_eq!(cells, glider, "{text:?}"),
+        if text.starts_with("ooo") {
+            assert_eq!(cells, Some(drawn(&["OOO", "O..", ".O."])), "{text:?}");
+        } else {
+            assert_eq!(cells, glider, "{text:?}");
         }
     }
     // Lower-case letters only could also be RLE.
