@@ -58,7 +58,8 @@ pub(super) fn main(
     let done = record(
         &session,
         &mut recorder,
-        (&mut renderer, &options),
+        &mut renderer,
+        &options,
         frames,
         &quit_requested,
     );
@@ -77,7 +78,8 @@ pub(super) fn main(
 fn record(
     session: &Session,
     recorder: &mut Recorder,
-    (renderer, options): (&mut Renderer, &ViewOptions),
+    renderer: &mut Renderer,
+    options: &ViewOptions,
     frames: u64,
     quit_requested: &AtomicBool,
 ) -> Result<()> {

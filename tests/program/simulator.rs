@@ -24,7 +24,8 @@ impl Claims {
     /// A pattern in the middle of a torus is these lattices so many generations later.
     fn pattern(
         &mut self,
-        (file, rule): (&Path, &str),
+        file: &Path,
+        rule: &str,
         torus: [u32; 2],
         generations: u64,
         ends: &[PathBuf],
@@ -302,7 +303,7 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
             for i in 0..=shelf.len() {
                 let end = folder.path().join(&into).join(format!("{i:03}.rle"));
                 let file = &shelf[i % shelf.len()];
-                claims.pattern((file, "B3/S23"), size, generations, &[end]);
+                claims.pattern(file, "B3/S23", size, generations, &[end]);
             }
         }
     }
@@ -334,7 +335,7 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
                      {kernel} --device cpu"
                 ),
             );
-            claims.pattern((&file, rule), torus, generations, &ends);
+            claims.pattern(&file, rule, torus, generations, &ends);
         }
     }
     claims.hold();
@@ -351,7 +352,7 @@ fn size_and_rule_on_the_command_line_hold_against_a_files_own() {
         "--pattern file.rle --size 12x7 --rule B2/S3 --instances 2 -g 4",
     );
     let mut claims = Claims::default();
-    claims.pattern((&file, "B2/S3"), [12, 7], 4, &ends);
+    claims.pattern(&file, "B2/S3", [12, 7], 4, &ends);
     claims.hold();
 }
 

@@ -136,7 +136,7 @@ impl SessionWithLessons {
             if let Some(before) = before {
                 let _ = before.join();
             }
-            run_lesson(lesson, (device, swept), &sender, &wake);
+            run_lesson(lesson, device, swept, &sender, &wake);
         });
         match begun {
             Ok(thread) => self.measuring = Some(thread),
@@ -153,7 +153,8 @@ impl SessionWithLessons {
 /// Measures, and sends the results as long as somebody receives them.
 fn run_lesson(
     lesson: &'static Lesson,
-    (device, swept): (DeviceChoice, SweepSetup),
+    device: DeviceChoice,
+    swept: SweepSetup,
     sender: &Sender<LessonEvent>,
     wake: &Mutex<Wake>,
 ) {

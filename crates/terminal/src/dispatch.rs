@@ -199,7 +199,7 @@ impl<W: SessionHandle> TerminalApp<W> {
     fn zoom(&mut self, factor: f64, at: Option<Position>) {
         if let Some((status, places)) = self.places() {
             let options = &mut self.app.options;
-            TerminalView::zoom(options, factor, at, (&status, &places));
+            TerminalView::zoom(options, factor, at, &status, &places);
         }
     }
 

@@ -220,7 +220,8 @@ mod tests {
             let mut none = Dialogs::default();
             let (output, requests) = paint_over(
                 &context,
-                (&frame, &frame.palette()),
+                &frame,
+                &frame.palette(),
                 place.as_ref(),
                 &mut none,
                 input,

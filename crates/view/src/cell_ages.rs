@@ -27,7 +27,8 @@ const CELLS: u32 = 16;
 /// `None` if they can.
 pub(crate) fn unavailable_reason(
     colour_by: ColourBy,
-    (instances, size): (usize, Size),
+    instances: usize,
+    size: Size,
     transfer: Transfer,
     limits: TextureLimits,
 ) -> Option<String> {
@@ -164,7 +165,8 @@ impl CellAges {
         device: &wgpu::Device,
         words_layout: &wgpu::BindGroupLayout,
         limits: TextureLimits,
-        (instances, size): (usize, Size),
+        instances: usize,
+        size: Size,
     ) -> CellAges {
         let paging = Paging::new(instances, size, limits.side);
         let layout = ages_layout(device);
@@ -201,8 +203,10 @@ impl CellAges {
     /// if none were seen before). Queues the work and does not wait.
     pub(crate) fn update(
         &mut self,
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
-        (bits, pictures): (&TextureArray, &[CachedPicture]),
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        bits: &TextureArray,
+        pictures: &[CachedPicture],
         updates: &[PictureUpdate],
     ) {
         let mut age_updates = vec![AgeUpdate::Keep; self.generations.len()];
@@ -359,7 +363,7 @@ fn pipeline(
         attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2],
     };
     let groups = [Some(words), Some(ages)];
-    quads::pipeline(device, (&shader, "advance"), &groups, &instances, FORMAT)
+    quads::pipeline(device, &shader, "advance", &groups, &instances, FORMAT)
 }
 
 #[cfg(test)]
@@ -398,19 +402,20 @@ mod tests {
         };
         let ask = |instances, side, transfer| {
             let size = Size::new(side, side).unwrap();
-            unavailable_reason(ColourBy::Age, (instances, size), transfer, limits)
+            unavailable_reason(ColourBy::Age, instances, size, transfer, limits)
         };
         assert_eq!(ask(16, 512, Transfer::Bits), None);
         assert_eq!(ask(16, 512, Transfer::Cells), None);
         assert_eq!(ask(1, 16_384, Transfer::Bits), None);
         assert!(ask(2, 16_384, Transfer::Bits).unwrap().contains("1.00 GiB"));
         let tall = Size::new(32, 16_416).unwrap();
-        let tall = unavailable_reason(ColourBy::Age, (1, tall), Transfer::Bits, limits);
+        let tall = unavailable_reason(ColourBy::Age, 1, tall, Transfer::Bits, limits);
         assert!(tall.unwrap().contains("16384 cells"));
         assert!(ask(1, 512, Transfer::View).unwrap().contains("F7"));
         let state = unavailable_reason(
             ColourBy::State,
-            (9, Size::new(65_536, 65_536).unwrap()),
+            9,
+            Size::new(65_536, 65_536).unwrap(),
             Transfer::View,
             limits,
         );
@@ -432,7 +437,7 @@ mod tests {
             ] {
                 let size = Size::new(sides[0], sides[1]).unwrap();
                 let why =
-                    unavailable_reason(ColourBy::Age, (instances, size), transfer, limits).unwrap();
+                    unavailable_reason(ColourBy::Age, instances, size, transfer, limits).unwrap();
                 assert!(why.contains("年龄") && !why.contains("colours"), "{why}");
             }
         });

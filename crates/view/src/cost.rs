@@ -35,10 +35,11 @@ fn panels() {
             ..Default::default()
         };
         let mut panels = Panels::new(&gpu.device, &gpu.queue, format, limits);
-        let of = (lattices.len(), size);
+        let count = lattices.len();
         let next: Vec<_> = lattices.iter().cloned().map(|it| aged(it, 1)).collect();
         let kinds = [lattices, next];
-        panels.update(of, &FixturePictures::bits(&kinds[0]), None, colour_by);
+        let pictures = FixturePictures::bits(&kinds[0]);
+        panels.update(count, size, &pictures, None, colour_by);
         let mut camera = Camera::default();
         if zoom > 1.0 {
             camera.zoom(zoom, size, [panel; 2]);
@@ -51,17 +52,13 @@ fn panels() {
                 if updates {
                     generation += 1;
                     let lattices = &kinds[generation as usize % 2];
-                    panels.update(
-                        of,
-                        &FixturePictures::of(lattices, generation),
-                        None,
-                        colour_by,
-                    );
+                    let pictures = FixturePictures::of(lattices, generation);
+                    panels.update(count, size, &pictures, None, colour_by);
                 }
                 panels.prepare(&PanelsInput {
                     pixels: [800, 800],
                     tiling: Tiling {
-                        count: of.0,
+                        count,
                         columns,
                         panel: [panel; 2],
                         origin: [1, 2],

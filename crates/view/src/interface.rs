@@ -90,7 +90,8 @@ fn is_cacheable(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
 impl CachedUi {
     /// Caches a painted interface; `again` is egui's repaint delay.
     pub(super) fn new(
-        (sources, place): (Option<CacheKey>, Option<(WindowLayout, ViewTransform)>),
+        sources: Option<CacheKey>,
+        place: Option<(WindowLayout, ViewTransform)>,
         again: Duration,
         meshes: Vec<egui::ClippedPrimitive>,
         platform: &egui::PlatformOutput,

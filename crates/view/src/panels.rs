@@ -152,7 +152,7 @@ impl Panels {
             ],
         };
         let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
-            quads::pipeline(device, (&shader, entry), groups, &instances, format)
+            quads::pipeline(device, &shader, entry, groups, &instances, format)
         };
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
@@ -195,7 +195,8 @@ impl Panels {
     /// from the first call that says so on.
     pub(crate) fn update(
         &mut self,
-        (instances, size): (usize, Size),
+        instances: usize,
+        size: Size,
         source: &dyn PictureSource,
         only: Option<usize>,
         colour_by: ColourBy,
@@ -205,10 +206,12 @@ impl Panels {
             _ => {
                 self.cell_ages = None;
                 PictureCache::new(
-                    (&self.device, &self.queue),
+                    &self.device,
+                    &self.queue,
                     self.layouts.clone(),
                     self.limits,
-                    (instances, size),
+                    instances,
+                    size,
                 )
             }
         };
@@ -231,8 +234,14 @@ impl Panels {
         let everything: Vec<PictureUpdate>;
         let known = self.cell_ages.is_some();
         let cell_ages = self.cell_ages.get_or_insert_with(|| {
-            let of = (cache.pictures.len(), cache.size);
-            CellAges::new(&self.device, &self.layouts[0], self.limits, of)
+            let count = cache.pictures.len();
+            CellAges::new(
+                &self.device,
+                &self.layouts[0],
+                self.limits,
+                count,
+                cache.size,
+            )
         });
         let updates = if known {
             &cache.updates
@@ -240,11 +249,7 @@ impl Panels {
             everything = cache.everything();
             &everything
         };
-        cell_ages.update(
-            (&self.device, &self.queue),
-            (&bits, &cache.pictures),
-            updates,
-        );
+        cell_ages.update(&self.device, &self.queue, &bits, &cache.pictures, updates);
         cache.bits = Some(bits);
     }
 
@@ -287,7 +292,7 @@ impl Panels {
                 for (instance, picture) in cache.pictures.iter().enumerate() {
                     let (of, corner) = cell_ages.place(instance);
                     if of == page && matches!(picture, CachedPicture::Bits) && drawn(instance) {
-                        for mut panel in panel(placing, cache.size, (instance, 0), picture) {
+                        for mut panel in panel(placing, cache.size, instance, 0, picture) {
                             panel.texels = corner;
                             if placing.options.invert {
                                 panel.tint = mirrored(panel.tint);
@@ -318,8 +323,8 @@ impl Panels {
                         _ => continue,
                     };
                     if layers.contains(&layer) && drawn(instance) && !with_ages {
-                        let of = (instance, layer - layers.start);
-                        panels.extend(panel(placing, cache.size, of, picture));
+                        let layer = layer - layers.start;
+                        panels.extend(panel(placing, cache.size, instance, layer, picture));
                     }
                 }
                 // A view holds a part of the lattice alone.
@@ -382,7 +387,8 @@ const AGES: usize = 2;
 fn panel<'a>(
     placing: &'a PanelsInput<'_>,
     size: Size,
-    (instance, layer): (usize, usize),
+    instance: usize,
+    layer: usize,
     picture: &'a CachedPicture,
 ) -> impl Iterator<Item = PanelInstance> + 'a {
     let place = placing.only.map_or(instance, |_| 0);
@@ -398,7 +404,7 @@ fn panel<'a>(
             width: piece.sides[0],
             height: piece.sides[1],
         };
-        let mut drawn = panel_instance(placing, (instance, layer), (rect, piece.transform, lines));
+        let mut drawn = panel_instance(placing, instance, layer, rect, piece.transform, lines);
         if let CachedPicture::View { region, .. } = picture {
             drawn.through(*region, piece.transform, size);
         }
@@ -407,14 +413,21 @@ fn panel<'a>(
 }
 
 fn minimap(placing: &PanelsInput<'_>, minimaps: &Minimap, layer: usize) -> PanelInstance {
-    let place = (minimaps.rect, minimaps.transform, 0.0);
-    panel_instance(placing, (minimaps.instance, layer), place)
+    let Minimap {
+        instance,
+        rect,
+        transform,
+    } = *minimaps;
+    panel_instance(placing, instance, layer, rect, transform, 0.0)
 }
 
 fn panel_instance(
     placing: &PanelsInput<'_>,
-    (instance, layer): (usize, usize),
-    (rect, transform, lines): (PixelRect, ViewTransform, f32),
+    instance: usize,
+    layer: usize,
+    rect: PixelRect,
+    transform: ViewTransform,
+    lines: f32,
 ) -> PanelInstance {
     let mut tint = tint(instance);
     tint[3] = if theme(placing.options.theme).tinted {

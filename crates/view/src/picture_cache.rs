@@ -64,10 +64,12 @@ pub(crate) struct PictureCache {
 impl PictureCache {
     /// For so many lattices of one size; `bind_layouts` are for words and for densities.
     pub(crate) fn new(
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
         bind_layouts: [wgpu::BindGroupLayout; 2],
         limits: TextureLimits,
-        (instances, size): (usize, Size),
+        instances: usize,
+        size: Size,
     ) -> PictureCache {
         PictureCache {
             device: device.clone(),

@@ -63,7 +63,7 @@ fn draw_all(
     let limits = limits(texture_limits(&gpu.device.limits()));
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
     for pictures in rounds {
-        panels.update((count, size), *pictures, only, options.colour_by);
+        panels.update(count, size, *pictures, only, options.colour_by);
     }
     let lines = count.div_ceil(columns) as u32;
     let pixels = [(panel[0] + 3) * columns as u32, (panel[1] + 3) * lines];
@@ -620,7 +620,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
                 2 + (panel[1] + 3) * (instance as u32 / 3),
             ];
             for (x, y) in (0..panel[0]).flat_map(|x| (0..panel[1]).map(move |y| (x, y))) {
-                let want = ages.colour(&now[instance], (transform, [x, y]), instance, &options);
+                let want = ages.colour(&now[instance], transform, [x, y], instance, &options);
                 let have = image.pixel(corner[0] + x, corner[1] + y).map(f64::from);
                 assert!(
                     (0..3).all(|c| (want[c] - have[c]).abs() < 1.1),

@@ -22,7 +22,8 @@ pub(crate) fn shader(device: &wgpu::Device, source: &str) -> wgpu::ShaderModule 
 /// Draws a strip of two triangles an instance, from `corner` to the fragment stage of this name.
 pub(crate) fn pipeline(
     device: &wgpu::Device,
-    (shader, fragment): (&wgpu::ShaderModule, &str),
+    shader: &wgpu::ShaderModule,
+    fragment: &str,
     groups: &[Option<&wgpu::BindGroupLayout>],
     instances: &InstanceBuffer<'_>,
     format: wgpu::TextureFormat,

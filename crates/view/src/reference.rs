@@ -194,7 +194,8 @@ impl ReferenceAges {
     pub(crate) fn colour(
         &self,
         lattice: &Lattice,
-        (transform, pixel): (ViewTransform, [u32; 2]),
+        transform: ViewTransform,
+        pixel: [u32; 2],
         instance: usize,
         options: &ViewOptions,
     ) -> [f64; 3] {

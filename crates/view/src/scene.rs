@@ -116,8 +116,8 @@ impl Frame<'_> {
             return Ok(ColourBy::State);
         };
         let mode = self.options.colour_by;
-        let of = (status.instances, status.size);
-        unavailable_reason(mode, of, status.transfer, limits).map_or(Ok(mode), Err)
+        unavailable_reason(mode, status.instances, status.size, status.transfer, limits)
+            .map_or(Ok(mode), Err)
     }
 
     /// Where everything stands, and what the leading panel will show when no camera glides any
@@ -268,9 +268,9 @@ impl Scene {
         };
         validate_instance_count(status.instances, self.limits)?;
         let colour_by = frame.colour_by(self.limits).unwrap_or_default();
-        let of = (status.instances, status.size);
+        let only = frame.single_instance();
         self.panels
-            .update(of, source, frame.single_instance(), colour_by);
+            .update(status.instances, status.size, source, only, colour_by);
         Ok(())
     }
 
@@ -393,7 +393,7 @@ impl Scene {
         let context = &self.interface.context;
         let focused = input.focused;
         let (mut output, requests) =
-            paint_over(context, (frame, &palette), place.as_ref(), dialogs, input);
+            paint_over(context, frame, &palette, place.as_ref(), dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
@@ -401,7 +401,7 @@ impl Scene {
         let platform = output.platform_output;
         let sources = CacheKey::of(frame, dialogs, focused);
         Paint {
-            painted: CachedUi::new((sources, place), again, meshes, &platform),
+            painted: CachedUi::new(sources, place, again, meshes, &platform),
             requests,
             platform,
             again,
@@ -446,7 +446,8 @@ pub(crate) fn context() -> egui::Context {
 /// its unit; what was asked for meanwhile.
 pub(crate) fn paint_over(
     context: &egui::Context,
-    (frame, palette): (&Frame<'_>, &Palette<egui::Color32>),
+    frame: &Frame<'_>,
+    palette: &Palette<egui::Color32>,
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
     mut input: egui::RawInput,

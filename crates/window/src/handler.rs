@@ -120,7 +120,8 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn new(
         options: WindowOptions,
         started: Receiver<anyhow::Result<W>>,
-        (wake_pending, quit_requested): (Arc<AtomicBool>, Arc<AtomicBool>),
+        wake_pending: Arc<AtomicBool>,
+        quit_requested: Arc<AtomicBool>,
         display: OwnedDisplayHandle,
         wake: Wake,
         emergency_save: Arc<EmergencySave>,

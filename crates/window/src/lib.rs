@@ -118,11 +118,11 @@ pub fn run<W: SessionHandle>(
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
     let done = waker(&event_loop, &wake_pending);
-    let wakes = (wake_pending, quit_requested);
     let mut handler = handler::Handler::new(
         options,
         started,
-        wakes,
+        wake_pending,
+        quit_requested,
         display,
         done,
         emergency_save.clone(),

@@ -8,10 +8,10 @@ use crate::Measure;
 /// and is replaced.
 pub(super) fn measure(bits: &BitRows, before: &mut [u32]) -> Measure {
     let size = bits.size();
-    let row = (size.words_per_row(), size.last_word_mask());
+    let (per_row, mask) = (size.words_per_row(), size.last_word_mask());
     vector::vectorize(
         #[inline(always)]
-        move || measure_rows(bits.words(), bits.stride(), row, before),
+        move || measure_rows(bits.words(), bits.stride(), per_row, mask, before),
     )
 }
 
@@ -21,7 +21,8 @@ pub(super) fn measure(bits: &BitRows, before: &mut [u32]) -> Measure {
 fn measure_rows(
     words: &[u32],
     stride: usize,
-    (per_row, mask): (usize, u32),
+    per_row: usize,
+    mask: u32,
     before: &mut [u32],
 ) -> Measure {
     let mut sum = Measure::default();

@@ -313,8 +313,10 @@ impl Gpu {
             context::synchronize()?;
             copy_rows(
                 stream,
-                (larger.as_device_ptr().as_raw(), words),
-                (smaller.as_device_ptr().as_raw(), *pitch),
+                larger.as_device_ptr().as_raw(),
+                words,
+                smaller.as_device_ptr().as_raw(),
+                *pitch,
                 group.count,
             )?;
             context::synchronize()?;
@@ -480,8 +482,10 @@ fn uninitialized<T: cust::memory::DeviceCopy>(
 /// Copies rows to longer rows on the device. Each side is an address and a pitch in words.
 fn copy_rows(
     stream: sys::CUstream,
-    (to, to_pitch): (sys::CUdeviceptr, usize),
-    (from, from_pitch): (sys::CUdeviceptr, usize),
+    to: sys::CUdeviceptr,
+    to_pitch: usize,
+    from: sys::CUdeviceptr,
+    from_pitch: usize,
     rows: usize,
 ) -> Result<()> {
     let copy = sys::CUDA_MEMCPY2D {

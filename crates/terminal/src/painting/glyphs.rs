@@ -113,7 +113,7 @@ impl Paint<'_> {
                 let (symbol, style) = if self.dots.ascii {
                     ascii(shade(x, y), shade(x, y + 1))
                 } else if self.dots == Dots::BRAILLE {
-                    self.braille(|dx, dy| shade(x + dx, y + dy), (x, y), &ramp)
+                    self.braille(|dx, dy| shade(x + dx, y + dy), x, y, &ramp)
                 } else {
                     self.blocks(shade(x, y), shade(x, y + 1), &ramp)
                 };
@@ -166,7 +166,8 @@ impl Paint<'_> {
     fn braille(
         &self,
         shade: impl Fn(u32, u32) -> Option<f32>,
-        (x, y): (u32, u32),
+        x: u32,
+        y: u32,
         ramp: &[Color; 9],
     ) -> (char, Style) {
         const BITS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];

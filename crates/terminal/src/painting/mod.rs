@@ -126,8 +126,7 @@ impl TerminalView {
         } else if let (Some(status), Some(places)) = (frame.status, places(frame, area)) {
             self.paint_panels(frame, status, &places, buffer);
             if let Some((contents, place)) = &places.timeline {
-                let place = (contents, *place);
-                timeline::paint(frame.screen, status, self.depth, place, buffer);
+                timeline::paint(frame.screen, status, self.depth, contents, *place, buffer);
             }
             hud::paint(self.depth, frame, status, &places, buffer);
             let body = Rect {
@@ -147,7 +146,8 @@ impl TerminalView {
         options: &mut ViewOptions,
         factor: f64,
         at: Option<Position>,
-        (status, places): (&Status, &TerminalLayout),
+        status: &Status,
+        places: &TerminalLayout,
     ) {
         let pixels = Dots::PIXELS.of(places.panel);
         match at.map(|at| places.panel_at(at).map(|panel| (at, panel.rect))) {

@@ -237,7 +237,7 @@ fn a_zoomed_panel_goes_around_the_torus() {
             let paint = |pan: [u32; 2], lattice: &Lattice| {
                 let mut view = view();
                 let places = view.places(&status, area).unwrap();
-                TerminalView::zoom(&mut view.options, zoom, None, (&status, &places));
+                TerminalView::zoom(&mut view.options, zoom, None, &status, &places);
                 let [x, y] = pan.map(|pixels| -(pixels as i32));
                 TerminalView::pan_by_characters(&mut view.options, [x, y / 2], &status, &places);
                 let plan = view.request(&status, area).unwrap();

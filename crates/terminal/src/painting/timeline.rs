@@ -69,13 +69,15 @@ impl Contents {
             (false, false, false),
         ];
         let mut attempts = attempts.into_iter().map(|(both, overlap, legend)| {
-            Contents::with((both, overlap, legend), screen, lanes, columns)
+            Contents::with(both, overlap, legend, screen, lanes, columns)
         });
         attempts.find(|contents| contents.min_height() <= most)
     }
 
     fn with(
-        (has_both, has_overlap, has_legend): (bool, bool, bool),
+        has_both: bool,
+        has_overlap: bool,
+        has_legend: bool,
         screen: &Screen,
         lanes: usize,
         columns: u16,
@@ -213,7 +215,8 @@ pub(super) fn paint(
     screen: &Screen,
     status: &Status,
     depth: ColourDepth,
-    (contents, place): (&Contents, Rect),
+    contents: &Contents,
+    place: Rect,
     buffer: &mut Buffer,
 ) {
     let mut y = place.y;
@@ -227,11 +230,11 @@ pub(super) fn paint(
     if contents.is_legend_beside {
         let entries: Vec<Entry> = entries.cloned().collect();
         let x = place.right() - width_of(&entries) as u16;
-        paint_legend(&entries, depth, (x, y - 1), buffer);
+        paint_legend(&entries, depth, x, y - 1, buffer);
     } else {
         foot -= contents.legend.len() as u16;
         for (below, line) in (foot..).zip(&contents.legend) {
-            paint_legend(line, depth, (place.x + 1, below), buffer);
+            paint_legend(line, depth, place.x + 1, below, buffer);
         }
     }
     let Some(chart) = &screen.round else { return };
@@ -332,7 +335,7 @@ fn colour(kind: BarKind, depth: ColourDepth) -> Style {
     depth.text(kind.colour(&PALETTE))
 }
 
-fn paint_legend(entries: &[Entry], depth: ColourDepth, (x, y): (u16, u16), buffer: &mut Buffer) {
+fn paint_legend(entries: &[Entry], depth: ColourDepth, x: u16, y: u16, buffer: &mut Buffer) {
     let mut x = x;
     for (kind, text) in entries {
         let style = kind.map_or(depth.text(PALETTE.label), |kind| colour(kind, depth));

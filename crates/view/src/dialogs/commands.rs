@@ -48,7 +48,7 @@ impl Commands {
     ) -> bool {
         let unit = cx.unit;
         let mut stays = true;
-        let left = style::dialog(context, cx, ("commands", Some(0.08), 660.0), |ui| {
+        let left = style::dialog(context, cx, "commands", Some(0.08), 660.0, |ui| {
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type a command"));
             let field = field
                 .desired_width(f32::INFINITY)

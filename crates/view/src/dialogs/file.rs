@@ -87,7 +87,7 @@ impl FileDialog {
         cx: DialogContext<'_>,
         requests: &mut Vec<UiRequest>,
     ) -> bool {
-        let left = style::dialog(context, cx, ("file", Some(0.08), 560.0), |ui| {
+        let left = style::dialog(context, cx, "file", Some(0.08), 560.0, |ui| {
             let (heading, hint, button) = match self.task {
                 FileTask::Save => (
                     tr!("Save to"),

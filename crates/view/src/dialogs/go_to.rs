@@ -26,7 +26,7 @@ impl GoTo {
         requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
-        let left = style::dialog(context, cx, ("go to", Some(0.12), 360.0), |ui| {
+        let left = style::dialog(context, cx, "go to", Some(0.12), 360.0, |ui| {
             style::heading(ui, tr!("Run to generation"));
             // Before the field sees it: it would lose its focus.
             let entered = ui.input_mut(|input| self.up_to_enter(&mut input.events));

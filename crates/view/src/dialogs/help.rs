@@ -49,7 +49,7 @@ impl Help {
     ) -> bool {
         let unit = cx.unit;
         let mut clicked = None;
-        let left = style::dialog(context, cx, ("help", Some(0.03), WIDTH), |ui| {
+        let left = style::dialog(context, cx, "help", Some(0.03), WIDTH, |ui| {
             style::heading(ui, tr!("Keyboard shortcuts"));
             let hint = tr!("Search: click here and type");
             let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
@@ -65,7 +65,7 @@ impl Help {
             let width = ui.available_width() - ui.spacing().scroll.bar_width;
             let columns = |typed: &str| {
                 let context = cx.frame.context();
-                Columns::new((ui.painter(), cx.palette), typed, &context, width, unit)
+                Columns::new(ui.painter(), cx.palette, typed, &context, width, unit)
             };
             let everything = columns("");
             let height = everything.height.min(room);
@@ -132,7 +132,8 @@ struct Columns {
 impl Columns {
     /// The rows that have every typed word.
     fn new(
-        (painter, palette): (&Painter, &Palette<Color32>),
+        painter: &Painter,
+        palette: &Palette<Color32>,
         typed: &str,
         context: &Context<'_>,
         width: f32,
@@ -280,8 +281,9 @@ mod tests {
                 has_pending_requests: false,
                 toggles: Toggles::default(),
             };
-            let painter = (ui.painter(), &Palette::DARK.map(opaque));
-            columns = Some(Columns::new(painter, typed, &context, width, 1.0));
+            let palette = Palette::DARK.map(opaque);
+            let laid_out = Columns::new(ui.painter(), &palette, typed, &context, width, 1.0);
+            columns = Some(laid_out);
         });
         output.drop_without_applying_deltas();
         columns.unwrap()

@@ -55,7 +55,7 @@ impl Menu {
         }
         let entered = presses(Key::Enter) > 0;
         let mut stays = true;
-        let left = style::dialog(context, cx, ("menu", Some(0.06), 720.0), |ui| {
+        let left = style::dialog(context, cx, "menu", Some(0.06), 720.0, |ui| {
             style::with_close_button(ui, |ui| {
                 ui.with_layout(
                     Layout::left_to_right(Align::Min).with_main_wrap(true),

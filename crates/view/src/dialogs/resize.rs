@@ -28,7 +28,7 @@ impl ResizeDialog {
         requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
-        let left = style::dialog(context, cx, ("resize", Some(0.12), 620.0), |ui| {
+        let left = style::dialog(context, cx, "resize", Some(0.12), 620.0, |ui| {
             style::heading(ui, tr!("Resize lattices?"));
             ui.label(&self.why);
             ui.label(tr!(

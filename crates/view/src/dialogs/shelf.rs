@@ -63,7 +63,7 @@ impl Shelf {
     ) -> bool {
         let (unit, screen) = (cx.unit, cx.screen);
         let mut stays = true;
-        let left = style::dialog(context, cx, ("shelf", None, 1080.0), |ui| {
+        let left = style::dialog(context, cx, "shelf", None, 1080.0, |ui| {
             let width = ui.available_width();
             let heading = tr!("Patterns: click one to take it, then click a panel to place it");
             style::heading(ui, heading);

@@ -18,7 +18,9 @@ use screen::theme::Palette;
 pub(super) fn dialog(
     context: &egui::Context,
     cx: DialogContext<'_>,
-    (name, top, width): (&str, Option<f32>, f32),
+    name: &str,
+    top: Option<f32>,
+    width: f32,
     contents: impl FnOnce(&mut Ui),
 ) -> bool {
     let id = Id::unique(name);

@@ -177,7 +177,8 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
         let frame = set.frame();
         let (mut output, _) = paint_over(
             context,
-            (&frame, &palette),
+            &frame,
+            &palette,
             place.as_ref(),
             &mut dialogs,
             input,

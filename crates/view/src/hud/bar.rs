@@ -42,7 +42,7 @@ pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Fi
         Rect::from_min_size(inside.min + at, size)
     };
     let state = place((0, 0), 1);
-    parts::state(painter, state, unit, (figures.state, ""), 30.0 * unit);
+    parts::state(painter, state, unit, figures.state, "", 30.0 * unit);
     let sign = state.right_center() - vec2(20.0 * unit, 0.0);
     parts::menu(
         painter,

@@ -67,13 +67,7 @@ pub(crate) fn paint(
         Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),
         Dock::Bar(rect) => bar::paint(painter, rect_of(rect), layout.unit, &figures),
         Dock::Strip(rect) => {
-            presenting::paint(
-                painter,
-                rect_of(rect),
-                layout.unit,
-                (frame, status),
-                &figures,
-            );
+            presenting::paint(painter, rect_of(rect), layout.unit, frame, status, &figures);
         }
     }
     if let Some(rect) = layout.toolbar {

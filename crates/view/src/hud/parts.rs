@@ -15,7 +15,8 @@ pub(super) fn state(
     painter: &ThemedPainter,
     rect: Rect,
     unit: f32,
-    (state, pace): (RunState, &str),
+    state: RunState,
+    pace: &str,
     free: f32,
 ) {
     let palette = &painter.palette;

@@ -30,7 +30,8 @@ pub(super) fn paint(
     painter: &ThemedPainter,
     rect: Rect,
     unit: f32,
-    (frame, status): (&Frame<'_>, &Status),
+    frame: &Frame<'_>,
+    status: &Status,
     figures: &Figures,
 ) {
     let unit = unit.min(rect.height() / HEIGHT);

@@ -57,7 +57,7 @@ fn paint_figures(
     figures: &Figures,
 ) -> f32 {
     let state = Rect::from_min_size(inside.min, vec2(inside.width(), STATE * unit));
-    parts::state(painter, state, unit, (figures.state, &figures.pace), 0.0);
+    parts::state(painter, state, unit, figures.state, &figures.pace, 0.0);
     let mut y = state.bottom() + 12.0 * unit;
     if y + LEAD * unit > bottom {
         return y;

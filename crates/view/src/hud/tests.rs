@@ -90,7 +90,7 @@ pub(crate) fn each_with(
     timeline: impl Fn([u32; 2]) -> TimelineView,
     check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
-    each_frame(status, options, timeline, (None, drawing()), check);
+    each_frame(status, options, timeline, None, drawing(), check);
 }
 
 /// The same, with a lesson and everything beside it.
@@ -104,7 +104,8 @@ pub(crate) fn each_lesson(
         status,
         options,
         |_| TimelineView::default(),
-        (Some(lesson), drawing()),
+        Some(lesson),
+        drawing(),
         check,
     );
 }
@@ -113,7 +114,8 @@ pub(crate) fn each_frame(
     status: &Status,
     options: &ViewOptions,
     timeline: impl Fn([u32; 2]) -> TimelineView,
-    (lesson, drawing): (Option<&LessonScreen>, Drawing),
+    lesson: Option<&LessonScreen>,
+    drawing: Drawing,
     mut check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
     let lab = LabView::default();
@@ -321,12 +323,12 @@ fn says_once(status: &Status, what: &str) {
         let mut seen = 0;
         let mut view = TimelineView::default();
         view.update(&Timed(16));
-        let shown = (None, Drawing::default());
         each_frame(
             &status,
             &options,
             |_| view.clone(),
-            shown,
+            None,
+            Drawing::default(),
             |frame, shapes| {
                 let (layout, _) = frame.layout().unwrap();
                 let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
@@ -416,10 +418,10 @@ fn the_keys_named_at_a_side_panel_s_title_are_buttons() {
         };
         let frame = frame.composed();
         let (context, place) = (context(), frame.layout());
-        let shown = (&frame, &frame.palette());
+        let palette = frame.palette();
         let mut none = Dialogs::default();
         let input = egui::RawInput::default();
-        let (output, _) = paint_over(&context, shown, place.as_ref(), &mut none, input);
+        let (output, _) = paint_over(&context, &frame, &palette, place.as_ref(), &mut none, input);
         output.drop_without_applying_deltas();
         let side = place.unwrap().0.side_rect(panel).map(rect_of).unwrap();
         let buttons = hit_regions::buttons(&context);

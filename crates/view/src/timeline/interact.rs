@@ -35,7 +35,7 @@ impl TimelineView {
             return false;
         };
         let scale = self.scale(places.lanes);
-        super::sm_map::hit_test(pos(at), &places, status, (chart, scale)).is_some()
+        super::sm_map::hit_test(pos(at), &places, status, chart, scale).is_some()
     }
 
     /// Closer by a factor, about this point.

@@ -52,10 +52,11 @@ pub(crate) fn paint(
             painter,
             &places,
             status,
-            (chart, timeline.scale(places.lanes)),
+            chart,
+            timeline.scale(places.lanes),
         );
         let has_finding = frame.screen.finding.is_some();
-        paint_foot(painter, &places, (status, has_finding), folded);
+        paint_foot(painter, &places, status, has_finding, folded);
     }
     tip::paint(painter, frame, &places);
 }
@@ -277,19 +278,20 @@ fn paint_bars(
     let palette = &painter.palette;
     let host = places.host.y_range();
     let edges = (host.min, host.max);
-    add_bars((&mut mesh, palette), places, scale, edges, &chart.host);
+    add_bars(&mut mesh, palette, places, scale, edges, &chart.host);
     for row in 0..rows.count() {
         let lanes = &chart.lanes[rows.lanes_of(row)];
         if let [lane] = lanes {
             add_bars(
-                (&mut mesh, palette),
+                &mut mesh,
+                palette,
                 places,
                 scale,
                 rows.edges(row),
                 &lane.bars,
             );
         } else {
-            add_folded((&mut mesh, palette), places, scale, rows.edges(row), lanes);
+            add_folded(&mut mesh, palette, places, scale, rows.edges(row), lanes);
         }
     }
     painter.add(Shape::mesh(mesh));
@@ -313,7 +315,8 @@ pub(super) fn bar_rect(
 }
 
 fn add_bars(
-    (mesh, palette): (&mut Mesh, &Palette<Color32>),
+    mesh: &mut Mesh,
+    palette: &Palette<Color32>,
     places: &TimelineLayout,
     scale: TimeScale,
     edges: (f32, f32),
@@ -336,7 +339,8 @@ fn add_bars(
 }
 
 fn add_folded(
-    (mesh, palette): (&mut Mesh, &Palette<Color32>),
+    mesh: &mut Mesh,
+    palette: &Palette<Color32>,
     places: &TimelineLayout,
     scale: TimeScale,
     (top, bottom): (f32, f32),
@@ -443,7 +447,8 @@ fn paint_nothing_yet(painter: &ThemedPainter, places: &TimelineLayout) -> usize 
 fn paint_foot(
     painter: &ThemedPainter,
     places: &TimelineLayout,
-    (status, has_finding): (&Status, bool),
+    status: &Status,
+    has_finding: bool,
     folded: usize,
 ) {
     let how = if status.engine == "cpu" {

@@ -42,7 +42,8 @@ pub(super) fn paint(
     painter: &ThemedPainter,
     places: &TimelineLayout,
     status: &Status,
-    (chart, scale): (Option<&Chart>, TimeScale),
+    chart: Option<&Chart>,
+    scale: TimeScale,
 ) {
     let Some((map, head)) = places.map else {
         return;
@@ -53,12 +54,13 @@ pub(super) fn paint(
     let blocks = chart.map_or(&nothing, |chart| &chart.blocks);
     let count = blocks.count(sm_count(status));
     let rows = rows_of(map, count, places.unit);
-    paint_head(painter, places, head, status, (blocks, count, rows.folded));
+    paint_head(painter, places, head, status, blocks, count, rows.folded);
     paint_names(painter, places, status.engine, rows);
     let mut mesh = Mesh::default();
     for row in 0..rows.count() {
         add_row(
-            (&mut mesh, &painter.palette),
+            &mut mesh,
+            &painter.palette,
             places,
             scale,
             rows,
@@ -95,7 +97,9 @@ fn paint_head(
     places: &TimelineLayout,
     head: Rect,
     status: &Status,
-    (blocks, count, folded): (&BlockMap, usize, usize),
+    blocks: &BlockMap,
+    count: usize,
+    folded: usize,
 ) {
     let unit = places.unit;
     // The legend takes what it needs, from the right.
@@ -207,7 +211,8 @@ fn track_edges((top, bottom): (f32, f32), unit: &SmTimeline, track: u16) -> Opti
 }
 
 fn add_row(
-    (mesh, palette): (&mut Mesh, &Palette<Color32>),
+    mesh: &mut Mesh,
+    palette: &Palette<Color32>,
     places: &TimelineLayout,
     scale: TimeScale,
     rows: Rows,
@@ -259,7 +264,8 @@ pub(super) fn hit_test(
     at: Pos2,
     places: &TimelineLayout,
     status: &Status,
-    (chart, scale): (&Chart, TimeScale),
+    chart: &Chart,
+    scale: TimeScale,
 ) -> Option<(Rect, Vec<String>)> {
     let (map, _) = places.map?;
     if !map.contains(at) {

@@ -197,7 +197,8 @@ fn a_window_too_small_for_it_says_so() {
         &status,
         &shown(),
         timeline,
-        (None, drawing),
+        None,
+        drawing,
         |frame, shapes| {
             let (layout, _) = frame.layout().unwrap();
             let sentence =

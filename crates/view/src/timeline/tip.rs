@@ -44,7 +44,7 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
         let scale = timeline.scale(places.lanes);
         let block = frame
             .status
-            .and_then(|status| sm_map::hit_test(at, places, status, (chart, scale)));
+            .and_then(|status| sm_map::hit_test(at, places, status, chart, scale));
         if let Some((rect, lines)) = block {
             paint_outline(painter, rect, places.unit);
             lines

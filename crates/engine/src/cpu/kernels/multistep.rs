@@ -122,16 +122,16 @@ impl Work for Pass<'_> {
                         part,
                         left,
                     };
-                    let buffers = (&mut *wrapped, &mut *beyond);
+                    let (wrapped, beyond) = (&mut *wrapped, &mut *beyond);
                     if self.rule == Rule::LIFE {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.sweep_tile(logic, Life, tile, buffers),
+                            |logic| self.sweep_tile(logic, Life, tile, wrapped, beyond),
                         );
                     } else {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.sweep_tile(logic, any, tile, buffers),
+                            |logic| self.sweep_tile(logic, any, tile, wrapped, beyond),
                         );
                     }
                 }
@@ -176,7 +176,8 @@ impl Pass<'_> {
         logic: L,
         rule: impl Next<L>,
         tile: Tile<L>,
-        (wrapped, beyond): (&mut [Lanes], &mut [Lanes]),
+        wrapped: &mut [Lanes],
+        beyond: &mut [Lanes],
     ) {
         let (ring, across, last) = (self.is_ring(), self.from.across(), self.generations);
         let Tile { pairs, part, left } = tile;
@@ -213,7 +214,7 @@ impl Pass<'_> {
                 }
                 generations.next();
             } else {
-                self.enter(logic, &mut group, top, (part, left), wrapped);
+                self.enter(logic, &mut group, top, part, left, wrapped);
             }
             for generation in generations {
                 let above = above.next().expect("as many as generations");
@@ -280,7 +281,8 @@ impl Pass<'_> {
         logic: L,
         group: &mut [&mut [[L::Vector; 2]]; 2],
         top: isize,
-        (part, left): (usize, usize),
+        part: usize,
+        left: usize,
         wrapped: &mut [Lanes],
     ) {
         let (planes, halo, parts) = (self.from.planes(), self.generations, parts::<L>());

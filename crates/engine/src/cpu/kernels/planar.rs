@@ -79,7 +79,7 @@ impl Generation<'_> {
             let from = seen(self.from, top as isize, wrapped);
             // Rows that only fill the last group are not stepped.
             let halves = (self.from.rows() - top).div_ceil(2).min(2);
-            pass_through(logic, rule, (from, to), halves, self.from.planes());
+            pass_through(logic, rule, from, to, halves, self.from.planes());
         }
     }
 }
@@ -116,7 +116,8 @@ pub(super) fn seen<'a>(
 fn pass_through<L: Logic>(
     logic: L,
     rule: impl Next<L>,
-    (from, to): ([&[Lanes]; ROWS + 2], &mut [Lanes]),
+    from: [&[Lanes]; ROWS + 2],
+    to: &mut [Lanes],
     halves: usize,
     planes: Planes,
 ) {

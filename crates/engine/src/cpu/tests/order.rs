@@ -17,7 +17,8 @@ fn met(words: &[u32]) -> [u32; 2] {
 #[track_caller]
 fn expect_order(
     lab: &mut Lab,
-    (first, second): (StreamId, StreamId),
+    first: StreamId,
+    second: StreamId,
     between: &[(StreamId, Op)],
     in_order: bool,
 ) {
@@ -67,14 +68,14 @@ fn stream_kinds_hold_each_other_as_cuda_has_it_and_no_more() {
         (free[0], blocking[0], false),
         (blocking[0], free[0], false),
     ] {
-        expect_order(&mut lab, (first, second), &[], expected);
+        expect_order(&mut lab, first, second, &[], expected);
     }
     // Two blocking streams are serialised only by an op in the default stream. This is a common
     // trap.
     let nothing = lab.nothing();
     for (between, expected) in [(default, true), (free[0], false), (elsewhere, false)] {
         let between = [(between, nothing.clone())];
-        expect_order(&mut lab, (blocking[0], blocking[1]), &between, expected);
+        expect_order(&mut lab, blocking[0], blocking[1], &between, expected);
     }
 }
 

@@ -79,7 +79,7 @@ proptest! {
     ) {
         let lattice = soup(size(1 << side, 1 << side), density, seed, 0);
         let mut text = String::from("[M2] (golly 4.2)\n#R B3/S23\n");
-        let root = down_to_cells(&lattice, (side, 0, 0), &mut text, &mut 0);
+        let root = down_to_cells(&lattice, side, 0, 0, &mut text, &mut 0);
         if root == 0 {
             text += &format!("{side} 0 0 0 0\n");
         }
@@ -101,7 +101,9 @@ proptest! {
 /// Writes the square of this level and place, cell by cell; its number, 0 if it is empty.
 fn down_to_cells(
     lattice: &Lattice,
-    (level, x, y): (u32, u32, u32),
+    level: u32,
+    x: u32,
+    y: u32,
     text: &mut String,
     last: &mut u32,
 ) -> u32 {
@@ -110,7 +112,7 @@ fn down_to_cells(
     }
     let half = 1 << (level - 1);
     let quarters = [(x, y), (x + half, y), (x, y + half), (x + half, y + half)]
-        .map(|(x, y)| down_to_cells(lattice, (level - 1, x, y), text, last));
+        .map(|(x, y)| down_to_cells(lattice, level - 1, x, y, text, last));
     if quarters == [0; 4] {
         return 0;
     }

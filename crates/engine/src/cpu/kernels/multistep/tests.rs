@@ -41,7 +41,7 @@ impl Work for Shared<'_> {
                 tile,
                 ..
             } = self;
-            step_share(logic, rule, (generations, tile), from, (first, out));
+            step_share(logic, rule, generations, tile, from, first, out);
         }
         let mut words = vec![0; size.words()];
         to.store(|y, row| words[y * across..][..across].copy_from_slice(row));
@@ -53,9 +53,11 @@ impl Work for Shared<'_> {
 fn step_share<L: Logic>(
     logic: L,
     rule: Rule,
-    (generations, tile): (usize, usize),
+    generations: usize,
+    tile: usize,
     from: &PlanarRows,
-    (first, out): (usize, &mut [Lanes]),
+    first: usize,
+    out: &mut [Lanes],
 ) {
     if generations == 1 {
         let sweep = Generation {
@@ -149,13 +151,7 @@ impl Work for ShareOfLimit {
             let limit = limit::measure_on(logic, Duration::from_millis(2));
             let began = Instant::now();
             for _ in 0..16 / generations {
-                step_share(
-                    logic,
-                    self.0,
-                    (generations, TILE),
-                    &from,
-                    (0, to.vectors_mut()),
-                );
+                step_share(logic, self.0, generations, TILE, &from, 0, to.vectors_mut());
             }
             (16 * size.cells()) as f64 / began.elapsed().as_secs_f64() / limit.cells
         };
