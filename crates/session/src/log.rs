@@ -190,9 +190,10 @@ impl SessionParameters {
             Content::Cells { instance, cells } => {
                 let drawn = matches!(cells, CellChange::Edit(_));
                 for instance in self.instances_of(*instance) {
-                    match drawn {
-                        true => self.drawn.insert(instance),
-                        false => self.drawn.remove(&instance),
+                    if drawn {
+                        self.drawn.insert(instance)
+                    } else {
+                        self.drawn.remove(&instance)
                     };
                 }
             }

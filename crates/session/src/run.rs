@@ -149,9 +149,10 @@ impl<'a> Run<'a> {
                     *completed += u64::from(generations);
                 }
                 is_stopped |= on_event(event).is_break();
-                match is_stopped || copy_at.is_some_and(|at| Instant::now() >= at) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                if is_stopped || copy_at.is_some_and(|at| Instant::now() >= at) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
                 }
             };
             let rounds = &mut present.entered.rounds;

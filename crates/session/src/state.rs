@@ -1070,19 +1070,23 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
             let left = run_to.generation.saturating_sub(state.position.generation);
             round(state, left.min(run_to.chunk.into()), facts)
         }
-        Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => match state.refresh {
-            true if facts.has_room => NextTask::Refresh,
-            _ => wait,
-        },
+        Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
+            if state.refresh && facts.has_room {
+                NextTask::Refresh
+            } else {
+                wait
+            }
+        }
     }
 }
 
 /// A round of at most `wanted` generations, up to the next record.
 fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
     let wanted = state.until_next(wanted);
-    match facts.has_room {
-        true => NextTask::Round(part_of_round(wanted, facts.longest_round)),
-        false => NextTask::Wait(None),
+    if facts.has_room {
+        NextTask::Round(part_of_round(wanted, facts.longest_round))
+    } else {
+        NextTask::Wait(None)
     }
 }
 
@@ -1096,10 +1100,12 @@ pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
 /// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
     let at_once = state.mode != Mode::Running || !state.requests.is_empty();
-    match at_once || now >= state.next_round_at {
-        true if facts.has_room => NextTask::Round(generations),
-        true => NextTask::Wait(None),
-        false => NextTask::Wait(Some(state.next_round_at)),
+    if !at_once && now < state.next_round_at {
+        NextTask::Wait(Some(state.next_round_at))
+    } else if facts.has_room {
+        NextTask::Round(generations)
+    } else {
+        NextTask::Wait(None)
     }
 }
 
@@ -1114,9 +1120,10 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
     let begins = previous.is_none_or(|previous| previous.entry != record.entry);
     let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
     if is_landmark && !state.is_at_hand(&facts.snapshots, here) {
-        return match facts.can_snapshot {
-            true => NextTask::Snapshot(SnapshotReason::Landmark),
-            false => wait,
+        return if facts.can_snapshot {
+            NextTask::Snapshot(SnapshotReason::Landmark)
+        } else {
+            wait
         };
     }
     match &record.content {
@@ -1126,12 +1133,12 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
                 cells,
                 CellChange::Edit(Change::Flip { .. } | Change::Rotate { .. })
             );
-            match reads && facts.known != Some(instance) {
-                false => NextTask::Apply,
-                true if facts.engine_idle && facts.can_snapshot => {
-                    NextTask::Snapshot(SnapshotReason::Instance(instance))
-                }
-                true => wait,
+            if !reads || facts.known == Some(instance) {
+                NextTask::Apply
+            } else if facts.engine_idle && facts.can_snapshot {
+                NextTask::Snapshot(SnapshotReason::Instance(instance))
+            } else {
+                wait
             }
         }
         Content::Start(_) | Content::Rule(_) if facts.engine_idle => NextTask::Apply,
@@ -1149,14 +1156,16 @@ fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
         return NextTask::Arrive;
     }
     if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
-        return match facts.can_snapshot {
-            true => NextTask::Snapshot(SnapshotReason::Landmark),
-            false => NextTask::Wait(None),
+        return if facts.can_snapshot {
+            NextTask::Snapshot(SnapshotReason::Landmark)
+        } else {
+            NextTask::Wait(None)
         };
     }
-    let end = match here.records == moving.target.records {
-        true => moving.target.generation,
-        false => u64::MAX,
+    let end = if here.records == moving.target.records {
+        moving.target.generation
+    } else {
+        u64::MAX
     };
     let waypoint = moving.waypoint.filter(|&at| at > here.generation);
     let end = waypoint.map_or(end, |at| end.min(at));

@@ -70,9 +70,10 @@ impl Instances {
     /// Whether the alternative, if there is one, has slots of its own.
     pub(crate) fn alternative_has_slots(&self) -> bool {
         self.alternative.as_ref().is_some_and(|alternative| {
-            let other = match alternative.in_use {
-                true => self.plan(),
-                false => &alternative.plan,
+            let other = if alternative.in_use {
+                self.plan()
+            } else {
+                &alternative.plan
             };
             self.needs_slots_of_its_own(other.kernel, other.switches)
         })

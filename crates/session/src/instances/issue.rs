@@ -109,9 +109,10 @@ impl Instances {
             let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
             plan.downloads().all(free)
         };
-        let of_its_memory = match plan.pinned() {
-            true => 0..self.spec.pinned,
-            false => self.spec.pinned..self.spec.pictures(),
+        let of_its_memory = if plan.pinned() {
+            0..self.spec.pinned
+        } else {
+            self.spec.pinned..self.spec.pictures()
         };
         let slots = || of_its_memory.clone().map(Slot).filter(free);
         let spare = slots().find(|&slot| !newest(slot));

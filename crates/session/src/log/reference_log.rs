@@ -372,9 +372,10 @@ impl ReferenceLog {
         let (mut from, mut cells) = (from, cells.clone());
         while from != at {
             let mut parameters = self.parameters(from.records).clone();
-            let until = match from.records == at.records {
-                true => at.generation,
-                false => self.items[from.records as usize].generation,
+            let until = if from.records == at.records {
+                at.generation
+            } else {
+                self.items[from.records as usize].generation
             };
             let each = parameters.counterparts;
             let stepped = each.map_or(parameters.instances, |each| 2 * each);

@@ -493,9 +493,10 @@ impl ChangeFile {
         match change {
             Change::Draw { cells, alive } => {
                 let inside = cells.iter().all(|&cell| cell == on_lattice(cell));
-                let cells = match inside {
-                    true => cells.clone(),
-                    false => cells.iter().copied().map(on_lattice).collect(),
+                let cells = if inside {
+                    cells.clone()
+                } else {
+                    cells.iter().copied().map(on_lattice).collect()
                 };
                 ChangeFile::Draw {
                     cells: Text(DrawnCells(cells)),
@@ -705,9 +706,10 @@ fn cells(lattice: &Arc<Lattice>, rule: Rule, generation: u64) -> Cells {
 
 /// A density as [`life::soup`] understands it.
 fn probability(density: f64) -> f64 {
-    match density.is_nan() {
-        true => 0.0,
-        false => density.clamp(0.0, 1.0),
+    if density.is_nan() {
+        0.0
+    } else {
+        density.clamp(0.0, 1.0)
     }
 }
 

@@ -147,21 +147,20 @@ impl Random {
 
     /// A log of some records, with a base that may be a start or not.
     fn log(&mut self, parameters: SessionParameters) -> (Log, Vec<Position>) {
-        let mut log = match self.chance() {
-            true => Log::new(parameters),
-            false => {
-                let (records, generation) = (self.below(100), self.below(1 << 50));
-                Log::from_parts(
-                    parameters,
-                    Position {
-                        records,
-                        generation,
-                    },
-                    false,
-                    Vec::new(),
-                )
-                .unwrap()
-            }
+        let mut log = if self.chance() {
+            Log::new(parameters)
+        } else {
+            let (records, generation) = (self.below(100), self.below(1 << 50));
+            Log::from_parts(
+                parameters,
+                Position {
+                    records,
+                    generation,
+                },
+                false,
+                Vec::new(),
+            )
+            .unwrap()
         };
         let mut passed = vec![log.base()];
         let mut here = log.base();
@@ -169,9 +168,10 @@ impl Random {
             here.generation += self.below(4) * self.below(4);
             passed.push(here);
             let content = self.content(&log.parameters(here.records));
-            let author = match self.chance() {
-                true => Author::Person,
-                false => Author::Program,
+            let author = if self.chance() {
+                Author::Person
+            } else {
+                Author::Program
             };
             here = match self.below(4) {
                 0 => log.push_joined(here, author, content),
@@ -198,9 +198,12 @@ impl Random {
             self.lattices(parameters.instances, parameters.size)
         };
         let newest_lattices = lattices(newest.records);
-        let base = (!log.base_is_start()).then(|| match newest == log.base() {
-            true => newest_lattices.clone(),
-            false => lattices(log.base().records),
+        let base = (!log.base_is_start()).then(|| {
+            if newest == log.base() {
+                newest_lattices.clone()
+            } else {
+                lattices(log.base().records)
+            }
         });
         SavedTimeline {
             position: passed[at],

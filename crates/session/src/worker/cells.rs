@@ -401,9 +401,10 @@ pub(super) fn grown(
 ) -> Result<Vec<NewCells>, EngineError> {
     let mut all: Vec<NewCells> = Vec::with_capacity(after.instances);
     for lattice in lattices.into_iter().take(after.instances) {
-        all.push(match before.size == after.size {
-            true => lattice.into(),
-            false => Arc::new(lattice.in_the_middle_of(after.size)?).into(),
+        all.push(if before.size == after.size {
+            lattice.into()
+        } else {
+            Arc::new(lattice.in_the_middle_of(after.size)?).into()
         });
     }
     for instance in all.len()..after.instances {

@@ -18,9 +18,10 @@ impl SessionWorker {
         };
         let comparing = instances.is_comparing();
         // A graph is made for each length of a round.
-        let max = match self.setup.switches.graphs {
-            true => 1,
-            false => instances.longest_round(),
+        let max = if self.setup.switches.graphs {
+            1
+        } else {
+            instances.longest_round()
         };
         let mut news = false;
         let mut calibrated = false;

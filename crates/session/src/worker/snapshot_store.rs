@@ -473,9 +473,10 @@ impl SessionWorker {
         };
         let is_void = position.records == u64::MAX;
         self.unpublished = true;
-        self.snapshots.slots[slot] = match is_void {
-            true => SlotUse::Free,
-            false => SlotUse::Holds(position, why),
+        self.snapshots.slots[slot] = if is_void {
+            SlotUse::Free
+        } else {
+            SlotUse::Holds(position, why)
         };
         let all = 0..instances.instances();
         let now = self.now();

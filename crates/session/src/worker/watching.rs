@@ -49,9 +49,10 @@ pub(super) struct RoundMeasures {
 impl Watch {
     /// What each instance has settled into; empty if nobody asked for it.
     pub(super) fn settled(&self) -> Arc<[Option<Settled>]> {
-        match self.sparse {
-            true => Arc::default(),
-            false => self.settled.clone(),
+        if self.sparse {
+            Arc::default()
+        } else {
+            self.settled.clone()
         }
     }
 
@@ -154,9 +155,10 @@ impl SessionWorker {
     pub(super) fn toggle_reseed(&mut self) {
         self.setup.time.reseed ^= true;
         self.update_measuring(false);
-        self.notify(Notice::Done(match self.setup.time.reseed {
-            true => message!("Dead panels are reseeded"),
-            false => message!("Dead panels are left as they are"),
+        self.notify(Notice::Done(if self.setup.time.reseed {
+            message!("Dead panels are reseeded")
+        } else {
+            message!("Dead panels are left as they are")
         }));
     }
 

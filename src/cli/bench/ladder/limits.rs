@@ -98,10 +98,7 @@ impl Probe {
     /// Bytes per second, those read and those written.
     fn copied(&mut self) -> Result<f64> {
         let info = self.bench.info();
-        let most = match self.small {
-            true => 1 << 20,
-            false => 1u64 << 30,
-        };
+        let most = if self.small { 1 << 20 } else { 1u64 << 30 };
         let bytes = most.min(info.memory.unwrap_or(most) / 8) as usize / 64 * 64;
         let piece = bytes.min(64 << 10);
         let (from, to) = (

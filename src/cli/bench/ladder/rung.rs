@@ -169,9 +169,10 @@ impl Case {
     }
 
     fn setup(&self, rule: Rule) -> Result<Setup> {
-        let streams = match self.is_batch() {
-            true => Streams::Batch,
-            false => Streams::PerInstance,
+        let streams = if self.is_batch() {
+            Streams::Batch
+        } else {
+            Streams::PerInstance
         };
         Ok(Setup {
             rule,

@@ -114,9 +114,10 @@ fn factor_words(ladder: &Ladder, at: usize, work: Workload) -> [String; 2] {
         None => ["–", "–"].map(String::from),
         Some([(near, before), (_, first)]) => {
             // The very next one goes without saying.
-            let named = match below.last() == Some(&near) {
-                true => String::new(),
-                false => format!(" `{near}`"),
+            let named = if below.last() == Some(&near) {
+                String::new()
+            } else {
+                format!(" `{near}`")
             };
             [format!("{}{named}", times(before)), times(first)]
         }

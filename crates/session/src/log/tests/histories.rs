@@ -156,13 +156,14 @@ fn content(parameters: &SessionParameters, kind: Kind, [a, b, c, d]: [u64; 4]) -
     let cell = |number: u64| [(number % width) as u32, (number / 64 % height) as u32];
     let [x, y] = cell(b);
     let whole = c % 4 == 0;
-    let area = match whole {
-        true => Area::whole(parameters.size),
-        false => Area {
+    let area = if whole {
+        Area::whole(parameters.size)
+    } else {
+        Area {
             x,
             y,
             size: size(1 + c % width, 1 + d % height),
-        },
+        }
     };
     let fill = |density| Change::Fill {
         area,
@@ -317,9 +318,12 @@ impl Pair {
     fn forget_undone(&mut self) {
         let base = self.device.log.base();
         self.reference_log.first = base.records;
-        let is_lost = |(from, back, _): &(Position, Back, u64)| match back.removes {
-            true => back.to < base,
-            false => *from < base,
+        let is_lost = |(from, back, _): &(Position, Back, u64)| {
+            if back.removes {
+                back.to < base
+            } else {
+                *from < base
+            }
         };
         let lost = self.undone.iter().rposition(is_lost);
         self.undone.drain(..lost.map_or(0, |last| last + 1));
@@ -382,9 +386,10 @@ impl Pair {
         let oldest = oldest.expect("here at least");
         for records in log.base().records..=log.end() {
             let last = reference_log.next_at(reference_log.after(records));
-            let first = match records == log.base().records {
-                true => log.base().generation,
-                false => reference_log.after(records).generation,
+            let first = if records == log.base().records {
+                log.base().generation
+            } else {
+                reference_log.after(records).generation
             };
             let some_later = last.unwrap_or(first + 5);
             for generation in [first, first.midpoint(some_later), some_later] {

@@ -139,9 +139,10 @@ impl Model {
             generation: parameters.start.generation(),
         };
         let own = parameters.clone();
-        let log = match is_opened {
-            true => Log::from_parts(own, begin, false, Vec::new()).unwrap(),
-            false => Log::new(own),
+        let log = if is_opened {
+            Log::from_parts(own, begin, false, Vec::new()).unwrap()
+        } else {
+            Log::new(own)
         };
         let cells = start_cells(&parameters);
         let mut state = State::new(log, per_round, pace, now);
@@ -152,9 +153,10 @@ impl Model {
             device: Some(cells.clone()),
             now,
             rounds_under_way: 0,
-            snapshots: match is_opened {
-                true => vec![TakenSnapshot::here(begin, cells)],
-                false => Vec::new(),
+            snapshots: if is_opened {
+                vec![TakenSnapshot::here(begin, cells)]
+            } else {
+                Vec::new()
             },
             landmark: None,
             whole: None,
@@ -614,9 +616,10 @@ impl Model {
             Request::Edit(edit, _) => (
                 person,
                 cells(edit.instance, CellChange::Edit(edit.change)),
-                match edit.continues_stroke {
-                    true => Joins::Stroke,
-                    false => Joins::No,
+                if edit.continues_stroke {
+                    Joins::Stroke
+                } else {
+                    Joins::No
                 },
             ),
             Request::ResetPanel(instance) => {
@@ -699,9 +702,10 @@ impl Model {
             Request::StepBack(by) => {
                 let start = self.reference_log.start_of(here).generation;
                 let to = here.generation.saturating_sub(by).max(start);
-                match here.generation == start {
-                    true => ensure!(new == Mode::Paused && answer.is_some(), "{new:?}"),
-                    false => self.went_back(to, here, answer)?,
+                if here.generation == start {
+                    ensure!(new == Mode::Paused && answer.is_some(), "{new:?}")
+                } else {
+                    self.went_back(to, here, answer)?
                 }
             }
             Request::RunTo(to) if to > here.generation => match new {
@@ -709,10 +713,13 @@ impl Model {
                 _ => return Err(format!("run to {to}: {new:?}")),
             },
             Request::RunTo(to) if to == here.generation => ensure!(new == Mode::Paused, "{new:?}"),
-            Request::RunTo(to) => match to < self.reference_log.start_of(here).generation {
-                true => ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}"),
-                false => self.went_back(to, here, answer)?,
-            },
+            Request::RunTo(to) => {
+                if to < self.reference_log.start_of(here).generation {
+                    ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}")
+                } else {
+                    self.went_back(to, here, answer)?
+                }
+            }
             Request::Undo => {
                 let back = self.reference_log.undo(here);
                 let reached = back.filter(|back| self.is_reachable(back.to));
@@ -991,9 +998,10 @@ impl Model {
         });
         self.is_stale = false;
         if why == SnapshotReason::Landmark {
-            match self.is_moving() {
-                true => self.state.passed_waypoint(),
-                false => self.landmark = Some(position),
+            if self.is_moving() {
+                self.state.passed_waypoint()
+            } else {
+                self.landmark = Some(position)
             }
         }
         let target = self.state.moving().map_or(position, |moving| moving.target);

@@ -133,9 +133,10 @@ impl Replay {
         loop {
             let mut parameters = self.parameters(here.records);
             let index = (here.records - self.base.records) as usize;
-            let next = match here.records < target.records {
-                true => self.records[index].0.generation,
-                false => target.generation,
+            let next = if here.records < target.records {
+                self.records[index].0.generation
+            } else {
+                target.generation
             };
             assert!(here.generation <= next, "{here:?} to {next} for {target:?}");
             let stepped = &mut lattices[parameters.stepped()];
