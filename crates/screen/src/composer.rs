@@ -176,7 +176,7 @@ impl Screen {
         }
         if changes.timeline || changes.options {
             let timeline = Some(sources.timeline).filter(|_| options.timeline);
-            let lanes = |chart: &Chart| chart.share();
+            let lanes = |chart: &Chart| chart.data.clone();
             let chart = timeline.and_then(|timeline| timeline.chart());
             set(&mut self.round, chart.map(lanes));
             let before = timeline.and_then(|timeline| timeline.before());

@@ -123,14 +123,14 @@ impl Timeline {
     pub fn update(&mut self, source: &dyn PictureSource) {
         if let Some(trace) = source.newer_trace(self.sequence) {
             self.sequence = trace.sequence;
-            let whole = self.chart.take().map(|chart| chart.whole);
+            let whole = self.chart.take().map(|chart| chart.data.whole);
             self.chart = trace.rounds.back().cloned().map(Chart::new);
             self.before = trace.before.map(Chart::new);
             if let (Some(chart), Some(whole)) = (&mut self.chart, whole) {
                 chart.keep_axis(whole);
             }
             if let (Some(chart), Some(before)) = (&mut self.chart, &mut self.before) {
-                let whole = chart.whole.max(before.whole);
+                let whole = chart.data.whole.max(before.data.whole);
                 chart.set_axis(whole);
                 before.set_axis(whole);
             }
@@ -165,7 +165,7 @@ impl Timeline {
 
     /// The axis' length in nanoseconds.
     pub fn axis_length(&self) -> f64 {
-        self.chart.as_ref().map_or(1e6, |chart| chart.whole)
+        self.chart.as_ref().map_or(1e6, |chart| chart.data.whole)
     }
 }
 

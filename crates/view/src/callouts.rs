@@ -29,9 +29,10 @@ const FROM_END: f32 = 8.0;
 
 /// Whether a frame has a row for callouts: beside nothing that has figures of its own.
 pub(crate) fn are_shown(frame: &Frame<'_>, status: &Status) -> bool {
-    let covered =
-        frame.options.side.is_some() || status.comparison.is_some() || frame.lesson.is_some();
-    !covered && !frame.drawing.callouts.is_empty()
+    let covered = frame.sources.options.side.is_some()
+        || status.comparison.is_some()
+        || frame.sources.lesson.is_some();
+    !covered && !frame.sources.drawing.callouts.is_empty()
 }
 
 /// A callout as it is laid out.
@@ -89,8 +90,9 @@ fn labels(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) -> 
             width,
         })
     };
-    let shown = |callout: &&Callout| **callout != Callout::Timeline || !frame.options.timeline;
-    let callouts = frame.drawing.callouts.iter().filter(shown);
+    let shown =
+        |callout: &&Callout| **callout != Callout::Timeline || !frame.sources.options.timeline;
+    let callouts = frame.sources.drawing.callouts.iter().filter(shown);
     let mut labels: Vec<Label> = callouts.filter_map(label).collect();
     let at = |labels: &[Label], callout| labels.iter().position(|label| label.callout == callout);
     if let Some(middle) = at(&labels, Callout::Timeline) {

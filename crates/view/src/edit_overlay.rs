@@ -29,11 +29,11 @@ struct Sheet {
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
 pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) {
-    let (Some(status), edit_overlay) = (frame.status, frame.edit_overlay) else {
+    let (Some(status), edit_overlay) = (frame.sources.status, frame.edit_overlay) else {
         return;
     };
     let sheet = |instance: usize| {
-        let place = match frame.single_instance() {
+        let place = match frame.sources.single_instance() {
             None => instance,
             Some(only) if only == instance => 0,
             Some(_) => return None,
@@ -44,10 +44,12 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowL
             painter: painter.with_clip_rect(panel),
             panel,
             transform: frame
+                .sources
                 .camera_of(instance)
                 .shown(status.size, layout.tiling.panel),
             size: status.size,
             around: frame
+                .sources
                 .camera_of(instance)
                 .goes_around(status.size, layout.tiling.panel),
             live,
@@ -79,14 +81,14 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowL
 
 /// Dead and live cells, as the panel has them.
 fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
-    let theme = theme(frame.options.theme);
+    let theme = theme(frame.sources.options.theme);
     let live = if theme.tinted {
         tint(instance)
     } else {
         theme.ramp[8]
     };
     let both = [theme.ramp[0], live].map(|colour| opaque(bytes(colour)));
-    if frame.options.invert {
+    if frame.sources.options.invert {
         [both[1], both[0]]
     } else {
         both

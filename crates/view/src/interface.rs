@@ -83,8 +83,8 @@ fn is_cacheable(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
         || !edit_overlay.pending.is_empty();
     !dialogs.takes_keys()
         && !marked
-        && frame.lesson.is_none()
-        && frame.options.side != Some(SidePanel::Population)
+        && frame.sources.lesson.is_none()
+        && frame.sources.options.side != Some(SidePanel::Population)
 }
 
 impl CachedUi {

@@ -29,12 +29,12 @@ pub(crate) fn minimaps(frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Minimap>
 
 /// The same, each with the region that it frames.
 fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a MinimapRegion)> {
-    let (Some(status), Some(regions)) = (frame.status, &frame.screen.minimaps) else {
+    let (Some(status), Some(regions)) = (frame.sources.status, &frame.screen.minimaps) else {
         return Vec::new();
     };
     let minimap = |region: &MinimapRegion| {
         let instance = region.instance;
-        let place = frame.single_instance().map_or(instance, |_| 0);
+        let place = frame.sources.single_instance().map_or(instance, |_| 0);
         let rect = place_in(layout.tiling.rect(place), status.size, layout.unit)?;
         let sides = [rect.width, rect.height];
         let transform = Camera::default().target_transform(status.size, sides);
@@ -185,7 +185,10 @@ mod tests {
         with(options, transfer, |frame, layout| {
             let all = minimaps(frame, layout);
             for small in &all {
-                let place = frame.single_instance().map_or(small.instance, |_| 0);
+                let place = frame
+                    .sources
+                    .single_instance()
+                    .map_or(small.instance, |_| 0);
                 let panel = rect_of(layout.tiling.rect(place));
                 assert!(panel.contains_rect(rect_of(small.rect)), "{small:?}");
             }

@@ -1,6 +1,5 @@
 //! Draws a whole frame into any texture: panels, and the interface over and beside them.
 
-use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use crate::cell_ages::unavailable_reason;
@@ -38,14 +37,6 @@ pub struct Frame<'a> {
     pub scale: f32,
 }
 
-impl<'a> Deref for Frame<'a> {
-    type Target = Sources<'a>;
-
-    fn deref(&self) -> &Sources<'a> {
-        &self.sources
-    }
-}
-
 impl Frame<'_> {
     /// With its screen composed from its sources, for a picture or two; whoever draws many frames
     /// keeps a [`Composer`](screen::Composer).
@@ -73,49 +64,53 @@ impl Frame<'_> {
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
     /// measured, so that nothing moves from round to round.
     fn layout_request(&self, status: &Status) -> LayoutRequest {
-        let timeline = self.options.timeline;
+        let timeline = self.sources.options.timeline;
         let comparison = status.comparison.as_ref().map(|comparison| comparison.each);
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
             lanes: timeline.then_some(status.instances),
             sm_count: (timeline && status.block_timestamps).then(|| timeline_sm_count(status)),
-            side: self.options.side,
+            side: self.sources.options.side,
             toolbar: true,
             callouts: callouts::are_shown(self, status),
-            lesson: self.lesson.is_some(),
-            presentation: self.options.presentation,
-            zoom: self.options.interface_scale,
-            comparison: comparison.filter(|_| self.single_instance().is_none()),
+            lesson: self.sources.lesson.is_some(),
+            presentation: self.sources.options.presentation,
+            zoom: self.sources.options.interface_scale,
+            comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
         }
     }
 
     /// Pixels of one unit of type and spacing.
     pub fn unit(&self) -> f32 {
-        layout::unit(self.pixels, self.scale, self.options.interface_scale)
+        layout::unit(
+            self.pixels,
+            self.scale,
+            self.sources.options.interface_scale,
+        )
     }
 
     /// The colours to paint it in.
     pub(crate) fn palette(&self) -> Palette<egui::Color32> {
-        screen::theme::palette(self.options.theme).map(opaque)
+        screen::theme::palette(self.sources.options.theme).map(opaque)
     }
 
     /// What the panels of a layout show, while cameras glide too.
     fn transforms(&self, status: &Status, layout: &WindowLayout) -> ViewTransforms {
         let panel = layout.tiling.panel;
-        let transform = |instance| self.camera_of(instance).shown(status.size, panel);
-        if self.is_separate() {
+        let transform = |instance| self.sources.camera_of(instance).shown(status.size, panel);
+        if self.sources.is_separate() {
             ViewTransforms::Each((0..status.instances).map(transform).collect())
         } else {
-            ViewTransforms::One(transform(self.camera_instance()))
+            ViewTransforms::One(transform(self.sources.camera_instance()))
         }
     }
 
     /// What decides colours here, or why it is not what was asked for, in one sentence.
     pub fn colour_by(&self, limits: TextureLimits) -> Result<ColourBy, String> {
-        let Some(status) = self.status else {
+        let Some(status) = self.sources.status else {
             return Ok(ColourBy::State);
         };
-        let mode = self.options.colour_by;
+        let mode = self.sources.options.colour_by;
         unavailable_reason(mode, status.instances, status.size, status.transfer, limits)
             .map_or(Ok(mode), Err)
     }
@@ -123,24 +118,28 @@ impl Frame<'_> {
     /// Where everything stands, and what the leading panel will show when no camera glides any
     /// more: that is what is asked of the session.
     pub fn layout(&self) -> Option<(WindowLayout, ViewTransform)> {
-        let status = self.status?;
-        let panels = self.single_instance().map_or(status.instances, |_| 1);
+        let status = self.sources.status?;
+        let panels = self
+            .sources
+            .single_instance()
+            .map_or(status.instances, |_| 1);
         let request = self.layout_request(status);
         let layout = lay_out(self.pixels, self.scale, panels, status.size, &request);
         Some((
             layout,
-            self.camera_of(self.camera_instance())
+            self.sources
+                .camera_of(self.sources.camera_instance())
                 .target_transform(status.size, layout.tiling.panel),
         ))
     }
 
     /// What the session should send for it.
     pub fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
-        let (status, (layout, transform)) = (self.status?, self.layout()?);
+        let (status, (layout, transform)) = (self.sources.status?, self.layout()?);
         Some(request(
             (status.size, status.instances),
             (transform, layout.tiling.panel),
-            self.single_instance(),
+            self.sources.single_instance(),
             (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
             limits,
         ))
@@ -263,12 +262,12 @@ impl Scene {
         frame: &Frame<'_>,
         source: &dyn PictureSource,
     ) -> Result<(), ViewError> {
-        let Some(status) = frame.status else {
+        let Some(status) = frame.sources.status else {
             return Ok(());
         };
         validate_instance_count(status.instances, self.limits)?;
         let colour_by = frame.colour_by(self.limits).unwrap_or_default();
-        let only = frame.single_instance();
+        let only = frame.sources.single_instance();
         self.panels
             .update(status.instances, status.size, source, only, colour_by);
         Ok(())
@@ -276,7 +275,7 @@ impl Scene {
 
     /// How many of the frame's panels have no picture yet.
     pub fn missing(&self, frame: &Frame<'_>) -> usize {
-        self.panels.missing(frame.single_instance())
+        self.panels.missing(frame.sources.single_instance())
     }
 
     /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
@@ -309,13 +308,13 @@ impl Scene {
             None => frame.layout(),
         };
         let laid_out = begun.elapsed();
-        if let (Some((layout, _)), Some(status)) = (&place, frame.status) {
+        if let (Some((layout, _)), Some(status)) = (&place, frame.sources.status) {
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
                 transforms: &frame.transforms(status, layout),
-                only: frame.single_instance(),
-                options: frame.options,
+                only: frame.sources.single_instance(),
+                options: frame.sources.options,
                 minimaps: &minimap::minimaps(frame, layout),
                 backgrounds: &backgrounds(layout),
             });
@@ -357,7 +356,7 @@ impl Scene {
         }
         {
             let mut pass =
-                begin_pass(&mut encoder, target, outside(frame.options)).forget_lifetime();
+                begin_pass(&mut encoder, target, outside(frame.sources.options)).forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
             }

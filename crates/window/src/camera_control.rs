@@ -31,8 +31,8 @@ impl<W: SessionHandle> Handler<W> {
         };
         // Where the panels cannot differ, the selected one's camera is everybody's.
         let instance = match instance {
-            Some(instance) if frame.is_separate() || self.app.options.single => instance,
-            _ => frame.camera_instance(),
+            Some(instance) if frame.sources.is_separate() || self.app.options.single => instance,
+            _ => frame.sources.camera_instance(),
         };
         let panel = layout.tiling.panel;
         let glides = glides && self.pacer.min_interval.is_zero();

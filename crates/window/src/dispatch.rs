@@ -43,7 +43,7 @@ impl<W: SessionHandle> Handler<W> {
         let frame = self.frame(status.as_deref())?;
         action.unavailable_message(&Context {
             has_pending_requests: true,
-            ..frame.context()
+            ..frame.sources.context()
         })
     }
 
@@ -280,7 +280,7 @@ impl<W: SessionHandle> Handler<W> {
         let Some(status) = self.status() else { return };
         let scale = self.frame(Some(&status)).and_then(|frame| {
             let panel = frame.layout()?.0.tiling.panel;
-            let camera = frame.camera_of(status.selected);
+            let camera = frame.sources.camera_of(status.selected);
             Some(camera.shown(status.size, panel).scale)
         });
         if self.app.options.grid_lines && scale.is_some_and(|scale| scale < MIN_PIXELS_FOR_LINES) {

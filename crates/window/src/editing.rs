@@ -449,8 +449,8 @@ impl<W: SessionHandle> Handler<W> {
         let status = self.status()?;
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;
-        let instance = frame.single_instance().unwrap_or(place);
-        let (camera, panel) = (frame.camera_of(instance), layout.tiling.panel);
+        let instance = frame.sources.single_instance().unwrap_or(place);
+        let (camera, panel) = (frame.sources.camera_of(instance), layout.tiling.panel);
         let transform = camera.shown(status.size, panel);
         let rect = layout.tiling.rect(place);
         let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
@@ -464,7 +464,7 @@ impl<W: SessionHandle> Handler<W> {
 
     fn single_instance(&self) -> Option<usize> {
         let status = self.status()?;
-        self.frame(Some(&status))?.single_instance()
+        self.frame(Some(&status))?.sources.single_instance()
     }
 
     fn clipboard(&mut self) -> Option<String> {

@@ -85,8 +85,8 @@ mod tests {
         ] {
             round.replayed = replayed;
             let chart = Chart::new(Arc::new(round.clone()));
-            assert_eq!(chart.name(&chart.host[0]), short);
-            assert_eq!(chart.describe(&chart.host[0])[0], long);
+            assert_eq!(chart.name(&chart.data.host[0]), short);
+            assert_eq!(chart.describe(&chart.data.host[0])[0], long);
         }
     }
 }

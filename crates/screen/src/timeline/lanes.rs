@@ -1,7 +1,6 @@
 //! A timed round as lanes of bars, made once a round; and several lanes folded into one row.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::numbers::nice;
@@ -73,15 +72,8 @@ pub struct RoundChart {
 pub struct Chart {
     /// The round as it was timed.
     pub round: Arc<TimedRound>,
-    data: Arc<RoundChart>,
-}
-
-impl Deref for Chart {
-    type Target = RoundChart;
-
-    fn deref(&self) -> &RoundChart {
-        &self.data
-    }
+    /// Its bars.
+    pub data: Arc<RoundChart>,
 }
 
 impl Chart {
@@ -139,14 +131,9 @@ impl Chart {
         }
     }
 
-    /// The chart without the round.
-    pub fn share(&self) -> Arc<RoundChart> {
-        self.data.clone()
-    }
-
     /// Keeps the axis of the round shown before, in nanoseconds, if this one fits it.
     pub fn keep_axis(&mut self, before: f64) {
-        if (MIN_PART_OF_AXIS * before..=before).contains(&self.wall) {
+        if (MIN_PART_OF_AXIS * before..=before).contains(&self.data.wall) {
             self.set_axis(before);
         }
     }
@@ -240,7 +227,8 @@ mod tests {
     fn lanes_name_their_gpu_where_there_are_several() {
         let chart = Chart::new(Arc::new(timed_round(16)));
         let mut status = crate::fixtures::status(16, life::Size::new(64, 64).unwrap());
-        let name = |at: usize, status: &Status| chart.lane_name(&chart.lanes[at], Some(status));
+        let name =
+            |at: usize, status: &Status| chart.data.lane_name(&chart.data.lanes[at], Some(status));
         assert_eq!(name(9, &status), "stream 9");
         status.devices.push(status.devices[0].clone());
         assert_eq!(name(7, &status), "GPU 0: 7");
@@ -261,8 +249,8 @@ mod tests {
             }
             round.streams = streams;
             let chart = Chart::new(Arc::new(round));
-            let bar = chart.lanes[0].bars[0];
-            let names = [chart.lane_name(&chart.lanes[0], Some(status))];
+            let bar = chart.data.lanes[0].bars[0];
+            let names = [chart.data.lane_name(&chart.data.lanes[0], Some(status))];
             (names, chart.describe(&bar).swap_remove(1))
         };
         for (streams, name) in [
@@ -283,13 +271,13 @@ mod tests {
     #[test]
     fn a_chart_has_a_lane_a_stream_and_starts_at_zero() {
         let chart = Chart::new(Arc::new(timed_round(16)));
-        assert_eq!(chart.lanes.len(), 16);
+        assert_eq!(chart.data.lanes.len(), 16);
         let first = |bars: &[Bar]| bars.iter().map(|bar| bar.start).fold(f64::MAX, f64::min);
-        assert_eq!(first(&chart.host), 0.0);
-        assert!(chart.lanes.iter().all(|lane| first(&lane.bars) > 0.0));
-        assert!(chart.whole >= chart.wall && chart.whole <= 1.34 * chart.wall);
+        assert_eq!(first(&chart.data.host), 0.0);
+        assert!(chart.data.lanes.iter().all(|lane| first(&lane.bars) > 0.0));
+        assert!(chart.data.whole >= chart.data.wall && chart.data.whole <= 1.34 * chart.data.wall);
         let lengths: i64 = chart.round.spans.iter().map(|span| span.length().0).sum();
-        assert_eq!(chart.sum, lengths as f64);
+        assert_eq!(chart.data.sum, lengths as f64);
     }
 
     #[test]

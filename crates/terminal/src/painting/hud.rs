@@ -86,7 +86,7 @@ impl Foot {
         }
         let mut lines = wrap_parts(&parts, columns);
         let mut tone = Tone::Accent;
-        if frame.options.timeline && !has_timeline {
+        if frame.sources.options.timeline && !has_timeline {
             let missing = tr!("The terminal is too small for the timeline").to_owned();
             parts.insert(0, missing);
             let with_it = wrap_parts(&parts, columns);
@@ -237,7 +237,10 @@ fn in_line(
     if !figures.pace.is_empty() {
         line.push((PACE, figures.pace.clone()));
     }
-    let single = frame.single_instance().filter(|_| status.instances > 1);
+    let single = frame
+        .sources
+        .single_instance()
+        .filter(|_| status.instances > 1);
     if let Some(instance) = single {
         let text = tr!("instance {}, {} in all", instance, status.instances);
         line.push((PAGE, text));

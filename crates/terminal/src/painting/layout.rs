@@ -55,9 +55,9 @@ impl TerminalLayout {
             (hud, above)
         };
         let room = [area.width, area.height - MIN_ROWS - 1].map(usize::from);
-        let mut foot = Foot::of(frame, status, frame.options.timeline, room);
+        let mut foot = Foot::of(frame, status, frame.sources.options.timeline, room);
         let (mut hud, mut above) = split(&foot);
-        let contents = frame.options.timeline.then(|| {
+        let contents = frame.sources.options.timeline.then(|| {
             let most = usize::from(above.height.saturating_sub(MIN_ROWS));
             Contents::of(frame.screen, lanes(status), area.width, most)
         });
@@ -75,7 +75,7 @@ impl TerminalLayout {
             foot = Foot::of(frame, status, false, room);
             (hud, above) = split(&foot);
         }
-        let (panels, panel) = tile(above, status, frame.options.single_instance(status));
+        let (panels, panel) = tile(above, status, frame.sources.options.single_instance(status));
         TerminalLayout {
             panels,
             panel,

@@ -18,8 +18,6 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Deref;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -53,14 +51,6 @@ pub struct TerminalFrame<'a> {
     pub sources: Sources<'a>,
 }
 
-impl<'a> Deref for TerminalFrame<'a> {
-    type Target = Sources<'a>;
-
-    fn deref(&self) -> &Sources<'a> {
-        &self.sources
-    }
-}
-
 /// What only the terminal's painter knows; it outlives every frame.
 #[derive(Debug)]
 pub struct TerminalView {
@@ -87,7 +77,7 @@ impl TerminalView {
 
     /// Takes over what is newer; waits for nothing.
     pub fn update(&mut self, frame: &TerminalFrame<'_>, source: &dyn PictureSource) {
-        if let Some(status) = frame.status {
+        if let Some(status) = frame.sources.status {
             self.picture_cache
                 .update(status.instances, status.size, source);
         }
@@ -104,8 +94,8 @@ impl TerminalView {
 
     /// What the session should send for a terminal of this size; nothing where it is too small.
     pub fn request(&self, frame: &TerminalFrame<'_>, area: Rect) -> Option<PicturePlan> {
-        let (status, places) = (frame.status?, places(frame, area)?);
-        let (transform, dots) = self.target_transform(frame.options, status.size, &places);
+        let (status, places) = (frame.sources.status?, places(frame, area)?);
+        let (transform, dots) = self.target_transform(frame.sources.options, status.size, &places);
         let panel = dots.of(places.panel);
         // Bits only where they are fewer bytes than the dots would be, or where they are asked for.
         let dots = status.instances as u64 * u64::from(panel[0]) * u64::from(panel[1]);
@@ -113,7 +103,7 @@ impl TerminalView {
         Some(request(
             size,
             (transform, panel),
-            frame.single_instance(),
+            frame.sources.single_instance(),
             (status.switches.transfer, dots),
             LIMITS,
         ))
@@ -123,7 +113,7 @@ impl TerminalView {
     pub fn paint(&mut self, frame: &TerminalFrame<'_>, area: Rect, buffer: &mut Buffer) {
         if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
             hud::too_small(area, buffer);
-        } else if let (Some(status), Some(places)) = (frame.status, places(frame, area)) {
+        } else if let (Some(status), Some(places)) = (frame.sources.status, places(frame, area)) {
             self.paint_panels(frame, status, &places, buffer);
             if let Some((contents, place)) = &places.timeline {
                 timeline::paint(frame.screen, status, self.depth, contents, *place, buffer);
@@ -230,7 +220,7 @@ impl TerminalView {
         places: &TerminalLayout,
         buffer: &mut Buffer,
     ) {
-        let (transform, dots) = self.target_transform(frame.options, status.size, places);
+        let (transform, dots) = self.target_transform(frame.sources.options, status.size, places);
         let mut densities = Vec::new();
         for panel in &places.panels {
             let pixels = dots.of([panel.rect.width, panel.rect.height]);
@@ -239,7 +229,7 @@ impl TerminalView {
             let paint = Paint {
                 dots,
                 depth: self.depth,
-                options: frame.options,
+                options: frame.sources.options,
                 instance: panel.instance,
                 scale: transform.scale,
             };
@@ -256,5 +246,5 @@ pub(crate) fn places(frame: &TerminalFrame<'_>, area: Rect) -> Option<TerminalLa
     if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
         return None;
     }
-    Some(TerminalLayout::new(area, frame, frame.status?))
+    Some(TerminalLayout::new(area, frame, frame.sources.status?))
 }

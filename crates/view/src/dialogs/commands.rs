@@ -62,7 +62,7 @@ impl Commands {
                 self.chosen = 0;
             }
             let found = entries::found(
-                entries::all(&cx.frame.context(), &self.lessons),
+                entries::all(&cx.frame.sources.context(), &self.lessons),
                 &self.typed,
             );
             // Counted: of a slow frame no key is lost.

@@ -46,7 +46,11 @@ impl GoTo {
                 }
                 None => self.wrong |= entered,
             }
-            let now = cx.frame.status.map_or(0, |status| status.generation);
+            let now = cx
+                .frame
+                .sources
+                .status
+                .map_or(0, |status| status.generation);
             // One line, whatever it says: nothing moves.
             if self.wrong {
                 let why = RichText::new(tr!("type a whole number"));

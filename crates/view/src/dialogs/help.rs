@@ -64,7 +64,7 @@ impl Help {
             let room = room.max(40.0 * unit);
             let width = ui.available_width() - ui.spacing().scroll.bar_width;
             let columns = |typed: &str| {
-                let context = cx.frame.context();
+                let context = cx.frame.sources.context();
                 Columns::new(ui.painter(), cx.palette, typed, &context, width, unit)
             };
             let everything = columns("");

@@ -193,7 +193,7 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
         let (seen, found) = look_at(&shapes, screen);
         wrong = found;
         let Some((layout, _)) = &place else { continue };
-        if frame.status.is_none() {
+        if frame.sources.status.is_none() {
             continue;
         }
         let places = places(layout, set);

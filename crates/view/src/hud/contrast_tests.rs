@@ -84,7 +84,7 @@ fn check(
             let apart = contrast(floats([r, g, b]), floats([under_r, under_g, under_b]));
             // Eight bits a channel cost a light theme a few parts in a hundred.
             if apart < 0.95 * least {
-                let name = theme(frame.options.theme).name;
+                let name = theme(frame.sources.options.theme).name;
                 faint.insert(format!(
                     "{name}: '{text}' in {text_colour:?} on {background:?}: {apart:.2}"
                 ));

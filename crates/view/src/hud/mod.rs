@@ -40,18 +40,18 @@ pub(crate) fn paint(
         vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
     );
     let (Some(status), Some((layout, _)), Some(figures)) =
-        (frame.status, place, &frame.screen.figures)
+        (frame.sources.status, place, &frame.screen.figures)
     else {
         return starting(
             painter,
             screen,
             frame.unit(),
-            frame.drawing.notice.as_deref(),
+            frame.sources.drawing.notice.as_deref(),
         );
     };
-    if frame.single_instance().is_none() && status.instances > 1 {
+    if frame.sources.single_instance().is_none() && status.instances > 1 {
         let selected = status.selected.min(status.instances - 1);
-        highlight(painter, layout, selected, frame.options);
+        highlight(painter, layout, selected, frame.sources.options);
     }
     minimap::paint(painter, frame, layout);
     edit_overlay::paint(painter, frame, layout);
@@ -77,7 +77,7 @@ pub(crate) fn paint(
     if let Some(rect) = layout.timeline {
         timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.sm_count);
     }
-    population::paint_tags(painter, status, frame.single_instance(), layout);
+    population::paint_tags(painter, status, frame.sources.single_instance(), layout);
     if let Some((panel, rect)) = layout.side {
         let (rect, unit) = (rect_of(rect), layout.unit);
         let screen = &frame.screen;
@@ -109,8 +109,8 @@ pub(crate) fn paint(
 
 /// Says which of the things to be shown has no room in this window.
 fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
-    let no_timeline = frame.options.timeline && layout.timeline.is_none();
-    match frame.options.side {
+    let no_timeline = frame.sources.options.timeline && layout.timeline.is_none();
+    match frame.sources.options.side {
         Some(panel) if layout.side.is_none() => Some(match panel {
             SidePanel::Lab => message!("The window is too small for the lab"),
             SidePanel::Population => message!("The window is too small for the population graph"),

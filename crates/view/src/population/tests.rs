@@ -39,7 +39,7 @@ fn nothing_is_cut_and_everything_is_said() {
                     );
                 }
             }
-            let shown = PopulationChart::of(frame.population, &status);
+            let shown = PopulationChart::of(frame.sources.population, &status);
             for text in [&shown.headline, &shown.caption, &shown.born, &shown.died] {
                 assert!(
                     ours.iter().any(|(caption, _)| caption == text),

@@ -31,10 +31,10 @@ pub(crate) fn paint(
         rect.top() + 0.5 * unit,
         (unit.max(1.0), painter.palette.rule),
     );
-    let chip = Chip::of(timeline.frozen, frame.status);
+    let chip = Chip::of(timeline.frozen, frame.sources.status);
     paint_chip(painter, &places, chip);
     paint_legend(painter, &places);
-    let rounds = shown_rounds(timeline, &places, frame.status);
+    let rounds = shown_rounds(timeline, &places, frame.sources.status);
     let folded = if rounds.is_empty() {
         paint_nothing_yet(painter, &places)
     } else {
@@ -42,10 +42,10 @@ pub(crate) fn paint(
         paint_axis(painter, &places, scale, &rounds);
         let folded = rounds
             .iter()
-            .map(|round| paint_round(painter, scale, round, frame.status));
+            .map(|round| paint_round(painter, scale, round, frame.sources.status));
         folded.max().unwrap_or(1)
     };
-    if let Some(status) = frame.status {
+    if let Some(status) = frame.sources.status {
         finding::paint(painter, &places, &frame.screen);
         let chart = timeline.chart();
         sm_map::paint(
@@ -88,7 +88,7 @@ pub(super) fn shown_rounds<'a>(
     let compares = status.is_some_and(|status| status.comparison.is_some());
     let names = Which::both(compares);
     let charts = [before, chart];
-    let stacked = places.stacked(charts.map(|chart| chart.lanes.len()));
+    let stacked = places.stacked(charts.map(|chart| chart.data.lanes.len()));
     let rounds = stacked.into_iter().zip(charts).zip(names);
     rounds
         .map(|((places, chart), which)| ShownRound {
@@ -107,7 +107,7 @@ fn paint_round(
     status: Option<&Status>,
 ) -> usize {
     let (places, chart) = (&round.places, round.chart);
-    let rows = places.rows(chart.lanes.len());
+    let rows = places.rows(chart.data.lanes.len());
     paint_bars(painter, places, scale, rows, chart);
     paint_bar_labels(painter, places, scale, rows, chart);
     paint_lane_names(painter, places, rows, round, status);
@@ -233,7 +233,7 @@ fn paint_axis(
     rounds: &[ShownRound<'_>],
 ) {
     for round in rounds {
-        let rows = round.places.rows(round.chart.lanes.len());
+        let rows = round.places.rows(round.chart.data.lanes.len());
         paint_grounds(painter, &round.places, rows);
     }
     let unit = places.unit;
@@ -278,9 +278,9 @@ fn paint_bars(
     let palette = &painter.palette;
     let host = places.host.y_range();
     let edges = (host.min, host.max);
-    add_bars(&mut mesh, palette, places, scale, edges, &chart.host);
+    add_bars(&mut mesh, palette, places, scale, edges, &chart.data.host);
     for row in 0..rows.count() {
-        let lanes = &chart.lanes[rows.lanes_of(row)];
+        let lanes = &chart.data.lanes[rows.lanes_of(row)];
         if let [lane] = lanes {
             add_bars(
                 &mut mesh,
@@ -385,12 +385,12 @@ fn paint_bar_labels(
         }
     };
     let host = places.host;
-    label(&chart.host, (host.top(), host.bottom()), host.height());
+    label(&chart.data.host, (host.top(), host.bottom()), host.height());
     if rows.height() < 10.0 * unit {
         return;
     }
     for row in 0..rows.count() {
-        if let [lane] = &chart.lanes[rows.lanes_of(row)] {
+        if let [lane] = &chart.data.lanes[rows.lanes_of(row)] {
             label(&lane.bars, rows.edges(row), rows.height());
         }
     }
@@ -421,9 +421,9 @@ fn paint_lane_names(
         every *= 2;
     }
     for row in (0..rows.count()).step_by(every) {
-        let lane = &chart.lanes[rows.lanes_of(row).start];
+        let lane = &chart.data.lanes[rows.lanes_of(row).start];
         let (top, bottom) = rows.edges(row);
-        let text = chart.lane_name(lane, status);
+        let text = chart.data.lane_name(lane, status);
         name(text, (top + bottom) / 2.0, painter.palette.label);
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn paint(
     // The axis' lines end where words are.
     painter.rect_filled(head, 0.0, painter.palette.background);
     let nothing = BlockMap::default();
-    let blocks = chart.map_or(&nothing, |chart| &chart.blocks);
+    let blocks = chart.map_or(&nothing, |chart| &chart.data.blocks);
     let count = blocks.count(sm_count(status));
     let rows = rows_of(map, count, places.unit);
     paint_head(painter, places, head, status, blocks, count, rows.folded);
@@ -271,11 +271,11 @@ pub(super) fn hit_test(
     if !map.contains(at) {
         return None;
     }
-    let rows = rows_of(map, chart.blocks.count(sm_count(status)), places.unit);
+    let rows = rows_of(map, chart.data.blocks.count(sm_count(status)), places.unit);
     let row = rows.row_at(at.y)?;
     let edges = rows.edges(row);
     let found = rows.lanes_of(row).filter_map(|number| {
-        let unit = chart.blocks.sm(number)?;
+        let unit = chart.data.blocks.sm(number)?;
         let near = |run: &&BlockSpan| {
             let [start, end] = [run.start, run.end].map(|ns| scale.x(ns));
             at.x >= start - 2.0 && at.x <= end.max(start + 1.0) + 2.0

@@ -251,10 +251,10 @@ fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
     let mut timeline = timed(3);
     timeline.click(false, chip, &layout);
     timeline.update(&Newer(5));
-    assert_eq!(timeline.chart().unwrap().lanes.len(), 3);
+    assert_eq!(timeline.chart().unwrap().data.lanes.len(), 3);
     timeline.click(false, chip, &layout);
     timeline.update(&Newer(5));
-    assert_eq!(timeline.chart().unwrap().lanes.len(), 5);
+    assert_eq!(timeline.chart().unwrap().data.lanes.len(), 5);
 }
 
 #[test]

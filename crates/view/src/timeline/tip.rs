@@ -33,7 +33,7 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
         vec![what.into()]
     } else if let (true, Some(status), Some(_)) = (
         places.summary.contains(at),
-        frame.status,
+        frame.sources.status,
         &frame.screen.overlap,
     ) {
         overlap::describe(status.overlap.as_ref())
@@ -43,13 +43,14 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
         };
         let scale = timeline.scale(places.lanes);
         let block = frame
+            .sources
             .status
             .and_then(|status| sm_map::hit_test(at, places, status, chart, scale));
         if let Some((rect, lines)) = block {
             paint_outline(painter, rect, places.unit);
             lines
         } else {
-            let rounds = shown_rounds(timeline, places, frame.status);
+            let rounds = shown_rounds(timeline, places, frame.sources.status);
             let hit = |round: &ShownRound<'_>| {
                 let (bar, edges) = hit(at, &round.places, scale, round.chart)?;
                 Some((
@@ -151,12 +152,12 @@ fn hit<'a>(
     };
     let host = places.host.y_range();
     if host.contains(at.y) {
-        let bar = chart.host.iter().filter(over).min_by(closest)?;
+        let bar = chart.data.host.iter().filter(over).min_by(closest)?;
         return Some((bar, (host.min, host.max)));
     }
-    let rows = places.rows(chart.lanes.len());
+    let rows = places.rows(chart.data.lanes.len());
     let row = rows.row_at(at.y)?;
-    let lanes = &chart.lanes[rows.lanes_of(row)];
+    let lanes = &chart.data.lanes[rows.lanes_of(row)];
     let bars = lanes.iter().flat_map(|lane| &lane.bars);
     Some((bars.filter(over).min_by(closest)?, rows.edges(row)))
 }
