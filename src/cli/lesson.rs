@@ -10,7 +10,7 @@ use super::options::LessonArguments;
 use super::text::{print, print_text, say};
 use lang::tr;
 use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome, PartOutcome, Progress};
-use model::Speedup;
+use model::{Speedup, finding_in_words};
 use view::picture_file::{Image, write_png};
 
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
@@ -100,7 +100,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     tell_line(format!("? {}\n", lang::text(lesson.question)));
     let outcome = lesson::run(lesson, arguments.device, None, &mut |progress| {
         let lines = match progress {
-            Progress::Measuring(_) => Vec::new(),
+            Progress::Measuring(_) | Progress::Waiting { .. } => Vec::new(),
             Progress::Swept(speedup) => curve_lines(speedup),
             Progress::Measured(_, part) => part_lines(part),
         };
@@ -111,9 +111,12 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     tell_line(String::new());
     for factor in &outcome.factors {
         let label = lang::text(factor.label);
-        let finding = factor.finding.in_words();
+        let finding = finding_in_words(factor.finding);
         let found = tr!("{label}: {finding}", label = label, finding = finding);
         tell_line(format!("  {found}"));
+    }
+    if let Some(windows) = outcome.windows {
+        tell_line(format!("  ({})", windows.in_words()));
     }
     for check in &outcome.checks {
         let verdict = if check.passed {

@@ -12,6 +12,7 @@ use lang::{Message, tr};
 use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress, SweepSetup};
 use life::{Lattice, Size};
 use model::PictureSource;
+use model::finding_in_words;
 use model::{
     Change, DeviceChoice, Edit, Picture, PicturePlan, Series, SessionAction, Setup, Speedup,
     Status, Trace,
@@ -59,6 +60,8 @@ struct Measured {
     events: Option<Receiver<LessonEvent>>,
     /// The part that is being measured.
     now: Option<usize>,
+    /// Windows that are over, and all of them, while compared parts are measured.
+    windows: Option<(usize, usize)>,
     parts: Vec<PartOutcome>,
     speedup: Option<Arc<Speedup>>,
     outcome: Option<Result<Outcome, String>>,
@@ -66,6 +69,7 @@ struct Measured {
 
 enum LessonEvent {
     Measuring(usize),
+    Waiting { done: usize, of: usize },
     Measured(PartOutcome),
     Swept(Arc<Speedup>),
     Over(Result<Box<Outcome>, String>),
@@ -172,6 +176,7 @@ fn run_lesson(
         Some(swept),
         &mut |progress| match progress {
             Progress::Measuring(part) => tell(LessonEvent::Measuring(part)),
+            Progress::Waiting { done, of } => tell(LessonEvent::Waiting { done, of }),
             Progress::Measured(_, part) => tell(LessonEvent::Measured(part.clone())),
             Progress::Swept(speedup) => tell(LessonEvent::Swept(Arc::new(speedup.clone()))),
         },
@@ -199,7 +204,10 @@ impl OpenLesson {
             .collect();
         for event in events {
             match event {
-                LessonEvent::Measuring(part) => measured.now = Some(part),
+                LessonEvent::Measuring(part) => {
+                    (measured.now, measured.windows) = (Some(part), None)
+                }
+                LessonEvent::Waiting { done, of } => measured.windows = Some((done, of)),
                 LessonEvent::Measured(part) => measured.parts.push(part),
                 LessonEvent::Swept(speedup) => measured.speedup = Some(speedup),
                 LessonEvent::Over(outcome) => {
@@ -253,8 +261,13 @@ impl Measured {
             (None, Some(Err(why))) => page.note = why.clone(),
             (None, _) => {
                 page.busy = true;
-                page.note = match self.now {
-                    Some(now) if now < part => tr!("part {} comes first", now + 1),
+                page.note = match (self.now, self.windows) {
+                    (Some(now), _) if now < part => tr!("part {} comes first", now + 1),
+                    (_, Some((done, of))) => tr!(
+                        "{done} of {of} windows measured; the next begins in a few seconds",
+                        done = done,
+                        of = of
+                    ),
                     _ => String::new(),
                 };
             }
@@ -269,12 +282,13 @@ impl Measured {
             Some(Ok(outcome)) => {
                 page.text = outcome.closing.clone();
                 let row = |factor: &lesson::Factor| {
-                    (lang::shown(factor.label), factor.finding.in_words())
+                    (lang::shown(factor.label), finding_in_words(factor.finding))
                 };
                 page.rows = outcome.factors.iter().map(row).collect();
                 let check = |check: &lesson::Check| (check.what.clone(), check.passed);
                 page.checks = outcome.checks.iter().map(check).collect();
-                page.note = outcome.missing.clone().unwrap_or_default();
+                let windows = outcome.windows.map(|windows| windows.in_words());
+                page.note = outcome.missing.clone().or(windows).unwrap_or_default();
                 page.picture = outcome
                     .pictures
                     .last()

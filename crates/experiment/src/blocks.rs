@@ -21,8 +21,8 @@ pub struct Blocks {
     under_way: Vec<f64>,
     /// The times of every subject in each block that counts.
     times: Vec<Vec<f64>>,
-    /// Whether the first block, which warms up and does not count, is over.
-    is_warm: bool,
+    /// Whether the block under way counts. The first one warms up.
+    counts: bool,
 }
 
 impl Blocks {
@@ -37,7 +37,7 @@ impl Blocks {
             order: (0..subjects).collect(),
             under_way: Vec::with_capacity(subjects),
             times: vec![Vec::new(); subjects],
-            is_warm: false,
+            counts: false,
         };
         blocks.restart_block();
         blocks
@@ -55,7 +55,7 @@ impl Blocks {
         if self.under_way.len() < self.order.len() {
             return false;
         }
-        let counts = std::mem::replace(&mut self.is_warm, true);
+        let counts = std::mem::replace(&mut self.counts, true);
         if counts {
             for (&subject, &time) in self.order.iter().zip(&self.under_way) {
                 self.times[subject].push(time);
@@ -74,9 +74,14 @@ impl Blocks {
         }
     }
 
-    /// Whether the rounds so far only warm up.
-    pub fn is_warming_up(&self) -> bool {
-        !self.is_warm
+    /// Whether the block under way counts.
+    pub fn is_counting(&self) -> bool {
+        self.counts
+    }
+
+    /// Leaves out the block under way once it is complete.
+    pub fn leave_out_block(&mut self) {
+        self.counts = false;
     }
 
     /// Number of blocks that count.
@@ -146,15 +151,18 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_begun_again_counts_nothing_of_what_it_had() {
+    fn blocks_that_warm_up_are_left_out_or_are_begun_again_do_not_count() {
         let mut blocks = Blocks::new(2, 7);
-        assert!(blocks.is_warming_up());
+        assert!(!blocks.is_counting());
         assert!(!blocks.record(1.0) && !blocks.record(1.0));
-        assert!(!blocks.is_warming_up() && blocks.is_empty());
+        assert!(blocks.is_counting() && blocks.is_empty());
         blocks.record(1e6);
         blocks.restart_block();
         assert!(!blocks.record(2.0) && blocks.record(2.0));
-        assert_eq!([blocks.times(0), blocks.times(1)], [[2.0], [2.0]]);
+        blocks.leave_out_block();
+        assert!(!blocks.record(3.0) && !blocks.record(3.0));
+        assert!(!blocks.record(4.0) && blocks.record(4.0));
+        assert_eq!([blocks.times(0), blocks.times(1)], [[2.0, 4.0], [2.0, 4.0]]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The estimate of a ratio, with its interval.
 
-use serde::{Deserialize, Serialize};
+use crate::Finding;
 
 /// The probability, at most, that an interval does not contain the ratio.
 pub const ERROR: f64 = 0.04;
@@ -15,16 +15,12 @@ const PARTS: [usize; 4] = [8, 16, 32, 64];
 const MIN_PART: usize = 4;
 
 /// The ratio of two subjects' times.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
     /// The median of the ratios of all blocks: above 1 if the second subject is faster.
     pub ratio: f64,
     /// The interval of that ratio, from and to. It contains the ratio, which need not be in its middle.
     pub interval: [f64; 2],
-    /// Number of windows it was measured in.
-    pub windows: usize,
-    /// Whether windows had intervals that are clearly apart.
-    pub changes: bool,
 }
 
 impl Estimate {
@@ -41,16 +37,16 @@ impl Estimate {
         Some(Estimate {
             ratio,
             interval: [low, high],
-            windows: 1,
-            changes: false,
         })
     }
 
     /// Widened by the factor that equal settings were found to differ by.
-    pub fn widened(mut self, factor: f64) -> Estimate {
+    pub fn widened(self, factor: f64) -> Estimate {
         let [low, high] = self.interval;
-        self.interval = [low / factor, high * factor];
-        self
+        Estimate {
+            interval: [low / factor, high * factor],
+            ..self
+        }
     }
 
     /// By what factor at least the two differ, in either direction: 1 if they need not differ at all. Of
@@ -59,49 +55,60 @@ impl Estimate {
         let [low, high] = self.interval;
         low.max(1.0 / high).max(1.0)
     }
+
+    fn include(&mut self, value: f64) {
+        let [low, high] = self.interval;
+        self.interval = [low.min(value), high.max(value)];
+    }
 }
 
-/// The estimate from several windows, each with the logarithms of its blocks' ratios; `None` if there
-/// are too few blocks in all.
+/// The estimate from several windows, each with the logarithms of its blocks' ratios, and what it says;
+/// `None` if there are too few blocks in all.
 ///
-/// It is the median of all blocks. Its interval is widened until it contains what every window has
-/// found, and every window's interval, where these are clearly apart.
-pub fn across_windows(windows: &[Vec<f64>]) -> Option<Estimate> {
-    let all = Estimate::of(&windows.concat(), ERROR)?;
-    let each: Vec<Estimate> = windows
-        .iter()
-        .filter_map(|window| Estimate::of(window, ERROR))
-        .collect();
-    let lowest_high = each
-        .iter()
-        .map(|it| it.interval[1])
-        .fold(f64::INFINITY, f64::min);
-    let highest_low = each.iter().map(|it| it.interval[0]).fold(0.0, f64::max);
-    let changes = highest_low > lowest_high * MIN_GAP;
-    let mut interval = all.interval;
-    let mut include = |value: f64| interval = [interval[0].min(value), interval[1].max(value)];
+/// The estimate is the median of all blocks. Its interval is widened until it contains what every window
+/// has found. If intervals of windows are clearly apart, the ratio changes with the load, from the
+/// lowest to the highest of these intervals.
+pub fn across_windows(windows: &[Vec<f64>]) -> Option<(Estimate, Finding)> {
+    let mut all = Estimate::of(&windows.concat(), ERROR)?;
     for window in windows {
         if let Some(middle) = median(window.iter().copied()) {
-            include(middle.exp());
+            all.include(middle.exp());
         }
     }
-    if changes {
-        each.iter().flat_map(|it| it.interval).for_each(include);
+    let each = windows
+        .iter()
+        .filter_map(|window| Estimate::of(window, ERROR));
+    let each: Vec<[f64; 2]> = each.map(|it| it.interval).collect();
+    let lowest_high = each.iter().map(|it| it[1]).fold(f64::INFINITY, f64::min);
+    let highest_low = each.iter().map(|it| it[0]).fold(0.0, f64::max);
+    let are_apart = highest_low > lowest_high * MIN_GAP;
+    if are_apart {
+        each.into_iter().flatten().for_each(|end| all.include(end));
     }
-    Some(Estimate {
-        interval,
-        windows: windows.len(),
-        changes,
-        ..all
-    })
+    let finding = match Finding::of(all.ratio, all.interval) {
+        none @ Finding::NoDifference { .. } => none,
+        _ if are_apart => Finding::ChangesWithLoad {
+            interval: all.interval,
+        },
+        finding => finding,
+    };
+    Some((all, finding))
 }
 
-/// The middle value, or `None` without values; of an even number, the larger of the two in the middle.
+/// The middle value, or the mean of the two in the middle; `None` without values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     let middle = sorted.len() / 2;
-    let exists = middle < sorted.len();
-    exists.then(|| *sorted.select_nth_unstable_by(middle, f64::total_cmp).1)
+    if middle == sorted.len() {
+        return None;
+    }
+    let is_even = sorted.len().is_multiple_of(2);
+    let (below, &mut upper, _) = sorted.select_nth_unstable_by(middle, f64::total_cmp);
+    let lower = below.iter().copied().max_by(f64::total_cmp);
+    Some(match lower {
+        Some(lower) if is_even => f64::midpoint(lower, upper),
+        _ => upper,
+    })
 }
 
 /// Which of the values is nearest to this one, so that it stands for all of them; `None` without values.
@@ -122,7 +129,8 @@ fn median_and_interval(values: &[f64], error: f64) -> Option<[f64; 3]> {
     let high = values.len() - 1 - low;
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    Some([sorted[low], sorted[middle], sorted[high]])
+    let median = median(values.iter().copied())?;
+    Some([sorted[low], median, sorted[high]])
 }
 
 /// How many of `count` sorted values on each side are outside the interval of their median: the
@@ -199,7 +207,7 @@ mod tests {
         let shuffled: Vec<f64> = (0..20).map(|at| values[at * 7 % 20]).collect();
         assert_eq!(
             median_and_interval(&shuffled, 0.05),
-            Some([6.0, 11.0, 15.0])
+            Some([6.0, 10.5, 15.0])
         );
     }
 
@@ -234,16 +242,30 @@ mod tests {
 
     #[test]
     fn windows_that_agree_are_one_and_those_apart_change_with_the_load() {
-        let agree = across_windows(&[window(1.5, 60), window(1.51, 60), window(1.49, 60)]).unwrap();
-        assert_eq!((agree.windows, agree.changes), (3, false));
-        let [low, high] = agree.interval;
+        let found = |windows: &[Vec<f64>]| across_windows(windows).map(|(_, finding)| finding);
+        let agree = found(&[window(1.5, 60), window(1.51, 60), window(1.49, 60)]);
+        let Some(Finding::Difference { interval, .. }) = agree else {
+            panic!("{agree:?}");
+        };
+        let [low, high] = interval;
         assert!(low <= 1.491 && (1.509..1.53).contains(&high), "{agree:?}");
-        let apart = across_windows(&[window(1.5, 60), window(0.7, 60), window(1.5, 60)]).unwrap();
-        assert!(apart.changes && apart.interval[0] < 0.7 && apart.interval[1] > 1.5);
+        let apart = found(&[window(1.5, 60), window(0.7, 60), window(1.5, 60)]);
+        let Some(Finding::ChangesWithLoad { interval }) = apart else {
+            panic!("{apart:?}");
+        };
+        assert!(interval[0] < 0.7 && interval[1] > 1.5, "{apart:?}");
+        let alike = found(&[window(1.0, 9000), window(1.01, 9000)]);
+        assert!(
+            matches!(alike, Some(Finding::NoDifference { .. })),
+            "{alike:?}"
+        );
         // Two blocks a window are enough together, and too few for an interval of each.
-        let few = across_windows(&[window(2.0, 2), window(2.1, 2), window(2.2, 2)]).unwrap();
-        assert!(!few.changes && few.interval[0] < 2.0 && few.interval[1] > 2.19);
-        assert_eq!(across_windows(&[window(2.0, 5)]), None);
+        let few = found(&[window(2.0, 2), window(2.1, 2), window(2.2, 2)]);
+        assert!(
+            matches!(few, Some(Finding::Difference { interval: [low, high], .. })
+            if low < 2.0 && high > 2.19)
+        );
+        assert_eq!(found(&[window(2.0, 5)]), None);
     }
 
     #[test]
@@ -251,6 +273,7 @@ mod tests {
         assert_eq!(nearest([30.0, 2.6, 2.4, 1.0], 2.5), Some(1));
         assert_eq!(nearest([], 2.5), None);
         assert_eq!(median([4.0, 5.0, 400.0]), Some(5.0));
+        assert_eq!(median([1.0, 4.0, 2.0, 9.0]), Some(3.0));
         assert_eq!(median([]), None);
     }
 }

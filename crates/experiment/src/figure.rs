@@ -53,11 +53,11 @@ pub struct Load {
 }
 
 impl Load {
-    /// Counts a round that took this many seconds, in which the program computed for so many, and in
-    /// which the system took a core from it this often.
-    pub fn add(&mut self, wall_seconds: f64, cpu_seconds: f64, preemptions: u64) {
+    /// Counts a round that took this many seconds, in which the program computed for so many, and
+    /// whether the system took a core from it meanwhile.
+    pub fn add(&mut self, wall_seconds: f64, cpu_seconds: f64, is_preempted: bool) {
         self.rounds += 1;
-        self.preempted += u64::from(preemptions > 0);
+        self.preempted += u64::from(is_preempted);
         self.wall_seconds += wall_seconds;
         self.cpu_seconds += cpu_seconds;
     }
@@ -81,8 +81,8 @@ mod tests {
     fn a_load_is_what_rounds_had_of_the_machine() {
         let mut load = Load::default();
         assert_eq!((load.preempted_share(), load.cores()), (None, None));
-        load.add(0.5, 1.0, 3);
-        load.add(1.5, 2.0, 0);
+        load.add(0.5, 1.0, true);
+        load.add(1.5, 2.0, false);
         assert_eq!(
             (load.preempted_share(), load.cores()),
             (Some(0.5), Some(1.5))

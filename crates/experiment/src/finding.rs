@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Estimate;
-
 /// Settings differ only if the whole interval of their ratio is beyond this factor, and they do not
 /// differ only if it is wholly within.
 const MIN_DIFFERENCE: f64 = 1.02;
@@ -26,8 +24,9 @@ pub enum Finding {
     },
     /// Whether they differ cannot be told, but only by how much at most.
     NotResolved {
-        /// How far the ratio may be from 1, as a fraction: 0.09 is 9 %.
-        at_most: f64,
+        /// How far the ratio may be from 1, as a fraction: 0.09 is 9 %. `None` if there were too few
+        /// rounds to tell even that.
+        at_most: Option<f64>,
     },
     /// How they differ changes with what else the machine does.
     ChangesWithLoad {
@@ -37,22 +36,19 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// What an estimate says.
-    pub fn of(estimate: &Estimate) -> Finding {
-        let (ratio, interval) = (estimate.ratio, estimate.interval);
+    /// What an estimate of the ratio says.
+    pub fn of(ratio: f64, interval: [f64; 2]) -> Finding {
         let [low, high] = interval;
         let farthest = high.max(1.0 / low);
         if farthest <= MIN_DIFFERENCE {
             Finding::NoDifference {
                 within: farthest - 1.0,
             }
-        } else if estimate.changes {
-            Finding::ChangesWithLoad { interval }
         } else if low > MIN_DIFFERENCE || high < 1.0 / MIN_DIFFERENCE {
             Finding::Difference { ratio, interval }
         } else {
             Finding::NotResolved {
-                at_most: farthest - 1.0,
+                at_most: Some(farthest - 1.0),
             }
         }
     }
@@ -65,6 +61,23 @@ impl Finding {
     /// Whether B is slower.
     pub fn is_slower(&self) -> bool {
         matches!(self.interval(), Some([_, high]) if high < 1.0 / MIN_DIFFERENCE)
+    }
+
+    /// The number of digits that times with this ratio are exact to: three if the interval is within 5 %
+    /// of the ratio, else two.
+    pub fn digits(&self) -> usize {
+        let error = match *self {
+            Finding::Difference {
+                ratio,
+                interval: [low, high],
+            } => (high / ratio).max(ratio / low) - 1.0,
+            Finding::NoDifference { within } => within,
+            Finding::NotResolved { at_most } => at_most.unwrap_or(f64::INFINITY),
+            Finding::ChangesWithLoad {
+                interval: [low, high],
+            } => high / low - 1.0,
+        };
+        if error <= 0.05 { 3 } else { 2 }
     }
 
     /// The interval of the ratio, of what differs.
@@ -82,48 +95,33 @@ impl Finding {
 mod tests {
     use super::*;
 
-    fn of(ratio: f64, interval: [f64; 2], changes: bool) -> Finding {
-        Finding::of(&Estimate {
-            ratio,
-            interval,
-            windows: 3,
-            changes,
-        })
-    }
-
     #[test]
     fn a_difference_is_beyond_two_per_cent_and_none_is_within() {
-        assert!(of(1.2, [1.03, 1.5], false).is_faster());
-        assert!(of(0.5, [0.3, 0.9], false).is_slower());
-        let certain_but_small = of(1.015, [1.012, 1.018], false);
+        assert!(Finding::of(1.2, [1.03, 1.5]).is_faster());
+        assert!(Finding::of(0.5, [0.3, 0.9]).is_slower());
+        assert_eq!(Finding::of(1.2, [1.19, 1.22]).digits(), 3);
+        assert_eq!(Finding::of(1.2, [1.03, 1.5]).digits(), 2);
+        let certain_but_small = Finding::of(1.015, [1.012, 1.018]);
         assert!(matches!(certain_but_small, Finding::NoDifference { within } if within < 0.0181));
         for (interval, most) in [
             ([0.98, 1.0], 0.0205),
             ([1.01, 1.09], 0.0901),
             ([0.5, 1.1], 1.01),
         ] {
-            let finding = of(1.0, interval, false);
+            let finding = Finding::of(1.0, interval);
             assert!(!finding.is_faster() && !finding.is_slower());
             assert!(
-                matches!(finding, Finding::NotResolved { at_most } if at_most < most && at_most > 0.02)
+                matches!(finding, Finding::NotResolved { at_most: Some(at_most) }
+                if at_most < most && at_most > 0.02)
             );
         }
     }
 
     #[test]
     fn what_changes_with_the_load_has_a_direction_only_if_every_window_has_it() {
-        assert!(of(2.0, [1.2, 3.9], true).is_faster());
-        let both = of(2.0, [0.7, 3.9], true);
-        assert_eq!(
-            both,
-            Finding::ChangesWithLoad {
-                interval: [0.7, 3.9]
-            }
-        );
+        let of = |interval| Finding::ChangesWithLoad { interval };
+        assert!(of([1.2, 3.9]).is_faster() && of([0.2, 0.9]).is_slower());
+        let both = of([0.7, 3.9]);
         assert!(!both.is_faster() && !both.is_slower());
-        assert!(matches!(
-            of(1.0, [0.99, 1.01], true),
-            Finding::NoDifference { .. }
-        ));
     }
 }

@@ -10,8 +10,8 @@
 //! A lesson whose parts are a [`PartWork::Sweep`] is measured for 1, 2, 4 … instances: its outcome has
 //! a speed-up curve besides (module `sweep`).
 //!
-//! Parts that are compared are measured in turn, again and again ([`Experiment`]), until their
-//! comparison has a finding (module `interleave`). A conclusion is chosen by these findings
+//! Parts that are compared are measured in turn ([`Experiment`]), in three windows ten seconds apart
+//! (module `interleave`). A conclusion is chosen by these findings
 //! ([`Outcome::conclude`]): it has a sentence for each, so that it says of no run what that run did
 //! not show.
 //!
@@ -32,11 +32,12 @@ pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
 pub use outcome::{
-    Check, Conclusions, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome,
+    Check, Conclusions, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
 
 use engine::EngineError;
 use interleave::{Limits, interleave};
@@ -170,6 +171,14 @@ pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 pub enum Progress<'a> {
     /// This part is being measured.
     Measuring(usize),
+    /// So many of all windows in which parts are measured in turn are over; the next one begins in a few
+    /// seconds.
+    Waiting {
+        /// Windows that are over.
+        done: usize,
+        /// All of them.
+        of: usize,
+    },
     /// This part has been measured, and compared with the parts in the same [`Compare`]s.
     Measured(usize, &'a PartOutcome),
     /// The parts of a sweep have been measured for another number of instances.
@@ -283,7 +292,7 @@ fn run_on(
     let mut bench = Bench::open(device)?;
     let mut outcome = match lesson.sweep() {
         Some(own) => sweep::measure(lesson, swept.unwrap_or(own), &mut bench, on_progress)?,
-        None => measure(lesson, &mut bench, on_progress)?,
+        None => measure(lesson, &mut bench, Limits::lesson(), on_progress)?,
     };
     outcome.close(lesson);
     Ok(outcome)
@@ -297,10 +306,25 @@ fn go_on(answer: ControlFlow<()>) -> Result<()> {
     }
 }
 
-/// Measures every part of a lesson.
+/// Waits for this long, unless `goes_on` ends the lesson meanwhile.
+fn pause(time: Duration, goes_on: &mut dyn FnMut() -> ControlFlow<()>) -> Result<()> {
+    const STEP: Duration = Duration::from_millis(200);
+    let ends = Instant::now() + time;
+    loop {
+        go_on(goes_on())?;
+        let left = ends.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(STEP));
+    }
+}
+
+/// Measures every part of a lesson, for as long as `limits` says where parts are compared.
 fn measure(
     lesson: &'static Lesson,
     bench: &mut Bench,
+    limits: Limits,
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::of(lesson, bench);
@@ -336,19 +360,35 @@ fn measure(
                 .iter()
                 .map(|&part| outcome.compared_ms(part))
                 .collect();
-            let interleaved = interleave(&first, &pairs, Limits::LESSON, &mut |i| {
+            let limits = if can_compare {
+                limits
+            } else {
+                Limits::one_window()
+            };
+            let mut sample = |i: usize| {
                 // The system may leave a thread of the CPU engine in a bad place for seconds, and the
                 // part to which it belongs would look slow: so threads are made anew for each run.
                 if bench.is_cpu() && experiments[i].has_own_engine() {
                     experiments[i] = lesson.parts[parts[i]].work.prepare(bench)?;
                 }
                 experiments[i].sample(bench)
-            })?;
-            let medians = interleaved.medians.into_iter().zip(interleaved.intervals);
-            for (&part, (median, interval)) in parts.iter().zip(medians) {
-                outcome.replace(part, median, interval);
+            };
+            let mut done = 0;
+            let mut wait = |apart| {
+                done += 1;
+                let of = limits.windows;
+                pause(apart, &mut || on_progress(Progress::Waiting { done, of }))
+            };
+            let interleaved = interleave(&first, &pairs, limits, &mut sample, &mut wait)?;
+            let runs = interleaved.runs.into_iter().zip(interleaved.intervals);
+            for (&part, (run, interval)) in parts.iter().zip(runs) {
+                outcome.replace(part, run, interval);
             }
             if can_compare {
+                outcome.windows = Some(Windows {
+                    count: interleaved.windows,
+                    seconds_apart: limits.apart.as_secs_f64(),
+                });
                 for (compare, finding) in compared.into_iter().zip(interleaved.findings) {
                     outcome.compare(compare, finding);
                 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Bench, Compare, Lesson, Part};
 use lang::tr;
 use model::trace::TimedRound;
-use model::{Finding, Speedup};
+use model::{Finding, Speedup, finding_in_words};
 
 /// The result of a lesson.
 #[derive(Clone, Debug, Serialize)]
@@ -20,6 +20,9 @@ pub struct Outcome {
     pub parts: Vec<PartOutcome>,
     /// Parts set against each other.
     pub factors: Vec<Factor>,
+    /// When parts were set against each other; `None` if none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
     /// What was checked.
     pub checks: Vec<Check>,
     /// What the engine has none of, so that only results were checked.
@@ -36,6 +39,26 @@ pub struct Outcome {
     pub trace: Option<(String, TimedRound)>,
 }
 
+/// The windows in which parts were measured in turn.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Windows {
+    /// How many.
+    pub count: usize,
+    /// Seconds from the end of one to the beginning of the next.
+    pub seconds_apart: f64,
+}
+
+impl Windows {
+    /// In words: `measured in 3 windows, 10 s apart`.
+    pub fn in_words(&self) -> String {
+        tr!(
+            "measured in {count} windows, {seconds} s apart",
+            count = self.count,
+            seconds = self.seconds_apart
+        )
+    }
+}
+
 /// The result of a part.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartOutcome {
@@ -43,7 +66,7 @@ pub struct PartOutcome {
     pub title: &'static str,
     /// The time that is compared with other parts', in milliseconds.
     pub time_ms: Option<f64>,
-    /// The interval of that time, if it is a median of enough runs.
+    /// The interval of that time, if there were enough runs.
     #[serde(skip)]
     pub interval_ms: Option<[f64; 2]>,
     /// What was measured.
@@ -72,7 +95,7 @@ pub struct MeasuredValue {
 pub struct Factor {
     /// What was compared.
     pub label: &'static str,
-    /// The time of the part expected to be slower over that of the other, as they are shown.
+    /// The time of the part expected to be slower over that of the other.
     pub value: f64,
     /// What can be said of it.
     pub finding: Finding,
@@ -86,18 +109,18 @@ struct FactorReport {
     /// Whether there is a difference worth the name, in either direction.
     matters: bool,
     finding: &'static str,
-    /// The interval of the factor; `None` if it is too noisy to tell.
+    /// The interval of the factor; `None` if there were too few rounds for one.
     interval: Option<[f64; 2]>,
 }
 
 impl From<Factor> for FactorReport {
     fn from(factor: Factor) -> FactorReport {
+        let within = |most: f64| Some([1.0 / (1.0 + most), 1.0 + most]);
         let (finding, interval) = match factor.finding {
             Finding::Difference { interval, .. } => ("difference", Some(interval)),
-            Finding::NoDifference { within } => {
-                ("no-difference", Some([1.0 / (1.0 + within), 1.0 + within]))
-            }
-            Finding::TooNoisy => ("too-noisy", None),
+            Finding::NoDifference { within: most } => ("no-difference", within(most)),
+            Finding::NotResolved { at_most } => ("not-resolved", at_most.and_then(within)),
+            Finding::ChangesWithLoad { interval } => ("changes-with-the-load", Some(interval)),
         };
         FactorReport {
             label: factor.label,
@@ -109,8 +132,8 @@ impl From<Factor> for FactorReport {
     }
 }
 
-/// What a lesson concludes from a comparison: a sentence for each finding. If it is too noisy to
-/// tell, all lessons say the same.
+/// What a lesson concludes from a comparison: a sentence for each finding. If it is not resolved, or
+/// changes with the load, all lessons say the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Conclusions {
     /// The part that is expected to be faster is.
@@ -127,7 +150,7 @@ impl Conclusions {
             Finding::Difference { .. } if finding.is_faster() => self.faster,
             Finding::Difference { .. } => self.slower,
             Finding::NoDifference { .. } => self.none,
-            Finding::TooNoisy => {
+            Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => {
                 tr!("Measure again while nothing else is running on this machine.")
             }
         }
@@ -258,6 +281,7 @@ impl Outcome {
             device: bench.info().name.clone(),
             parts: Vec::new(),
             factors: Vec::new(),
+            windows: None,
             checks: Vec::new(),
             missing: missing.map(|what| {
                 tr!("The CPU engine has no {what}: results are verified, but CPU timings are not representative", what = lang::text(what.what))
@@ -304,20 +328,20 @@ impl Outcome {
         time.expect("a part that is compared has a time")
     }
 
-    /// Puts the sample with the median time in the place of a part's first one, with the interval of
-    /// that time.
-    pub(super) fn replace(&mut self, part: usize, median: Measured, interval: Option<[f64; 2]>) {
+    /// Puts a run that stands for many in the place of a part's first one, with the interval of its
+    /// time.
+    pub(super) fn replace(&mut self, part: usize, run: Measured, interval: Option<[f64; 2]>) {
         let part = &mut self.parts[part];
-        part.time_ms = median.time_ms;
+        part.time_ms = run.time_ms;
         part.interval_ms = interval;
-        part.figures.splice(..part.sampled, median.figures);
+        part.figures.splice(..part.sampled, run.figures);
     }
 
-    /// Takes what a comparison found, once the parts have their times.
-    pub(super) fn compare(&mut self, compare: &Compare, finding: Finding) {
+    /// Takes the ratio of a comparison, and what was found of it.
+    pub(super) fn compare(&mut self, compare: &Compare, (value, finding): (f64, Finding)) {
         self.factors.push(Factor {
             label: compare.label,
-            value: self.compared_ms(compare.slow) / self.compared_ms(compare.fast),
+            value,
             finding,
         });
     }
@@ -354,7 +378,7 @@ impl Outcome {
         tr!(
             "{label}: {finding}. {conclusion}",
             label = sentence_case(lang::text(factor.label)),
-            finding = factor.finding.in_words(),
+            finding = finding_in_words(factor.finding),
             conclusion = conclusions.of(factor.finding)
         )
     }
@@ -382,18 +406,23 @@ mod tests {
     use crate::LESSONS;
     use lang::Language;
 
-    /// Findings as expected, of none, the opposite, and of too much noise.
-    const FINDINGS: [Finding; 4] = [
+    /// Findings as expected, of none, the opposite, not resolved, and changing with the load.
+    const FINDINGS: [Finding; 5] = [
         Finding::Difference {
             ratio: 2.5,
             interval: [2.4, 2.6],
         },
-        Finding::NoDifference { within: 0.03 },
+        Finding::NoDifference { within: 0.015 },
         Finding::Difference {
             ratio: 0.5,
             interval: [0.48, 0.52],
         },
-        Finding::TooNoisy,
+        Finding::NotResolved {
+            at_most: Some(0.09),
+        },
+        Finding::ChangesWithLoad {
+            interval: [0.7, 3.9],
+        },
     ];
 
     /// What a run of the lesson with these findings would give.
@@ -404,6 +433,7 @@ mod tests {
             device: "a device".into(),
             parts: Vec::new(),
             factors: Vec::new(),
+            windows: None,
             checks: Vec::new(),
             missing: lesson
                 .missing_on_cpu
@@ -418,7 +448,7 @@ mod tests {
             outcome.add(part, Measured::of_time("a run", 1.0), Measured::default());
         }
         for (compare, &finding) in lesson.compared.iter().zip(findings) {
-            outcome.compare(compare, finding);
+            outcome.compare(compare, (1.0, finding));
         }
         outcome.close(lesson);
         outcome
@@ -446,7 +476,7 @@ mod tests {
                 }
                 findings[at] = finding;
                 let closing = recorded(lesson, "cuda", &findings).closing;
-                let words = finding.in_words();
+                let words = finding_in_words(finding);
                 let (name, label) = (lesson.name, compare.label);
                 if closing.contains(&sentence_case(lang::text(label))) {
                     assert!(closing.contains(&words), "{name}: {closing}");
@@ -487,7 +517,7 @@ mod tests {
                         lesson.name
                     );
                     if !on_cpu.is_empty() {
-                        assert!(on_cpu.contains(&finding.in_words()), "{on_cpu}");
+                        assert!(on_cpu.contains(&finding_in_words(finding)), "{on_cpu}");
                     }
                 }
             } else {
@@ -511,17 +541,19 @@ mod tests {
             })
             .unwrap()
         });
-        let [faster, none, slower, noisy] = json;
+        let [faster, none, slower, unclear, changes] = json;
         let want = serde_json::json!({
             "label": "a", "value": 2.5, "matters": true, "finding": "difference",
             "interval": [2.4, 2.6],
         });
         assert_eq!(faster, want);
         assert_eq!(none["matters"], false);
-        assert_eq!(none["interval"], serde_json::json!([1.0 / 1.03, 1.03]));
+        assert_eq!(none["interval"], serde_json::json!([1.0 / 1.015, 1.015]));
         assert_eq!(slower["matters"], true);
-        assert_eq!(noisy["finding"], "too-noisy");
-        assert!(noisy["interval"].is_null());
+        assert_eq!(unclear["finding"], "not-resolved");
+        assert_eq!(unclear["interval"], serde_json::json!([1.0 / 1.09, 1.09]));
+        assert_eq!(changes["finding"], "changes-with-the-load");
+        assert_eq!(changes["matters"], false);
     }
 
     #[test]

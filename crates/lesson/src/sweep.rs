@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::interleave::Limits;
 use crate::{Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, SweepSetup, go_on};
 use model::{Speedup, SpeedupPoint, SpeedupSeries};
 
@@ -22,16 +23,17 @@ pub(super) fn measure(
     let mut failed: Vec<Check> = Vec::new();
     for &instances in &counts[..counts.len() - 1] {
         bench.sweep = Some(SweepSetup { instances, ..sweep });
-        let outcome = super::measure(lesson, bench, &mut |_| ControlFlow::Continue(()))?;
+        let silent = &mut |_: Progress| ControlFlow::Continue(());
+        let outcome = super::measure(lesson, bench, Limits::one_window(), silent)?;
         add_points(&mut speedup, instances, &outcome);
         go_on(on_progress(Progress::Swept(&speedup)))?;
         failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
     }
     bench.sweep = Some(sweep);
-    let mut outcome = super::measure(lesson, bench, &mut |progress| {
+    let mut outcome = super::measure(lesson, bench, Limits::lesson(), &mut |progress| {
         // What was measured follows the curve, which it completes.
         match progress {
-            Progress::Measuring(_) => on_progress(progress),
+            Progress::Measuring(_) | Progress::Waiting { .. } => on_progress(progress),
             _ => ControlFlow::Continue(()),
         }
     })?;

@@ -6,8 +6,8 @@
 //! that a change in the session does not affect the painters.
 
 pub mod actions;
-pub mod comparison;
 mod edits;
+mod finding;
 mod kernel_choice;
 pub mod ladder;
 pub mod overlap;
@@ -23,8 +23,9 @@ mod time;
 pub mod trace;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
-pub use comparison::{Blocks, Comparison, Finding, Side, median};
 pub use edits::{Area, Change, Edit, Patch};
+pub use experiment::{Comparison, Finding, Load, Side, median};
+pub use finding::finding_in_words;
 pub use kernel_choice::KernelChoice;
 pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
 pub use picture_plan::PicturePlan;

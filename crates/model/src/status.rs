@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// How long a notice is shown.
 pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
-use crate::KernelChoice;
 use crate::ladder::Ladder;
-use crate::{Finding, Overlap, Pace, Settled, Setup, Start, Switches, TimeSettings};
+use crate::{Finding, Load, Overlap, Pace, Settled, Setup, Start, Switches, TimeSettings};
+use crate::{KernelChoice, finding_in_words};
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
 use life::{Rule, Size};
@@ -104,10 +104,12 @@ pub struct Status {
 pub struct AbComparison {
     /// A's and B's.
     pub switches: [Switches; 2],
-    /// The median time of a round of each, in microseconds, of the rounds compared.
+    /// The time of a round of each, in microseconds; its ratio is that of the finding.
     pub round_us: [Option<f64>; 2],
     /// How they compare; `None` while it is measured.
     pub finding: Option<Finding>,
+    /// What else the machine did during the rounds compared.
+    pub load: Load,
     /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
     pub differing: Option<(u64, u64)>,
     /// Instances of each side.
@@ -126,17 +128,19 @@ impl AbComparison {
 pub struct Effect {
     /// What was changed, and to what.
     pub what: Message,
-    /// The median times of a round before and after, in microseconds, of the rounds compared.
+    /// The times of a round before and after, in microseconds; their ratio is that of the finding.
     pub round_us: [Option<f64>; 2],
     /// How they compare; `None` while it is measured.
     pub finding: Option<Finding>,
+    /// What else the machine did during the rounds compared.
+    pub load: Load,
 }
 
 impl Effect {
     /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
     pub fn in_short(&self) -> String {
         match self.finding {
-            Some(finding) => finding.in_words(),
+            Some(finding) => finding_in_words(finding),
             None => tr!("measuring …").into(),
         }
     }
@@ -146,9 +150,11 @@ impl Effect {
         let [Some(before), Some(after)] = self.round_us else {
             return format!("{}: {}", self.what, self.in_short());
         };
-        // As many digits for both, so that they can be compared.
-        let digits = if before.min(after) < 1000.0 { 3 } else { 2 };
-        let ms = |us: f64| format!("{:.digits$}", us / 1e3);
+        // As many decimals for both, so that they can be compared.
+        let digits = self.finding.map_or(3, |finding| finding.digits()) as i32;
+        let decimals = digits - 1 - (before.min(after) / 1e3).log10().floor() as i32;
+        let decimals = decimals.clamp(0, 3) as usize;
+        let ms = |us: f64| format!("{:.decimals$}", us / 1e3);
         tr!(
             "{what}: {factor} ({before} → {after} ms per round)",
             what = self.what,

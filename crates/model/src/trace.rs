@@ -174,9 +174,11 @@ impl TimedRound {
 pub struct Trace {
     /// The oldest first.
     pub rounds: VecDeque<Arc<TimedRound>>,
-    /// A round with the setting before the last change of a switch or of the kernel, while the
-    /// effect of that change is shown.
-    pub before: Option<Arc<TimedRound>>,
+    /// Rounds with the setting before the last change of a switch or of the kernel, while the effect of
+    /// that change is shown; while A and B are compared, A's.
+    before: VecDeque<Arc<TimedRound>>,
+    /// How many of the latest rounds have the present setting.
+    present: usize,
     /// Grows with every change of the rounds.
     pub sequence: u64,
 }
@@ -185,22 +187,61 @@ impl Trace {
     /// How many rounds are kept.
     pub const MAX_ROUNDS: usize = 8;
 
-    /// Adds a round, and forgets the oldest where there are too many.
+    /// Adds a round with the present setting, and forgets the oldest where there are too many.
     pub fn add(&mut self, round: TimedRound) {
-        self.rounds.push_back(Arc::new(round));
+        push(&mut self.rounds, round);
+        self.present = (self.present + 1).min(self.rounds.len());
         self.sequence += 1;
-        if self.rounds.len() > Self::MAX_ROUNDS {
-            self.rounds.pop_front();
+    }
+
+    /// Adds a round with the setting before the last change.
+    pub fn add_before(&mut self, round: TimedRound) {
+        push(&mut self.before, round);
+        self.sequence += 1;
+    }
+
+    /// The setting has changed: forgets the rounds before an earlier change, and draws no round again
+    /// that was added so far once there is another.
+    pub fn setting_changed(&mut self) {
+        self.before.clear();
+        self.present = 0;
+        self.sequence += 1;
+    }
+
+    /// The round to be drawn: the newest, or beside rounds before a change the typical one of the
+    /// present setting.
+    pub fn drawn(&self) -> Option<&Arc<TimedRound>> {
+        let newest = self.rounds.len() - self.present.min(self.rounds.len());
+        match typical(self.rounds.range(newest..)) {
+            Some(typical) if !self.before.is_empty() => Some(typical),
+            _ => self.rounds.back(),
         }
     }
 
-    /// Sets or forgets the round before a change.
-    pub fn set_before(&mut self, round: Option<TimedRound>) {
-        if self.before.is_some() || round.is_some() {
-            self.before = round.map(Arc::new);
-            self.sequence += 1;
-        }
+    /// The round to be drawn above it: the typical one before a change.
+    pub fn drawn_before(&self) -> Option<&Arc<TimedRound>> {
+        typical(self.before.iter())
     }
+}
+
+/// Adds a round, and forgets the oldest beyond [`Trace::MAX_ROUNDS`].
+fn push(rounds: &mut VecDeque<Arc<TimedRound>>, round: TimedRound) {
+    rounds.push_back(Arc::new(round));
+    if rounds.len() > Trace::MAX_ROUNDS {
+        rounds.pop_front();
+    }
+}
+
+/// The round whose length is nearest to the median, so that none that was preempted stands for all.
+fn typical<'a>(
+    rounds: impl Iterator<Item = &'a Arc<TimedRound>> + Clone,
+) -> Option<&'a Arc<TimedRound>> {
+    let lengths = rounds.clone().map(|round| {
+        let bounds = round.bounds();
+        bounds.map_or(0.0, |(start, end)| (end.0 - start.0) as f64)
+    });
+    let middle = experiment::median(lengths.clone())?;
+    rounds.clone().nth(experiment::nearest(lengths, middle)?)
 }
 
 /// Writes rounds in the Trace Event Format that Perfetto and `chrome://tracing` open: a lane a
@@ -266,6 +307,43 @@ pub fn write_chrome<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A round of this length, in nanoseconds.
+    fn round_of(length: i64) -> TimedRound {
+        TimedRound {
+            steps: Arc::default(),
+            spans: vec![Span {
+                step: 0,
+                stream: StreamId(0),
+                start: Nanos(0),
+                end: Nanos(length),
+            }],
+            host: Vec::new(),
+            block_timestamps: Vec::new(),
+            replayed: false,
+            streams: Streams::PerInstance,
+        }
+    }
+
+    #[test]
+    fn rounds_before_and_after_a_change_are_drawn_by_one_that_is_typical() {
+        let mut trace = Trace::default();
+        let length = |round: Option<&Arc<TimedRound>>| round.map(|round| round.spans[0].end.0);
+        trace.add(round_of(7));
+        assert_eq!(length(trace.drawn()), Some(7));
+        trace.setting_changed();
+        assert_eq!(length(trace.drawn()), Some(7), "until there is another");
+        for preempted in [30_000, 2500, 2400] {
+            trace.add_before(round_of(preempted));
+        }
+        for preempted in [1000, 90_000, 1100] {
+            trace.add(round_of(preempted));
+        }
+        assert_eq!(length(trace.drawn()), Some(1100));
+        assert_eq!(length(trace.drawn_before()), Some(2500));
+        trace.setting_changed();
+        assert_eq!(length(trace.drawn_before()), None);
+    }
 
     #[test]
     fn a_rate_is_of_all_launches_from_the_first_start_to_the_last_end() {

@@ -85,6 +85,39 @@ pub fn lower_thread_priority() {
     }
 }
 
+/// What the system has given this process so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// The time that its threads computed, added up.
+    pub cpu: Duration,
+    /// How long the calling thread has waited for a core.
+    pub waited: Duration,
+}
+
+/// What the system has given this process since it began; nothing where that is not known.
+pub fn usage() -> Usage {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::FileExt;
+        thread_local! {
+            // Its second number is the time that the thread was ready and did not run, in nanoseconds.
+            static SCHEDULING: Option<std::fs::File> =
+                std::fs::File::open("/proc/thread-self/schedstat").ok();
+        }
+        let mut line = [0; 64];
+        let read = SCHEDULING.with(|file| file.as_ref()?.read_at(&mut line, 0).ok());
+        let line = std::str::from_utf8(&line[..read.unwrap_or(0)]).unwrap_or_default();
+        let waited = line.split(' ').nth(1).and_then(|ns| ns.parse().ok());
+        let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Usage {
+            cpu: Duration::new(cpu.tv_sec as u64, cpu.tv_nsec as u32),
+            waited: Duration::from_nanos(waited.unwrap_or(0)),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    Usage::default()
+}
+
 /// A callback for the loss of the X server; returns the exit code.
 type OnDisplayLost = Box<dyn Fn() -> i32 + Send + Sync>;
 
@@ -130,6 +163,16 @@ mod tests {
     /// The calling thread's nice value.
     fn niceness() -> i32 {
         rustix::process::getpriority_process(None).unwrap()
+    }
+
+    #[test]
+    fn what_this_process_computes_is_counted() {
+        let before = usage();
+        let mut sum = 0_u64;
+        while usage().cpu < before.cpu + Duration::from_millis(5) {
+            sum = std::hint::black_box(sum + 1);
+        }
+        assert!(usage().waited >= before.waited);
     }
 
     #[test]

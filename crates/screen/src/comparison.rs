@@ -1,10 +1,10 @@
 //! What is said while two settings are compared: what differs in them, how long each takes, and that
 //! their cells are the same.
 
-use crate::numbers::{grouped, time_us};
+use crate::numbers::{grouped, time_us_to};
 use engine::Kernel;
 use lang::tr;
-use model::{AbComparison, Finding, Side, Switch};
+use model::{AbComparison, Finding, Side, Switch, finding_in_words};
 
 /// The texts for one of the two settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,12 +34,13 @@ impl ComparisonTexts {
     /// Of this comparison, whose instances this kernel steps.
     pub fn of(comparison: &AbComparison, kernel: &Kernel) -> ComparisonTexts {
         let settings = settings(comparison, kernel);
+        let digits = comparison.finding.map_or(2, |finding| finding.digits());
         let side = |side: Side| SideTexts {
             side,
             settings: settings[side as usize].clone(),
             time: match comparison.round_us[side as usize] {
                 _ if comparison.is_of_equals() => tr!("not measured").into(),
-                Some(us) => tr!("{} per round", time_us(us)),
+                Some(us) => tr!("{} per round", time_us_to(us, digits)),
                 None => tr!("measuring …").into(),
             },
         };
@@ -102,11 +103,12 @@ fn factor(comparison: &AbComparison) -> [String; 2] {
     let Some(finding) = comparison.finding else {
         return [tr!("measuring …").into(), "…".into()];
     };
-    let factor = finding.in_words();
+    let factor = finding_in_words(finding);
     let long = match finding {
         Finding::Difference { .. } => tr!("B against A: {factor}", factor = factor),
-        Finding::NoDifference { .. } => tr!("A and B: {factor}", factor = factor),
-        Finding::TooNoisy => factor.clone(),
+        Finding::NoDifference { .. }
+        | Finding::NotResolved { .. }
+        | Finding::ChangesWithLoad { .. } => tr!("A and B: {factor}", factor = factor),
     };
     [long, factor]
 }
@@ -140,6 +142,7 @@ mod tests {
         AbComparison {
             switches: [Switches::DEFAULT, b],
             round_us: finding.map_or([None; 2], |_| [Some(1000.0), Some(4000.0)]),
+            load: Default::default(),
             finding,
             differing: None,
             each: 8,
@@ -202,11 +205,12 @@ mod tests {
         let slower = Finding::of(0.25, [0.24, 0.26]);
         let want = ["B against A: 4.0× slower ± 0.2", "4.0× slower ± 0.2"];
         assert_eq!(say(Some(slower)), want);
-        let none = Finding::NoDifference { within: 0.03 };
-        assert_eq!(say(Some(none))[0], "A and B: no difference (within 3 %)");
-        assert_eq!(say(Some(Finding::TooNoisy))[0], "too noisy here to tell");
+        let none = Finding::of(1.0, [0.99, 1.015]);
+        assert_eq!(say(Some(none))[0], "A and B: no difference (within 2 %)");
+        let unclear = Finding::of(1.0, [0.99, 1.09]);
+        assert_eq!(say(Some(unclear))[0], "A and B: not resolved: at most 9 %");
         assert_eq!(say(None)[0], "measuring …");
-        let equal = comparison(Switches::DEFAULT, Some(Finding::TooNoisy));
+        let equal = comparison(Switches::DEFAULT, Some(unclear));
         let texts = ComparisonTexts::of(&equal, find("bits").unwrap());
         assert_eq!(texts.factor[0], "A and B have the same settings");
         assert_eq!(texts.sides[1].time, "not measured");

@@ -2,9 +2,9 @@
 //! the next change.
 
 use crate::comparison::{ComparisonTexts, same_settings};
-use crate::numbers::time_us;
+use crate::numbers::time_us_to;
 use lang::{Message, tr};
-use model::{AbComparison, Effect, Status};
+use model::{AbComparison, Effect, Load, Status, finding_in_words};
 
 /// How a finding is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,8 @@ pub struct Headline {
     pub subject: String,
     /// The factor with its interval, or that it is being measured.
     pub factor: String,
-    /// The times of a round before and after, or A's and B's; empty before there are any.
+    /// The times of a round before and after, or A's and B's, and under which load they were measured;
+    /// empty before there are any.
     pub times: String,
     /// How it is shown.
     pub tone: Tone,
@@ -45,21 +46,32 @@ pub fn headline(status: &Status) -> Option<Headline> {
             tone: Tone::Neutral,
         });
     }
-    let (subject, round_us, finding) = match (&status.comparison, &status.last_effect) {
+    let (subject, round_us, finding, load) = match (&status.comparison, &status.last_effect) {
         (Some(ab), _) => {
             let [_, b] = ComparisonTexts::of(ab, status.kernel).sides;
             let subject = tr!("B ({settings}) against A", settings = b.settings);
-            (subject, ab.round_us, ab.finding)
+            (subject, ab.round_us, ab.finding, ab.load)
         }
-        (None, Some(effect)) => (effect.what.to_string(), effect.round_us, effect.finding),
+        (None, Some(effect)) => {
+            let what = effect.what.to_string();
+            (what, effect.round_us, effect.finding, effect.load)
+        }
         (None, None) => return None,
     };
+    let digits = finding.map_or(2, |finding| finding.digits());
     let times = match round_us {
-        [Some(before), Some(after)] => tr!(
-            "{before} → {after} per round (medians)",
-            before = time_us(before),
-            after = time_us(after)
-        ),
+        [Some(before), Some(after)] => {
+            let times = tr!(
+                "now {before} → {after} per round",
+                before = time_us_to(before, digits),
+                after = time_us_to(after, digits)
+            );
+            let load = load_in_words(&load, status.engine);
+            std::iter::once(times)
+                .chain(load)
+                .collect::<Vec<_>>()
+                .join(" · ")
+        }
         _ => String::new(),
     };
     let (factor, tone) = match finding {
@@ -71,7 +83,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
             } else {
                 Tone::Neutral
             };
-            (finding.in_words(), tone)
+            (finding_in_words(finding), tone)
         }
     };
     Some(Headline {
@@ -80,6 +92,19 @@ pub fn headline(status: &Status) -> Option<Headline> {
         times,
         tone,
     })
+}
+
+/// What else the machine did while rounds were compared: which part of them was preempted, if any, and how
+/// many cores the CPU engine had.
+fn load_in_words(load: &Load, engine: &str) -> Vec<String> {
+    let preempted = load.preempted_share().filter(|&share| share >= 0.01);
+    let preempted = preempted.map(|share| {
+        let percent = (100.0 * share).round();
+        tr!("{percent} % of rounds preempted", percent = percent)
+    });
+    let cores = load.cores().filter(|_| engine == "cpu");
+    let cores = cores.map(|cores| tr!("{cores} cores used", cores = format!("{cores:.1}")));
+    preempted.into_iter().chain(cores).collect()
 }
 
 /// Whether a notice says no more than the finding of the last change does: where that is in sight, the
@@ -101,6 +126,7 @@ mod tests {
         status.last_effect = Some(Effect {
             what: "one shared stream".into(),
             round_us: [Some(170.0), Some(2180.0)],
+            load: Default::default(),
             finding,
         });
         headline(&status)
@@ -111,11 +137,11 @@ mod tests {
         let slower = changed(Some(Finding::of(0.078, [0.077, 0.079]))).unwrap();
         assert_eq!(slower.subject, "one shared stream");
         assert_eq!(slower.factor, "12.8× slower ± 0.2");
-        assert_eq!(slower.times, "170 µs → 2.18 ms per round (medians)");
+        assert_eq!(slower.times, "now 170 µs → 2.18 ms per round");
         assert_eq!(slower.tone, Tone::Neutral);
         let tone = |finding| changed(finding).unwrap().tone;
         assert_eq!(tone(Some(Finding::of(2.0, [1.9, 2.1]))), Tone::Better);
-        assert_eq!(tone(Some(Finding::TooNoisy)), Tone::Neutral);
+        assert_eq!(tone(Some(Finding::of(1.1, [0.8, 1.5]))), Tone::Neutral);
         assert_eq!(tone(None), Tone::Measuring);
     }
 
@@ -127,6 +153,7 @@ mod tests {
         let mut effect = Effect {
             what: "one shared stream".into(),
             round_us: [Some(170.0), Some(2180.0)],
+            load: Default::default(),
             finding: None,
         };
         status.last_effect = Some(effect.clone());
@@ -148,6 +175,7 @@ mod tests {
         status.comparison = Some(AbComparison {
             switches: [Switches::DEFAULT, b],
             round_us: [Some(100.0), None],
+            load: Default::default(),
             finding: None,
             differing: None,
             each: 8,
@@ -158,7 +186,7 @@ mod tests {
         assert_eq!(told.factor, "measuring …");
         if let Some(comparison) = &mut status.comparison {
             comparison.switches = [b; 2];
-            comparison.finding = Some(Finding::TooNoisy);
+            comparison.finding = Some(Finding::of(1.1, [0.8, 1.5]));
         }
         let told = headline(&status).unwrap();
         assert_eq!(told.factor, "A and B have the same settings");

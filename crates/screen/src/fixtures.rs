@@ -209,7 +209,7 @@ impl PictureSource for TimedBefore {
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         let mut trace = TimedAs(timed_round(1)).newer_trace(seen)?;
-        trace.set_before(Some(timed_round(self.0)));
+        trace.add_before(timed_round(self.0));
         Some(trace)
     }
 }
@@ -326,7 +326,8 @@ pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
         ),
     ];
     let factors = factors.into_iter().take(if batched { 2 } else { 1 });
-    let factors = factors.map(|(label, found)| (lang::shown(label), found.in_words()));
+    let factors =
+        factors.map(|(label, found)| (lang::shown(label), model::finding_in_words(found)));
     LessonPage {
         title: lang::shown("1, 2, 4 … instances: the speed-up curve"),
         number: 6,

@@ -19,10 +19,15 @@ pub fn bytes(value: u64) -> String {
 
 /// A time given in microseconds: `12.3 µs`, `1.20 ms`.
 pub fn time_us(us: f64) -> String {
+    time_us_to(us, 3)
+}
+
+/// The same with as many digits (2 or 3) as it was measured to.
+pub fn time_us_to(us: f64, digits: usize) -> String {
     match us {
-        us if us < 1e3 => three_digits(us) + " µs",
-        us if us < 1e6 => three_digits(us / 1e3) + " ms",
-        us => three_digits(us / 1e6) + " s",
+        us if us < 1e3 => significant(us, digits) + " µs",
+        us if us < 1e6 => significant(us / 1e3, digits) + " ms",
+        us => significant(us / 1e6, digits) + " s",
     }
 }
 
@@ -48,15 +53,17 @@ fn scaled(value: f64, base: f64, prefixes: &[&str]) -> String {
         value /= base;
         prefix += 1;
     }
-    format!("{} {}", three_digits(value), prefixes[prefix])
+    format!("{} {}", significant(value, 3), prefixes[prefix])
 }
 
-fn three_digits(value: f64) -> String {
-    match value {
-        0.0 => "0".into(),
-        value if value < 9.995 => format!("{value:.2}"),
-        value if value < 99.95 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
+/// A number with two or three digits, and at most as many after the point as below 10.
+fn significant(value: f64, digits: usize) -> String {
+    let unit = 10f64.powi(digits as i32 - 1);
+    match (value * unit).round() / unit {
+        _ if value == 0.0 => "0".into(),
+        below if below < 10.0 => format!("{value:.0$}", digits - 1),
+        _ if (value * unit / 10.0).round() < 10.0 * unit => format!("{value:.0$}", digits - 2),
+        _ => format!("{:.0}", (value * unit / 100.0).round() / unit * 100.0),
     }
 }
 
@@ -75,6 +82,10 @@ mod tests {
         assert_eq!(bytes(2 << 20), "2.00 MiB");
         assert_eq!(time_us(12.34), "12.3 µs");
         assert_eq!(time_us(1234.0), "1.23 ms");
+        assert_eq!(time_us(9.996), "10.0 µs");
+        assert_eq!(time_us(99.96), "100 µs");
+        let two = [1234.0, 9.96, 12.34, 99.6, 234.0].map(|us| time_us_to(us, 2));
+        assert_eq!(two, ["1.2 ms", "10 µs", "12 µs", "100 µs", "230 µs"]);
         assert_eq!(grouped(12_345_678), "12,345,678");
         assert_eq!(grouped(7), "7");
     }

@@ -104,7 +104,7 @@ impl Which {
 
 /// Says that the bars are one round's, which may differ from the times that are found.
 pub fn drawn_round() -> &'static str {
-    tr!("bars: one round; figures: medians of many")
+    tr!("bars: a typical round; figures: many rounds")
 }
 
 /// The newest timed round; it lives as long as what shows it, open or not.
@@ -124,8 +124,8 @@ impl Timeline {
         if let Some(trace) = source.newer_trace(self.sequence) {
             self.sequence = trace.sequence;
             let whole = self.chart.take().map(|chart| chart.data.whole);
-            self.chart = trace.rounds.back().cloned().map(Chart::new);
-            self.before = trace.before.map(Chart::new);
+            self.chart = trace.drawn().cloned().map(Chart::new);
+            self.before = trace.drawn_before().cloned().map(Chart::new);
             if let (Some(chart), Some(whole)) = (&mut self.chart, whole) {
                 chart.keep_axis(whole);
             }

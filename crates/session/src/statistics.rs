@@ -11,6 +11,9 @@ const WINDOW: Duration = Duration::from_millis(500);
 /// Maximum number of launches or rounds that a median is taken over.
 const MAX_LATEST: usize = 31;
 
+/// Timed rounds of a kernel before its rate is shown: the first may load its module or be preempted.
+const MIN_RATES: usize = 3;
+
 /// Counts rounds and generations as they complete.
 #[derive(Default)]
 pub(super) struct Statistics {
@@ -63,7 +66,9 @@ impl Statistics {
             self.stepping = (kernel, VecDeque::new());
         }
         push(&mut self.stepping.1, cells_per_second);
-        let now = median(self.stepping.1.iter().copied()).unwrap_or(cells_per_second);
+        let Some(now) = self.stepping_rate() else {
+            return;
+        };
         match self.reached.iter_mut().find(|(name, _)| *name == kernel) {
             Some((_, rate)) => *rate = now,
             None => self.reached.push((kernel, now)),
@@ -112,9 +117,11 @@ impl Statistics {
         median(self.launches.iter().copied())
     }
 
-    /// Cells per second of launch time, the median of the latest timed rounds.
+    /// Cells per second of launch time, the median of the latest timed rounds; `None` while there are
+    /// too few of them.
     pub(super) fn stepping_rate(&self) -> Option<f64> {
-        median(self.stepping.1.iter().copied())
+        let rates = self.stepping.1.iter().copied();
+        median(rates).filter(|_| self.stepping.1.len() >= MIN_RATES)
     }
 
     /// The median time of the latest rounds, in microseconds.
@@ -153,11 +160,18 @@ mod tests {
     #[test]
     fn what_a_kernel_reached_stays_when_another_takes_over() {
         let mut statistics = Statistics::default();
-        for rate in [3.0, 4.0, 5.0] {
+        // The first one is far from the others.
+        for rate in [0.1, 4.0, 5.0] {
+            assert_eq!(statistics.reached(), []);
             statistics.stepping("bits", rate);
         }
         assert_eq!(statistics.stepping_rate(), Some(4.0));
-        statistics.stepping("planar", 9.0);
+        for rate in [0.4, 9.0] {
+            statistics.stepping("planar", rate);
+            assert_eq!(statistics.stepping_rate(), None);
+        }
+        assert_eq!(statistics.reached(), [("bits", 4.0)]);
+        statistics.stepping("planar", 9.5);
         assert_eq!(statistics.stepping_rate(), Some(9.0));
         statistics.restart();
         assert_eq!(statistics.stepping_rate(), None);

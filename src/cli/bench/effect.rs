@@ -1,5 +1,5 @@
 //! What a key does to the time of a round, as the window says it: ten presses of each, at 60 rounds
-//! per second.
+//! per second, one in flight.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const PRESSES: usize = 10;
 pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
     let mut table = Table::new(
         "effect",
-        "Time per round after a key relative to the time before, ten presses each",
+        "Time per round after a key relative to the time before, one round in flight, ten presses each",
     );
     let side = DEFAULT_SIDE;
     let setup = setup("sync-global", 16, side, device)?;
@@ -53,11 +53,11 @@ pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
         };
         if !quiet {
             print(&format!(
-                "  faster {}, slower {}, no difference {}, too noisy {}",
+                "  faster {}, slower {}, no difference {}, not resolved {}",
                 of(Finding::is_faster),
                 of(Finding::is_slower),
                 of(|finding| matches!(finding, Finding::NoDifference { .. })),
-                of(|finding| matches!(finding, Finding::TooNoisy)),
+                of(|finding| matches!(finding, Finding::NotResolved { .. })),
             ))?;
         }
         let what = format!("16 × {side}², {}", found[0].what);
@@ -97,7 +97,7 @@ pub(super) fn pressed(session: &Session, action: SessionAction) -> Result<Effect
     }
 }
 
-/// The median time per round after a change, as a multiple of the time before.
+/// The time per round after a change, as a multiple of the time before.
 pub(super) fn factor(effect: &Effect) -> Option<f64> {
     let [before, after] = effect.round_us;
     Some(after? / before?)

@@ -16,6 +16,12 @@ struct Outcome {
     lesson: String,
     parts: Vec<Part>,
     factors: Vec<Factor>,
+    windows: Option<Windows>,
+}
+
+#[derive(Deserialize)]
+struct Windows {
+    count: usize,
 }
 
 #[derive(Deserialize)]
@@ -36,7 +42,7 @@ struct Figure {
 struct Factor {
     label: String,
     value: f64,
-    /// `None` if it is too noisy to tell.
+    /// `None` if there were too few rounds.
     interval: Option<[f64; 2]>,
 }
 
@@ -68,10 +74,8 @@ fn add(table: &mut Table, outcome: &Outcome) {
     }
     for factor in &outcome.factors {
         let what = format!("{name}: {}", factor.label);
-        let values = match factor.interval {
-            Some([low, high]) => vec![low.min(factor.value), factor.value, high.max(factor.value)],
-            None => vec![factor.value],
-        };
-        table.add(what, "times", &values);
+        let interval = factor.interval.unwrap_or([factor.value; 2]);
+        let windows = outcome.windows.as_ref().map_or(1, |windows| windows.count);
+        table.add_interval(what, "times", factor.value, interval, windows);
     }
 }

@@ -66,13 +66,13 @@ pub struct Row {
     pub what: String,
     /// The median of the runs.
     pub median: f64,
-    /// The lowest.
+    /// The lowest; of a factor, the low end of its interval.
     pub lowest: f64,
-    /// The highest.
+    /// The highest; of a factor, the high end of its interval.
     pub highest: f64,
     /// Of all three.
     pub unit: String,
-    /// How many runs.
+    /// How many runs; of a factor, how many windows of many rounds.
     pub runs: usize,
 }
 
@@ -208,6 +208,25 @@ impl Table {
         });
     }
 
+    /// Adds a figure with its interval, from this many windows.
+    pub(super) fn add_interval(
+        &mut self,
+        what: String,
+        unit: &str,
+        value: f64,
+        [low, high]: [f64; 2],
+        windows: usize,
+    ) {
+        self.rows.push(Row {
+            what,
+            median: value,
+            lowest: low.min(value),
+            highest: high.max(value),
+            unit: unit.into(),
+            runs: windows,
+        });
+    }
+
     /// As text.
     pub(super) fn shown(&self) -> String {
         let mut text = format!("\n{}: {}\n", self.name, self.title);
@@ -239,15 +258,12 @@ impl Row {
             unit,
             ..
         } = self;
-        if self.runs == 1 {
-            return shown(*median, unit);
+        let (median, runs) = (shown(*median, unit), self.runs);
+        if lowest == highest {
+            return format!("{median}; {runs} runs");
         }
-        format!(
-            "{} ({} to {})",
-            shown(*median, unit),
-            shown(*lowest, unit),
-            shown(*highest, unit)
-        )
+        let [lowest, highest] = [lowest, highest].map(|value| shown(*value, unit));
+        format!("{median} ({lowest} to {highest}); {runs} runs")
     }
 }
 

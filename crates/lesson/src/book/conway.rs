@@ -100,10 +100,13 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
         let streams = outcome.conclude(
             0,
             Conclusions {
-                faster: tr!("Some of the operations overlapped."),
+                faster: tr!(
+                    "The host waits in every copy to pageable memory: only what it issues between \
+                     these waits can overlap."
+                ),
                 none: tr!(
-                    "The host waits in every copy to pageable memory, so one stream is idle before \
-                     the next has work."
+                    "The host waits in every copy to pageable memory, and has not yet issued the \
+                     next stream's work by then."
                 ),
                 slower: tr!("More streams were only more to manage here."),
             },

@@ -316,8 +316,11 @@ impl Experiment for Arrays {
         let total = ran.wall_ms();
         let together = mark!("copies and launches together");
         let mut measured = if self.way.launches {
-            let (mean, deviation) = mean_and_deviation(&self.launches(&ran));
-            Measured::of_time(mark!("a launch, the mean"), mean)
+            let launches = self.launches(&ran);
+            let (mean, deviation) = mean_and_deviation(&launches);
+            let middle = median(launches).expect("a program with launches");
+            Measured::of_time(mark!("a launch, the median"), middle)
+                .time(mark!("a launch, the mean"), mean)
                 .time(mark!("its standard deviation"), deviation)
                 .time(together, total)
         } else {

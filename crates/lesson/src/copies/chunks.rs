@@ -45,9 +45,9 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     ],
     compared: &[
         Compare {
-            slow: 1,
+            slow: 2,
             fast: 3,
-            label: "24 pieces in three streams instead of one piece",
+            label: "24 pieces in three streams instead of one",
         },
         Compare {
             slow: 1,
@@ -72,10 +72,7 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
                      three is the bound."
                 ),
                 none: tr!("Here copies and launches were not done at the same time."),
-                slower: tr!(
-                    "Here copies and launches were not done at the same time, and 24 pieces take \
-                     more calls than one."
-                ),
+                slower: tr!("More streams were only more to manage here."),
             },
         );
         let pieces = outcome.conclude(

@@ -23,6 +23,7 @@ impl Session {
         status.last_effect = Some(Effect {
             what: "graphs on".into(),
             round_us: [Some(170.0), Some(2180.0)],
+            load: Default::default(),
             finding: Some(Finding::of(0.078, [0.077, 0.079])),
         });
         let mut timeline = Timeline::default();
@@ -139,7 +140,7 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
     assert_eq!(changed(session, select), ["panels", "figures"]);
     let measured = |session: &mut Session| {
         let effect = session.status().last_effect.as_mut().unwrap();
-        effect.finding = Some(Finding::TooNoisy);
+        effect.finding = Some(Finding::of(1.1, [0.8, 1.5]));
     };
     assert_eq!(changed(session, measured), ["finding"]);
     let turned = |session: &mut Session| session.lesson = Some(lesson_list(3));
@@ -193,6 +194,7 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
         session.status().comparison = Some(AbComparison {
             switches: [Switches::DEFAULT; 2],
             round_us: [None; 2],
+            load: Default::default(),
             finding: None,
             differing: None,
             each: 2,

@@ -1,6 +1,6 @@
-//! The effect of a change: rounds with the setting before and after a change of a switch or of the
-//! kernel, or of A and B, are interleaved while the session runs, and their times compared
-//! ([`model::comparison`]).
+//! Rounds with two settings, compared while the session runs (crate `experiment`): the effect of a change of a
+//! switch or of the kernel, A against B, and, once per session, equal settings, whose difference widens
+//! what is found of others.
 //!
 //! Every round is a round of the session: the lattices advance and are drawn. Rounds that differ from
 //! the others in anything else than the setting do not count: those stepped by hand, cut short, or
@@ -14,17 +14,18 @@ use crate::instances::Instances;
 use crate::state::{Mode, Notice, part_of_round};
 use engine::{EngineError, Kernel, Result};
 use lang::Message;
-use model::{Blocks, Comparison, Effect, Finding, Pace, Side, Switches};
-
-/// How long rounds are compared, at most, unless there were too few of them for any finding.
-const MAX_DURATION: Duration = Duration::from_secs(3);
-
-/// If fewer rounds than this fit in [`MAX_DURATION`], they are compared in pairs.
-const MIN_ROUNDS_FOR_QUADS: f64 = 60.0;
+use model::{Comparison, Effect, Finding, Load, Pace, Side, Switches};
+use platform::{Usage, usage};
 
 /// Number of cells of all lattices up to which kernels of different layouts are compared: each change
 /// between them converts every lattice.
 const MAX_CONVERTED_CELLS: u64 = 1 << 28;
+
+/// A round in which the session's thread waited so long for a core was preempted; to be woken takes less.
+const MIN_PREEMPTION: Duration = Duration::from_micros(200);
+
+/// How long nothing was asked of the session before equal settings are compared.
+const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
 
 /// What is compared.
 enum Subject {
@@ -32,39 +33,47 @@ enum Subject {
     Change(Message),
     /// A's instances and B's.
     AAndB,
+    /// All instances with one setting.
+    EqualSettings,
 }
 
 /// A comparison of rounds, under way or finished.
 pub(super) struct Measurement {
     subject: Subject,
     comparison: Comparison,
-    blocks: Blocks,
     seed: u64,
+    /// By what factor equal settings differ.
+    spread: f64,
     /// Generations of the rounds that are compared.
     generations: u32,
     /// How long it has been measuring; pauses do not count.
     elapsed: Duration,
-    /// When the last round that counts ended, unless another came between.
+    /// When the last round that is compared ended, unless another came between.
     last: Option<Instant>,
-    /// Whether the round that is being issued counts, and in a comparison of A and B the pair.
-    counts: bool,
-    /// The side of the round in flight, if it counts.
+    /// Whether the round that is being issued is compared, and in a comparison of A and B the pair.
+    is_compared: bool,
+    /// What the system had given when the round that is being issued was prepared.
+    used: Usage,
+    /// The side of the round in flight, if it is compared.
     in_flight: Option<Side>,
+    load: Load,
     finding: Option<Finding>,
 }
 
 impl Measurement {
-    fn new(subject: Subject, blocks: Blocks, seed: u64) -> Measurement {
+    fn new(subject: Subject, seed: u64, spread: f64) -> Measurement {
         Measurement {
             subject,
-            comparison: Comparison::new(blocks, seed),
-            blocks,
+            comparison: Comparison::new(seed, spread),
             seed,
+            spread,
             generations: 0,
             elapsed: Duration::ZERO,
             last: None,
-            counts: false,
+            is_compared: false,
+            used: Usage::default(),
             in_flight: None,
+            load: Load::default(),
             finding: None,
         }
     }
@@ -81,26 +90,27 @@ impl Measurement {
 
     /// Leaves out a round: the block that it would belong to does not count.
     pub(super) fn interrupt(&mut self) {
-        self.comparison.skip_block();
-        (self.in_flight, self.last, self.counts) = (None, None, false);
+        self.comparison.restart_block();
+        (self.in_flight, self.last, self.is_compared) = (None, None, false);
     }
 
     /// Begins anew if rounds have another number of generations now.
     fn compare_rounds_of(&mut self, generations: u32) {
         if self.generations != generations {
-            self.comparison = Comparison::new(self.blocks, self.seed);
+            self.comparison = Comparison::new(self.seed, self.spread);
             self.generations = generations;
-            self.elapsed = Duration::ZERO;
+            (self.elapsed, self.load) = (Duration::ZERO, Load::default());
             self.interrupt();
         }
     }
 
-    /// Whether the rounds so far only warm up.
-    pub(super) fn is_warming_up(&self) -> bool {
-        self.comparison.is_warming_up()
+    /// Whether the next round counts, so that events, which would cost one side more than the other, must
+    /// not time it.
+    pub(super) fn is_counting(&self) -> bool {
+        self.is_under_way() && self.comparison.is_counting()
     }
 
-    /// Counts the round in flight. Returns whether it was one with the setting before a change.
+    /// Takes the round in flight. Returns whether it was one with the setting before a change.
     pub(super) fn round(&mut self, took: Duration, now: Instant) -> bool {
         let Some(side) = self.in_flight.take() else {
             return false;
@@ -108,18 +118,27 @@ impl Measurement {
         self.elapsed += self.last.map_or(took, |last| now - last);
         self.last = Some(now);
         if self.is_under_way() {
-            self.finding = self.comparison.record(took.as_secs_f64() * 1e6);
-            if self.finding.is_none() && self.elapsed >= MAX_DURATION && self.comparison.is_enough()
-            {
-                self.finding = Some(self.comparison.finish());
-            }
+            let used = usage();
+            self.load.add(
+                took.as_secs_f64(),
+                (used.cpu - self.used.cpu).as_secs_f64(),
+                used.waited - self.used.waited >= MIN_PREEMPTION,
+            );
+            let us = took.as_secs_f64() * 1e6;
+            self.finding = self.comparison.record(us, self.elapsed);
         }
-        side == Side::A && !self.is_of_a_and_b()
+        side == Side::A && matches!(self.subject, Subject::Change(_))
     }
 
-    /// Median times of a round in microseconds: before and after, or A's and B's.
+    /// Times of a round in microseconds: before and after, or A's and B's.
     pub(super) fn round_us(&self) -> [Option<f64>; 2] {
-        self.comparison.medians()
+        let times = self.comparison.times();
+        times.map_or([None; 2], |times| times.map(Some))
+    }
+
+    /// What else the machine did meanwhile.
+    pub(super) fn load(&self) -> Load {
+        self.load
     }
 
     /// The finding, once there is one.
@@ -137,8 +156,6 @@ impl SessionWorker {
         kernel: &'static Kernel,
         switches: Switches,
     ) -> Result<()> {
-        let seed = self.next_seed();
-        let blocks = self.suitable_blocks();
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
@@ -162,38 +179,46 @@ impl SessionWorker {
             }
             Err(error) => return Err(error),
         }
-        self.lab.measurement = Some(Measurement::new(Subject::Change(what), blocks, seed));
+        self.begin_measurement(Subject::Change(what));
         self.publish_effect();
         Ok(())
     }
 
     /// Begins to compare A's and B's rounds.
     pub(super) fn measure_a_and_b(&mut self) {
-        let seed = self.next_seed();
-        let blocks = self.suitable_blocks();
         self.forget_effect();
-        self.lab.measurement = Some(Measurement::new(Subject::AAndB, blocks, seed));
+        self.begin_measurement(Subject::AAndB);
     }
 
-    /// The seed of the next comparison's order.
-    fn next_seed(&mut self) -> u64 {
-        self.lab.measurements += 1;
-        self.lab.measurements
-    }
-
-    /// Quads, or pairs where rounds are so few that no quads would be enough.
-    fn suitable_blocks(&self) -> Blocks {
-        let round = self.statistics.round_us().unwrap_or(0.0) / 1e6;
-        let pause = match self.state.pace {
-            Pace::PerSecond(rounds) => 1.0 / rounds,
-            Pace::Unthrottled | Pace::Maximum => 0.0,
+    /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
+    /// while and it runs so slowly that rounds one at a time are no slower.
+    pub(super) fn measure_equal_settings(&mut self, now: Instant) -> Result<()> {
+        let is_idle = now - self.last_command >= IDLE_BEFORE_EQUAL_SETTINGS
+            && self.state.mode == Mode::Running
+            && matches!(self.state.pace, Pace::PerSecond(_))
+            && self.state.requests.is_empty()
+            && !self.lab.is_watching();
+        let is_free = self.lab.measurement.is_none() && self.comparison.is_none();
+        let is_known = self.lab.spread.is_some();
+        let setting = (self.setup.kernel, self.setup.switches);
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
         };
-        let rounds = MAX_DURATION.as_secs_f64() / round.max(pause).max(1e-6);
-        if rounds < MIN_ROUNDS_FOR_QUADS {
-            Blocks::Pairs
-        } else {
-            Blocks::Quads
+        if !is_idle || !is_free || is_known || !instances.is_idle() {
+            return Ok(());
         }
+        match instances.set_alternative(Some(setting)) {
+            Ok(_) => self.begin_measurement(Subject::EqualSettings),
+            Err(error) if error.loses_lattices() => return Err(error),
+            Err(_) => self.lab.spread = Some(1.0),
+        }
+        Ok(())
+    }
+
+    fn begin_measurement(&mut self, subject: Subject) {
+        self.lab.measurements += 1;
+        let spread = self.lab.spread.unwrap_or(1.0);
+        self.lab.measurement = Some(Measurement::new(subject, self.lab.measurements, spread));
     }
 
     /// Stops comparing a change's rounds; its effect stays unknown. A comparison of A and B begins
@@ -229,24 +254,32 @@ impl SessionWorker {
         let idle = self.instances.as_ref().is_some_and(Instances::is_idle);
         if over && idle {
             self.publish_effect();
-            self.lab.measurement = None;
+            let ended = self.lab.measurement.take();
             self.end_alternative()?;
-            self.statistics.restart();
-            if let Some(effect) = &self.lab.last_effect {
-                let effect = effect.clone();
-                self.notify(Notice::Done(Message::new(move || effect.in_words())));
+            match ended.map(|it| (it.subject, it.comparison)) {
+                Some((Subject::EqualSettings, comparison)) => {
+                    self.lab.spread = comparison.excess();
+                    tracing::debug!("equal settings differ by {:?}", self.lab.spread);
+                }
+                _ => {
+                    self.statistics.restart();
+                    if let Some(effect) = &self.lab.last_effect {
+                        let effect = effect.clone();
+                        self.notify(Notice::Done(Message::new(move || effect.in_words())));
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    /// Forgets the effect that is shown, and the round before the change.
+    /// Forgets the effect that is shown, and the rounds before the change.
     pub(super) fn forget_effect(&mut self) {
         self.lab.last_effect = None;
         let trace = self.trace.lock();
         trace
             .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .set_before(None);
+            .setting_changed();
     }
 
     /// Updates the effect that is shown.
@@ -259,6 +292,7 @@ impl SessionWorker {
                 what: what.clone(),
                 round_us: measurement.round_us(),
                 finding: measurement.finding,
+                load: measurement.load,
             });
         }
     }
@@ -280,21 +314,22 @@ impl SessionWorker {
         let is_second = instances.pending_second_round().is_some();
         if !is_second {
             let is_under_way = measurement.is_under_way() && !is_of_equals;
-            measurement.counts = is_running && is_whole && is_under_way;
-            if measurement.counts {
+            measurement.is_compared = is_running && is_whole && is_under_way;
+            if measurement.is_compared {
                 measurement.compare_rounds_of(generations);
             }
         }
         let side = measurement.comparison.next_side();
         match measurement.subject {
-            Subject::AAndB if is_second => measurement.counts &= instances.next_side() == side,
-            Subject::AAndB if measurement.counts => instances.begin_pair(side),
+            Subject::AAndB if is_second => measurement.is_compared &= instances.next_side() == side,
+            Subject::AAndB if measurement.is_compared => instances.begin_pair(side),
             Subject::AAndB => instances.begin_pair(Side::A),
-            Subject::Change(_) if instances.is_idle() => {
-                instances.use_alternative(measurement.counts && side == Side::A)?;
+            Subject::Change(_) | Subject::EqualSettings if instances.is_idle() => {
+                instances.use_alternative(measurement.is_compared && side == Side::A)?;
             }
-            Subject::Change(_) => {}
+            Subject::Change(_) | Subject::EqualSettings => {}
         }
+        measurement.used = usage();
         // With a change of the setting, the lattices may have to be converted first.
         let can_issue = instances.has_room();
         if !can_issue {
@@ -306,11 +341,68 @@ impl SessionWorker {
     /// Notes that the round that was prepared is in flight.
     pub(super) fn round_issued(&mut self) {
         if let Some(measurement) = &mut self.lab.measurement {
-            if measurement.counts {
+            if measurement.is_compared {
                 measurement.in_flight = Some(measurement.comparison.next_side());
             } else {
                 measurement.interrupt();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares rounds of these times, in microseconds, each with some noise, one after the other.
+    fn compare([a, b]: [f64; 2]) -> Measurement {
+        let what = "a change".into();
+        let mut measurement = Measurement::new(Subject::Change(what), 1, 1.0);
+        measurement.compare_rounds_of(5);
+        let mut now = Instant::now();
+        for round in 0_u32.. {
+            let side = measurement.comparison.next_side();
+            measurement.in_flight = Some(side);
+            let noise = 1.0 + f64::from(round * round % 101) / 2000.0;
+            let took = Duration::from_secs_f64([a, b][side as usize] * noise / 1e6);
+            now += took;
+            assert_eq!(measurement.round(took, now), side == Side::A);
+            if !measurement.is_under_way() {
+                break;
+            }
+        }
+        measurement
+    }
+
+    #[test]
+    fn equal_settings_are_not_told_apart_and_a_known_difference_is_found() {
+        let equal = compare([1000.0, 1000.0]).finding();
+        assert!(
+            matches!(equal, Some(Finding::NoDifference { .. })),
+            "{equal:?}"
+        );
+        let known = compare([1250.0, 1000.0]);
+        let Some(Finding::Difference { ratio, interval }) = known.finding() else {
+            panic!("{:?}", known.finding());
+        };
+        assert!(interval[0] <= 1.25 && 1.25 <= interval[1], "{interval:?}");
+        let [before, after] = known.round_us().map(Option::unwrap);
+        assert!(
+            (before / after - ratio).abs() < 1e-9,
+            "{before} {after} {ratio}"
+        );
+        assert!(known.load().rounds > 100 && known.load().wall_seconds > 0.3);
+    }
+
+    #[test]
+    fn a_pause_is_not_part_of_the_time_for_which_rounds_are_compared() {
+        let mut measurement = Measurement::new(Subject::AAndB, 1, 1.0);
+        measurement.in_flight = Some(Side::A);
+        let now = Instant::now();
+        measurement.round(Duration::from_millis(5), now);
+        measurement.interrupt();
+        measurement.in_flight = Some(Side::A);
+        measurement.round(Duration::from_millis(5), now + Duration::from_secs(60));
+        assert_eq!(measurement.elapsed, Duration::from_millis(10));
     }
 }

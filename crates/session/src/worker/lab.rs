@@ -23,6 +23,8 @@ pub(super) struct Measurements {
     pub(super) measurement: Option<Measurement>,
     /// How many comparisons of rounds have begun.
     pub(super) measurements: u64,
+    /// By what factor rounds of equal settings differ, once that was measured.
+    pub(super) spread: Option<f64>,
     /// What the last change of a switch or of the kernel did to the time of a round.
     pub(super) last_effect: Option<Effect>,
     /// The setting before the last switch.
@@ -81,6 +83,11 @@ impl Measurements {
     pub(super) fn calibrated(&mut self, alone: Vec<IsolatedOp>) {
         self.alone = Some(alone);
         self.rounds.clear();
+    }
+
+    /// Whether the overlap is shown.
+    pub(super) fn is_watching(&self) -> bool {
+        self.watching
     }
 
     /// Whether the overlap waits for timed rounds.

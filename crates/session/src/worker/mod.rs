@@ -191,6 +191,8 @@ struct SessionWorker {
     halted: Option<Message>,
     /// Number of turns in a row that have failed.
     failures: u32,
+    /// When the last command came.
+    last_command: Instant,
     /// Why the session has ended.
     failed: Option<Message>,
     /// Whether the session's file was not restored yet: it must not be overwritten then.
@@ -259,6 +261,7 @@ impl SessionWorker {
             notice: None,
             halted: None,
             failures: 0,
+            last_command: now,
             failed: None,
             restore_pending: false,
             last_known: LastKnown::default(),
@@ -307,7 +310,10 @@ impl SessionWorker {
         };
         match command {
             Err(sleep::Gone) | Ok(Some(Command::Close)) => return false,
-            Ok(Some(command)) => self.dispatch(command),
+            Ok(Some(command)) => {
+                self.last_command = self.now();
+                self.dispatch(command);
+            }
             Ok(None) => {}
         }
         if !is_waiting {
@@ -322,10 +328,11 @@ impl SessionWorker {
         if let Err(error) = self.poll() {
             self.handle_error(error, true);
         }
-        if let Err(error) = self.end_measurement() {
+        let now = self.now();
+        let measured = self.end_measurement();
+        if let Err(error) = measured.and_then(|()| self.measure_equal_settings(now)) {
             self.handle_error(error, true);
         }
-        let now = self.now();
         let work = match self.failed {
             None => next_task(&self.state, &self.engine_facts(now), now),
             Some(_) => NextTask::Wait(None),
@@ -436,13 +443,12 @@ impl SessionWorker {
         let may_be_timed = !instances.is_next_an_exception()
             && matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
         let wanted = || {
-            let soon = self.lab.wants_rounds();
+            let soon = self.lab.wants_rounds() || self.statistics.stepping_rate().is_none();
             self.sampling.wants(now, soon, self.comparison.is_some())
         };
         let timed = may_be_timed
             && match self.lab.measurement.as_ref() {
-                // The events would cost one side more than the other.
-                Some(measurement) if measurement.is_under_way() => measurement.is_warming_up(),
+                Some(measurement) if measurement.is_under_way() => !measurement.is_counting(),
                 _ => wanted(),
             };
         if !self.issue(generations, timed)? {

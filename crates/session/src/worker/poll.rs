@@ -64,7 +64,7 @@ impl SessionWorker {
                         let trace = trace.lock();
                         trace
                             .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .set_before(Some(timed));
+                            .add_before(timed);
                         return;
                     }
                     let plain = timed.block_timestamps.is_empty();

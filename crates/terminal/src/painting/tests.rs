@@ -1,7 +1,5 @@
 //! Whole screens, at sizes from too small to large.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
 
 use ratatui::backend::TestBackend;
 use ratatui::style::{Color, Modifier};
@@ -23,12 +21,9 @@ impl PictureSource for Source {
     }
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let rounds = VecDeque::from([Arc::new(timed_round(16))]);
-        (seen == 0).then_some(Trace {
-            rounds,
-            sequence: 1,
-            ..Trace::default()
-        })
+        let mut trace = Trace::default();
+        trace.add(timed_round(16));
+        (seen == 0).then_some(trace)
     }
 }
 
@@ -366,6 +361,7 @@ fn effect() -> model::Effect {
     model::Effect {
         what: lang::message!("one stream for all instances"),
         round_us: [Some(170.0), Some(2180.0)],
+        load: Default::default(),
         finding: Some(model::Finding::of(0.078, [0.0765, 0.0794])),
     }
 }
@@ -375,6 +371,7 @@ fn comparison(b: model::Switches) -> model::AbComparison {
     model::AbComparison {
         switches: [model::Switches::DEFAULT, b],
         round_us: [Some(100.0), Some(200.0)],
+        load: Default::default(),
         finding: Some(model::Finding::of(0.5, [0.49, 0.51])),
         differing: Some((0, 1234)),
         each: 4,
@@ -431,7 +428,7 @@ fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
                 assert!(lines[row].contains('■') && lines[row + 1].contains('█'));
             }
             let all = lines.concat();
-            for entry in ["■ host call", "█ launch", "▒ download", "bars: one round"] {
+            for entry in ["■ host call", "█ launch", "▒ download", "bars: a typical round"] {
                 assert!(all.contains(entry), "{entry}: {lines:#?}");
             }
         }

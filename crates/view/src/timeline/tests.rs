@@ -234,11 +234,9 @@ impl PictureSource for Newer {
     fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let trace = Timed(self.0).newer_trace(0)?;
-        Some(Trace {
-            sequence: seen + 1,
-            ..trace
-        })
+        let mut trace = Timed(self.0).newer_trace(0)?;
+        trace.sequence = seen + 1;
+        Some(trace)
     }
 }
 

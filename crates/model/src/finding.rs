@@ -1,0 +1,165 @@
+//! What a comparison found, in words.
+
+use experiment::Finding;
+use lang::tr;
+
+/// What B is, against A: `8.1× faster ± 0.2`, `1.04 to 1.31× slower`, `no difference (within 2 %)`,
+/// `not resolved: at most 9 %`. The digits follow the interval.
+pub fn finding_in_words(finding: Finding) -> String {
+    match finding {
+        Finding::Difference { ratio, interval } if ratio > 1.0 => {
+            match Digits::of(ratio, interval) {
+                Digits::PlusMinus(ratio, half) => {
+                    tr!("{ratio}× faster ± {half}", ratio = ratio, half = half)
+                }
+                Digits::FromTo(low, high) => tr!("{low} to {high}× faster", low = low, high = high),
+            }
+        }
+        Finding::Difference { ratio, interval } => {
+            match Digits::of(1.0 / ratio, interval.map(f64::recip)) {
+                Digits::PlusMinus(ratio, half) => {
+                    tr!("{ratio}× slower ± {half}", ratio = ratio, half = half)
+                }
+                Digits::FromTo(low, high) => tr!("{low} to {high}× slower", low = low, high = high),
+            }
+        }
+        Finding::NoDifference { within } => tr!(
+            "no difference (within {percent} %)",
+            percent = percent(within).max(1.0)
+        ),
+        Finding::NotResolved { at_most: None } => tr!("not resolved: too few rounds").into(),
+        Finding::NotResolved {
+            at_most: Some(at_most),
+        } if at_most < 1.0 => tr!(
+            "not resolved: at most {percent} %",
+            percent = percent(at_most)
+        ),
+        Finding::NotResolved {
+            at_most: Some(at_most),
+        } => tr!(
+            "not resolved: at most {factor}×",
+            factor = format!("{:.1}", ((1.0 + at_most) * 10.0).ceil() / 10.0)
+        ),
+        Finding::ChangesWithLoad {
+            interval: [low, high],
+        } => {
+            let range = if low >= 1.0 {
+                let [low, high] = outwards([low, high], 0);
+                tr!("{low} to {high}× faster", low = low, high = high)
+            } else if high <= 1.0 {
+                let [low, high] = outwards([1.0 / high, 1.0 / low], 0);
+                tr!("{low} to {high}× slower", low = low, high = high)
+            } else {
+                let ([_, slower], [_, faster]) =
+                    (outwards([1.0, 1.0 / low], 0), outwards([1.0, high], 0));
+                tr!(
+                    "{slower}× slower to {faster}× faster",
+                    slower = slower,
+                    faster = faster
+                )
+            };
+            tr!("changes with the load: {range}", range = range)
+        }
+    }
+}
+
+/// A fraction in per cent, rounded up.
+fn percent(fraction: f64) -> f64 {
+    (fraction * 100.0 - 1e-6).ceil()
+}
+
+/// A factor above 1 and its interval with the digits that the interval allows.
+enum Digits {
+    /// The factor and how far the interval's ends are from it, where both are as far.
+    PlusMinus(String, String),
+    /// The interval.
+    FromTo(String, String),
+}
+
+impl Digits {
+    /// The ends of the interval may come in any order.
+    fn of(factor: f64, [one, other]: [f64; 2]) -> Digits {
+        let (low, high) = (one.min(other), one.max(other));
+        let half = (high - factor).max(factor - low).max(0.01);
+        let digits = (-half.log10().floor()).clamp(0.0, 2.0) as i32;
+        let unit = 10f64.powi(digits);
+        // In units of the last digit; a hair less than the next digit is that digit.
+        let units = |half: f64| (half * unit - 1e-6).ceil().max(1.0);
+        let (below, above) = (units(factor - low), units(high - factor));
+        let shown = below.max(above) / unit;
+        let low_shown = (factor * unit).round() / unit - shown;
+        // With one digit, or where one end is nearer, ± would say what the interval does not.
+        if half > 0.25 * factor
+            || below.max(above) > 1.5 * below.min(above)
+            || low_shown < 1.0 + 1e-6
+        {
+            let [low, high] = outwards([low, high], digits);
+            return Digits::FromTo(low, high);
+        }
+        let digits = digits as usize;
+        Digits::PlusMinus(format!("{factor:.digits$}"), format!("{shown:.digits$}"))
+    }
+}
+
+/// An interval of factors with this many digits after the point, or more where it begins near 1; rounded
+/// outwards, so that it stays inside.
+fn outwards([low, high]: [f64; 2], digits: i32) -> [String; 2] {
+    let least = match low {
+        _ if low < 2.0 => 2,
+        _ if low < 10.0 => 1,
+        _ => 0,
+    };
+    let digits = digits.max(least);
+    let unit = 10f64.powi(digits);
+    let low = (low * unit + 1e-6).floor() / unit;
+    let high = (high * unit - 1e-6).ceil() / unit;
+    let digits = digits as usize;
+    [low, high].map(|end| format!("{end:.digits$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_follow_the_interval() {
+        let say = |ratio, interval| finding_in_words(Finding::of(ratio, interval));
+        assert_eq!(say(8.13, [7.95, 8.30]), "8.1× faster ± 0.2");
+        assert_eq!(say(1.254, [1.25, 1.26]), "1.25× faster ± 0.01");
+        assert_eq!(say(0.5, [0.49, 0.51]), "2.00× slower ± 0.05");
+        assert_eq!(say(1.024, [1.0203, 1.037]), "1.02 to 1.04× faster");
+        assert_eq!(say(1.5, [1.5, 1.5]), "1.50× faster ± 0.01");
+        assert_eq!(say(131.0, [127.0, 134.0]), "131× faster ± 4");
+        assert_eq!(say(12.0, [8.04, 15.96]), "8.0 to 16.0× faster");
+        assert_eq!(say(1.23, [1.04, 1.31]), "1.04 to 1.31× faster");
+        assert_eq!(say(0.1, [0.07, 0.14]), "7.1 to 14.3× slower");
+        assert_eq!(say(1.01, [0.97, 1.03]), "not resolved: at most 4 %");
+        assert_eq!(say(1.0, [0.999, 1.001]), "no difference (within 1 %)");
+        assert_eq!(say(1.015, [1.012, 1.018]), "no difference (within 2 %)");
+        assert_eq!(say(1.1, [0.8, 1.5]), "not resolved: at most 50 %");
+        assert_eq!(say(1.1, [0.32, 1.5]), "not resolved: at most 3.2×");
+    }
+
+    #[test]
+    fn an_interval_that_is_not_symmetric_is_said_from_and_to() {
+        let say = |ratio, interval| finding_in_words(Finding::of(ratio, interval));
+        assert_eq!(say(3.04, [3.02, 3.88]), "3.0 to 3.9× faster");
+        assert_eq!(say(0.15, [1.0 / 6.65, 1.0 / 1.44]), "1.44 to 6.65× slower");
+        assert_eq!(say(3.0, [1.5, 3.2]), "1.50 to 3.20× faster");
+    }
+
+    #[test]
+    fn what_changes_with_the_load_is_said_with_its_range() {
+        let say = |interval| finding_in_words(Finding::ChangesWithLoad { interval });
+        assert_eq!(
+            say([1.2, 3.9]),
+            "changes with the load: 1.20 to 3.90× faster"
+        );
+        assert_eq!(
+            say([0.1, 0.4]),
+            "changes with the load: 2.5 to 10.0× slower"
+        );
+        let both = "changes with the load: 1.43× slower to 3.90× faster";
+        assert_eq!(say([0.7, 3.9]), both);
+    }
+}
