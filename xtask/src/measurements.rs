@@ -31,7 +31,7 @@ const LATTICES_AND_KERNEL: Both = Both("Lattices and kernel", "世界与核函�
 const QUESTIONS: [Question; 5] = [
     Question {
         of: "frame",
-        title: Both("Time per round", "每回合用时"),
+        title: Both("Time per round, one round in flight", "每轮用时，同时只有一轮"),
         lines: LATTICES_AND_KERNEL,
         columns: &[
             (
@@ -59,16 +59,11 @@ const QUESTIONS: [Question; 5] = [
                 ", the factor of streams",
                 Both("One stream takes longer by", "共用一个流的用时倍数"),
             ),
-            (
-                "F2 in a running session of ",
-                ": the factor told",
-                Both("F2 reports", "F2 显示"),
-            ),
         ],
     },
     Question {
         of: "frame",
-        title: Both("Rounds per second", "每秒回合数"),
+        title: Both("Rounds per second, two rounds in flight", "每秒轮数，同时有两轮"),
         lines: LATTICES_AND_KERNEL,
         columns: &[
             (

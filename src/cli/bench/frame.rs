@@ -67,58 +67,66 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     Ok(table)
 }
 
-/// The gain from streams, in rounds by themselves and as a running session reports it.
+/// The times of rounds with one in flight, and the gain from streams, as a running session finds them when
+/// a key changes the default settings.
 fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
-    let each = setup("sync-global", 16, side, device)?;
-    let batch = Setup {
-        switches: Switches {
-            streams: Streams::Batch,
-            ..Switches::DEFAULT
-        },
-        ..each.clone()
+    let session = effect::open(&setup("sync-global", 16, side, device)?)?;
+    let switches = session.status().switches;
+    let place = |switch: Switch, switches: Switches| {
+        let at = switch.position(switches, session.status().kernel);
+        SessionAction::SetSwitch(switch, at as u8)
     };
-    let one = Setup {
-        switches: Switches {
-            streams: Streams::One,
-            ..Switches::DEFAULT
-        },
-        ..each.clone()
+    let streams = |streams| {
+        place(
+            Switch::Streams,
+            Switches {
+                streams,
+                ..switches
+            },
+        )
     };
-    let depth = Setup {
-        switches: Switches {
-            order: Order::Depth,
-            ..Switches::DEFAULT
-        },
-        ..each.clone()
+    let depth = Switches {
+        order: Order::Depth,
+        ..switches
     };
-    let (each, one, depth, batch) = (
-        round_times(&each)?,
-        round_times(&one)?,
-        round_times(&depth)?,
-        round_times(&batch)?,
-    );
+    let ways = [
+        (
+            "one stream for all",
+            streams(Streams::One),
+            streams(switches.streams),
+        ),
+        (
+            "a stream each, depth-first",
+            place(Switch::Order, depth),
+            place(Switch::Order, switches),
+        ),
+        (
+            "as one batch",
+            streams(Streams::Batch),
+            streams(switches.streams),
+        ),
+    ];
     let defaults = format!("a round of 16 × {side}², `sync-global`");
-    table.add(format!("{defaults}, a stream each"), "ms", &each);
-    table.add(
-        format!("{defaults}, a stream each, depth-first"),
-        "ms",
-        &depth,
-    );
-    table.add(format!("{defaults}, one stream for all"), "ms", &one);
-    table.add(format!("{defaults}, as one batch"), "ms", &batch);
-    let factors: Vec<f64> = one
-        .iter()
-        .zip(&each)
-        .map(|(one, each)| one / each)
-        .collect();
-    table.add(
-        format!("{defaults}, the factor of streams"),
-        "times",
-        &factors,
-    );
-    let told = factor_told(&setup("sync-global", 16, side, device)?)?;
-    let what = format!("F2 in a running session of 16 × {side}², `sync-global`: the factor told");
-    table.add(what, "times", &told);
+    for (how, there, back) in ways {
+        let (mut before, mut after, mut factors) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            let effect = effect::pressed(&session, there)?;
+            factors.extend(effect::factor(&effect));
+            let [each, other] = effect.round_us.map(|us| us.unwrap_or_default() / 1e3);
+            before.push(each);
+            after.push(other);
+            effect::pressed(&session, back)?;
+        }
+        if how == "one stream for all" {
+            table.add(format!("{defaults}, a stream each"), "ms", &before);
+            table.add(
+                format!("{defaults}, the factor of streams"),
+                "times",
+                &factors,
+            );
+        }
+        table.add(format!("{defaults}, {how}"), "ms", &after);
+    }
     Ok(())
 }
 
@@ -158,37 +166,6 @@ fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
         }
         Ok(())
     })
-}
-
-/// The time from a round's first call to its last event, with no other under way, in
-/// milliseconds.
-fn round_times(setup: &Setup) -> Result<Vec<f64>> {
-    let mut instances = with_pictures(setup)?;
-    let mut times = Vec::new();
-    for _ in 0..50 {
-        let began = Instant::now();
-        instances.issue_round(1, false, |_| false)?;
-        while !instances.is_idle() {
-            instances.poll(|_| {})?;
-        }
-        times.push(began.elapsed().as_secs_f64() * 1e3);
-    }
-    times.sort_unstable_by(f64::total_cmp);
-    // The middle ones: the first round loads the modules, a rare one is disturbed.
-    Ok(times[20..20 + RUNS].to_vec())
-}
-
-/// The factor by which a round's time changes when F2 is pressed in a session at 60 rounds per second,
-/// as the window reports it: from one stream per instance to one for all.
-fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
-    let session = effect::open(setup)?;
-    let [there, back] = [1, 0].map(|to| SessionAction::SetSwitch(Switch::Streams, to));
-    let mut factors = Vec::new();
-    for _ in 0..RUNS {
-        factors.extend(effect::factor(&effect::pressed(&session, there)?));
-        effect::pressed(&session, back)?;
-    }
-    Ok(factors)
 }
 
 /// Frames per second, each with a newer picture in every panel, drawn off-screen at 1920×1080; the session runs unthrottled on its own thread, as in the window.

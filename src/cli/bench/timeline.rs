@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::{RUN, RUNS, Table, open_instances, setup};
+use experiment::{Blocks, ERROR, Estimate};
 use model::DeviceChoice;
 use model::PicturePlan;
 use screen::ViewOptions;
@@ -13,6 +14,9 @@ use session::instances::Instances;
 use session::{Sampling, Session};
 use view::list_adapters;
 use view::offscreen::Renderer;
+
+/// Blocks in which every way is measured once.
+const BLOCKS: usize = 8;
 
 /// Which rounds are timed, and whether some of them record block timestamps.
 #[derive(Clone, Copy)]
@@ -46,49 +50,44 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         ("every round timed", Timed::All),
     ];
     let mut one_in = 0;
-    // In turns, so that whatever else happens on this machine happens to all of them.
-    let mut rates = ways.map(|_| Vec::new());
-    for turn in 0..=RUNS {
-        for ((_, timed), rates) in ways.iter().zip(&mut rates) {
-            let (rate, m) = rounds_per_second(&mut instances, *timed)?;
-            if let Timed::Some {
-                block_timestamps: false,
-            } = timed
-            {
-                one_in = m;
-            }
-            if turn > 0 {
-                rates.push(rate); // the first was the warm-up
-            }
+    let mut blocks = Blocks::new(ways.len(), 1);
+    while blocks.len() < BLOCKS {
+        let timed = ways[blocks.next_subject()].1;
+        let (ms, m) = round_ms(&mut instances, timed)?;
+        blocks.record(ms);
+        if let Timed::Some {
+            block_timestamps: false,
+        } = timed
+        {
+            one_in = m;
         }
     }
     let title = format!(
-        "What timing costs, 16 × 1024², `bits`; one round in M = {one_in} is timed by events"
+        "What timing costs, two rounds in flight, 16 × 1024², `bits`; one round in M = {one_in} is \
+         timed by events"
     );
     let mut table = Table::new("timeline", &title);
-    for ((what, _), rates) in ways.iter().zip(&rates) {
-        table.add(*what, "rounds/s", rates);
+    for (way, (what, _)) in ways.iter().enumerate().skip(1) {
+        let found = Estimate::of(&blocks.log_ratios(way, 0), ERROR).expect("enough blocks");
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        let (cost, interval) = (percent(found.ratio), found.interval.map(percent));
+        let what = format!("{what}, a round takes longer by");
+        table.add_interval(what, "%", cost, interval, blocks.len());
     }
-    let cost = |of: usize| -> Vec<f64> {
-        let pairs = rates[0].iter().zip(&rates[of]);
-        pairs
-            .map(|(without, with)| 100.0 * (1.0 - with / without))
-            .collect()
-    };
-    table.add("cost of timing one round in M", "%", &cost(1));
-    table.add("cost of block timestamps on top", "%", &cost(2));
     drop(instances);
     if !list_adapters().is_empty() {
         let [closed, open] = drawn(&setup, adapter)?;
-        let costs: Vec<f64> = closed
-            .rounds
-            .iter()
-            .zip(&open.rounds)
-            .map(|(closed, open)| 100.0 * (1.0 - open / closed))
+        let costs = closed.rounds.iter().zip(&open.rounds);
+        let costs: Vec<f64> = costs
+            .map(|(closed, open)| 100.0 * (closed / open - 1.0))
             .collect();
         table.add("drawn at 1920×1080", "rounds/s", &closed.rounds);
         table.add("drawn with the timeline open", "rounds/s", &open.rounds);
-        table.add("cost of the open timeline", "%", &costs);
+        table.add(
+            "drawn with the timeline open, a round takes longer by",
+            "%",
+            &costs,
+        );
         // Whether the host or the GPU that draws is what frames wait for.
         for (what, drawn) in [("closed", &closed), ("open", &open)] {
             let of = |figure: &str| format!("timeline {what}, {figure}");
@@ -114,8 +113,8 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     Ok(table)
 }
 
-/// Rounds per second for some time, and of how many one was timed.
-fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
+/// The time of a round in milliseconds, as the mean over some time, and of how many one was timed.
+fn round_ms(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
     instances.set_block_timestamps(matches!(
         timed,
         Timed::Some {
@@ -140,8 +139,8 @@ fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u3
         }
     }
     instances.finish()?;
-    let rate = f64::from(rounds) / began.elapsed().as_secs_f64();
-    Ok((rate, sampling.one_in()))
+    let ms = began.elapsed().as_secs_f64() * 1e3 / f64::from(rounds);
+    Ok((ms, sampling.one_in()))
 }
 
 /// What an unthrottled session that is drawn comes to, one figure a run.
