@@ -115,8 +115,8 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         let found = tr!("{label}: {finding}", label = label, finding = finding);
         tell_line(format!("  {found}"));
     }
-    if let Some(windows) = outcome.windows {
-        tell_line(format!("  ({})", windows.in_words()));
+    if let Some(windows) = outcome.windows_in_words() {
+        tell_line(format!("  ({windows})"));
     }
     for check in &outcome.checks {
         let verdict = if check.passed {

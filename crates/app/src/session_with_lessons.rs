@@ -287,7 +287,7 @@ impl Measured {
                 page.rows = outcome.factors.iter().map(row).collect();
                 let check = |check: &lesson::Check| (check.what.clone(), check.passed);
                 page.checks = outcome.checks.iter().map(check).collect();
-                let windows = outcome.windows.map(|windows| windows.in_words());
+                let windows = outcome.windows_in_words();
                 page.note = outcome.missing.clone().or(windows).unwrap_or_default();
                 page.picture = outcome
                     .pictures

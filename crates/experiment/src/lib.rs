@@ -16,11 +16,11 @@
 mod blocks;
 mod comparison;
 mod estimate;
-mod figure;
 mod finding;
+mod source;
 
 pub use blocks::Blocks;
 pub use comparison::{Comparison, Side, WINDOW};
 pub use estimate::{ERROR, Estimate, across_windows, median, nearest};
-pub use figure::{Figure, Load, Source};
 pub use finding::Finding;
+pub use source::{Load, Source};

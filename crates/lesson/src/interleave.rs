@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::{Measured, Result};
 use experiment::{Blocks, ERROR, Estimate, across_windows, nearest};
-use model::Finding;
+use model::{Finding, Load};
+use platform::usage;
 
 /// When and how long parts are measured in turn.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,8 @@ pub(crate) struct Interleaved {
     pub(crate) findings: Vec<(f64, Finding)>,
     /// How many windows there were.
     pub(crate) windows: usize,
+    /// What else the machine did meanwhile.
+    pub(crate) load: Load,
 }
 
 /// Measures parts in turn, each by `sample`, and compares these pairs of them, the part that is
@@ -85,11 +88,12 @@ pub(crate) fn interleave(
     let mut runs: Vec<Vec<Measured>> = (0..parts).map(|_| Vec::new()).collect();
     // The number of blocks at the end of each window.
     let mut ends: Vec<usize> = Vec::new();
+    let mut load = Load::default();
     let (mut measuring, mut longest_run) = (Duration::ZERO, Duration::ZERO);
     let is_slow = |measuring: Duration, longest_run: Duration| {
         measuring >= limits.longest && longest_run >= limits.slow_run
     };
-    while ends.len() < limits.windows && !is_slow(measuring, longest_run) {
+    while ends.is_empty() || ends.len() < limits.windows && !is_slow(measuring, longest_run) {
         let begin = blocks.len();
         if begin > 0 {
             wait(limits.apart)?;
@@ -99,9 +103,15 @@ pub(crate) fn interleave(
         loop {
             let counts = blocks.is_counting();
             for _ in 0..parts {
-                let (part, started) = (blocks.next_subject(), Instant::now());
+                let (part, before, started) = (blocks.next_subject(), usage(), Instant::now());
                 let measured = sample(part)?;
-                longest_run = longest_run.max(started.elapsed());
+                let (took, used) = (started.elapsed(), usage());
+                longest_run = longest_run.max(took);
+                load.add(
+                    took.as_secs_f64(),
+                    (used.cpu - before.cpu).as_secs_f64(),
+                    used.is_preempted_since(before),
+                );
                 blocks.record(measured.compared_ms());
                 if counts {
                     runs[part].push(measured);
@@ -140,6 +150,7 @@ pub(crate) fn interleave(
     Ok(Interleaved {
         findings: findings.collect(),
         windows: ends.len(),
+        load,
         intervals: intervals.collect(),
         runs: runs
             .into_iter()

@@ -42,7 +42,7 @@ use std::time::{Duration, Instant};
 use engine::EngineError;
 use interleave::{Limits, interleave};
 use lang::tr;
-use model::{DeviceChoice, Speedup};
+use model::{DeviceChoice, Source, Speedup};
 
 /// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]
@@ -385,6 +385,7 @@ fn measure(
                 outcome.replace(part, run, interval);
             }
             if can_compare {
+                outcome.source = Source::MeasuredHere(interleaved.load);
                 outcome.windows = Some(Windows {
                     count: interleaved.windows,
                     seconds_apart: limits.apart.as_secs_f64(),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Bench, Compare, Lesson, Part};
 use lang::tr;
 use model::trace::TimedRound;
-use model::{Finding, Speedup, finding_in_words};
+use model::{Finding, Source, Speedup, finding_in_words, load_in_words};
 
 /// The result of a lesson.
 #[derive(Clone, Debug, Serialize)]
@@ -23,6 +23,9 @@ pub struct Outcome {
     /// When parts were set against each other; `None` if none were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
+    /// Where all figures come from, and what else the machine did while parts were set against each
+    /// other.
+    pub source: Source,
     /// What was checked.
     pub checks: Vec<Check>,
     /// What the engine has none of, so that only results were checked.
@@ -46,17 +49,6 @@ pub struct Windows {
     pub count: usize,
     /// Seconds from the end of one to the beginning of the next.
     pub seconds_apart: f64,
-}
-
-impl Windows {
-    /// In words: `measured in 3 windows, 10 s apart`.
-    pub fn in_words(&self) -> String {
-        tr!(
-            "measured in {count} windows, {seconds} s apart",
-            count = self.count,
-            seconds = self.seconds_apart
-        )
-    }
 }
 
 /// The result of a part.
@@ -282,6 +274,7 @@ impl Outcome {
             parts: Vec::new(),
             factors: Vec::new(),
             windows: None,
+            source: Source::default(),
             checks: Vec::new(),
             missing: missing.map(|what| {
                 tr!("The CPU engine has no {what}: results are verified, but CPU timings are not representative", what = lang::text(what.what))
@@ -346,6 +339,23 @@ impl Outcome {
         });
     }
 
+    /// When and under which load parts were set against each other, in words: `measured in 3 windows,
+    /// 10 s apart`; `None` if none were.
+    pub fn windows_in_words(&self) -> Option<String> {
+        let windows = self.windows?;
+        let when = tr!(
+            "measured in {count} windows, {seconds} s apart",
+            count = windows.count,
+            seconds = windows.seconds_apart
+        );
+        let load = match &self.source {
+            Source::MeasuredHere(load) => load_in_words(load, self.engine),
+            Source::RecordedOn(device) => vec![tr!("recorded on {device}", device = device)],
+        };
+        let all: Vec<String> = std::iter::once(when).chain(load).collect();
+        Some(all.join(" · "))
+    }
+
     /// Draws the conclusion.
     pub(super) fn close(&mut self, lesson: &Lesson) {
         let missing = lesson.missing_on_cpu.filter(|_| self.missing.is_some());
@@ -405,6 +415,7 @@ mod tests {
     use super::*;
     use crate::LESSONS;
     use lang::Language;
+    use model::Load;
 
     /// Findings as expected, of none, the opposite, not resolved, and changing with the load.
     const FINDINGS: [Finding; 5] = [
@@ -434,6 +445,7 @@ mod tests {
             parts: Vec::new(),
             factors: Vec::new(),
             windows: None,
+            source: Source::default(),
             checks: Vec::new(),
             missing: lesson
                 .missing_on_cpu
@@ -554,6 +566,22 @@ mod tests {
         assert_eq!(unclear["interval"], serde_json::json!([1.0 / 1.09, 1.09]));
         assert_eq!(changes["finding"], "changes-with-the-load");
         assert_eq!(changes["matters"], false);
+    }
+
+    #[test]
+    fn windows_are_said_with_their_load() {
+        let mut outcome = recorded(&LESSONS[0], "cpu", &[]);
+        assert_eq!(outcome.windows_in_words(), None);
+        outcome.windows = Some(Windows {
+            count: 3,
+            seconds_apart: 10.0,
+        });
+        let mut load = Load::default();
+        load.add(1.0, 1.9, true);
+        outcome.source = Source::MeasuredHere(load);
+        let words =
+            "measured in 3 windows, 10 s apart · 100 % of rounds preempted · 1.9 cores used";
+        assert_eq!(outcome.windows_in_words().as_deref(), Some(words));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a comparison found, in words.
 
-use experiment::Finding;
+use experiment::{Finding, Load};
 use lang::tr;
 
 /// What B is, against A: `8.1× faster ± 0.2`, `1.04 to 1.31× slower`, `no difference (within 2 %)`,
@@ -61,6 +61,19 @@ pub fn finding_in_words(finding: Finding) -> String {
             tr!("changes with the load: {range}", range = range)
         }
     }
+}
+
+/// What else the machine did while rounds were compared: which part of them was preempted, if any, and how
+/// many cores the CPU engine had.
+pub fn load_in_words(load: &Load, engine: &str) -> Vec<String> {
+    let preempted = load.preempted_share().filter(|&share| share >= 0.01);
+    let preempted = preempted.map(|share| {
+        let percent = (100.0 * share).round();
+        tr!("{percent} % of rounds preempted", percent = percent)
+    });
+    let cores = load.cores().filter(|_| engine == "cpu");
+    let cores = cores.map(|cores| tr!("{cores} cores used", cores = format!("{cores:.1}")));
+    preempted.into_iter().chain(cores).collect()
 }
 
 /// A fraction in per cent, rounded up.

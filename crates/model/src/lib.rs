@@ -24,8 +24,8 @@ pub mod trace;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use edits::{Area, Change, Edit, Patch};
-pub use experiment::{Comparison, Finding, Load, Side, median};
-pub use finding::finding_in_words;
+pub use experiment::{Comparison, Finding, Load, Side, Source, median};
+pub use finding::{finding_in_words, load_in_words};
 pub use kernel_choice::KernelChoice;
 pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
 pub use picture_plan::PicturePlan;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 use crate::ladder::Ladder;
-use crate::{Finding, Load, Overlap, Pace, Settled, Setup, Start, Switches, TimeSettings};
+use crate::{Finding, Overlap, Pace, Settled, Setup, Source, Start, Switches, TimeSettings};
 use crate::{KernelChoice, finding_in_words};
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
@@ -108,8 +108,8 @@ pub struct AbComparison {
     pub round_us: [Option<f64>; 2],
     /// How they compare; `None` while it is measured.
     pub finding: Option<Finding>,
-    /// What else the machine did during the rounds compared.
-    pub load: Load,
+    /// Where both come from, and what else the machine did meanwhile.
+    pub source: Source,
     /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
     pub differing: Option<(u64, u64)>,
     /// Instances of each side.
@@ -132,8 +132,8 @@ pub struct Effect {
     pub round_us: [Option<f64>; 2],
     /// How they compare; `None` while it is measured.
     pub finding: Option<Finding>,
-    /// What else the machine did during the rounds compared.
-    pub load: Load,
+    /// Where both come from, and what else the machine did meanwhile.
+    pub source: Source,
 }
 
 impl Effect {

@@ -94,6 +94,15 @@ pub struct Usage {
     pub waited: Duration,
 }
 
+impl Usage {
+    /// Whether the calling thread was ready for long without a core since then: the system had given it
+    /// to another one. To be woken takes less.
+    pub fn is_preempted_since(self, before: Usage) -> bool {
+        const MIN_WAIT: Duration = Duration::from_micros(200);
+        self.waited - before.waited >= MIN_WAIT
+    }
+}
+
 /// What the system has given this process since it began; nothing where that is not known.
 pub fn usage() -> Usage {
     #[cfg(target_os = "linux")]
@@ -172,7 +181,9 @@ mod tests {
         while usage().cpu < before.cpu + Duration::from_millis(5) {
             sum = std::hint::black_box(sum + 1);
         }
-        assert!(usage().waited >= before.waited);
+        let later = usage();
+        assert!(later.waited >= before.waited);
+        assert!(!later.is_preempted_since(later));
     }
 
     #[test]

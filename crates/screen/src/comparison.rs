@@ -142,7 +142,7 @@ mod tests {
         AbComparison {
             switches: [Switches::DEFAULT, b],
             round_us: finding.map_or([None; 2], |_| [Some(1000.0), Some(4000.0)]),
-            load: Default::default(),
+            source: Default::default(),
             finding,
             differing: None,
             each: 8,

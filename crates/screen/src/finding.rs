@@ -4,7 +4,7 @@
 use crate::comparison::{ComparisonTexts, same_settings};
 use crate::numbers::time_us_to;
 use lang::{Message, tr};
-use model::{AbComparison, Effect, Load, Status, finding_in_words};
+use model::{AbComparison, Effect, Source, Status, finding_in_words, load_in_words};
 
 /// How a finding is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,31 +46,44 @@ pub fn headline(status: &Status) -> Option<Headline> {
             tone: Tone::Neutral,
         });
     }
-    let (subject, round_us, finding, load) = match (&status.comparison, &status.last_effect) {
+    let (subject, round_us, finding, source) = match (&status.comparison, &status.last_effect) {
         (Some(ab), _) => {
             let [_, b] = ComparisonTexts::of(ab, status.kernel).sides;
             let subject = tr!("B ({settings}) against A", settings = b.settings);
-            (subject, ab.round_us, ab.finding, ab.load)
+            (subject, ab.round_us, ab.finding, &ab.source)
         }
         (None, Some(effect)) => {
             let what = effect.what.to_string();
-            (what, effect.round_us, effect.finding, effect.load)
+            (what, effect.round_us, effect.finding, &effect.source)
         }
         (None, None) => return None,
     };
     let digits = finding.map_or(2, |finding| finding.digits());
     let times = match round_us {
         [Some(before), Some(after)] => {
+            let [before, after] = [before, after].map(|us| time_us_to(us, digits));
             let times = tr!(
-                "now {before} → {after} per round",
-                before = time_us_to(before, digits),
-                after = time_us_to(after, digits)
+                "{before} → {after} per round",
+                before = before,
+                after = after
             );
-            let load = load_in_words(&load, status.engine);
-            std::iter::once(times)
-                .chain(load)
-                .collect::<Vec<_>>()
-                .join(" · ")
+            match source {
+                Source::MeasuredHere(load) => {
+                    let load = load_in_words(load, status.engine);
+                    let now = tr!("now {times}", times = times);
+                    std::iter::once(now)
+                        .chain(load)
+                        .collect::<Vec<_>>()
+                        .join(" · ")
+                }
+                Source::RecordedOn(device) => {
+                    tr!(
+                        "{times}, recorded on {device}",
+                        times = times,
+                        device = device
+                    )
+                }
+            }
         }
         _ => String::new(),
     };
@@ -94,19 +107,6 @@ pub fn headline(status: &Status) -> Option<Headline> {
     })
 }
 
-/// What else the machine did while rounds were compared: which part of them was preempted, if any, and how
-/// many cores the CPU engine had.
-fn load_in_words(load: &Load, engine: &str) -> Vec<String> {
-    let preempted = load.preempted_share().filter(|&share| share >= 0.01);
-    let preempted = preempted.map(|share| {
-        let percent = (100.0 * share).round();
-        tr!("{percent} % of rounds preempted", percent = percent)
-    });
-    let cores = load.cores().filter(|_| engine == "cpu");
-    let cores = cores.map(|cores| tr!("{cores} cores used", cores = format!("{cores:.1}")));
-    preempted.into_iter().chain(cores).collect()
-}
-
 /// Whether a notice says no more than the finding of the last change does: where that is in sight, the
 /// notice can go.
 pub fn is_said_by(notice: &Message, status: &Status) -> bool {
@@ -119,14 +119,14 @@ mod tests {
     use super::*;
     use crate::fixtures::status;
     use life::Size;
-    use model::{Finding, Streams, Switches};
+    use model::{Finding, Load, Streams, Switches};
 
     fn changed(finding: Option<Finding>) -> Option<Headline> {
         let mut status = status(16, Size::new(64, 64).unwrap());
         status.last_effect = Some(Effect {
             what: "one shared stream".into(),
             round_us: [Some(170.0), Some(2180.0)],
-            load: Default::default(),
+            source: Default::default(),
             finding,
         });
         headline(&status)
@@ -146,6 +146,28 @@ mod tests {
     }
 
     #[test]
+    fn times_say_under_which_load_or_on_which_device_they_were_measured() {
+        let mut status = status(16, Size::new(64, 64).unwrap());
+        status.engine = "cpu";
+        let mut load = Load::default();
+        load.add(1.0, 1.5, true);
+        load.add(1.0, 1.5, false);
+        let mut times = |source| {
+            status.last_effect = Some(Effect {
+                what: "one shared stream".into(),
+                round_us: [Some(170.0), Some(2180.0)],
+                finding: Some(Finding::of(0.078, [0.06, 0.09])),
+                source,
+            });
+            headline(&status).unwrap().times
+        };
+        let here = "now 170 µs → 2.2 ms per round · 50 % of rounds preempted · 1.5 cores used";
+        assert_eq!(times(Source::MeasuredHere(load)), here);
+        let there = "170 µs → 2.2 ms per round, recorded on NVIDIA H200";
+        assert_eq!(times(Source::RecordedOn("NVIDIA H200".into())), there);
+    }
+
+    #[test]
     fn a_notice_of_the_change_under_way_or_measured_says_no_more_than_the_finding() {
         let mut status = status(16, Size::new(64, 64).unwrap());
         let says = |status: &Status, notice: &str| is_said_by(&notice.into(), status);
@@ -153,7 +175,7 @@ mod tests {
         let mut effect = Effect {
             what: "one shared stream".into(),
             round_us: [Some(170.0), Some(2180.0)],
-            load: Default::default(),
+            source: Default::default(),
             finding: None,
         };
         status.last_effect = Some(effect.clone());
@@ -175,7 +197,7 @@ mod tests {
         status.comparison = Some(AbComparison {
             switches: [Switches::DEFAULT, b],
             round_us: [Some(100.0), None],
-            load: Default::default(),
+            source: Default::default(),
             finding: None,
             differing: None,
             each: 8,

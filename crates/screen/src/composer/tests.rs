@@ -23,7 +23,7 @@ impl Session {
         status.last_effect = Some(Effect {
             what: "graphs on".into(),
             round_us: [Some(170.0), Some(2180.0)],
-            load: Default::default(),
+            source: Default::default(),
             finding: Some(Finding::of(0.078, [0.077, 0.079])),
         });
         let mut timeline = Timeline::default();
@@ -194,7 +194,7 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
         session.status().comparison = Some(AbComparison {
             switches: [Switches::DEFAULT; 2],
             round_us: [None; 2],
-            load: Default::default(),
+            source: Default::default(),
             finding: None,
             differing: None,
             each: 2,

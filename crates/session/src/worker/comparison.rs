@@ -178,7 +178,7 @@ impl SessionWorker {
             switches: [self.setup.switches, comparison.b_switches],
             round_us: measurement.map_or([None; 2], Measurement::round_us),
             finding: measurement.and_then(Measurement::finding),
-            load: measurement.map(Measurement::load).unwrap_or_default(),
+            source: measurement.map(Measurement::source).unwrap_or_default(),
             differing: comparison.differing,
             each: comparison.each,
         })

@@ -14,15 +14,12 @@ use crate::instances::Instances;
 use crate::state::{Mode, Notice, part_of_round};
 use engine::{EngineError, Kernel, Result};
 use lang::Message;
-use model::{Comparison, Effect, Finding, Load, Pace, Side, Switches};
+use model::{Comparison, Effect, Finding, Load, Pace, Side, Source, Switches};
 use platform::{Usage, usage};
 
 /// Number of cells of all lattices up to which kernels of different layouts are compared: each change
 /// between them converts every lattice.
 const MAX_CONVERTED_CELLS: u64 = 1 << 28;
-
-/// A round in which the session's thread waited so long for a core was preempted; to be woken takes less.
-const MIN_PREEMPTION: Duration = Duration::from_micros(200);
 
 /// How long nothing was asked of the session before equal settings are compared.
 const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
@@ -122,7 +119,7 @@ impl Measurement {
             self.load.add(
                 took.as_secs_f64(),
                 (used.cpu - self.used.cpu).as_secs_f64(),
-                used.waited - self.used.waited >= MIN_PREEMPTION,
+                used.is_preempted_since(self.used),
             );
             let us = took.as_secs_f64() * 1e6;
             self.finding = self.comparison.record(us, self.elapsed);
@@ -136,9 +133,9 @@ impl Measurement {
         times.map_or([None; 2], |times| times.map(Some))
     }
 
-    /// What else the machine did meanwhile.
-    pub(super) fn load(&self) -> Load {
-        self.load
+    /// Where the times come from, and what else the machine did meanwhile.
+    pub(super) fn source(&self) -> Source {
+        Source::MeasuredHere(self.load)
     }
 
     /// The finding, once there is one.
@@ -292,7 +289,7 @@ impl SessionWorker {
                 what: what.clone(),
                 round_us: measurement.round_us(),
                 finding: measurement.finding,
-                load: measurement.load,
+                source: measurement.source(),
             });
         }
     }
@@ -391,7 +388,7 @@ mod tests {
             (before / after - ratio).abs() < 1e-9,
             "{before} {after} {ratio}"
         );
-        assert!(known.load().rounds > 100 && known.load().wall_seconds > 0.3);
+        assert!(known.load.rounds > 100 && known.load.wall_seconds > 0.3);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Whole screens, at sizes from too small to large.
 
-
 use ratatui::backend::TestBackend;
 use ratatui::style::{Color, Modifier};
 use ratatui::{Terminal, layout::Position};
@@ -361,7 +360,7 @@ fn effect() -> model::Effect {
     model::Effect {
         what: lang::message!("one stream for all instances"),
         round_us: [Some(170.0), Some(2180.0)],
-        load: Default::default(),
+        source: Default::default(),
         finding: Some(model::Finding::of(0.078, [0.0765, 0.0794])),
     }
 }
@@ -371,7 +370,7 @@ fn comparison(b: model::Switches) -> model::AbComparison {
     model::AbComparison {
         switches: [model::Switches::DEFAULT, b],
         round_us: [Some(100.0), Some(200.0)],
-        load: Default::default(),
+        source: Default::default(),
         finding: Some(model::Finding::of(0.5, [0.49, 0.51])),
         differing: Some((0, 1234)),
         each: 4,
@@ -428,7 +427,12 @@ fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
                 assert!(lines[row].contains('■') && lines[row + 1].contains('█'));
             }
             let all = lines.concat();
-            for entry in ["■ host call", "█ launch", "▒ download", "bars: a typical round"] {
+            for entry in [
+                "■ host call",
+                "█ launch",
+                "▒ download",
+                "bars: a typical round",
+            ] {
                 assert!(all.contains(entry), "{entry}: {lines:#?}");
             }
         }

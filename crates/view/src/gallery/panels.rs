@@ -224,7 +224,7 @@ fn presenting() -> Vec<Scenario> {
                 status.last_effect = Some(Effect {
                     what: tr!("one stream per instance").into(),
                     round_us: [Some(1660.0), Some(170.0)],
-                    load: Default::default(),
+                    source: Default::default(),
                     finding: Some(Finding::of(9.8, [9.6, 9.9])),
                 });
             },
@@ -279,7 +279,7 @@ pub(super) fn halve(status: &mut Status, differing: u64) {
     status.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT, b],
         round_us: [Some(1_234.5), Some(10_250.0)],
-        load: Default::default(),
+        source: Default::default(),
         finding: Some(Finding::of(0.12, [0.117, 0.123])),
         differing: Some((differing, 123_456)),
         each: status.instances / 2,

@@ -46,7 +46,7 @@ fn timeline() -> Vec<Scenario> {
                 status.last_effect = Some(Effect {
                     what: tr!("one stream for all instances").into(),
                     round_us: [Some(170.0), Some(2180.0)],
-                    load: Default::default(),
+                    source: Default::default(),
                     finding: Some(Finding::of(0.078, [0.0765, 0.0794])),
                 });
             },

@@ -74,7 +74,7 @@ fn states() -> Vec<(Status, ViewOptions)> {
     compared.comparison = Some(AbComparison {
         switches: [model::Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
-        load: Default::default(),
+        source: Default::default(),
         finding: Some(model::Finding::of(0.1, [0.09, 0.11])),
         differing: Some((3, 123_456)),
         each: 8,

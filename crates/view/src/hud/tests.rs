@@ -236,7 +236,7 @@ fn presented() -> Status {
         last_effect: Some(Effect {
             what: "host memory pageable".into(),
             round_us: [Some(170.0), Some(16_600.0)],
-            load: Default::default(),
+            source: Default::default(),
             finding: Some(Finding::of(0.0102, [0.0095, 0.011])),
         }),
         ..busy()
@@ -250,7 +250,7 @@ fn figures_never_lie_over_one_another() {
     compared.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
-        load: Default::default(),
+        source: Default::default(),
         finding: Some(Finding::of(0.1, [0.09, 0.11])),
         differing: Some((0, 123_456_789)),
         each: 100,
@@ -311,7 +311,7 @@ fn says_once(status: &Status, what: &str) {
     let effect = Effect {
         what: what.into(),
         round_us: [Some(1234.5), Some(123.4)],
-        load: Default::default(),
+        source: Default::default(),
         finding: Some(Finding::of(10.0, [8.04, 11.96])),
     };
     let mut status = status.clone();

@@ -1,41 +1,21 @@
-//! Where a figure comes from, and under which load it was measured.
+//! Where figures come from, and under which load they were measured.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a figure comes from.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// Where figures come from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// It was measured by this program, on this machine.
-    MeasuredHere,
-    /// It was recorded on the device of this name.
+    /// They were measured by this program, on this machine, under this load.
+    MeasuredHere(Load),
+    /// They were recorded on the device of this name.
     RecordedOn(String),
 }
 
-/// A figure with its source.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Figure<T> {
-    /// The figure, in the unit that its place gives.
-    pub value: T,
-    /// Where it comes from.
-    pub source: Source,
-}
-
-impl<T> Figure<T> {
-    /// A figure that was measured here.
-    pub fn measured(value: T) -> Figure<T> {
-        Figure {
-            value,
-            source: Source::MeasuredHere,
-        }
-    }
-
-    /// A figure that was recorded on a device.
-    pub fn recorded(value: T, device: impl Into<String>) -> Figure<T> {
-        Figure {
-            value,
-            source: Source::RecordedOn(device.into()),
-        }
+impl Default for Source {
+    /// Measured here, with nothing known of the load yet.
+    fn default() -> Source {
+        Source::MeasuredHere(Load::default())
     }
 }
 
@@ -90,10 +70,10 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_says_in_data_where_it_comes_from() {
-        let json = |figure| serde_json::to_value(figure).unwrap();
-        assert_eq!(json(Figure::measured(2.5))["source"], "measured-here");
-        let recorded = json(Figure::recorded(2.5, "NVIDIA H200"));
-        assert_eq!(recorded["source"]["recorded-on"], "NVIDIA H200");
+    fn figures_say_in_data_where_they_come_from() {
+        let json = |source| serde_json::to_value(source).unwrap();
+        assert_eq!(json(Source::default())["measured-here"]["rounds"], 0);
+        let recorded = json(Source::RecordedOn("NVIDIA H200".into()));
+        assert_eq!(recorded["recorded-on"], "NVIDIA H200");
     }
 }
