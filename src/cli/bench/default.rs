@@ -110,7 +110,7 @@ pub(super) fn table(device: DeviceChoice, small: bool, quiet: bool) -> Result<Ta
             print(&format!("default: {what}: {}", found.described()))?;
         }
         let (own, best) = (found.own.named(), found.best.named());
-        let line = format!("{what}: {own}, beside {best}");
+        let line = format!("{what}, {own} / {best}");
         table.add(format!("{line}: no switches"), "cells/s", &found.own.rates);
         table.add(
             format!("{line}: best other switches"),
@@ -177,8 +177,8 @@ impl Measured {
             streams,
             graphs,
         } = self.candidate;
-        let graphs = if graphs { ", graphs" } else { "" };
-        format!("`{}`, {streams}{graphs}", kernel.name)
+        let graphs = if graphs { " graphs" } else { "" };
+        format!("`{} {streams}{graphs}`", kernel.name)
     }
 
     fn described(&self) -> String {
