@@ -31,7 +31,10 @@ const LATTICES_AND_KERNEL: Both = Both("Lattices and kernel", "世界与核函�
 const QUESTIONS: [Question; 5] = [
     Question {
         of: "frame",
-        title: Both("Time per round, one round in flight", "每轮用时，同时只有一轮"),
+        title: Both(
+            "Time per round, one round in flight",
+            "每轮用时，同时只有一轮",
+        ),
         lines: LATTICES_AND_KERNEL,
         columns: &[
             (
@@ -63,7 +66,10 @@ const QUESTIONS: [Question; 5] = [
     },
     Question {
         of: "frame",
-        title: Both("Rounds per second, two rounds in flight", "每秒轮数，同时有两轮"),
+        title: Both(
+            "Rounds per second, two rounds in flight",
+            "每秒轮数，同时有两轮",
+        ),
         lines: LATTICES_AND_KERNEL,
         columns: &[
             (

@@ -863,3 +863,27 @@ fn a_comparison_saved_in_the_middle_of_a_round_in_parts_has_bs_cells_of_that_gen
     ];
     Driver::run(setup, steps);
 }
+
+#[test]
+fn equal_settings_are_compared_once_while_nothing_is_asked() {
+    let mut made = worker(Setup {
+        pace: Pace::PerSecond(1000.0),
+        ..small(2)
+    });
+    turn_until(&mut made, "a round", |worker| {
+        worker.statistics.rounds() > 1
+    });
+    assert!(made.0.lab.measurement.is_none());
+    made.0.last_command -= Duration::from_secs(10);
+    let is_measuring = |worker: &mut SessionWorker| worker.lab.measurement.is_some();
+    turn_until(&mut made, "a comparison", is_measuring);
+    turn_until(&mut made, "its end", |worker| worker.lab.spread.is_some());
+    assert!(made.0.lab.spread.is_some_and(|factor| factor >= 1.0));
+    assert!(!made.0.instances.as_ref().unwrap().has_alternative());
+    assert_eq!(made.0.lab.last_effect, None, "nothing was changed");
+    let rounds = made.0.statistics.rounds();
+    turn_until(&mut made, "more rounds", |worker| {
+        worker.statistics.rounds() > rounds + 5
+    });
+    assert!(made.0.lab.measurement.is_none(), "once");
+}
