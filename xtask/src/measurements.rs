@@ -195,16 +195,16 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
     let by = digits(of("the factor of streams")?.median);
     let [each, one] = [each, one].map(|row| quantity(row.median, &row.unit));
     let ladder = record.ladder.as_ref().context("there is no ladder")?;
-    // The fastest of all rates that the tables show, so that none of them contradicts this one.
-    let of_ladder = KERNELS.iter().filter_map(|kernel| ladder.best(kernel.name));
-    let of_ladder = of_ladder.map(|rate| (rate.median, rate.kernel.as_ref()));
-    let alone = rows.iter().filter(|row| row.unit == "cells/s");
-    let alone = alone.filter_map(|row| Some((row.median, row.what.split('`').nth(1)?)));
-    let best = of_ladder.chain(alone).max_by(|a, b| a.0.total_cmp(&b.0));
-    let (best, kernel) = best.context("the ladder has no rate")?;
+    let best = KERNELS.iter().filter_map(|kernel| ladder.best(kernel.name));
+    let best = best.max_by(|a, b| a.median.total_cmp(&b.median));
+    let best = best.context("the ladder has no rate")?;
     let limit = ladder.limits.cells_per_second();
-    let share = percent(best / limit.context("the ladder has no limit")?);
-    let (device, rate) = (&record.device, quantity(best, "cells/s"));
+    let share = percent(best.median / limit.context("the ladder has no limit")?);
+    let (device, rate, kernel) = (
+        &record.device,
+        quantity(best.median, "cells/s"),
+        &best.kernel,
+    );
     Ok(match lang::language() {
         Language::English => wrapped(&format!(
             "On an {device}, a round of sixteen lattices of 1024² cells takes {each} with one stream \
@@ -275,15 +275,6 @@ fn recorded(record: &Record, table: &Recorded) -> Result<String> {
             text += &format!("\n### {title}\n\n{said}\n\n{table}");
         }
     }
-    let best = fastest(&mut rest)?;
-    if !best.is_empty() {
-        let title = Both("The fastest kernel", "最快的核函数").get();
-        let about = Both(
-            "By rounds per second, pictures included, as `--kernel auto` picks it.",
-            "按每秒回合数（含画面）排，即 `--kernel auto` 所选。",
-        );
-        text += &format!("\n### {title}\n\n{} {said}\n\n{best}", about.get());
-    }
     if !rest.is_empty() {
         let heads = [Both("Measured", "所测"), Both("Result", "结果")];
         let mut shown = Table::new(heads.map(Both::get));
@@ -294,50 +285,6 @@ fn recorded(record: &Record, table: &Recorded) -> Result<String> {
         text += &format!("\n### {title}\n\n{said}\n\n{}", shown.markdown()?);
     }
     Ok(text)
-}
-
-/// Rows such as "16 × 512², 64 per round: `bits`": a line for the lattices, a column for the
-/// generations per round; taken out of the others.
-fn fastest(rest: &mut Vec<&Row>) -> Result<String> {
-    let mut columns: Vec<&str> = Vec::new();
-    let mut lines: Vec<(&str, Vec<(&str, String)>)> = Vec::new();
-    rest.retain(|row| {
-        let parts = row.what.split_once(" per round: ");
-        let Some(((work, generations), kernel)) =
-            parts.and_then(|(start, kernel)| Some((start.rsplit_once(", ")?, kernel)))
-        else {
-            return true;
-        };
-        if !columns.contains(&generations) {
-            columns.push(generations);
-        }
-        let cell = (
-            generations,
-            format!("{kernel} {}", quantity(row.median, &row.unit)),
-        );
-        match lines.iter_mut().find(|(of, _)| *of == work) {
-            Some((_, cells)) => cells.push(cell),
-            None => lines.push((work, vec![cell])),
-        }
-        false
-    });
-    if lines.is_empty() {
-        return Ok(String::new());
-    }
-    let heads = columns.iter().map(|generations| match lang::language() {
-        Language::English => format!("{generations} per round"),
-        Language::Chinese => format!("每回合 {generations} 代"),
-    });
-    let mut table = Table::new(std::iter::once(LATTICES.get().to_owned()).chain(heads));
-    for (work, cells) in lines {
-        let cell = |column: &&str| {
-            let found = cells.iter().find(|(of, _)| of == column);
-            found.map_or("–".to_owned(), |(_, cell)| cell.clone())
-        };
-        let cells = columns.iter().map(cell);
-        table.row(std::iter::once(work.to_owned()).chain(cells));
-    }
-    table.markdown()
 }
 
 fn result(row: &Row) -> String {

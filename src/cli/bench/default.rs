@@ -48,7 +48,7 @@ const fn work(instances: usize, width: u64, height: u64) -> Work {
 }
 
 /// Few large lattices, many small ones, sizes that fill whole words and sizes that do not.
-const WORKS: [Work; 20] = [
+const WORKS: [Work; 21] = [
     work(1, 65_536, 65_536),
     Work {
         rule: "B36/S23",
@@ -72,6 +72,7 @@ const WORKS: [Work; 20] = [
     work(256, 2048, 2048),
     work(1000, 100, 100),
     work(1056, 128, 128),
+    work(1584, 256, 256),
 ];
 
 /// How instances can share streams.

@@ -12,7 +12,6 @@ mod lesson;
 mod limit;
 mod record;
 mod start;
-mod step;
 mod timeline;
 mod ui;
 
@@ -62,9 +61,6 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     };
     if wanted("start") {
         add(start::table(device, arguments.adapter.as_deref())?)?;
-    }
-    if wanted("step") {
-        add(step::table(device)?)?;
     }
     if wanted("limit") && on_cpu {
         add(limit::table()?)?;

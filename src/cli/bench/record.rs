@@ -12,9 +12,8 @@ use model::ladder::Ladder;
 use view::list_adapters;
 
 /// The tables' names, in the order in which records keep and documents show them.
-const ORDER: [&str; 11] = [
-    "start", "step", "default", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson",
-    "auto",
+const ORDER: [&str; 10] = [
+    "start", "default", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson", "auto",
 ];
 
 /// Everything measured on one device.
@@ -307,8 +306,8 @@ mod tests {
             assert_eq!(path.file_name().unwrap(), "nvidia-h200.json");
             Record::read(&std::fs::read_to_string(path).unwrap()).unwrap()
         };
-        let old = written(&record("old", &["step", "frame", "lesson"]));
-        let old_tables = [("step", "old"), ("frame", "old"), ("lesson", "old")];
+        let old = written(&record("old", &["default", "frame", "lesson"]));
+        let old_tables = [("default", "old"), ("frame", "old"), ("lesson", "old")];
         assert_eq!(tables(&old), old_tables);
 
         let mut climbed = record("mid", &[]);
@@ -321,7 +320,7 @@ mod tests {
 
         let new = written(&record("new", &["edit", "frame"]));
         let new_tables = [
-            ("step", "old"),
+            ("default", "old"),
             ("frame", "new"),
             ("edit", "new"),
             ("lesson", "old"),
@@ -335,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_record_of_before_tables_had_a_commit_can_be_read() {
-        let mut old = serde_json::to_value(record("old", &["step"])).unwrap();
+        let mut old = serde_json::to_value(record("old", &["default"])).unwrap();
         old["tables"][0]
             .as_object_mut()
             .unwrap()
@@ -345,7 +344,7 @@ mod tests {
             assert!(old.get(name).is_some(), "{name} stands where it stood");
         }
         let read = Record::read(&old.to_string()).unwrap();
-        assert_eq!(tables(&read), [("step", "old")]);
+        assert_eq!(tables(&read), [("default", "old")]);
         assert_eq!(read.tables[0].origin, read.origin);
     }
 
@@ -354,7 +353,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nvidia-h200.json");
         std::fs::write(&path, "{}").unwrap();
-        let error = record("new", &["step"]).write(folder.path()).unwrap_err();
+        let error = record("new", &["default"])
+            .write(folder.path())
+            .unwrap_err();
         assert!(
             error.to_string().contains("is no record; move it away"),
             "{error}"
