@@ -152,6 +152,8 @@ fn one_warp_per_lattice(size: Size, lattices: f64, sms: f64) -> f64 {
 
 /// Seconds per generation of the threads of a CPU.
 fn on_cpu(work: &Work, candidate: Candidate) -> f64 {
+    /// Cells of which both buffers fit a core's own cache.
+    const MAX_CELLS_IN_CACHE: u64 = 1 << 23;
     let kernel = candidate.kernel;
     // Of a thread: cells per second, the least seconds of a row, and the seconds that a generation
     // takes besides. Planar words of several rows are stepped at once.
@@ -159,6 +161,10 @@ fn on_cpu(work: &Work, candidate: Candidate) -> f64 {
         (Layout::I32, _) => (7e8, 5e-8, 0.0),
         (Layout::Bits, _) => (3e10, 2.5e-8, 0.0),
         (Layout::Planar, Iteration::Launches) => (9e10, 0.0, 4e-7),
+        // A pass of several generations goes through the lattice in tiles; this one does not.
+        (Layout::Planar, Iteration::InKernel) if work.size.cells() > MAX_CELLS_IN_CACHE => {
+            (8e10, 0.0, 4e-7)
+        }
         (Layout::Planar, Iteration::Steps(_) | Iteration::InKernel) => (1.2e11, 0.0, 4e-7),
     };
     let devices = work.devices.iter();

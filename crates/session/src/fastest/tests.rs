@@ -140,6 +140,26 @@ fn the_estimate_knows_what_suits_a_cpu() {
     }
 }
 
+/// Measured on a server's CPU: large lattices are stepped in tiles, others stay where they are.
+#[test]
+fn the_estimate_knows_a_cpu_s_caches() {
+    let devices = [cpu()];
+    for (instances, width, height, kernel) in [
+        (1, 16_384, 16_384, "multistep"),
+        (1, 5000, 3000, "multistep"),
+        (4, 4096, 4096, "multistep"),
+        (16, 1024, 1024, "cooperative"),
+        (1000, 100, 100, "resident"),
+    ] {
+        let work = work(&devices, instances, width, height);
+        let plan = plan(&work, &Requested::NOTHING);
+        assert_eq!(
+            plan.candidate.kernel.name, kernel,
+            "{instances} × {width}x{height}"
+        );
+    }
+}
+
 #[test]
 fn what_is_requested_is_respected_and_the_rest_is_chosen() {
     let devices = [gpu()];
