@@ -460,7 +460,7 @@ fn arguments_that_make_no_sense_are_refused() {
             ["there is no folder nowhere", "create it first"],
         ),
         (
-            "bench step --write nowhere/in",
+            "bench default --write nowhere/in",
             ["nowhere/in", "create it first"],
         ),
     ] {
@@ -649,7 +649,7 @@ fn a_gpu_that_is_not_there_is_no_argument_but_the_machine() {
         "run -g 1 --device cuda:3",
         "verify --device cuda",
         "--device cuda --frames 1 --display none",
-        "bench step --device cuda",
+        "bench default --device cuda",
         "snapshot -o a.png --device cuda",
     ] {
         let mut command = program(folder.path());
