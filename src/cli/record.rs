@@ -87,7 +87,10 @@ fn record(
     session.request_view(renderer.request(&session.status(), options));
     let mut said = Instant::now();
     for frame in 0..frames {
-        check_way(&session.status())?;
+        // A round that is asked for on the way to where the session stood would wait for its end, and
+        // saving the session would wait for the round.
+        let has_arrived = || session.status().time.recomputing.is_none();
+        wait_until(session, || quits() || has_arrived())?;
         if frame > 0 {
             let before = session.status().rounds;
             session.act(SessionAction::StepRound);
