@@ -49,6 +49,10 @@ pub(super) fn main(
     let request_exit = move || quit_flag.store(true, Ordering::Release);
     let _running = emergency_save.end_on_signal(request_exit, || {});
     let continuing = continuing(&file);
+    let saved_at = file
+        .from
+        .as_ref()
+        .map(|it| it.timeline().position.generation);
     let session = Session::start_from(setup, file, || {})?;
     emergency_save.set_saver(session.saver());
     continuing.iter().for_each(|line| say(line));
@@ -61,6 +65,7 @@ pub(super) fn main(
         &mut renderer,
         &options,
         frames,
+        saved_at.unwrap_or(0),
         &quit_requested,
     );
     // However it ended, the session and the recording so far are kept; the session first, because
@@ -81,6 +86,7 @@ fn record(
     renderer: &mut Renderer,
     options: &ViewOptions,
     frames: u64,
+    saved_at: u64,
     quit_requested: &AtomicBool,
 ) -> Result<()> {
     let quits = || quit_requested.load(Ordering::Acquire);
@@ -89,8 +95,9 @@ fn record(
     for frame in 0..frames {
         // A round that is asked for on the way to where the session stood would wait for its end, and
         // saving the session would wait for the round.
-        let has_arrived = || session.status().time.recomputing.is_none();
-        wait_until(session, || quits() || has_arrived())?;
+        let has_arrived =
+            |status: &Status| status.time.recomputing.is_none() && status.generation >= saved_at;
+        wait_until(session, || quits() || has_arrived(&session.status()))?;
         if frame > 0 {
             let before = session.status().rounds;
             session.act(SessionAction::StepRound);

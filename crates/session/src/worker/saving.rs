@@ -18,7 +18,7 @@ use model::{Pace, Setup};
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.
-    pub(crate) fn timeline(&self) -> &SavedTimeline {
+    pub fn timeline(&self) -> &SavedTimeline {
         match &self.comparison {
             Some(comparison) => &comparison.timeline,
             None => &self.main,
