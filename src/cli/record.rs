@@ -79,7 +79,8 @@ pub(super) fn main(
     }
 }
 
-/// Takes this many frames, or fewer if a signal comes first.
+/// Takes this many frames, or fewer if a signal comes first, once the session has reached the
+/// generation that it was saved at.
 fn record(
     session: &Session,
     recorder: &mut Recorder,

@@ -28,7 +28,7 @@ enum Noise {
     Iid,
     /// A clock that wanders: each round resembles the one before.
     Ar1,
-    /// For a quarter of a second now and then, rounds take up to three times as long.
+    /// In bursts of a quarter of a second, rounds take up to three times as long.
     Bursts,
     /// A clock that slows down by a third within the window, and recovers.
     Drift,
@@ -203,7 +203,7 @@ fn stated(case: Case, repetitions: u64, once: impl Fn(u64) -> Vec<f64>) -> f64 {
     median(all).map_or(f64::NAN, f64::exp)
 }
 
-/// What is printed of a ratio: its interval, or that of those that are not excluded.
+/// The interval that is printed: that of the ratio, or the range of ratios that is not excluded.
 fn interval(finding: Finding) -> [f64; 2] {
     match finding {
         Finding::Difference { interval, .. } | Finding::ChangesWithLoad { interval } => interval,

@@ -22,7 +22,7 @@ pub fn time_us(us: f64) -> String {
     time_us_to(us, 3)
 }
 
-/// The same with as many digits (2 or 3) as it was measured to.
+/// The same, with the 2 or 3 digits that the measurement supports.
 pub fn time_us_to(us: f64, digits: usize) -> String {
     match us {
         us if us < 1e3 => significant(us, digits) + " µs",

@@ -175,7 +175,7 @@ struct FileInUse {
 /// Where a session was saved.
 #[derive(Debug, Default)]
 struct Written {
-    /// The session's own file as it was read or written last; `None` where there was none.
+    /// State of the session's own file after its last read or write; `None` if it did not exist.
     own: Option<KnownFile>,
     /// The file that took its place when nothing could be saved in it.
     elsewhere: Option<(PathBuf, KnownFile)>,

@@ -1256,7 +1256,7 @@ impl Model {
     }
 }
 
-/// Whether a request is of lattices that there are, and none would shrink.
+/// Whether the lattices of a request exist, and none would shrink.
 fn allows(now: &SessionParameters, request: &Request) -> bool {
     match request {
         Request::Edit(edit, _) => edit.instance < now.instances,
