@@ -95,6 +95,20 @@ impl Start {
             Start::Lattices { generation, .. } => *generation,
         }
     }
+
+    /// Another soup of the same kind; after lattices, a first one.
+    pub fn with_next_seed(&self) -> Start {
+        match self {
+            Start::Soup { density, seed } => Start::Soup {
+                density: *density,
+                seed: seed.wrapping_add(1),
+            },
+            Start::Lattices { .. } => Start::Soup {
+                density: 0.3,
+                seed: 1,
+            },
+        }
+    }
 }
 
 /// Which engine, and which of its devices.

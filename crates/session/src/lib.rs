@@ -7,6 +7,7 @@
 //! what a session remembers.
 
 mod background;
+mod command;
 pub mod fastest;
 pub mod instances;
 mod last_known;
@@ -37,44 +38,15 @@ pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 pub use start::NewCells;
 
-use state::Notice;
+use command::{Command, Query};
 
 use engine::{EngineError, Result};
-use lang::{Message, tr};
+use lang::tr;
 use life::{Lattice, Size};
 use model::{
     Change, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, SessionAction, Setup,
     Status, Trace,
 };
-
-/// A message to the session's thread.
-enum Command {
-    /// Performs an action.
-    Act(SessionAction),
-    /// A lesson has opened (`true`) or closed.
-    PauseForLesson(bool),
-    /// Whether populations are measured for someone who looks at them.
-    WatchPopulation(bool),
-    /// Whether the overlap of a round's work is measured for someone who looks at it.
-    WatchOverlap(bool),
-    /// Downloads other pictures from now on.
-    View(PicturePlan),
-    /// Edits a lattice. The number identifies the edit in pictures.
-    Edit(Edit, u64),
-    /// Enlarges every lattice, then applies a change to one of them.
-    Grow(Size, Option<(usize, Change)>),
-    /// Sends an instance's lattice and generation.
-    ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
-    /// Sends the session in a form that can be saved.
-    Save(Sender<SavedSession>),
-    /// Replaces the session, whose file this is, by a saved one, and then says this.
-    Replace(Box<SavedSession>, persistence::OwnFile, Message),
-    /// Shows a notice.
-    Notify(Notice),
-    /// A background task has finished: the loop takes its result.
-    Ready,
-    Close,
-}
 
 /// A running session; see the crate's documentation.
 pub struct Session {
@@ -184,8 +156,8 @@ impl Session {
     /// `wake` is called once they can be received. The channel is closed without them if there is no
     /// such instance.
     pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
-        let (answer, copy) = channel();
-        let _ = self.commands.send(Command::ReadCells(instance, answer));
+        let (query, copy) = Query::new();
+        let _ = self.commands.send(Command::ReadCells(instance, query));
         copy
     }
 

@@ -3,13 +3,14 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::command::{Command, Query};
 use crate::last_known::LastKnown;
 use crate::state::Notice;
-use crate::{Command, SavedSession, Session};
+use crate::{SavedSession, Session};
 use directories::ProjectDirs;
 use lang::{Message, message, tr};
 use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
@@ -366,7 +367,7 @@ impl Written {
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
-    let (answer, saved) = channel();
-    let _ = commands.send(Command::Save(answer)); // if the thread has ended, the channel closes
+    let (query, saved) = Query::new();
+    let _ = commands.send(Command::Save(query)); // if the thread has ended, the channel closes
     saved
 }

@@ -1,7 +1,7 @@
 //! The session's state machine: what a session is doing and what it does next, decided without an
 //! engine, a thread or a clock.
 //!
-//! Requests wait in one queue and are taken in order. [`State::take`] turns a request that changes
+//! Commands wait in one queue and are taken in order. [`State::take`] turns a command that changes
 //! cells or time into records of the log or into another [`Mode`]. [`next_task`] says what to do
 //! now, given a few facts about the engine. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
@@ -11,10 +11,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::log::{Author, CellChange, Content, Log, Position, Record, Route, Undo};
+use crate::command::{Command, When};
+use crate::log::{
+    Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
+};
 use lang::{Message, message};
 use life::{Size, grouped};
-use model::{Change, Edit, Pace, Start};
+use model::{Change, Pace, SessionAction};
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_QUEUED_STEPS: usize = 4;
@@ -92,102 +95,12 @@ pub(crate) enum MoveReason {
     Return,
 }
 
-/// A request to the session that waits in the queue.
-#[derive(Clone, Debug)]
-pub(crate) enum Request {
-    /// Runs or pauses; stops a move.
-    TogglePause,
-    /// `true` pauses while a lesson is open; `false` resumes if the session ran before.
-    PauseForLesson(bool),
-    /// Pauses, and steps this many generations as one round.
-    Step(u32),
-    /// Pauses, and goes this many generations back.
-    StepBack(u64),
-    /// Runs to a generation of the present start, or goes back to it.
-    RunTo(u64),
-    /// Edits cells. The number identifies the edit in pictures.
-    Edit(Edit, u64),
-    /// Sets an instance back to its lattice of the start.
-    ResetPanel(usize),
-    /// Sets all instances to this start.
-    Begin(Start),
-    /// Fills an instance that died with a soup, on behalf of the program.
-    Reseed {
-        /// The instance.
-        instance: usize,
-        /// The chance of each cell to be alive.
-        density: f64,
-        /// The seed.
-        seed: u64,
-    },
-    /// Sets the rule. Only tests do so far; files may have such records.
-    #[cfg(test)]
-    SetRule(life::Rule),
-    /// Enlarges the lattices or changes their number, then changes one of them.
-    SetGrid {
-        /// The size of every lattice.
-        size: Size,
-        /// Number of lattices.
-        instances: usize,
-        /// An instance and the change of its cells, if any.
-        place: Option<(usize, Change)>,
-    },
-    /// Undoes the last edit, in two steps.
-    Undo,
-    /// Reverts the last undo.
-    Redo,
-    /// Copies an instance's cells for a waiting caller. The worker stores which instance.
-    ReadCells,
-    /// Copies all cells in order to save the session.
-    Save,
-    /// Something that changes no cells, done while nothing is under way on the engine.
-    EngineIdle,
-    /// Something that changes no cells, done once a snapshot is on the host.
-    AllCellsOnHost,
-}
-
-/// What must hold before a request is taken. Each variant includes those above it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Precondition {
-    Nothing,
-    /// No move is under way, nor a step by hand.
-    NoMove,
-    /// Nothing is under way on the engine.
-    EngineIdle,
-    /// The host has a snapshot at the present position.
-    AllCellsOnHost,
-}
-
-impl Request {
-    fn precondition(&self) -> Precondition {
-        match self {
-            Request::TogglePause | Request::PauseForLesson(_) | Request::Save => {
-                Precondition::Nothing
-            }
-            Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::ReadCells => {
-                Precondition::NoMove
-            }
-            Request::StepBack(_)
-            | Request::RunTo(_)
-            | Request::ResetPanel(_)
-            | Request::Begin(_)
-            | Request::SetGrid { .. }
-            | Request::Undo
-            | Request::Redo
-            | Request::EngineIdle => Precondition::EngineIdle,
-            #[cfg(test)]
-            Request::SetRule(_) => Precondition::EngineIdle,
-            Request::AllCellsOnHost => Precondition::AllCellsOnHost,
-        }
-    }
-}
-
 /// A sentence for the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Notice {
-    /// What a request did.
+    /// What a command did.
     Done(Message),
-    /// Why a request was refused.
+    /// Why a command was refused.
     Refused(Message),
     /// What went wrong.
     Warning(Message),
@@ -240,8 +153,8 @@ pub(crate) enum SnapshotReason {
 pub(crate) enum NextTask {
     /// Sleep until this time, or until something happens.
     Wait(Option<Instant>),
-    /// Take the first request.
-    TakeRequest,
+    /// Take the first command.
+    TakeCommand,
     /// Apply the record that is due.
     Apply,
     /// Issue a round of this many generations.
@@ -269,8 +182,8 @@ pub(crate) struct State {
     pub(crate) position: Position,
     /// Whether the cells on the device are those of the position.
     pub(crate) cells_known: bool,
-    /// The queue of requests, each with the worker's number for it.
-    pub(crate) requests: VecDeque<(Request, u64)>,
+    /// The commands that wait, in the order in which they are taken.
+    pub(crate) commands: VecDeque<Command>,
     /// Generations per round while running or stepping by hand.
     pub(crate) generations_per_round: u32,
     /// While it runs: generations still to issue of a round that is too long to be issued at once.
@@ -324,7 +237,7 @@ impl State {
             position: log.base(),
             log,
             cells_known: true,
-            requests: VecDeque::new(),
+            commands: VecDeque::new(),
             generations_per_round,
             round_left: None,
             pace,
@@ -379,70 +292,81 @@ impl State {
         Some(done as f64 / moving.total.max(1) as f64)
     }
 
-    /// Puts a request at the end of the queue. Drops a step if too many wait already.
-    pub(crate) fn enqueue(&mut self, request: Request, number: u64) {
-        let steps = self.requests.iter();
-        let steps = steps.filter(|(request, _)| matches!(request, Request::Step(_)));
-        if matches!(request, Request::Step(_)) && steps.count() >= MAX_QUEUED_STEPS {
+    /// Puts a command at the end of the queue. Drops a step if too many wait already; of views, only
+    /// the last one counts.
+    pub(crate) fn enqueue(&mut self, command: Command) {
+        let steps = self.commands.iter().filter(|command| command.is_step());
+        if command.is_step() && steps.count() >= MAX_QUEUED_STEPS {
             return;
         }
-        // A request that stops a move overtakes the requests that wait for the move's end.
-        if matches!(request, Request::TogglePause) && self.moving().is_some() {
-            self.requests.push_front((request, number));
-        } else {
-            self.requests.push_back((request, number));
+        let is_view = |command: &Command| matches!(command, Command::View(_));
+        let mut waiting = self.commands.iter_mut();
+        if let Some(waiting) = waiting.find(|waiting| is_view(&command) && is_view(waiting)) {
+            *waiting = command;
+            return;
         }
+        // During a move, a command that stops it overtakes those that wait for its end, and so does
+        // one that saves the session, unless they change what is saved.
+        let is_moving = self.moving().is_some();
+        let at = match &command {
+            Command::Act(SessionAction::TogglePause) if is_moving => 0,
+            Command::Save(_) if is_moving => {
+                let mut all = self.commands.iter();
+                let last = all.rposition(Command::changes_what_is_saved);
+                last.map_or(0, |last| last + 1)
+            }
+            _ => self.commands.len(),
+        };
+        self.commands.insert(at, command);
     }
 
-    /// Carries out a request's effect on the log and the mode. `snapshots` are the positions of snapshots
-    /// of all lattices. Requests that change neither are left to the worker. Returns a notice for
+    /// When a command may be taken.
+    fn when(&self, command: &Command) -> When {
+        let begins_comparison = || {
+            let is_comparing = self.log.base_parameters().counterparts.is_some();
+            !is_comparing && self.parameters().instances >= 2
+        };
+        let toggles = matches!(command, Command::Act(SessionAction::ToggleComparison));
+        command.when(toggles && begins_comparison())
+    }
+
+    /// Everything about the session at its position except its cells.
+    fn parameters(&self) -> SessionParameters {
+        self.log.parameters(self.position.records)
+    }
+
+    /// Carries out a command's effect on the log and the mode. `snapshots` are the positions of snapshots
+    /// of all lattices. Commands that change neither are left to the worker. Returns a notice for
     /// the user, if any.
     pub(crate) fn take(
         &mut self,
-        request: Request,
+        command: &Command,
         snapshots: &[Position],
         now: Instant,
     ) -> Option<Notice> {
-        if let Some(why) = self.rejection(&request) {
+        if let Some(why) = self.rejection(command) {
             return Some(Notice::Refused(why));
         }
-        match request {
-            Request::TogglePause => self.toggle_pause(now),
-            Request::PauseForLesson(pause) => {
-                self.pause_for_lesson(pause, now);
+        match command {
+            Command::Act(action) => self.act(*action, snapshots, now),
+            Command::PauseForLesson(pause) => {
+                self.pause_for_lesson(*pause, now);
                 None
             }
-            Request::Step(generations) => {
-                self.before_lesson = None;
-                self.max_rounds = None;
-                self.mode = Mode::Stepping(generations);
-                None
-            }
-            Request::StepBack(by) => {
-                self.before_lesson = None;
-                self.max_rounds = None;
-                self.step_back(by, snapshots)
-            }
-            Request::RunTo(generation) => {
-                self.before_lesson = None;
-                self.max_rounds = None;
-                self.run_to(generation, snapshots)
-            }
-            Request::Edit(edit, number) => {
+            Command::Edit(edit, number) => {
                 let (instance, continues_stroke) = (edit.instance, edit.continues_stroke);
-                let cells = CellChange::Edit(edit.change);
+                let cells = CellChange::Edit(edit.change.clone());
                 let content = Content::Cells { instance, cells };
                 let other = self.leave_run_to();
                 self.push(Author::Person, content, continues_stroke);
-                self.edit_number = Some((self.position.records, number));
+                self.edit_number = Some((self.position.records, *number));
                 other
             }
-            Request::ResetPanel(instance) => {
+            &Command::ResetPanel(instance) => {
                 let cells = CellChange::Start;
                 self.change(Author::Person, Content::Cells { instance, cells })
             }
-            Request::Begin(start) => self.change(Author::Person, Content::Start(start)),
-            Request::Reseed {
+            &Command::Reseed {
                 instance,
                 density,
                 seed,
@@ -451,57 +375,116 @@ impl State {
                 self.change(Author::Program, Content::Cells { instance, cells })
             }
             #[cfg(test)]
-            Request::SetRule(rule) => self.change(Author::Person, Content::Rule(rule)),
-            Request::SetGrid {
-                size,
-                instances,
-                place,
-            } => {
-                let grid = Content::Grid { size, instances };
+            Command::SetRule(rule) => self.change(Author::Person, Content::Rule(*rule)),
+            Command::Grow(size, place) => {
+                let now = self.parameters();
+                // They may have grown since it was asked.
+                let width = size.width().max(now.size.width());
+                let height = size.height().max(now.size.height());
+                let grid = Content::Grid {
+                    size: Size::new(width.into(), height.into()).unwrap_or(now.size),
+                    instances: now.instances,
+                };
                 let other = self.leave_run_to();
                 let after = self.push(Author::Person, grid, false);
                 if let Some((instance, change)) = place {
-                    let cells = CellChange::Edit(change);
-                    let content = Content::Cells { instance, cells };
+                    let content = Content::Cells {
+                        instance: *instance,
+                        cells: CellChange::Edit(change.clone()),
+                    };
                     self.log.push_joined(after, Author::Person, content);
                 }
                 other
             }
-            Request::Undo => self.undo(snapshots),
-            Request::Redo => self.redo(snapshots),
-            Request::ReadCells | Request::Save | Request::EngineIdle | Request::AllCellsOnHost => {
-                None
-            }
+            Command::WatchPopulation(_)
+            | Command::WatchOverlap(_)
+            | Command::View(_)
+            | Command::ReadCells(..)
+            | Command::Save(_)
+            | Command::Open(_)
+            | Command::Replace(..)
+            | Command::Notify(_)
+            | Command::Ready
+            | Command::Close => None,
         }
     }
 
-    /// Why a change does not fit the lattices: an earlier request may have changed them.
-    fn rejection(&self, request: &Request) -> Option<Message> {
-        let parameters = || self.log.parameters(self.position.records);
-        let (instance, instances) = match request {
-            Request::Edit(edit, _) => (edit.instance, parameters().instances),
-            Request::ResetPanel(instance) | Request::Reseed { instance, .. } => {
-                (*instance, parameters().instances)
+    /// The effect of an action on the log and the mode.
+    fn act(
+        &mut self,
+        action: SessionAction,
+        snapshots: &[Position],
+        now: Instant,
+    ) -> Option<Notice> {
+        let per_round = self.generations_per_round;
+        match action {
+            SessionAction::TogglePause => self.toggle_pause(now),
+            SessionAction::StepGeneration => self.step(1),
+            SessionAction::StepRound => self.step(per_round),
+            SessionAction::StepBack => self.step_back(1, snapshots),
+            SessionAction::StepRoundBack => self.step_back(per_round.into(), snapshots),
+            SessionAction::RunTo(generation) => self.run_to(generation, snapshots),
+            SessionAction::ResetAll => {
+                let start = self.parameters().start;
+                self.change(Author::Person, Content::Start(start))
             }
-            Request::SetGrid {
-                size,
-                instances,
-                place,
-            } => {
-                let now = parameters().size;
-                if size.width() < now.width() || size.height() < now.height() {
-                    return Some(message!(
-                        "The lattices are already larger: {now}",
-                        now = now
-                    ));
-                }
-                (place.as_ref().map_or(0, |&(at, _)| at), *instances)
+            SessionAction::NewSeed => {
+                let start = self.parameters().start.with_next_seed();
+                self.change(Author::Person, Content::Start(start))
             }
+            SessionAction::Undo => self.undo(snapshots),
+            SessionAction::Redo => self.redo(snapshots),
+            SessionAction::NextStopWhenStill
+            | SessionAction::ToggleReseed
+            | SessionAction::Faster
+            | SessionAction::Slower
+            | SessionAction::ResetPanel
+            | SessionAction::UseKernel(_)
+            | SessionAction::NextKernel
+            | SessionAction::PreviousKernel
+            | SessionAction::CycleSwitch(_)
+            | SessionAction::SetSwitch(..)
+            | SessionAction::ToggleComparison
+            | SessionAction::ToggleBlockTimestamps
+            | SessionAction::SelectNext
+            | SessionAction::SelectPrevious
+            | SessionAction::Select(_)
+            | SessionAction::SaveSession => None,
+        }
+    }
+
+    /// Why a change does not fit the lattices: an earlier command may have changed them.
+    fn rejection(&self, command: &Command) -> Option<Message> {
+        let instance = match command {
+            Command::Edit(edit, _) => edit.instance,
+            Command::ResetPanel(instance) | Command::Reseed { instance, .. } => *instance,
+            Command::Grow(_, Some((instance, _))) => *instance,
             _ => return None,
         };
         let number = instance + 1;
-        let is_gone = instance >= instances;
+        let is_gone = instance >= self.parameters().instances;
         is_gone.then(|| message!("Panel {number} no longer exists", number = number))
+    }
+
+    /// Whether the program may refill an instance: nobody drew there, nothing is compared, and no
+    /// records ahead say what happens.
+    pub(crate) fn may_reseed(&self, instance: usize) -> bool {
+        let parameters = self.parameters();
+        !parameters.drawn.contains(&instance)
+            && parameters.counterparts.is_none()
+            && !self.has_records_ahead()
+    }
+
+    /// Ends what was begun before: a lesson's pause, and a number of rounds that was asked for.
+    fn begin_anew(&mut self) {
+        self.before_lesson = None;
+        self.max_rounds = None;
+    }
+
+    fn step(&mut self, generations: u32) -> Option<Notice> {
+        self.begin_anew();
+        self.mode = Mode::Stepping(generations);
+        None
     }
 
     fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
@@ -532,7 +515,7 @@ impl State {
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
-            // Lost cells must be restored, and the moves around a comparison are short: the request
+            // Lost cells must be restored, and the moves around a comparison are short: the command
             // applies to the mode after the move.
             Mode::Moving(moving) if !moving.begun || moving.purpose == MoveReason::Return => {
                 let mut moving = moving.clone();
@@ -613,6 +596,7 @@ impl State {
     }
 
     fn step_back(&mut self, by: u64, snapshots: &[Position]) -> Option<Notice> {
+        self.begin_anew();
         self.mode = Mode::Paused;
         let generation = self.start_generation();
         if self.position.generation == generation {
@@ -627,8 +611,7 @@ impl State {
 
     /// The generation of the start in force, which the log may have discarded.
     fn start_generation(&self) -> u64 {
-        let parameters = self.log.parameters(self.position.records);
-        parameters.start.generation()
+        self.parameters().start.generation()
     }
 
     /// Goes back to a generation of the start in force, or as far back as a route leads.
@@ -659,6 +642,7 @@ impl State {
     }
 
     fn run_to(&mut self, generation: u64, snapshots: &[Position]) -> Option<Notice> {
+        self.begin_anew();
         let now = self.position.generation;
         if generation > now {
             self.mode = Mode::RunningTo(RunTo {
@@ -680,8 +664,7 @@ impl State {
     }
 
     fn undo(&mut self, snapshots: &[Position]) -> Option<Notice> {
-        self.before_lesson = None;
-        self.max_rounds = None;
+        self.begin_anew();
         self.mode = Mode::Paused;
         let Some(undo) = self.log.undo_target(self.position) else {
             return Some(Notice::Refused(message!("Nothing to undo")));
@@ -698,8 +681,7 @@ impl State {
     }
 
     fn redo(&mut self, snapshots: &[Position]) -> Option<Notice> {
-        self.before_lesson = None;
-        self.max_rounds = None;
+        self.begin_anew();
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.after_redo() else {
             return Some(Notice::Refused(message!("Nothing to redo")));
@@ -998,8 +980,8 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if let Some(moving) = state.moving()
         && !moving.begun
     {
-        if let Some((Request::TogglePause, _)) = state.requests.front() {
-            return NextTask::TakeRequest;
+        if let Some(Command::Act(SessionAction::TogglePause)) = state.commands.front() {
+            return NextTask::TakeCommand;
         }
         return if facts.engine_idle {
             NextTask::Restore
@@ -1017,36 +999,33 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     let waits = |why: &SnapshotReason| {
         matches!(why, SnapshotReason::Instance(_)) && state.moving().is_some()
     };
-    // While no slot is free for the snapshot, rounds go on, but later requests wait.
+    // While no slot is free for the snapshot, rounds go on, but later commands wait.
     let wanted = facts.snapshot_wanted.filter(|why| !waits(why));
     let waits_for_slot = match wanted {
         Some(why) if facts.can_snapshot => return NextTask::Snapshot(why),
         wanted => wanted.is_some(),
     };
-    if let Some((request, _)) = state.requests.front()
-        && request.precondition() == Precondition::Nothing
-    {
-        return NextTask::TakeRequest;
+    let first = state.commands.front().map(|command| state.when(command));
+    if first.is_some_and(|when| when <= When::InTurn) {
+        return NextTask::TakeCommand;
     }
     match &state.mode {
         Mode::Moving(moving) => return go_on_moving(state, moving, facts),
         Mode::Stepping(left) => return round(state, (*left).into(), facts),
         Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
     }
-    let request = state.requests.front().filter(|_| !waits_for_slot);
-    if let Some((request, _)) = request {
-        return match request.precondition() {
-            Precondition::Nothing | Precondition::NoMove => NextTask::TakeRequest,
-            Precondition::EngineIdle if facts.engine_idle => NextTask::TakeRequest,
-            Precondition::AllCellsOnHost
-                if facts.engine_idle && facts.whole == Some(state.position) =>
-            {
-                NextTask::TakeRequest
+    if let Some(when) = first.filter(|_| !waits_for_slot) {
+        return match when {
+            When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
+            When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,
+            When::AllCellsOnHost if facts.whole != Some(state.position) => {
+                if facts.can_snapshot {
+                    NextTask::Snapshot(SnapshotReason::AllCells)
+                } else {
+                    wait
+                }
             }
-            Precondition::AllCellsOnHost if facts.engine_idle && facts.can_snapshot => {
-                NextTask::Snapshot(SnapshotReason::AllCells)
-            }
-            Precondition::EngineIdle | Precondition::AllCellsOnHost => wait,
+            When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
         };
     }
     if facts.wants_calibration && state.mode == Mode::Running {
@@ -1099,7 +1078,7 @@ pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
 
 /// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
-    let at_once = state.mode != Mode::Running || !state.requests.is_empty();
+    let at_once = state.mode != Mode::Running || !state.commands.is_empty();
     if !at_once && now < state.next_round_at {
         NextTask::Wait(Some(state.next_round_at))
     } else if facts.has_room {

@@ -1,12 +1,11 @@
 //! What happened, written down by simpler means than the log's: every record since the beginning,
-//! and by it what the cells are at any position. It checks the log's own operations in
-//! `log::tests`, what requests make of the log in `state::tests`, and the worker's cells in
-//! `worker::tests`.
+//! and by it what the cells are at any position. It checks the log's own operations in `log::tests`
+//! and the worker's cells in `worker::tests`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Author, CellChange, Content, Log, Position, SessionParameters};
+use super::{Author, CellChange, Content, Position, SessionParameters};
 use life::{Lattice, Rule, Size, SplitMix64, reference, soup};
 use model::Start;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
@@ -32,7 +31,6 @@ pub(crate) struct Item {
     entry: u64,
     pub(crate) generation: u64,
     pub(crate) content: Content,
-    pub(crate) has_inverse: bool,
     /// What holds once it has been applied.
     parameters: SessionParameters,
 }
@@ -218,12 +216,6 @@ impl ReferenceLog {
                 .is_none_or(|generation| at.generation <= generation)
     }
 
-    /// Whether a record is to be applied here before anything steps.
-    pub(crate) fn is_due(&self, at: Position) -> bool {
-        self.next_at(at)
-            .is_some_and(|generation| generation <= at.generation)
-    }
-
     /// The generation of the next record.
     pub(crate) fn next_at(&self, at: Position) -> Option<u64> {
         Some(self.item(at.records)?.generation)
@@ -259,7 +251,6 @@ impl ReferenceLog {
             entry,
             generation: at.generation,
             content,
-            has_inverse: false,
             parameters,
         });
     }
@@ -267,13 +258,6 @@ impl ReferenceLog {
     fn cut(&mut self, records: u64) -> Vec<Item> {
         self.known.retain(|at, _| at.records <= records);
         self.items.split_off(records as usize)
-    }
-
-    /// A record that cannot be applied is gone with all behind it.
-    pub(crate) fn discard_from(&mut self, records: u64) {
-        self.stroke = None;
-        self.undone.clear();
-        self.cut(records);
     }
 
     /// Where undo leads from here.
@@ -318,12 +302,6 @@ impl ReferenceLog {
         self.stroke = None;
     }
 
-    /// It was not to be: what [`ReferenceLog::redo`] added from `records` on goes again.
-    pub(crate) fn redo_failed(&mut self, records: u64) {
-        let removed = self.cut(records);
-        self.undone.push(removed);
-    }
-
     /// The first position of the start in force.
     pub(crate) fn start_of(&self, at: Position) -> Position {
         let is_start =
@@ -346,21 +324,6 @@ impl ReferenceLog {
             at.records += 1;
         }
         at
-    }
-
-    /// Whether cells of one position lead to another.
-    pub(crate) fn leads(&self, from: Position, to: Position) -> bool {
-        let can_be_taken_back = |at: u64| {
-            let item = &self.items[at as usize];
-            let can = item.has_inverse || matches!(item.content, Content::Rule(_));
-            can && item.generation == from.generation
-        };
-        let is_on_line = self.contains(from) && self.contains(to);
-        is_on_line
-            && (from <= to
-                || from.generation == to.generation
-                    && from.records > to.records
-                    && (to.records..from.records).all(can_be_taken_back))
     }
 
     /// The cells at a position, by replaying what happened.
@@ -393,23 +356,5 @@ impl ReferenceLog {
         }
         self.known.insert(at, cells.clone());
         cells
-    }
-
-    /// Whether a log says the same.
-    pub(crate) fn check(&self, log: &Log) -> Result<(), String> {
-        if log.end() != self.end() {
-            return Err(format!("the log ends at {}, not {}", log.end(), self.end()));
-        }
-        for (record, item) in log.records().rev().zip(self.items.iter().rev()) {
-            let there = (record.author, record.generation, &record.content);
-            let here = (item.author, item.generation, &item.content);
-            let inverses = (record.inverse.is_some(), item.has_inverse);
-            if there != here || inverses.0 != inverses.1 {
-                return Err(format!(
-                    "the log has {there:?}, not {here:?}; inverses {inverses:?}"
-                ));
-            }
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,3 @@
-//! What comes next, in single cases and in random histories.
+//! What comes next, in single cases.
 
-mod choices;
-mod histories;
-mod model;
 mod order;

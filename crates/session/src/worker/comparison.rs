@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use super::SessionWorker;
 use super::effect::Measurement;
-use super::requests::Task;
 use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::snapshots::Snapshots;
-use crate::state::{Mode, MoveReason, Notice, Request};
+use crate::state::{Mode, MoveReason, Notice};
 use engine::Result;
 use lang::message;
 use life::{Lattice, grouped};
@@ -37,7 +36,7 @@ pub(super) struct ActiveComparison {
 
 impl SessionWorker {
     /// Begins or ends a comparison. Nothing may be in flight. To begin one, all lattices must be on
-    /// the host; otherwise the request is queued again.
+    /// the host.
     pub(super) fn toggle_comparison(&mut self) -> Result<()> {
         self.lab.changed();
         self.drop_measurement()?;
@@ -50,12 +49,8 @@ impl SessionWorker {
                 "A and B need two instances or more; start with --instances 2"
             )));
             Ok(())
-        } else if self.snapshots.whole() == Some(self.state.position) {
-            self.begin_comparison()
         } else {
-            // When this was requested, a comparison was still to be ended: no snapshot was made.
-            self.enqueue_first(Request::AllCellsOnHost, Task::Comparison);
-            Ok(())
+            self.begin_comparison()
         }
     }
 

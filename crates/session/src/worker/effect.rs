@@ -193,7 +193,7 @@ impl SessionWorker {
         let is_idle = now - self.last_command >= IDLE_BEFORE_EQUAL_SETTINGS
             && self.state.mode == Mode::Running
             && matches!(self.state.pace, Pace::PerSecond(_))
-            && self.state.requests.is_empty()
+            && self.state.commands.is_empty()
             && !self.lab.is_watching();
         let is_free = self.lab.measurement.is_none() && self.comparison.is_none();
         let is_known = self.lab.spread.is_some();

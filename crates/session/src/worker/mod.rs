@@ -1,4 +1,4 @@
-//! The session's thread: takes requests, issues work to the engine and publishes the results.
+//! The session's thread: takes commands, issues work to the engine and publishes the results.
 //!
 //! No other thread touches the engine, and this one never waits for a reader.
 //! [`state`](crate::state) decides what to do next; a turn of the loop polls the engine, then does
@@ -6,7 +6,7 @@
 //!
 //! | File | What it does |
 //! |---|---|
-//! | `requests` | dispatches commands: performs them at once or queues requests |
+//! | `commands` | dispatches commands: performs them at once or in their turn |
 //! | `cells` | applies records of the log to the lattices and reverts them |
 //! | `snapshot_store` | snapshots on the host, and who waits for them |
 //! | `moving` | begins a move from a snapshot or a start |
@@ -18,12 +18,12 @@
 //! | `saving` | hands a session over to be saved, and continues a saved one |
 //! | `poll`, `sleep`, `reporting` | takes engine events, sleeps between turns, publishes the status |
 
-use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 mod cells;
+mod commands;
 mod comparison;
 mod effect;
 mod lab;
@@ -31,7 +31,6 @@ mod moving;
 mod poll;
 mod recovery;
 mod reporting;
-pub(super) mod requests;
 mod saving;
 mod sleep;
 mod snapshot_store;
@@ -41,27 +40,25 @@ use cells::KnownCells;
 use comparison::ActiveComparison;
 use lab::Measurements;
 use recovery::EngineSource;
-use requests::Task;
 pub(crate) use snapshot_store::SNAPSHOT_SLOTS;
 use snapshot_store::SnapshotStore;
 use watching::Watch;
 
+use crate::Sampling;
+use crate::command::Command;
 use crate::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 use crate::last_known::LastKnown;
 use crate::log::{Log, SessionParameters};
 use crate::losses::Losses;
 use crate::saved::SavedSession;
-use crate::state::{EngineFacts, Mode, NextTask, Notice, Request, State, next_task};
+use crate::state::{EngineFacts, Mode, NextTask, Notice, State, next_task};
 use crate::statistics::Statistics;
-use crate::{Command, Sampling};
 use engine::{Engine, Result};
 use lang::{Message, message};
 use model::NOTICE_TIME;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{
-    DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, SessionAction, Setup, Status,
-};
+use model::{DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Setup, Status};
 
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
@@ -69,7 +66,7 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a request waits for the engine before a notice says so.
+/// How long a command waits for the engine before a notice says so.
 const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
 
 /// Time until work that found no free slot is tried again.
@@ -145,10 +142,8 @@ pub(super) fn run(
     while worker.run_once(&commands) {}
 }
 
-/// The first request of the queue, while it is not taken.
+/// The first command of the queue, while it is not taken.
 struct Waiting {
-    /// Its number.
-    request: u64,
     since: Instant,
     /// Whether a notice has said that it waits.
     is_reported: bool,
@@ -162,12 +157,7 @@ struct SessionWorker {
     /// Generations per round before the pace became the maximum, which chooses them by itself.
     before_maximum: Option<u32>,
     state: State,
-    /// The worker's part of each queued request, by the request's number.
-    tasks: HashMap<u64, Task>,
-    /// The action behind each queued request, by the request's number, for the debug log.
-    actions: HashMap<u64, SessionAction>,
-    next_task: u64,
-    /// The first request, while it waits for the engine.
+    /// The first command, while it waits for the engine.
     waiting: Option<Waiting>,
     snapshots: SnapshotStore,
     known_cells: Option<KnownCells>,
@@ -242,9 +232,6 @@ impl SessionWorker {
         let mut worker = SessionWorker {
             snapshots: SnapshotStore::new(setup.time.history_bytes),
             state,
-            tasks: HashMap::new(),
-            actions: HashMap::new(),
-            next_task: 0,
             waiting: None,
             known_cells: None,
             comparison: None,
@@ -288,7 +275,7 @@ impl SessionWorker {
         // Asked for before the first turn, so that nothing of the setup's own start comes before it.
         if let Some(saved) = from {
             worker.restore_pending = true;
-            worker.enqueue(Request::EngineIdle, Task::Open(Box::new(saved)));
+            worker.state.enqueue(Command::Open(Box::new(saved)));
         }
         worker.publish_last_known(Duration::ZERO); // the first turn may hang
         worker.publish_status(now);
@@ -365,7 +352,7 @@ impl SessionWorker {
             Some(_) => self.moving_since.or(Some(now)),
             None => None,
         };
-        self.report_waiting_request(now);
+        self.report_waiting_command(now);
         self.reseed_one(now);
         self.publish_last_known(PUBLISH_INTERVAL);
         self.renew_overlap();
@@ -398,7 +385,7 @@ impl SessionWorker {
         let now = self.now();
         match work {
             NextTask::Wait(_) => Ok(()),
-            NextTask::TakeRequest => self.take_request(),
+            NextTask::TakeCommand => self.take_command(),
             NextTask::Apply => self.apply_due(),
             NextTask::Round(generations) => self.issue_round(generations, now),
             NextTask::Snapshot(why) => self.issue_snapshot(why, now),
@@ -499,17 +486,14 @@ impl SessionWorker {
         issued
     }
 
-    /// Shows a notice, once per request, if the first request waits for a long launch.
-    fn report_waiting_request(&mut self, now: Instant) {
-        let waits = self.state.requests.front().map(|(_, number)| *number);
-        let waits = waits.filter(|_| self.state.moving().is_none() && self.failed.is_none());
-        let Some(number) = waits else {
+    /// Shows a notice, once per command, if the first one waits for a long launch.
+    fn report_waiting_command(&mut self, now: Instant) {
+        let waits = !self.state.commands.is_empty() && self.state.moving().is_none();
+        if !waits || self.failed.is_some() {
             self.waiting = None;
             return;
-        };
-        let waiting = self.waiting.take_if(|waiting| waiting.request == number);
-        let mut waiting = waiting.unwrap_or(Waiting {
-            request: number,
+        }
+        let mut waiting = self.waiting.take().unwrap_or(Waiting {
             since: now,
             is_reported: false,
         });

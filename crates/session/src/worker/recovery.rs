@@ -71,12 +71,12 @@ impl SessionWorker {
         }
     }
 
-    /// Ends the session. Waiting requests are answered with the newest cells on the host.
+    /// Ends the session. Waiting commands are answered with the newest cells on the host.
     pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{why}");
         self.failed = Some(why);
         self.state.mode = Mode::Paused;
-        self.end_requests();
+        self.end_commands();
         self.answer_waiters_at_the_end();
         self.changed = true;
         (self.wake)();

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::{STATUS_INTERVAL, SessionWorker};
-use crate::Command;
+use crate::command::Command;
 
 /// A core that sleeps between two rounds loses the driver's data from its caches, and the calls of
 /// the next round take longer: 280 µs instead of 200 µs for 64 calls at 60 rounds/s on the host of

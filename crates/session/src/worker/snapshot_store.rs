@@ -9,12 +9,12 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::{RETRY_INTERVAL, SessionWorker};
-use crate::Command;
 use crate::background;
+use crate::command::{Command, Query};
 use crate::instances::{Instances, read_lattice};
 use crate::last_known::HostCopy;
 use crate::log::{Content, Position};
@@ -46,7 +46,7 @@ enum SlotUse {
     Holds(Position, SnapshotReason),
 }
 
-/// All copies of a session, and the waiting requests for copies.
+/// All copies of a session, and who waits for one.
 pub(super) struct SnapshotStore {
     slots: [SlotUse; SNAPSHOT_SLOTS as usize],
     kept: Snapshots,
@@ -66,12 +66,12 @@ pub(super) struct SnapshotStore {
     generation_us: Option<f64>,
 }
 
-/// A waiting request for a copy.
+/// Somebody who waits for a copy.
 enum Waiter {
     /// One instance's cells; with the position of the copy once it is under way.
-    Cells(usize, Sender<(Arc<Lattice>, u64)>, Option<Position>),
+    Cells(usize, Query<(Arc<Lattice>, u64)>, Option<Position>),
     /// A session to save; with everything but the copy once that is under way.
-    Session(Sender<SavedSession>, Option<Box<(Position, SavedSession)>>),
+    Session(Query<SavedSession>, Option<Box<(Position, SavedSession)>>),
 }
 
 /// A copy being read out of its slot, which must not be overwritten meanwhile.
@@ -80,7 +80,7 @@ struct Reading {
     position: Position,
     why: SnapshotReason,
     instances: Range<usize>,
-    /// Whether the log has changed meanwhile: the copy only serves requests that wait for it.
+    /// Whether the log has changed meanwhile: the copy only serves those who wait for it.
     is_void: bool,
     done: Receiver<(Result<Vec<Arc<Lattice>>>, Duration)>,
 }
@@ -166,7 +166,7 @@ impl SnapshotStore {
         self.is_stale && self.begun.is_none_or(old) && !self.slots.iter().any(on_its_way)
     }
 
-    /// The kind of copy that somebody waits for and that is not under way. Requests for one instance
+    /// The kind of copy that somebody waits for and that is not under way. Those who want one instance
     /// wait for the end of a move.
     pub(super) fn wanted(&self, is_moving: bool) -> Option<SnapshotReason> {
         let mut wanted = None;
@@ -350,7 +350,7 @@ impl SnapshotStore {
         }
     }
 
-    /// Forgets the copies in slots, which are gone, and those under way. Waiting requests get another
+    /// Forgets the copies in slots, which are gone, and those under way. Those who wait get another
     /// copy.
     pub(super) fn clear_slots(&mut self) {
         self.slots = [SlotUse::Free; SNAPSHOT_SLOTS as usize];
@@ -402,14 +402,14 @@ fn read_all(
 
 impl SessionWorker {
     /// Sends an instance's present cells as soon as they are on the host.
-    pub(super) fn wait_for_cells(&mut self, instance: usize, answer: Sender<(Arc<Lattice>, u64)>) {
+    pub(super) fn wait_for_cells(&mut self, instance: usize, query: Query<(Arc<Lattice>, u64)>) {
         if let Some(lattice) = self.known_cells(instance) {
-            let _ = answer.send((lattice, self.state.position.generation)); // who asked may be gone
+            query.answer((lattice, self.state.position.generation));
             (self.wake)();
             return;
         }
         if instance < self.setup.instances {
-            let waiter = Waiter::Cells(instance, answer, None);
+            let waiter = Waiter::Cells(instance, query, None);
             self.snapshots.waiters.push(waiter);
         } else {
             (self.wake)(); // who asked finds the channel closed
@@ -417,8 +417,8 @@ impl SessionWorker {
     }
 
     /// Sends the session to save as soon as a copy of all lattices is on the host.
-    pub(super) fn wait_for_session(&mut self, answer: Sender<SavedSession>) {
-        self.snapshots.waiters.push(Waiter::Session(answer, None));
+    pub(super) fn wait_for_session(&mut self, query: Query<SavedSession>) {
+        self.snapshots.waiters.push(Waiter::Session(query, None));
     }
 
     /// Issues a copy of all lattices into a slot.
@@ -503,7 +503,7 @@ impl SessionWorker {
                 SnapshotReason::Periodic | SnapshotReason::AllCells => None,
             }
         };
-        // A request for one instance gets it with the others, or alone.
+        // Who waits for one instance gets it with the others, or alone.
         let waits = self
             .snapshots
             .waiters
@@ -517,7 +517,7 @@ impl SessionWorker {
             return self.snapshots.list_positions();
         };
         let (answer, done) = channel();
-        // If the slots are gone meanwhile, nothing is read: waiting requests get another copy.
+        // If the slots are gone meanwhile, nothing is read: those who wait get another copy.
         let (slots, size) = (Arc::downgrade(instances.slots()), instances.size());
         let (whole_slot, read) = (instances.snapshot_slot(slot as u8), range.clone());
         let told = self.sender.clone();
@@ -615,25 +615,25 @@ impl SessionWorker {
         let waiters = std::mem::take(&mut self.snapshots.waiters);
         for waiter in waiters {
             match waiter {
-                Waiter::Cells(instance, answer, Some(at)) if at == read.position => {
+                Waiter::Cells(instance, query, Some(at)) if at == read.position => {
                     let lattice = read.lattices.get(instance.wrapping_sub(read.first));
                     match lattice {
                         Some(lattice) => {
                             let copy = (lattice.clone(), read.position.generation);
-                            let _ = answer.send(copy); // who asked may be gone
+                            query.answer(copy);
                             told = true;
                         }
                         // Only another instance was read: it waits for another copy.
                         None => self
                             .snapshots
                             .waiters
-                            .push(Waiter::Cells(instance, answer, None)),
+                            .push(Waiter::Cells(instance, query, None)),
                     }
                 }
-                Waiter::Session(answer, Some(begun)) if all && begun.0 == read.position => {
+                Waiter::Session(query, Some(begun)) if all && begun.0 == read.position => {
                     let (position, mut session) = *begun;
                     session.set_newest(position, read.lattices.clone());
-                    let _ = answer.send(session); // who no longer listens has gone
+                    query.answer(session);
                     told = true;
                 }
                 waiter => self.snapshots.waiters.push(waiter),
@@ -685,7 +685,7 @@ impl SessionWorker {
         })
     }
 
-    /// Answers all waiting requests after the session's end with the newest lattices on the host. No
+    /// Answers all who wait after the session's end with the newest lattices on the host. No
     /// session to save is sent if the file was not restored: it would be overwritten.
     pub(super) fn answer_waiters_at_the_end(&mut self) {
         let waiters = std::mem::take(&mut self.snapshots.waiters);
@@ -698,15 +698,15 @@ impl SessionWorker {
                 continue;
             };
             match waiter {
-                Waiter::Cells(instance, answer, _) => {
+                Waiter::Cells(instance, query, _) => {
                     if let Some(lattice) = lattices.get(instance) {
-                        let _ = answer.send((lattice.clone(), position.generation)); // as above
+                        query.answer((lattice.clone(), position.generation));
                     }
                 }
-                Waiter::Session(answer, _) if !self.restore_pending => {
+                Waiter::Session(query, _) if !self.restore_pending => {
                     let mut session = self.session_without_copy();
                     session.set_newest(*position, lattices.clone());
-                    let _ = answer.send(session); // as above
+                    query.answer(session);
                 }
                 Waiter::Session(..) => {}
             }

@@ -8,10 +8,11 @@ mod random;
 use std::sync::mpsc::{TryRecvError, channel};
 
 use super::*;
+use crate::command::Query;
 use crate::log::Position;
 use crate::saved::{SavedSession, SavedTimeline};
 use crate::scripted_engine::{Call, Fault, Gpus};
-use crate::state::{MoveReason, Notice, Request};
+use crate::state::{MoveReason, Notice};
 use driver::{Driver, Step};
 use engine::{EngineError, kernels};
 use life::{Lattice, Size};
@@ -76,14 +77,14 @@ fn act(made: &mut Made, action: SessionAction) {
 }
 
 fn save(worker: &mut SessionWorker) -> Receiver<SavedSession> {
-    let (answer, saved) = channel();
-    worker.dispatch(Command::Save(answer));
+    let (query, saved) = Query::new();
+    worker.dispatch(Command::Save(query));
     saved
 }
 
 fn copy(worker: &mut SessionWorker, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
-    let (answer, copy) = channel();
-    worker.dispatch(Command::ReadCells(instance, answer));
+    let (query, copy) = Query::new();
+    worker.dispatch(Command::ReadCells(instance, query));
     copy
 }
 
@@ -121,13 +122,13 @@ fn reseeded(made: &mut Made) -> Option<usize> {
         worker.watch.are_all_settled()
     });
     made.0.reseed_one(Instant::now() + Duration::from_secs(60));
-    let requests = made.0.state.requests.iter();
-    let asked = requests.into_iter().find_map(|(request, _)| match request {
-        Request::Reseed { instance, .. } => Some(*instance),
+    let commands = made.0.state.commands.iter();
+    let asked = commands.into_iter().find_map(|command| match command {
+        Command::Reseed { instance, .. } => Some(*instance),
         _ => None,
     });
     turn_until(made, "it is filled", |worker| {
-        worker.state.requests.is_empty() && !worker.state.has_records_ahead()
+        worker.state.commands.is_empty() && !worker.state.has_records_ahead()
     });
     asked
 }
@@ -365,7 +366,7 @@ fn a_panel_that_somebody_drew_in_is_never_filled_with_a_soup() {
     act(&mut made, SessionAction::Undo);
     act(&mut made, SessionAction::TogglePause);
     turn_until(&mut made, "it runs", |worker| {
-        worker.state.requests.is_empty() && worker.state.mode == Mode::Running
+        worker.state.commands.is_empty() && worker.state.mode == Mode::Running
     });
     assert_eq!(reseeded(&mut made), Some(1));
 }
@@ -578,7 +579,7 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
         let copy = copy.try_recv().expect("an answer");
         assert!(copy.0 == *known && copy.1 == position.generation);
     }
-    assert!(made.0.state.requests.is_empty() && made.0.tasks.is_empty());
+    assert!(made.0.state.commands.is_empty());
 }
 
 /// The edit's record lies ahead then, and is applied when its generation is reached.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
+use crate::command::Command;
 use crate::instances::Measuring;
 use crate::settling::Detector;
 use crate::state::{Mode, Notice};
@@ -244,7 +245,7 @@ impl SessionWorker {
         // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;
         // Records ahead say what happens.
-        let may = may && self.state.requests.is_empty() && !self.state.has_records_ahead();
+        let may = may && self.state.commands.is_empty() && !self.state.has_records_ahead();
         // Opened patterns are never refilled.
         let Start::Soup { density, seed } = self.setup.start else {
             return;
@@ -258,15 +259,12 @@ impl SessionWorker {
             self.watch.since[instance] = None;
             // A different seed after each record.
             let seed = seed.wrapping_add(1 + self.state.log.end());
-            self.request_reseed(instance, density, seed);
+            self.state.enqueue(Command::Reseed {
+                instance,
+                density,
+                seed,
+            });
         }
-    }
-
-    /// Whether the program may still refill an instance.
-    pub(super) fn may_reseed(&self, instance: usize) -> bool {
-        !self.watch.drawn.contains(&instance)
-            && self.comparison.is_none()
-            && !self.state.has_records_ahead()
     }
 }
 

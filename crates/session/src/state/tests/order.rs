@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::*;
 use crate::log::SessionParameters;
 use life::Size;
+use model::{Change, Edit, Start};
 
 /// A paused session of two lattices, four generations per round.
 fn paused() -> State {
@@ -108,14 +109,14 @@ impl EngineFacts {
 }
 
 impl State {
-    fn with_request(mut self, request: Request) -> State {
-        self.enqueue(request, 1);
+    fn with_command(mut self, command: Command) -> State {
+        self.enqueue(command);
         self
     }
 
-    /// Takes a request with no copy of anything.
-    fn takes(&mut self, request: Request) -> Option<Notice> {
-        self.take(request, &[], self.next_round_at)
+    /// Takes a command with no copy of anything.
+    fn takes(&mut self, command: Command) -> Option<Notice> {
+        self.take(&command, &[], self.next_round_at)
     }
 
     fn next(&self, facts: EngineFacts) -> NextTask {
@@ -129,7 +130,7 @@ impl State {
     }
 }
 
-fn edit(instance: usize) -> Request {
+fn edit(instance: usize) -> Command {
     let cells = Arc::from([[1, 1]]);
     let change = Change::Draw { cells, alive: true };
     let edit = Edit {
@@ -137,10 +138,10 @@ fn edit(instance: usize) -> Request {
         change,
         continues_stroke: false,
     };
-    Request::Edit(edit, 7)
+    Command::Edit(edit, 7)
 }
 
-fn flip(instance: usize) -> Request {
+fn flip(instance: usize) -> Command {
     let area = model::Area::whole(Size::new(8, 8).unwrap());
     let change = Change::Flip {
         area,
@@ -151,7 +152,23 @@ fn flip(instance: usize) -> Request {
         change,
         continues_stroke: false,
     };
-    Request::Edit(edit, 7)
+    Command::Edit(edit, 7)
+}
+
+const TOGGLE_PAUSE: Command = Command::Act(SessionAction::TogglePause);
+const STEP: Command = Command::Act(SessionAction::StepGeneration);
+const STEP_BACK: Command = Command::Act(SessionAction::StepBack);
+const UNDO: Command = Command::Act(SessionAction::Undo);
+const REDO: Command = Command::Act(SessionAction::Redo);
+const NEXT_KERNEL: Command = Command::Act(SessionAction::NextKernel);
+const COMPARE: Command = Command::Act(SessionAction::ToggleComparison);
+
+fn run_to(generation: u64) -> Command {
+    Command::Act(SessionAction::RunTo(generation))
+}
+
+fn save() -> Command {
+    Command::Save(crate::command::Query::new().0)
 }
 
 const WAIT: NextTask = NextTask::Wait(None);
@@ -160,8 +177,8 @@ const WAIT: NextTask = NextTask::Wait(None);
 fn a_paused_session_does_nothing_until_it_is_asked() {
     assert_eq!(paused().next(facts()), WAIT);
     assert_eq!(
-        paused().with_request(edit(0)).next(facts()),
-        NextTask::TakeRequest
+        paused().with_command(edit(0)).next(facts()),
+        NextTask::TakeCommand
     );
 }
 
@@ -181,12 +198,12 @@ fn a_running_session_waits_for_its_pace() {
 
 #[test]
 fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
-    let state = running().with_request(edit(0));
-    assert_eq!(state.next(facts().busy()), NextTask::TakeRequest);
-    for request in [Request::Undo, Request::StepBack(1), Request::EngineIdle] {
-        let state = running().with_request(request);
+    let state = running().with_command(edit(0));
+    assert_eq!(state.next(facts().busy()), NextTask::TakeCommand);
+    for command in [UNDO, STEP_BACK, NEXT_KERNEL] {
+        let state = running().with_command(command);
         assert_eq!(state.next(facts().busy()), WAIT);
-        assert_eq!(state.next(facts()), NextTask::TakeRequest);
+        assert_eq!(state.next(facts()), NextTask::TakeCommand);
     }
 }
 
@@ -205,10 +222,10 @@ fn a_long_round_is_several_and_counted_once() {
 #[test]
 fn a_pause_and_a_save_do_not_wait_for_the_end_of_a_long_round() {
     let short = || facts().with_longest_round(2);
-    for request in [Request::TogglePause, Request::Save] {
-        let mut state = running().with_request(request);
+    for command in [TOGGLE_PAUSE, save()] {
+        let mut state = running().with_command(command);
         state.steps(2);
-        assert_eq!(state.next(short()), NextTask::TakeRequest);
+        assert_eq!(state.next(short()), NextTask::TakeCommand);
     }
 }
 
@@ -246,7 +263,7 @@ fn a_flip_waits_until_the_host_knows_the_cells() {
 
 #[test]
 fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
-    let state = running().with_request(Request::AllCellsOnHost);
+    let state = running().with_command(COMPARE);
     assert_eq!(state.next(facts().busy()), WAIT);
     assert_eq!(
         state.next(facts()),
@@ -260,19 +277,19 @@ fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
         state.next(whole(at(0, 9))),
         NextTask::Snapshot(SnapshotReason::AllCells)
     );
-    assert_eq!(state.next(whole(at(0, 0))), NextTask::TakeRequest);
+    assert_eq!(state.next(whole(at(0, 0))), NextTask::TakeCommand);
 }
 
 #[test]
-fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
-    let state = running().with_request(Request::Step(1));
+fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
+    let state = running().with_command(STEP);
     let why = SnapshotReason::Instance(1);
     assert_eq!(state.next(facts().wanting(why)), NextTask::Snapshot(why));
     // Rounds go on until a slot is free for it; what was asked for later waits.
     let without = facts().wanting(why).without_slots();
     assert!(matches!(state.next(without), NextTask::Round(_)));
     let without = facts().wanting(why).without_slots();
-    assert_eq!(paused().with_request(Request::Step(1)).next(without), WAIT);
+    assert_eq!(paused().with_command(STEP).next(without), WAIT);
 }
 
 #[test]
@@ -287,7 +304,7 @@ fn a_copy_that_is_wanted_waits_for_edits() {
 fn on_the_way_a_session_is_saved_but_no_instance_copied() {
     let mut state = paused();
     state.steps(100);
-    state.takes(Request::RunTo(50));
+    state.takes(run_to(50));
     assert_eq!(
         state.next(facts().wanting(SnapshotReason::AllCells)),
         NextTask::Restore
@@ -317,7 +334,7 @@ fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
         next_task(&state, &behind().full(), state.next_round_at),
         WAIT
     );
-    let requested = state.clone().with_request(edit(0));
+    let requested = state.clone().with_command(edit(0));
     assert_eq!(next_task(&requested, &behind(), now), NextTask::Round(4));
     state.mode = Mode::Paused;
     assert_eq!(next_task(&state, &behind(), now), NextTask::Round(4));
@@ -329,22 +346,22 @@ fn b_follows_before_anything_else_is_done() {
     let mut state = paused();
     state.takes(edit(0));
     assert_eq!(state.next(behind()), NextTask::Round(4), "before an edit");
-    let state = running().with_request(Request::TogglePause);
-    assert_eq!(state.next(behind()), NextTask::Round(4), "before a request");
+    let state = running().with_command(TOGGLE_PAUSE);
+    assert_eq!(state.next(behind()), NextTask::Round(4), "before a command");
     let wanting = behind().wanting(SnapshotReason::AllCells);
     assert_eq!(state.next(wanting), NextTask::Round(4), "before a copy");
 }
 
 #[test]
-fn a_calibration_waits_until_nothing_is_under_way_and_for_requests() {
+fn a_calibration_waits_until_nothing_is_under_way_and_for_commands() {
     let wanting = EngineFacts {
         wants_calibration: true,
         ..facts()
     };
     assert_eq!(running().next(wanting.clone()), NextTask::Calibrate);
     assert_eq!(running().next(wanting.clone().busy()), WAIT);
-    let requested = running().with_request(Request::TogglePause);
-    assert_eq!(requested.next(wanting.clone()), NextTask::TakeRequest);
+    let requested = running().with_command(TOGGLE_PAUSE);
+    assert_eq!(requested.next(wanting.clone()), NextTask::TakeCommand);
     let calibrating = EngineFacts {
         calibrating: true,
         ..wanting
@@ -366,8 +383,8 @@ fn a_periodic_copy_takes_its_turn_between_rounds() {
         running().next(due.clone().without_slots()),
         NextTask::Round(4)
     );
-    let requested = running().with_request(edit(0));
-    assert_eq!(requested.next(due), NextTask::TakeRequest);
+    let requested = running().with_command(edit(0));
+    assert_eq!(requested.next(due), NextTask::TakeCommand);
 }
 
 #[test]
@@ -376,10 +393,10 @@ fn a_round_ends_at_a_record_ahead() {
     state.steps(6);
     state.takes(edit(0));
     state.applied();
-    state.takes(Request::StepBack(6));
+    state.takes(run_to(0));
     state.restored(at(0, 0));
     state.arrived(state.next_round_at);
-    state.takes(Request::TogglePause);
+    state.takes(TOGGLE_PAUSE);
     assert_eq!(state.next(facts()), NextTask::Round(4));
     state.steps(4);
     assert_eq!(state.next(facts()), NextTask::Round(2));
@@ -406,10 +423,10 @@ fn a_long_step_by_hand_is_made_once() {
 fn a_move_that_is_stopped_steps_no_further() {
     let mut state = paused();
     state.steps(50);
-    state.takes(Request::StepBack(10));
+    state.takes(run_to(40));
     state.restored(at(0, 0));
     state.steps(3);
-    state.takes(Request::TogglePause);
+    state.takes(TOGGLE_PAUSE);
     assert_eq!(state.next(facts()), WAIT);
 }
 
@@ -464,11 +481,11 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     state.takes(edit(0));
     state.applied();
     let snapshots = [at(0, 4)];
-    state.take(Request::Undo, &snapshots, state.next_round_at);
+    state.take(&UNDO, &snapshots, state.next_round_at);
     state.restored(at(0, 4));
     state.arrived(state.next_round_at);
     state.steps(8);
-    state.take(Request::Redo, &snapshots, state.next_round_at);
+    state.take(&REDO, &snapshots, state.next_round_at);
     assert_eq!(state.log.end(), 1);
     let answer = state.handle_unreachable_target(&[]);
     assert!(matches!(answer, Some(Notice::Refused(_))));
@@ -494,10 +511,10 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     state.takes(edit(0));
     state.applied();
     state.steps(4);
-    state.take(Request::Undo, &[at(1, 4)], state.next_round_at);
+    state.take(&UNDO, &[at(1, 4)], state.next_round_at);
     state.restored(at(1, 4));
     state.arrived(state.next_round_at);
-    state.take(Request::Undo, &[at(0, 4)], state.next_round_at);
+    state.take(&UNDO, &[at(0, 4)], state.next_round_at);
     state.lost_cells();
     // The copy before the edit is gone; there is one behind it.
     state.handle_unreachable_target(&[at(1, 6)]).unwrap();
@@ -512,7 +529,7 @@ fn an_undo_goes_past_what_the_program_did_right_after_an_edit() {
     let mut state = paused();
     state.takes(edit(0));
     state.applied();
-    state.takes(Request::Reseed {
+    state.takes(Command::Reseed {
         instance: 1,
         density: 0.3,
         seed: 2,
@@ -520,7 +537,7 @@ fn an_undo_goes_past_what_the_program_did_right_after_an_edit() {
     state.applied();
     state.steps(4);
     for (target, begin) in [(at(2, 0), at(0, 0)), (at(0, 0), at(0, 0))] {
-        state.takes(Request::Undo);
+        state.takes(UNDO);
         assert_eq!(state.moving().unwrap().target, target);
         state.restored(begin);
         while state.next(facts()) == NextTask::Apply {
@@ -537,24 +554,18 @@ fn what_is_gone_by_the_time_cannot_be_changed() {
     let mut state = paused();
     let refused = |answer| matches!(answer, Some(Notice::Refused(_)));
     assert!(refused(state.takes(edit(2))));
-    assert!(refused(state.takes(Request::ResetPanel(2))));
-    let smaller = Request::SetGrid {
-        size: Size::new(8, 7).unwrap(),
-        instances: 2,
-        place: None,
-    };
-    assert!(refused(state.takes(smaller)));
+    assert!(refused(state.takes(Command::ResetPanel(2))));
     assert_eq!(state.log.end(), 0);
 }
 
 #[test]
 fn an_edit_ends_a_run_that_a_lesson_paused() {
     let mut state = running();
-    state.takes(Request::RunTo(100));
-    state.takes(Request::PauseForLesson(true));
+    state.takes(run_to(100));
+    state.takes(Command::PauseForLesson(true));
     assert!(state.takes(edit(0)).is_some());
     state.applied();
-    state.takes(Request::PauseForLesson(false));
+    state.takes(Command::PauseForLesson(false));
     assert_eq!(state.mode, Mode::Paused);
 }
 
@@ -565,7 +576,7 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
     state.steps(4);
     assert_eq!(state.mode, Mode::Paused);
     state.lost_cells();
-    state.takes(Request::TogglePause);
+    state.takes(TOGGLE_PAUSE);
     state.restored(at(0, 0));
     state.steps(4);
     state.arrived(state.next_round_at);
@@ -577,14 +588,33 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
 fn a_run_to_a_generation_ends_where_another_start_lies_ahead() {
     let mut state = paused();
     state.steps(6);
-    state.takes(Request::Begin(soup(2)));
+    state.takes(Command::Act(SessionAction::NewSeed));
     state.applied();
     // Undone, and stopped on the way.
-    state.takes(Request::Undo);
+    state.takes(UNDO);
     state.restored(at(0, 0));
-    state.takes(Request::TogglePause);
-    state.takes(Request::RunTo(8));
+    state.takes(TOGGLE_PAUSE);
+    state.takes(run_to(8));
     state.steps(6);
     state.applied();
     assert_eq!((&state.mode, state.position), (&Mode::Paused, at(1, 0)));
+}
+
+#[test]
+fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
+    let mut state = paused();
+    state.steps(50);
+    state.takes(run_to(40));
+    state.restored(at(0, 0));
+    for command in [edit(0), STEP, save(), TOGGLE_PAUSE] {
+        state.enqueue(command);
+    }
+    let order = |command: &Command| match command {
+        Command::Act(SessionAction::TogglePause) => "pause",
+        Command::Edit(..) => "edit",
+        Command::Save(_) => "save",
+        _ => "step",
+    };
+    let order: Vec<_> = state.commands.iter().map(order).collect();
+    assert_eq!(order, ["pause", "edit", "save", "step"]);
 }

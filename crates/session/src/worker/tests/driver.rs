@@ -8,13 +8,12 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use super::*;
 use crate::background::deferred;
+use crate::command::Query;
 use crate::instances::read_lattice;
 use crate::log::{Content, Log, Position, Record, SessionParameters, reference_log};
 use crate::persistence::OwnFile;
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
-use crate::state::Request;
-use crate::worker::requests::Task;
 use engine::{LatticeId, Slot, Transfer};
 use life::{Lattice, Rule};
 use model::{Change, Edit};
@@ -258,16 +257,16 @@ impl Driver {
                 }
             }
             Step::SetRule(_) if self.worker.failed.is_some() => {}
-            Step::SetRule(rule) => self.worker.enqueue(Request::SetRule(rule), Task::State),
+            Step::SetRule(rule) => self.worker.dispatch(Command::SetRule(rule)),
             Step::Copy(instance) => {
-                let (answer, copy) = channel();
+                let (query, copy) = Query::new();
                 let instance = instance % self.worker.setup.instances;
-                self.worker.dispatch(Command::ReadCells(instance, answer));
+                self.worker.dispatch(Command::ReadCells(instance, query));
                 self.cell_reads.push((instance, copy));
             }
             Step::Save => {
-                let (answer, saved) = channel();
-                self.worker.dispatch(Command::Save(answer));
+                let (query, saved) = Query::new();
+                self.worker.dispatch(Command::Save(query));
                 self.saves.push(saved);
             }
             Step::Reload(way) => self.reload(way),
@@ -469,7 +468,7 @@ impl Driver {
                 (
                     &self.worker.state.mode,
                     &self.worker.state.position,
-                    &self.worker.state.requests,
+                    &self.worker.state.commands,
                 )
             );
             if turns % 500 == 0 {
@@ -510,14 +509,13 @@ impl Driver {
         self.take_answers();
         assert!(self.cell_reads.is_empty(), "a copy is not answered");
         assert!(self.saves.is_empty(), "a save is not answered");
-        assert!(self.worker.tasks.is_empty() && self.worker.state.requests.is_empty());
+        assert!(self.worker.state.commands.is_empty());
     }
 
     fn check_rest(&mut self) {
         let state = &self.worker.state;
         assert_eq!(state.mode, Mode::Paused);
-        assert!(state.requests.is_empty(), "{:?}", state.requests);
-        assert!(self.worker.tasks.is_empty(), "a task without its request");
+        assert!(state.commands.is_empty(), "{:?}", state.commands);
         assert!(state.cells_known && !state.refresh);
         assert!(
             !self.worker.snapshots.is_reading(),
@@ -659,7 +657,7 @@ impl Driver {
             }
         }
         let is_opening =
-            |worker: &SessionWorker| worker.restore_pending || !worker.tasks.is_empty();
+            |worker: &SessionWorker| worker.restore_pending || !worker.state.commands.is_empty();
         while is_opening(&self.worker) && self.open_turn() {}
     }
 

@@ -1,0 +1,222 @@
+//! Everything that can be asked of a session, and what must hold before it is done.
+//!
+//! Commands wait in one queue ([`State`](crate::state::State)) and are taken in order, but for those
+//! that are done as soon as they arrive ([`When::AtOnce`]). What a command refers to relatively (the
+//! next kernel, a round back, the start in force) is found when it is taken, since earlier ones may
+//! change it; the panel that it concerns is the one that was selected when it was asked.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::persistence::OwnFile;
+use crate::saved::SavedSession;
+use crate::state::Notice;
+use lang::Message;
+use life::{Lattice, Size};
+use model::actions::Requirement;
+use model::{Change, Edit, PicturePlan, SessionAction};
+
+/// Something that is asked of a session.
+#[derive(Clone, Debug)]
+pub(crate) enum Command {
+    /// What a row of the table of actions stands for.
+    Act(SessionAction),
+    /// A lesson has opened (`true`) or closed.
+    PauseForLesson(bool),
+    /// Whether populations are measured for someone who looks at them.
+    WatchPopulation(bool),
+    /// Whether the overlap of a round's work is measured for someone who looks at it.
+    WatchOverlap(bool),
+    /// Downloads other pictures from now on.
+    View(PicturePlan),
+    /// Edits a lattice. The number identifies the edit in pictures.
+    Edit(Edit, u64),
+    /// Sets an instance back to its lattice of the start.
+    ResetPanel(usize),
+    /// Fills an instance that died with a soup, on behalf of the program.
+    Reseed {
+        /// The instance.
+        instance: usize,
+        /// The chance of each cell to be alive.
+        density: f64,
+        /// The seed.
+        seed: u64,
+    },
+    /// Enlarges every lattice, then applies a change to one of them.
+    Grow(Size, Option<(usize, Change)>),
+    /// Sets the rule. Only tests do so far; files may have such records.
+    #[cfg(test)]
+    SetRule(life::Rule),
+    /// Sends an instance's lattice and generation.
+    ReadCells(usize, Query<(Arc<Lattice>, u64)>),
+    /// Sends the session in a form that can be saved.
+    Save(Query<SavedSession>),
+    /// Continues a saved session, whose setup this one has.
+    Open(Box<SavedSession>),
+    /// Replaces the session, whose file this is, by a saved one, and then says this.
+    Replace(Box<SavedSession>, OwnFile, Message),
+    /// Shows a notice.
+    Notify(Notice),
+    /// A background task has finished: the loop takes its result.
+    Ready,
+    /// Ends the thread.
+    Close,
+}
+
+/// Where the answer to a command goes; whoever asked may have gone.
+pub(crate) struct Query<T>(Sender<T>);
+
+impl<T> Query<T> {
+    /// A query and its answer.
+    pub(crate) fn new() -> (Query<T>, Receiver<T>) {
+        let (sender, answer) = channel();
+        (Query(sender), answer)
+    }
+
+    /// Answers it.
+    pub(crate) fn answer(self, answer: T) {
+        let _ = self.0.send(answer);
+    }
+}
+
+impl<T> Clone for Query<T> {
+    fn clone(&self) -> Query<T> {
+        Query(self.0.clone())
+    }
+}
+
+impl<T> fmt::Debug for Query<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Query")
+    }
+}
+
+/// What must hold before a command is taken. Each variant from the second on includes those before
+/// it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum When {
+    /// Nothing, not even that it is its turn.
+    AtOnce,
+    /// It is the first in the queue.
+    InTurn,
+    /// No move is under way, nor a step by hand.
+    NoMove,
+    /// Nothing is under way on the engine.
+    EngineIdle,
+    /// The host has a snapshot at the present position.
+    AllCellsOnHost,
+}
+
+impl Command {
+    /// When it is taken. `begins_comparison` says what [`SessionAction::ToggleComparison`] would do
+    /// now.
+    pub(crate) fn when(&self, begins_comparison: bool) -> When {
+        match self {
+            Command::Act(action) => match action {
+                SessionAction::Faster
+                | SessionAction::Slower
+                | SessionAction::NextStopWhenStill
+                | SessionAction::ToggleReseed
+                | SessionAction::ToggleBlockTimestamps
+                | SessionAction::SelectNext
+                | SessionAction::SelectPrevious
+                | SessionAction::Select(_)
+                | SessionAction::SaveSession => When::AtOnce,
+                SessionAction::TogglePause => When::InTurn,
+                SessionAction::StepGeneration | SessionAction::StepRound => When::NoMove,
+                SessionAction::StepBack
+                | SessionAction::StepRoundBack
+                | SessionAction::RunTo(_)
+                | SessionAction::ResetPanel
+                | SessionAction::ResetAll
+                | SessionAction::NewSeed
+                | SessionAction::UseKernel(_)
+                | SessionAction::NextKernel
+                | SessionAction::PreviousKernel
+                | SessionAction::CycleSwitch(_)
+                | SessionAction::SetSwitch(..)
+                | SessionAction::Undo
+                | SessionAction::Redo => When::EngineIdle,
+                SessionAction::ToggleComparison if begins_comparison => When::AllCellsOnHost,
+                SessionAction::ToggleComparison => When::EngineIdle,
+            },
+            Command::WatchPopulation(_)
+            | Command::WatchOverlap(_)
+            | Command::Notify(_)
+            | Command::Ready
+            | Command::Close => When::AtOnce,
+            Command::PauseForLesson(_) | Command::Save(_) => When::InTurn,
+            Command::Edit(..) | Command::Reseed { .. } | Command::ReadCells(..) => When::NoMove,
+            Command::View(_)
+            | Command::ResetPanel(_)
+            | Command::Grow(..)
+            | Command::Open(_)
+            | Command::Replace(..) => When::EngineIdle,
+            #[cfg(test)]
+            Command::SetRule(_) => When::EngineIdle,
+        }
+    }
+
+    /// Whether it changes what is saved of a session, so that saving waits for it.
+    pub(crate) fn changes_what_is_saved(&self) -> bool {
+        match self {
+            Command::Act(action) => !matches!(
+                action,
+                SessionAction::TogglePause
+                    | SessionAction::StepGeneration
+                    | SessionAction::StepRound
+                    | SessionAction::StepBack
+                    | SessionAction::StepRoundBack
+                    | SessionAction::RunTo(_)
+            ),
+            Command::PauseForLesson(_)
+            | Command::View(_)
+            | Command::ReadCells(..)
+            | Command::Save(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether it is a step by hand, of which few may wait: a key that is held down must not queue
+    /// minutes of work.
+    pub(crate) fn is_step(&self) -> bool {
+        use SessionAction::{StepGeneration, StepRound};
+        matches!(self, Command::Act(StepGeneration | StepRound))
+    }
+
+    /// Whether somebody waits to see its effect on cells.
+    pub(crate) fn is_edit(&self) -> bool {
+        use SessionAction::{Redo, Undo};
+        matches!(
+            self,
+            Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
+        )
+    }
+
+    /// What is done with it after the session's end.
+    pub(crate) fn after_end(&self) -> AfterEnd {
+        match self {
+            Command::Act(action) => match action.needs() {
+                Requirement::Engine => AfterEnd::Refuse,
+                Requirement::Nothing | Requirement::Session => AfterEnd::Perform,
+            },
+            Command::ReadCells(..) | Command::Save(_) | Command::Notify(_) => AfterEnd::Perform,
+            Command::Replace(..) => AfterEnd::RefuseToOpen,
+            _ => AfterEnd::Ignore,
+        }
+    }
+}
+
+/// What is done with a command after the session's end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AfterEnd {
+    /// It needs no engine.
+    Perform,
+    /// A notice says that the session has ended.
+    Refuse,
+    /// A notice says that nothing was opened.
+    RefuseToOpen,
+    /// Nobody waits for it.
+    Ignore,
+}

@@ -1,0 +1,402 @@
+//! Dispatches commands. Those that concern neither cells nor time are performed at once; the others
+//! are taken in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::SessionWorker;
+use crate::command::{AfterEnd, Command, When};
+use crate::instances::Instances;
+use crate::state::{Mode, Notice};
+use engine::kernels::KERNELS;
+use engine::{Kernel, Result};
+use lang::{Message, message};
+use model::{KernelChoice, Pace, PicturePlan, SessionAction, Switch};
+
+impl SessionWorker {
+    /// Performs a command or queues it.
+    pub(super) fn dispatch(&mut self, command: Command) {
+        self.changed |= !matches!(command, Command::Ready);
+        if self.failed.is_some() {
+            return self.dispatch_after_end(command);
+        }
+        match command {
+            Command::Act(SessionAction::ResetPanel) => {
+                self.state.enqueue(Command::ResetPanel(self.selected));
+            }
+            Command::View(plan) if self.may_view_at_once(plan) => {
+                if let Err(error) = self.set_view(plan) {
+                    self.handle_error(error, false);
+                }
+            }
+            command if command.when(false) == When::AtOnce => self.perform_at_once(command),
+            command => self.state.enqueue(command),
+        }
+    }
+
+    /// Whether pictures can be changed without new slots, and no other change of them waits.
+    fn may_view_at_once(&self, plan: PicturePlan) -> bool {
+        let mut waiting = self.state.commands.iter();
+        !waiting.any(|command| matches!(command, Command::View(_)))
+            && self
+                .instances
+                .as_ref()
+                .is_some_and(|it| !it.needs_slots(Some(plan)))
+    }
+
+    /// Handles a command after the session has ended: only what needs no engine is done.
+    fn dispatch_after_end(&mut self, command: Command) {
+        match (command.after_end(), command) {
+            (AfterEnd::Perform, Command::ReadCells(instance, query)) => {
+                self.wait_for_cells(instance, query);
+                self.answer_waiters_at_the_end();
+            }
+            (AfterEnd::Perform, Command::Save(query)) => {
+                self.wait_for_session(query);
+                self.answer_waiters_at_the_end();
+            }
+            (AfterEnd::Perform, command) => self.perform_at_once(command),
+            (AfterEnd::Refuse, _) => {
+                self.notify(Notice::Refused(message!("the session has ended")));
+                (self.wake)();
+            }
+            (AfterEnd::RefuseToOpen, _) => {
+                self.notify(Notice::Refused(message!(
+                    "nothing was opened: the session has ended; start the program again"
+                )));
+                (self.wake)();
+            }
+            (AfterEnd::Ignore, _) => {}
+        }
+    }
+
+    /// Clears the queue when the session ends; copies and saves are still answered.
+    pub(super) fn end_commands(&mut self) {
+        for command in std::mem::take(&mut self.state.commands) {
+            if command.after_end() != AfterEnd::Refuse {
+                self.dispatch_after_end(command);
+            }
+        }
+    }
+
+    /// Performs a command that concerns neither cells nor time.
+    fn perform_at_once(&mut self, command: Command) {
+        match command {
+            Command::Act(action) => {
+                self.act_at_once(action);
+                self.log_command(action);
+            }
+            Command::WatchPopulation(watching) => self.watch_populations(watching),
+            Command::WatchOverlap(watching) => self.lab.watch(watching),
+            Command::Notify(notice) => {
+                self.notify(notice);
+                (self.wake)();
+            }
+            _ => {}
+        }
+    }
+
+    fn act_at_once(&mut self, action: SessionAction) {
+        let all = self.setup.instances;
+        match action {
+            SessionAction::Faster => self.set_pace(self.state.pace.faster()),
+            SessionAction::Slower => self.set_pace(self.state.pace.slower()),
+            SessionAction::NextStopWhenStill => self.next_stop_when_still(),
+            SessionAction::ToggleReseed => self.toggle_reseed(),
+            SessionAction::ToggleBlockTimestamps => self.toggle_block_timestamps(),
+            SessionAction::SelectNext => self.selected = (self.selected + 1) % all,
+            SessionAction::SelectPrevious => self.selected = (self.selected + all - 1) % all,
+            SessionAction::Select(instance) => self.selected = instance.min(all - 1),
+            // `Session::act` saves: it knows the file. The others wait in the queue.
+            _ => {}
+        }
+    }
+
+    /// Takes the first command of the queue.
+    pub(super) fn take_command(&mut self) -> Result<()> {
+        self.waiting = None;
+        let Some(command) = self.state.commands.pop_front() else {
+            return Ok(());
+        };
+        let (mode, now) = (self.state.mode.clone(), self.now());
+        if let Command::Reseed { instance, .. } = command {
+            if !self.state.may_reseed(instance) {
+                return Ok(()); // the user drew there meanwhile
+            }
+            self.watch.note_reseed(instance, now);
+        }
+        let snapshots = self.snapshots.positions();
+        let notice = self.state.take(&command, &snapshots, now);
+        self.log_changed();
+        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
+        if self.state.mode != mode {
+            if let Some(measurement) = &mut self.lab.measurement {
+                measurement.interrupt();
+            }
+            let runs_to = matches!(command, Command::Act(SessionAction::RunTo(_)));
+            self.announces_arrival = runs_to && self.state.moving().is_some();
+            self.statistics.restart();
+            self.halted = None;
+        }
+        self.changed = true;
+        if let Some(notice) = notice {
+            self.notify(notice);
+        }
+        if let Err(error) = self.change_setting(command) {
+            self.handle_error(error, false);
+        }
+        Ok(())
+    }
+
+    /// The part of a taken command that the state does not do: a change of settings, or an answer.
+    fn change_setting(&mut self, command: Command) -> Result<()> {
+        match command {
+            Command::Act(action) => {
+                let done = match action {
+                    SessionAction::UseKernel(at) => self.use_kernel(at.into()),
+                    SessionAction::NextKernel => self.change_kernel(1),
+                    SessionAction::PreviousKernel => self.change_kernel(KERNELS.len() - 1),
+                    SessionAction::CycleSwitch(switch) => self.cycle_switch(switch),
+                    SessionAction::SetSwitch(switch, at) => self.choose(switch, at.into()),
+                    SessionAction::ToggleComparison => self.toggle_comparison(),
+                    _ => Ok(()),
+                };
+                self.log_command(action);
+                done
+            }
+            Command::View(plan) => self.set_view(plan),
+            Command::ReadCells(instance, query) => {
+                self.wait_for_cells(instance, query);
+                Ok(())
+            }
+            Command::Save(query) => {
+                self.wait_for_session(query);
+                Ok(())
+            }
+            Command::Open(session) => self.open(*session),
+            Command::Replace(session, file, what) => self.replace(*session, &file, what),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets a switch to its next possible position.
+    fn cycle_switch(&mut self, switch: Switch) -> Result<()> {
+        let (switches, kernel) = (self.current_switches(), self.setup.kernel);
+        match switch.next(switches, kernel) {
+            Ok(choice) => self.set_switch(switch, choice),
+            Err(_) => {
+                let why = move || switch.next(switches, kernel).err().unwrap_or_default();
+                self.notify(Notice::Refused(Message::new(why)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets a switch to this position, if that is possible.
+    fn choose(&mut self, switch: Switch, at: usize) -> Result<()> {
+        let (switches, kernel) = (self.current_switches(), self.setup.kernel);
+        let choice = move || switch.choices(switches, kernel).into_iter().nth(at);
+        match choice() {
+            Some(choice) if choice.unavailable.is_none() => self.set_switch(switch, choice),
+            Some(_) => {
+                let why = move || choice().and_then(|it| it.unavailable).unwrap_or_default();
+                self.notify(Notice::Refused(Message::new(why)));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Logs the state after an action, for `LIFESTREAMS_LOG=debug`.
+    fn log_command(&self, action: SessionAction) {
+        let state = if self.is_running() {
+            "running"
+        } else {
+            "paused"
+        };
+        let generation = self.state.position.generation;
+        let (kernel, selected) = (self.setup.kernel.name, self.selected);
+        tracing::debug!(
+            "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
+        );
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.state.pace = pace;
+        if pace == Pace::Maximum {
+            self.before_maximum
+                .get_or_insert(self.setup.generations_per_round);
+        } else if let Some(before) = self.before_maximum.take() {
+            self.set_generations_per_round(before);
+        }
+        self.state.next_round_at = self.now();
+        self.statistics.restart();
+        self.notify(Notice::Done(match pace {
+            Pace::PerSecond(_) => message!("Speed: at most {pace}", pace = pace),
+            Pace::Unthrottled => message!("Speed: unthrottled"),
+            Pace::Maximum => {
+                message!("Speed: maximum, as many generations per round as fit in a frame")
+            }
+        }));
+    }
+
+    /// The generations per round that somebody chose.
+    pub(super) fn chosen_generations_per_round(&self) -> u32 {
+        self.before_maximum
+            .unwrap_or(self.setup.generations_per_round)
+    }
+
+    fn set_generations_per_round(&mut self, generations: u32) {
+        self.setup.generations_per_round = generations;
+        self.state.generations_per_round = generations;
+    }
+
+    /// At the maximum pace, fits the generations per round to the time that a round took: as many
+    /// as fit in a frame. Not while settings are compared by the time of their rounds.
+    pub(super) fn fit_rounds(&mut self, generations: u32, took: Duration) {
+        let Some(instances) = &self.instances else {
+            return;
+        };
+        let is_compared = instances.is_comparing() || self.lab.measurement.is_some();
+        if self.state.pace != Pace::Maximum || self.state.mode != Mode::Running || is_compared {
+            return;
+        }
+        let mut rounds = instances.round_length(Pace::FRAME, self.setup.generations_per_round);
+        rounds.learn(generations, took);
+        self.set_generations_per_round(rounds.generations());
+    }
+
+    /// Selects the kernel `ahead` places on in the table, skipping unavailable kernels.
+    fn change_kernel(&mut self, ahead: usize) -> Result<()> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let mut at = self.setup.kernel.index();
+        let kernel: &'static Kernel = loop {
+            at = (at + ahead) % KERNELS.len();
+            if instances.validate(&KERNELS[at]).is_ok() {
+                break &KERNELS[at];
+            }
+        };
+        if kernel.name == self.setup.kernel.name {
+            self.notify(Notice::Refused(message!(
+                "No other kernel can step these lattices"
+            )));
+            return Ok(());
+        }
+        self.set_kernel(kernel)
+    }
+
+    /// Selects the kernel at this place in the table, if it is available.
+    fn use_kernel(&mut self, at: usize) -> Result<()> {
+        let (Some(instances), Some(kernel)) = (&self.instances, KERNELS.get(at)) else {
+            return Ok(());
+        };
+        if let Err(why) = instances.validate(kernel) {
+            self.notify(Notice::Refused(Message::new(|| why.to_string())));
+            return Ok(());
+        }
+        self.set_kernel(kernel)
+    }
+
+    fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        self.drop_measurement()?;
+        let (before, requested) = (self.setup.kernel, self.setup.switches);
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        instances.set_kernel(kernel)?;
+        self.setup.kernel = kernel;
+        self.setup.kernel_choice = KernelChoice::Explicit;
+        self.setup.switches = requested.fitted_to(kernel);
+        self.notify(Notice::Done(match requested.incompatibility(kernel) {
+            None => message!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
+            Some(why) => {
+                let now = self.setup.switches;
+                let (streams, transfer) = (now.streams, now.transfer);
+                message!(
+                    "{why}; changed to streams {streams}, transfer {transfer}",
+                    why = why,
+                    streams = streams,
+                    transfer = transfer
+                )
+            }
+        }));
+        if let Some(comparison) = &mut self.comparison {
+            comparison.b_switches = comparison.b_switches.fitted_to(kernel);
+        }
+        self.lab.changed();
+        if self.comparison.is_none() && before.name != kernel.name {
+            let what = message!(
+                "kernel {kernel} instead of {before}",
+                kernel = kernel.name,
+                before = before.name
+            );
+            self.measure_change(what, before, requested)?;
+        }
+        self.statistics.restart();
+        // Other pictures may be possible with this kernel.
+        self.view.map_or(Ok(()), |view| self.set_view(view))
+    }
+
+    pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
+        self.view = Some(view);
+        let plan = Some(view);
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let before = instances.own_plan().picture;
+        if before != plan {
+            self.lab.changed();
+        }
+        if instances.needs_slots(plan) {
+            // Some snapshots are only in the slots that are about to be freed.
+            self.snapshots
+                .save_from_slots(instances, self.state.log.bytes());
+        }
+        self.change_slots(|instances| instances.set_picture(plan))?;
+        self.state.refresh |= before != plan;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Makes a change that may allocate other slots, and uses those afterwards, even if the change
+    /// itself failed after the allocation.
+    pub(super) fn change_slots<T>(
+        &mut self,
+        change: impl FnOnce(&mut Instances) -> Result<T>,
+    ) -> Result<Option<T>> {
+        // Copies in slots may be gone from now on.
+        self.unpublished = true;
+        self.publish_last_known(Duration::ZERO);
+        let Some(instances) = &mut self.instances else {
+            return Ok(None);
+        };
+        // A weak reference: the slots must not be kept alive.
+        let before = Arc::downgrade(instances.slots());
+        let changed = change(instances);
+        if !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(instances.slots())) {
+            self.pictures.replace_slots(instances.slots().clone());
+            self.snapshots.clear_slots();
+            self.state.refresh = true;
+        }
+        changed.map(Some)
+    }
+
+    /// Number of edits, undos, redos and copies in the queue.
+    pub(super) fn waiting_edits(&self) -> usize {
+        let all = self.state.commands.iter();
+        all.filter(|command| command.is_edit()).count()
+    }
+
+    /// Whether rounds follow one another, or will after a move.
+    pub(super) fn is_running(&self) -> bool {
+        self.failed.is_none() && self.state.is_running()
+    }
+
+    /// Pauses at once.
+    pub(super) fn pause(&mut self) {
+        self.state.mode = Mode::Paused;
+        self.statistics.restart();
+    }
+}
