@@ -12,7 +12,8 @@ use lang::Language;
 use lesson::LESSONS;
 use life::{RuleAndTorus, Size, SizeError};
 use model::{
-    DeviceChoice, Order, Pace, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
+    DeviceChoice, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
+    TransferChoice, Wait,
 };
 use screen::theme;
 use screen::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
@@ -143,7 +144,7 @@ pub(super) struct SavedArguments {
 #[command(next_help_heading = "What is stepped, and where")]
 pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, view::MAX_INSTANCES))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, Setup::MAX_INSTANCES))]
     pub instances: usize,
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
     #[arg(long, value_name = "WxH", value_parser = size)]

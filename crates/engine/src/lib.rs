@@ -62,6 +62,11 @@ pub trait Engine: Send {
     /// the layout is [`Layout::Bits`]. Ids are consecutive, also across calls.
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()>;
 
+    /// Waits until no work runs, then drops all lattices, slots, streams, events, buffers and prepared
+    /// programs. Contexts stay, with the functions that were loaded; ids are given anew, and what was
+    /// submitted before is never reported. [`Slots`] returned earlier remain readable.
+    fn clear(&mut self) -> Result<()>;
+
     /// Allocates memory for every lattice in `layout`, and frees that of all other layouts except
     /// [`Layout::Bits`]. Waits until no work runs. A lattice whose layout was freed returns to
     /// [`Layout::Bits`]: its cells are those of its last [`Op::Pack`].

@@ -51,6 +51,23 @@ impl Lattice {
         Ok(larger)
     }
 
+    /// The lattice with other sides: a longer one has this one's cells in its middle, of a shorter one
+    /// this one's middle is left. Enlarged and then reduced again, it is as it was.
+    ///
+    /// # Errors
+    /// If memory is insufficient.
+    pub fn resized(&self, size: Size) -> Result<Lattice, MemoryError> {
+        let own = self.size();
+        let width = own.width().min(size.width());
+        let height = own.height().min(size.height());
+        let kept = Size::new(width.into(), height.into()).unwrap_or(own);
+        if kept == own {
+            return self.in_the_middle_of(size);
+        }
+        let (x, y) = ((own.width() - width) / 2, (own.height() - height) / 2);
+        self.part(x, y, kept).in_the_middle_of(size)
+    }
+
     /// The smallest part with all live cells: column and row of its top left, and its size. `None`
     /// without live cells. It does not wrap around the torus.
     pub fn live_part(&self) -> Option<(u32, u32, Size)> {

@@ -40,6 +40,9 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Maximum number of instances.
+    pub const MAX_INSTANCES: usize = 4096;
+
     /// Instances of B3/S23 from soups of density 0.3, stepped by this kernel without a pause; all else
     /// is as by default.
     pub fn new(

@@ -45,9 +45,6 @@ pub(crate) enum Command {
     },
     /// Enlarges every lattice, then applies a change to one of them.
     Grow(Size, Option<(usize, Change)>),
-    /// Sets the rule. Only tests do so far; files may have such records.
-    #[cfg(test)]
-    SetRule(life::Rule),
     /// Sends an instance's lattice and generation.
     ReadCells(usize, Query<(Arc<Lattice>, u64)>),
     /// Sends the session in a form that can be saved.
@@ -116,6 +113,7 @@ impl Command {
             Command::Act(action) => match action {
                 SessionAction::Faster
                 | SessionAction::Slower
+                | SessionAction::SetGenerationsPerRound(_)
                 | SessionAction::NextStopWhenStill
                 | SessionAction::ToggleReseed
                 | SessionAction::ToggleBlockTimestamps
@@ -131,6 +129,11 @@ impl Command {
                 | SessionAction::ResetPanel
                 | SessionAction::ResetAll
                 | SessionAction::NewSeed
+                | SessionAction::SetInstances(_)
+                | SessionAction::DoubleInstances
+                | SessionAction::HalveInstances
+                | SessionAction::SetSize(_)
+                | SessionAction::SetRule(_)
                 | SessionAction::UseKernel(_)
                 | SessionAction::NextKernel
                 | SessionAction::PreviousKernel
@@ -153,8 +156,6 @@ impl Command {
             | Command::Grow(..)
             | Command::Open(_)
             | Command::Replace(..) => When::EngineIdle,
-            #[cfg(test)]
-            Command::SetRule(_) => When::EngineIdle,
         }
     }
 

@@ -220,16 +220,32 @@ impl Instances {
     ///
     /// # Errors
     /// The kernel does not accept the size or a device, or memory is lacking.
-    pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Instances> {
-        setup.kernel.validate_size(setup.size)?;
-        validate_devices(&*engine, setup.kernel, setup.size)?;
-        ensure_host_memory(&*engine, setup, whole_slots)?;
-        let devices = engine.devices().len();
-        let streams = make_streams(&mut *engine, setup.instances, setup.switches.streams)?;
-        for (device, count) in shares(setup.instances, devices) {
-            engine.create_lattices(device, count, setup.size)?;
+    pub fn new(engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Instances> {
+        Instances::on(engine, setup, whole_slots).map_err(|(_, error)| error)
+    }
+
+    /// The same, but with the engine's memory freed first: instances of another size or number in the
+    /// place of these, on the same contexts.
+    ///
+    /// # Errors
+    /// The error, with the engine, which has no lattices then.
+    pub(crate) fn replaced(
+        mut self,
+        setup: &Setup,
+    ) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
+        let whole_slots = self.spec.snapshots;
+        match self.engine.clear() {
+            Ok(()) => Instances::on(self.engine, setup, whole_slots),
+            Err(error) => Err((self.engine, error)),
         }
-        engine.reserve(setup.kernel.layout)?;
+    }
+
+    /// [`Instances::new`], which gives the engine back with an error.
+    pub(crate) fn on(
+        mut engine: Box<dyn Engine>,
+        setup: &Setup,
+        whole_slots: u8,
+    ) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
         let spec = SlotsSpec {
             pinned: 0,
             pageable: 0,
@@ -237,8 +253,11 @@ impl Instances {
             snapshots: whole_slots,
             measures: MEASURE_SLOTS,
         };
-        let slots = engine.allocate_slots(spec)?;
-        let devices = one_of_each_device(&streams, devices);
+        let (streams, slots) = match allocate(&mut *engine, setup, spec) {
+            Ok(allocated) => allocated,
+            Err(error) => return Err((engine, error)),
+        };
+        let devices = one_of_each_device(&streams, engine.devices().len());
         let mut made = [None, None, None];
         made[setup.switches.streams.sharing() as usize] = Some(streams.clone());
         Ok(Instances {
@@ -425,6 +444,23 @@ impl Instances {
             self.engine.release(prepared);
         }
     }
+}
+
+/// Creates the streams, lattices and slots of a setup on an engine that has none.
+fn allocate(
+    engine: &mut dyn Engine,
+    setup: &Setup,
+    spec: SlotsSpec,
+) -> Result<(Vec<StreamId>, Arc<dyn Slots>)> {
+    setup.kernel.validate_size(setup.size)?;
+    validate_devices(engine, setup.kernel, setup.size)?;
+    ensure_host_memory(engine, setup, spec.snapshots)?;
+    let streams = make_streams(engine, setup.instances, setup.switches.streams)?;
+    for (device, count) in shares(setup.instances, engine.devices().len()) {
+        engine.create_lattices(device, count, setup.size)?;
+    }
+    engine.reserve(setup.kernel.layout)?;
+    Ok((streams, engine.allocate_slots(spec)?))
 }
 
 fn validate_devices(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {

@@ -86,7 +86,7 @@ pub enum Content {
     },
     /// Sets the rule.
     Rule(Rule),
-    /// Enlarges the lattices, their cells in the middle, or changes their number.
+    /// Enlarges or reduces the lattices about their middle, or changes their number.
     Grid {
         /// The size of every lattice.
         size: Size,
@@ -151,7 +151,8 @@ impl SessionParameters {
         }
     }
 
-    /// An instance's cells of the start in force, centred if the lattices have grown since.
+    /// An instance's cells of the start in force, which is of another size if the lattices have
+    /// been resized since.
     ///
     /// # Errors
     /// The host has no memory for them.

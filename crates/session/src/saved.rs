@@ -94,9 +94,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// Maximum number of instances of a session.
-const MAX_INSTANCES: usize = 4096;
-
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 30;
 

@@ -285,6 +285,13 @@ impl Engine for ScriptedEngine {
         self.engine.create_lattices(device, count, size)
     }
 
+    fn clear(&mut self) -> Result<()> {
+        self.check(Call::Submit)?;
+        self.completions.clear();
+        self.script.waiting.store(0, Relaxed);
+        self.engine.clear()
+    }
+
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.check(Call::Allocate)?;
         self.engine.reserve(layout)

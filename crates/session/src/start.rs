@@ -31,8 +31,8 @@ impl From<Arc<Lattice>> for NewCells {
     }
 }
 
-/// The cells that a start gives to an instance, of `size` cells; a smaller lattice of the start is
-/// centred in it.
+/// The cells that a start gives to an instance, of `size` cells: a lattice of the start that has
+/// another size is enlarged or reduced about its middle.
 ///
 /// # Errors
 /// The host has no memory for them.
@@ -52,7 +52,7 @@ pub(crate) fn start_cells(
             if lattice.size() == size {
                 return Ok(lattice.clone().into());
             }
-            Ok(Arc::new(lattice.in_the_middle_of(size)?).into())
+            Ok(Arc::new(lattice.resized(size)?).into())
         }
     }
 }

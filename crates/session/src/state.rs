@@ -16,8 +16,8 @@ use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
 use lang::{Message, message};
-use life::{Size, grouped};
-use model::{Change, Pace, SessionAction};
+use life::{Rule, Size, counted_lattices, grouped};
+use model::{Change, Pace, SessionAction, Setup};
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_QUEUED_STEPS: usize = 4;
@@ -71,6 +71,13 @@ pub(crate) struct Move {
     pub(crate) total: u64,
     /// The generation at which a snapshot is made on the way.
     pub(crate) waypoint: Option<u64>,
+}
+
+impl Move {
+    /// Whether it brings back what was undone.
+    pub(crate) fn is_redo(&self) -> bool {
+        self.purpose == MoveReason::Redo
+    }
 }
 
 /// Why a session moves to a position.
@@ -203,6 +210,8 @@ pub(crate) struct State {
     pub(crate) before_lesson: Option<Mode>,
     /// The record of the last edit taken and the edit's number, until the record is applied.
     edit_number: Option<(u64, u64)>,
+    /// The number of the last edit that was applied or refused.
+    pub(crate) last_edit: u64,
     /// The log before a redo, until the cells are set for the log after it.
     before_redo: Option<Box<Log>>,
     /// The log has changed after this position: snapshots of later positions are void.
@@ -247,6 +256,7 @@ impl State {
             refresh: true,
             before_lesson: None,
             edit_number: None,
+            last_edit: 0,
             before_redo: None,
             stale_after: None,
         }
@@ -374,8 +384,6 @@ impl State {
                 let cells = CellChange::Soup { density, seed };
                 self.change(Author::Program, Content::Cells { instance, cells })
             }
-            #[cfg(test)]
-            Command::SetRule(rule) => self.change(Author::Person, Content::Rule(*rule)),
             Command::Grow(size, place) => {
                 let now = self.parameters();
                 // They may have grown since it was asked.
@@ -434,10 +442,16 @@ impl State {
             }
             SessionAction::Undo => self.undo(snapshots),
             SessionAction::Redo => self.redo(snapshots),
+            SessionAction::SetInstances(count) => self.set_instances(count.into()),
+            SessionAction::DoubleInstances => self.set_instances(self.parameters().instances * 2),
+            SessionAction::HalveInstances => self.set_instances(self.parameters().instances / 2),
+            SessionAction::SetSize(size) => self.set_size(size),
+            SessionAction::SetRule(rule) => self.set_rule(rule),
             SessionAction::NextStopWhenStill
             | SessionAction::ToggleReseed
             | SessionAction::Faster
             | SessionAction::Slower
+            | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::ResetPanel
             | SessionAction::UseKernel(_)
             | SessionAction::NextKernel
@@ -451,6 +465,39 @@ impl State {
             | SessionAction::Select(_)
             | SessionAction::SaveSession => None,
         }
+    }
+
+    fn set_instances(&mut self, count: usize) -> Option<Notice> {
+        let now = self.parameters();
+        let refused = if now.counterparts.is_some() {
+            message!("The number of instances stays while A and B are compared; key B ends that")
+        } else if !(1..=Setup::MAX_INSTANCES).contains(&count) {
+            message!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)
+        } else if count == now.instances {
+            message!("There are {count} already", count = counted_lattices(count))
+        } else {
+            let (size, instances) = (now.size, count);
+            return self.change(Author::Person, Content::Grid { size, instances });
+        };
+        Some(Notice::Refused(refused))
+    }
+
+    fn set_size(&mut self, size: Size) -> Option<Notice> {
+        let now = self.parameters();
+        if size == now.size {
+            let why = message!("The lattices are {size} already", size = size);
+            return Some(Notice::Refused(why));
+        }
+        let instances = now.instances;
+        self.change(Author::Person, Content::Grid { size, instances })
+    }
+
+    fn set_rule(&mut self, rule: Rule) -> Option<Notice> {
+        if rule == self.parameters().rule {
+            let why = message!("The rule is {rule} already", rule = rule);
+            return Some(Notice::Refused(why));
+        }
+        self.change(Author::Person, Content::Rule(rule))
     }
 
     /// Why a change does not fit the lattices: an earlier command may have changed them.

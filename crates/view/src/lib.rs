@@ -49,7 +49,7 @@ pub use error::ViewError;
 pub use gpu::list_adapters;
 pub use lab::LabView;
 pub use panels::MIN_PIXELS_FOR_LINES;
-pub use texture_array::{MAX_INSTANCES, max_instances};
+pub use texture_array::max_instances;
 pub use timeline::TimelineView;
 
 pub use dialogs::{

@@ -3,10 +3,8 @@
 use std::ops::Range;
 
 use crate::ViewError;
+use model::Setup;
 use screen::TextureLimits;
-
-/// The most instances that can be drawn anywhere.
-pub const MAX_INSTANCES: usize = 4096;
 
 /// What the textures of an open device can be.
 pub(crate) fn texture_limits(limits: &wgpu::Limits) -> TextureLimits {
@@ -19,7 +17,7 @@ pub(crate) fn texture_limits(limits: &wgpu::Limits) -> TextureLimits {
 /// The most instances that can be drawn, on an adapter of these limits: 16 arrays, or 4,096 (with
 /// more, a panel is a speck).
 pub fn max_instances(limits: TextureLimits) -> usize {
-    (limits.layers as usize * MAX_ARRAYS).min(MAX_INSTANCES)
+    (limits.layers as usize * MAX_ARRAYS).min(Setup::MAX_INSTANCES)
 }
 
 /// Refuses more instances than [`max_instances`].

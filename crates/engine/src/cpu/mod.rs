@@ -144,6 +144,16 @@ impl Engine for CpuEngine {
         Ok(())
     }
 
+    fn clear(&mut self) -> Result<()> {
+        self.pool.synchronize()?;
+        let workers = NonZeroUsize::new(self.pool.workers()).unwrap_or(NonZeroUsize::MIN);
+        *self = CpuEngine {
+            startup: self.startup,
+            ..CpuEngine::new(workers)
+        };
+        Ok(())
+    }
+
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.pool.synchronize()?;
         let answer = self.lattices.reserve(layout);

@@ -299,6 +299,24 @@ impl Engine for CudaEngine {
         Ok(())
     }
 
+    fn clear(&mut self) -> Result<()> {
+        self.synchronize()?;
+        self.runs = Runs::default();
+        self.empty_runs.clear();
+        self.prepared.clear();
+        self.events.clear();
+        self.streams.clear();
+        self.buffers.clear();
+        self.slots = None;
+        self.check = Validator::new(std::mem::take(&mut self.check.devices));
+        for gpu in 0..self.gpus.len() {
+            self.make_current(gpu)?;
+            self.gpus[gpu].groups.clear();
+            self.gpus[gpu].default_stream = None;
+        }
+        Ok(())
+    }
+
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.synchronize()?;
         let answer = self.reserve_on_all(layout);

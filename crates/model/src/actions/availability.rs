@@ -1,7 +1,7 @@
 //! When an action is possible and why not, and whether what it switches is on.
 
 use crate::actions::{Action, EditAction, SessionAction, ViewAction};
-use crate::{Status, StopWhenStill, Switch};
+use crate::{Setup, Status, StopWhenStill, Switch};
 use engine::kernels::KERNELS;
 use lang::tr;
 
@@ -221,6 +221,12 @@ impl SessionAction {
             | SessionAction::ResetPanel
             | SessionAction::ResetAll
             | SessionAction::NewSeed
+            | SessionAction::SetInstances(_)
+            | SessionAction::DoubleInstances
+            | SessionAction::HalveInstances
+            | SessionAction::SetSize(_)
+            | SessionAction::SetRule(_)
+            | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::UseKernel(_)
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel
@@ -241,6 +247,17 @@ impl SessionAction {
     fn check(self, status: &Status, has_pending_requests: bool) -> Result<(), String> {
         match self {
             SessionAction::SelectNext | SessionAction::SelectPrevious => has_several_panels(status),
+            SessionAction::DoubleInstances | SessionAction::HalveInstances
+                if status.comparison.is_some() && !has_pending_requests =>
+            {
+                Err(tr!("A and B are compared; key B ends that").into())
+            }
+            SessionAction::DoubleInstances
+                if status.instances * 2 > Setup::MAX_INSTANCES && !has_pending_requests =>
+            {
+                Err(tr!("there are at most {}", Setup::MAX_INSTANCES))
+            }
+            SessionAction::HalveInstances if !has_pending_requests => has_several_panels(status),
             SessionAction::ToggleComparison if status.instances < 2 => {
                 Err(tr!("A and B need at least two panels").into())
             }
@@ -280,6 +297,12 @@ impl SessionAction {
             | SessionAction::ResetPanel
             | SessionAction::ResetAll
             | SessionAction::NewSeed
+            | SessionAction::SetInstances(_)
+            | SessionAction::DoubleInstances
+            | SessionAction::HalveInstances
+            | SessionAction::SetSize(_)
+            | SessionAction::SetRule(_)
+            | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel
             | SessionAction::ToggleBlockTimestamps
@@ -314,6 +337,12 @@ impl SessionAction {
             | SessionAction::ResetPanel
             | SessionAction::ResetAll
             | SessionAction::NewSeed
+            | SessionAction::SetInstances(_)
+            | SessionAction::DoubleInstances
+            | SessionAction::HalveInstances
+            | SessionAction::SetSize(_)
+            | SessionAction::SetRule(_)
+            | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel
             | SessionAction::CycleSwitch(_)

@@ -13,6 +13,7 @@ mod table;
 mod topics;
 
 use crate::Switch;
+use life::{Rule, Size};
 
 pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
@@ -20,7 +21,7 @@ pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
 pub use topics::Topic;
 
 /// Something a person asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
     /// The session does it, on its own thread.
     Session(SessionAction),
@@ -49,7 +50,7 @@ impl From<EditAction> for Action {
 }
 
 /// What a session does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum SessionAction {
     /// Runs, or pauses.
@@ -78,6 +79,18 @@ pub enum SessionAction {
     ResetAll,
     /// Fills every instance with a new soup, of the next seed.
     NewSeed,
+    /// This many instances.
+    SetInstances(u16),
+    /// Twice as many instances.
+    DoubleInstances,
+    /// Half as many instances.
+    HalveInstances,
+    /// Lattices of this size, enlarged or reduced about their middle.
+    SetSize(Size),
+    /// This rule.
+    SetRule(Rule),
+    /// This many generations per round.
+    SetGenerationsPerRound(u32),
     /// The kernel at this place in the engine's table.
     UseKernel(u8),
     /// The next kernel that takes this size.
@@ -107,7 +120,7 @@ pub enum SessionAction {
 }
 
 /// What a front end does with what it shows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum ViewAction {
     /// Asks for a generation to run to.
@@ -190,7 +203,7 @@ pub enum ViewAction {
 }
 
 /// What a front end does with cells, before the session hears of it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum EditAction {
     /// Switches the pencil on or off: whether a drag draws or moves the view.

@@ -64,6 +64,7 @@ impl Instances {
     }
 
     /// The number of the last edit that was applied; 0 before the first.
+    #[cfg(test)]
     pub(crate) fn edit_number(&self) -> u64 {
         self.edit_number
     }

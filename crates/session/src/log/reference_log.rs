@@ -102,7 +102,7 @@ fn started(parameters: &SessionParameters, instance: usize) -> Arc<Lattice> {
         Start::Soup { density, seed } => soup(size, *density, *seed, instance as u64),
         Start::Lattices { lattices, .. } => {
             let lattice = &lattices[instance % lattices.len()];
-            lattice.in_the_middle_of(size).unwrap()
+            lattice.resized(size).unwrap()
         }
     })
 }
@@ -122,7 +122,7 @@ pub(crate) fn apply(content: &Content, parameters: &mut SessionParameters, cells
         Content::Grid { size, instances } => {
             cells.truncate(*instances);
             for lattice in cells.iter_mut() {
-                *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                *lattice = Arc::new(lattice.resized(*size).unwrap());
             }
             cells.extend((cells.len()..*instances).map(|added| started(parameters, added)));
         }

@@ -4,14 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cells::{Cells, DrawnCells};
-use super::{
-    FORMAT, MAX_INSTANCES, SavedComparison, SavedSession, SavedTimeline, Settings, Text,
-    check_format,
-};
+use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
 use lang::tr;
 use life::{Lattice, Rule, Size};
-use model::{Area, Change, Start, Switches};
+use model::{Area, Change, Setup, Start, Switches};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -254,7 +251,7 @@ impl TimelineFile {
             size: base.size.0,
             instances: base.instances,
             rule: base.rule.0,
-            start: base.start.start(base.size.0, base.rule.0)?,
+            start: base.start.start(base.rule.0)?,
             counterparts: base.counterparts,
             drawn: base.drawn,
         };
@@ -375,8 +372,8 @@ impl StartFile {
         }
     }
 
-    /// The start of lattices of this size, which may have grown since.
-    fn start(self, size: Size, rule: Rule) -> Result<Start, String> {
+    /// The start, whose lattices may have another size than those of the session.
+    fn start(self, rule: Rule) -> Result<Start, String> {
         let all = match self {
             StartFile::Soup { density, seed } => {
                 check_density(density)?;
@@ -388,16 +385,9 @@ impl StartFile {
             return Err(tr!("a start has no lattice").into());
         };
         check_generation(generation)?;
-        let lattices = all.into_iter().map(|cells| {
-            if !fits(cells.lattice.size(), size) {
-                return Err(tr!(
-                    "a lattice of a start has size {}, more than {size}",
-                    cells.lattice.size(),
-                    size = size
-                ));
-            }
-            checked_cells(cells, rule, generation, tr!("a lattice of a start"))
-        });
+        let lattices = all
+            .into_iter()
+            .map(|cells| checked_cells(cells, rule, generation, tr!("a lattice of a start")));
         Ok(Start::Lattices {
             lattices: lattices.collect::<Result<_, _>>()?,
             generation,
@@ -429,7 +419,7 @@ impl RecordFile {
     /// The record, where the lattices are like this before it.
     fn record(self, shape: Shape) -> Result<Record, String> {
         let content = match self.content {
-            ContentFile::Start(start) => Content::Start(start.start(shape.size, shape.rule)?),
+            ContentFile::Start(start) => Content::Start(start.start(shape.rule)?),
             ContentFile::Cells { instance, .. } if instance >= shape.instances => {
                 return Err(tr!(
                     "cells of instance {instance} change, but there are {}, counted from 0",
@@ -444,13 +434,6 @@ impl RecordFile {
             ContentFile::Rule(rule) => Content::Rule(rule.0),
             ContentFile::Grid { size, instances } => {
                 check_instances(instances)?;
-                if !fits(shape.size, size.0) {
-                    return Err(tr!(
-                        "lattices of {} become {}, but they can only grow",
-                        shape.size,
-                        size.0
-                    ));
-                }
                 Content::Grid {
                     size: size.0,
                     instances,
@@ -715,13 +698,13 @@ fn probability(density: f64) -> f64 {
 
 /// Checks a number of instances.
 fn check_instances(instances: usize) -> Result<(), String> {
-    if (1..=MAX_INSTANCES).contains(&instances) {
+    if (1..=Setup::MAX_INSTANCES).contains(&instances) {
         return Ok(());
     }
     Err(tr!(
         "it has {instances} instances; take 1 to {most}",
         instances = instances,
-        most = MAX_INSTANCES
+        most = Setup::MAX_INSTANCES
     ))
 }
 

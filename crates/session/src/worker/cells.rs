@@ -13,7 +13,7 @@ use crate::start::NewCells;
 use crate::state::Notice;
 use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
-use life::{Lattice, MemoryError};
+use life::{Lattice, MemoryError, counted_lattices};
 
 /// An instance's cells at a position.
 pub(super) struct KnownCells {
@@ -138,6 +138,9 @@ impl SessionWorker {
                     instances.set_rule(*rule);
                 }
                 self.statistics.restart();
+                if self.state.moving().is_none() {
+                    self.notify(Notice::Done(message!("Rule {rule}", rule = rule)));
+                }
                 Ok(())
             }
             Content::Grid { .. } => self.apply_grid(),
@@ -150,19 +153,35 @@ impl SessionWorker {
             // It stays on the log and is applied after the recovery.
             Err(lost) if lost.loses_lattices() => Err(lost),
             // It was applied before, so it stays; the move ends here.
-            Err(why) if self.state.moving().is_some() => Err(why),
+            Err(why) if self.state.moving().is_some_and(|it| !it.is_redo()) => {
+                if !self.state.cells_known {
+                    self.state.lost_cells();
+                }
+                Err(why)
+            }
             Err(why) => {
                 let number = self.state.due_edit_number();
                 self.state.cannot_apply();
+                if !self.state.cells_known {
+                    self.state.lost_cells();
+                }
                 self.log_changed();
                 // The drawing side stops waiting for a picture with the edit.
-                if let (Some(number), Some(instances)) = (number, &mut self.instances) {
-                    instances.set_edit_number(number);
+                if let Some(number) = number {
+                    self.edit_done(number);
                 }
                 self.notify(Notice::Warning(Message::new(|| why.to_string())));
                 self.changed = true;
                 Ok(())
             }
+        }
+    }
+
+    /// Notes that pictures from now on show this edit, or that it was refused.
+    pub(super) fn edit_done(&mut self, number: u64) {
+        self.state.last_edit = self.state.last_edit.max(number);
+        if let Some(instances) = &mut self.instances {
+            instances.set_edit_number(self.state.last_edit);
         }
     }
 
@@ -180,9 +199,9 @@ impl SessionWorker {
         };
         if let Some(instances) = &mut self.instances {
             instances.set_generation(self.state.position.generation);
-            if let Some(number) = number {
-                instances.set_edit_number(number);
-            }
+        }
+        if let Some(number) = number {
+            self.edit_done(number);
         }
         for &instance in &touched {
             match &record.content {
@@ -258,23 +277,32 @@ impl SessionWorker {
         }
     }
 
-    /// Enlarges the lattices or changes their number: a new engine gets them and replaces this one.
+    /// Changes the size of the lattices or their number.
     fn apply_grid(&mut self) -> Result<()> {
         let before = self.state.log.parameters(self.state.position.records);
         let after = self.state.log.parameters(self.state.position.records + 1);
-        let Some(lattices) = self.snapshots.take_whole() else {
+        // It stays in the store until it is known that it need not be restored.
+        let Some(lattices) = self.snapshots.whole_lattices() else {
             return Ok(());
         };
+        let all = resized(lattices, &before, &after)?;
         let setup = self.setup_for(&after);
-        let mut instances = self.make_instances(&setup)?;
-        let all = grown(lattices, &before, &after)?;
-        instances.set_lattices(all.into_iter().enumerate().collect())?;
-        self.take_instances(instances, setup);
-        if self.state.moving().is_none() && after.size != before.size {
-            self.notify(Notice::Done(message!(
-                "The lattices are {size} now; Ctrl+Z brings the smaller ones back",
-                size = after.size
-            )));
+        self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
+        self.state.cells_known = true;
+        if self.state.moving().is_none() {
+            self.notify(Notice::Done(if after.size != before.size {
+                message!(
+                    "The lattices are {size} now; Ctrl+Z brings those of {before} back",
+                    size = after.size,
+                    before = before.size
+                )
+            } else {
+                message!(
+                    "{count} now; Ctrl+Z goes back to {before}",
+                    count = counted_lattices(after.instances),
+                    before = before.instances
+                )
+            }));
         }
         Ok(())
     }
@@ -392,9 +420,9 @@ pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [
     }
 }
 
-/// Adapts lattices from the parameters `before` to `after`: centres them in larger lattices, and
-/// gives added instances their start.
-pub(super) fn grown(
+/// Adapts lattices from the parameters `before` to `after`: enlarges or reduces them about their
+/// middle, and gives added instances their start.
+fn resized(
     lattices: Vec<Arc<Lattice>>,
     before: &SessionParameters,
     after: &SessionParameters,
@@ -404,7 +432,7 @@ pub(super) fn grown(
         all.push(if before.size == after.size {
             lattice.into()
         } else {
-            Arc::new(lattice.in_the_middle_of(after.size)?).into()
+            Arc::new(lattice.resized(after.size)?).into()
         });
     }
     for instance in all.len()..after.instances {

@@ -101,6 +101,7 @@ impl SessionWorker {
         match action {
             SessionAction::Faster => self.set_pace(self.state.pace.faster()),
             SessionAction::Slower => self.set_pace(self.state.pace.slower()),
+            SessionAction::SetGenerationsPerRound(count) => self.choose_generations(count),
             SessionAction::NextStopWhenStill => self.next_stop_when_still(),
             SessionAction::ToggleReseed => self.toggle_reseed(),
             SessionAction::ToggleBlockTimestamps => self.toggle_block_timestamps(),
@@ -139,6 +140,11 @@ impl SessionWorker {
             self.halted = None;
         }
         self.changed = true;
+        // The drawing side stops waiting for a picture with an edit that was refused.
+        if let (Command::Edit(_, number), Some(Notice::Refused(_))) = (&command, &notice) {
+            self.edit_done(*number);
+            self.state.refresh = true;
+        }
         if let Some(notice) = notice {
             self.notify(notice);
         }
@@ -244,6 +250,27 @@ impl SessionWorker {
     pub(super) fn chosen_generations_per_round(&self) -> u32 {
         self.before_maximum
             .unwrap_or(self.setup.generations_per_round)
+    }
+
+    /// Sets how many generations a round has; at the maximum pace, once that ends.
+    fn choose_generations(&mut self, count: u32) {
+        let count = count.max(1);
+        if let Some(before) = &mut self.before_maximum {
+            *before = count;
+            self.notify(Notice::Done(message!(
+                "{count} generations per round, once the speed is not the maximum",
+                count = count
+            )));
+            return;
+        }
+        self.set_generations_per_round(count);
+        self.state.round_left = None;
+        self.lab.changed();
+        self.statistics.restart();
+        self.notify(Notice::Done(message!(
+            "{count} generations per round",
+            count = count
+        )));
     }
 
     fn set_generations_per_round(&mut self, generations: u32) {

@@ -85,9 +85,7 @@ impl SessionWorker {
             instances.set_lattices(all)?;
             return Ok(true);
         }
-        let mut instances = self.make_instances(&setup)?;
-        instances.set_lattices(all)?;
-        self.take_instances(instances, setup);
+        self.replace_lattices(setup, all)?;
         Ok(true)
     }
 

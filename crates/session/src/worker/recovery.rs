@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::{SNAPSHOT_SLOTS, SessionWorker};
 use crate::instances::Instances;
 use crate::log::{Position, SessionParameters};
+use crate::start::NewCells;
 use crate::state::{Mode, Notice};
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{EngineError, Result};
@@ -101,11 +102,11 @@ impl SessionWorker {
         self.lab.changed();
         self.forget_known();
         self.state.lost_cells();
-        let edit_number = self.release_instances();
+        self.release_instances();
         let mut made = Err(EngineError::ContextLost(why.into()));
         for choice in self.losses.devices(self.engine_source.choice(), true) {
             let source = EngineSource::Reopen(choice);
-            made = self.make_instances_from(source, &self.setup, edit_number);
+            made = self.make_instances_from(source, &self.setup);
             match &made {
                 Ok(_) => {
                     self.engine_source = source;
@@ -145,24 +146,62 @@ impl SessionWorker {
     /// # Errors
     /// The devices cannot be opened, or there is no memory.
     pub(super) fn make_instances(&self, setup: &Setup) -> Result<Instances> {
-        let edit_number = self.instances.as_ref().map_or(0, Instances::edit_number);
-        self.make_instances_from(self.engine_source, setup, edit_number)
+        self.make_instances_from(self.engine_source, setup)
     }
 
-    fn make_instances_from(
-        &self,
-        source: EngineSource,
-        setup: &Setup,
-        edit_number: u64,
-    ) -> Result<Instances> {
+    fn make_instances_from(&self, source: EngineSource, setup: &Setup) -> Result<Instances> {
         let engine = self.environment.make_engine(source)?;
-        let mut instances = Instances::new(engine, setup, SNAPSHOT_SLOTS)?;
-        instances.set_edit_number(edit_number);
+        let instances = Instances::new(engine, setup, SNAPSHOT_SLOTS)?;
+        self.equipped(instances)
+    }
+
+    /// Instances with what the session has set besides its setup.
+    fn equipped(&self, mut instances: Instances) -> Result<Instances> {
+        instances.set_edit_number(self.state.last_edit);
         instances.set_block_timestamps(self.lab.block_timestamps());
         if let Some(comparison) = &self.comparison {
             instances.compare(Some(comparison.b_switches))?;
         }
         Ok(instances)
+    }
+
+    /// Replaces the lattices by those of another setup, of another size or number, on the same
+    /// contexts, and sets their cells. The old ones' memory is freed first. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// Memory is lacking: the lattices are as many and as large as before, but their cells are lost.
+    /// Or the engine is lost.
+    pub(super) fn replace_lattices(
+        &mut self,
+        setup: Setup,
+        cells: Vec<(usize, NewCells)>,
+    ) -> Result<()> {
+        let Some(old) = self.instances.take() else {
+            return Ok(());
+        };
+        self.forget_known();
+        self.state.cells_known = false;
+        self.snapshots.save_from_slots(&old, self.state.log.bytes());
+        self.snapshots.clear_slots();
+        self.pictures.clear();
+        let lost = |error: EngineError| EngineError::ContextLost(error.to_string());
+        let (instances, setup, done) = match old.replaced(&setup) {
+            Ok(instances) => (instances, setup, Ok(())),
+            Err((engine, error)) => {
+                let before = self.setup.clone();
+                let instances = Instances::on(engine, &before, SNAPSHOT_SLOTS);
+                (
+                    instances.map_err(|(_, error)| lost(error))?,
+                    before,
+                    Err(error),
+                )
+            }
+        };
+        let instances = self.equipped(instances).map_err(lost)?;
+        self.take_instances(instances, setup);
+        done?;
+        let set = self.instances.as_mut().map(|it| it.set_lattices(cells));
+        set.unwrap_or(Ok(()))
     }
 
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
@@ -222,23 +261,21 @@ impl SessionWorker {
 
     /// Drops the old engine with its context and host memory: while any of it is alive, opening the
     /// device would return the lost context. Readers of a picture keep the host memory for some
-    /// milliseconds. Returns the number of the last edit that was applied.
-    fn release_instances(&mut self) -> u64 {
+    /// milliseconds.
+    fn release_instances(&mut self) {
         self.pictures.clear();
         let Some(old) = self.instances.take() else {
             self.snapshots.clear_slots();
-            return 0;
+            return;
         };
         self.snapshots.save_from_slots(&old, self.state.log.bytes());
         self.snapshots.clear_slots();
-        let edit_number = old.edit_number();
         let slots = Arc::downgrade(old.slots());
         drop(old);
         let until = Instant::now() + RELEASE_TIMEOUT;
         while slots.strong_count() > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
-        edit_number
     }
 }
 

@@ -152,6 +152,11 @@ impl SnapshotStore {
         self.whole.as_ref().map(|(position, _)| *position)
     }
 
+    /// That copy's lattices.
+    pub(super) fn whole_lattices(&self) -> Option<Vec<Arc<Lattice>>> {
+        self.whole.as_ref().map(|(_, lattices)| lattices.clone())
+    }
+
     /// Takes that copy's lattices.
     pub(super) fn take_whole(&mut self) -> Option<Vec<Arc<Lattice>>> {
         let (_, lattices) = self.whole.take()?;

@@ -189,7 +189,7 @@ fn a_calibration_whose_first_op_is_refused_has_not_begun() {
         Step::Act(SessionAction::TogglePause),
         Step::Act(SessionAction::TogglePause),
         Step::Act(SessionAction::StepGeneration),
-        Step::SetRule("B36/S23".parse().unwrap()),
+        Step::Act(SessionAction::SetRule("B36/S23".parse().unwrap())),
         Step::Act(SessionAction::TogglePause),
     ];
     Driver::run(small(1), steps);
@@ -200,7 +200,7 @@ fn a_calibration_whose_first_op_is_refused_has_not_begun() {
 fn copies_of_two_instances_wait_until_a_move_has_arrived() {
     let steps = vec![
         Step::Act(SessionAction::TogglePause),
-        Step::SetRule("B36/S23".parse().unwrap()),
+        Step::Act(SessionAction::SetRule("B36/S23".parse().unwrap())),
         Step::Fail(Call::Submit, 2, Fault::Midway),
         Step::Act(SessionAction::TogglePause),
         Step::Copy(0),

@@ -76,6 +76,14 @@ fn action() -> impl Strategy<Value = SessionAction> {
         1 => Just(SessionAction::Faster),
         1 => Just(SessionAction::Slower),
         2 => (0..4usize).prop_map(SessionAction::Select),
+        2 => (1..6u16).prop_map(SessionAction::SetInstances),
+        1 => Just(SessionAction::DoubleInstances),
+        1 => Just(SessionAction::HalveInstances),
+        3 => (1..70u64, 1..9u64)
+            .prop_map(|(width, height)| SessionAction::SetSize(Size::new(width, height).unwrap())),
+        2 => prop::sample::select(vec!["B3/S23", "B36/S23", "B1357/S1357"])
+            .prop_map(|rule| SessionAction::SetRule(rule.parse().unwrap())),
+        1 => (1..7u32).prop_map(SessionAction::SetGenerationsPerRound),
     ]
 }
 
@@ -131,7 +139,6 @@ fn step() -> impl Strategy<Value = Step> {
         10 => edit().prop_map(Step::Edit),
         1 => ((1..4u32, 1..3u32), prop::option::of((0..4usize, change())))
             .prop_map(|((wider, higher), place)| Step::Grow(8 * wider, higher, place)),
-        1 => Just(Step::SetRule("B36/S23".parse().unwrap())),
         4 => (0..4usize).prop_map(Step::Copy),
         2 => Just(Step::Save),
         3 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace, Reopen::LastKnown])
