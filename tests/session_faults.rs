@@ -148,10 +148,7 @@ fn lose_a_run(driver: &Driver) {
     let kernel = kernels::find("bits").unwrap();
     let size = Size::new(45, 37).unwrap();
     let setup = Setup {
-        start: Start::Soup {
-            density: 0.4,
-            seed: 11,
-        },
+        start: Start::soup(0.4, 11),
         ..Setup::new(3, size, kernel, DeviceChoice::CudaOrdinal(0))
     };
     let prepare = |instances: &mut session::instances::Instances, setup: &mut Setup, _: u64| {

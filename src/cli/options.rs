@@ -10,7 +10,7 @@ use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
 use lang::Language;
 use lesson::LESSONS;
-use life::{RuleAndTorus, Size, SizeError};
+use life::{RuleAndTorus, Size, SizeError, Symmetry};
 use model::{
     DeviceChoice, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
     TransferChoice, Wait,
@@ -156,6 +156,9 @@ pub(super) struct Common {
     /// Fraction of cells alive at the start of a soup, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
+    /// Symmetry of the soup: C1 (none), C2, D2 or D4; of square lattices C4, D2x, D4x and D8, too
+    #[arg(long, value_name = "NAME", default_value_t = Symmetry::C1)]
+    pub symmetry: Symmetry,
     /// Seed of the soup: the same seed gives the same start on every machine
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
     pub seed: u64,
@@ -664,6 +667,7 @@ mod tests {
             "--size five",
             "--rule B9/S1",
             "--density 2",
+            "--symmetry D3",
             "--kernel nope",
             "--device gpu",
             "--generations-per-round 0",

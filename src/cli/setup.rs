@@ -146,6 +146,21 @@ impl Common {
         Err(error)
     }
 
+    /// Checks that lattices of this size can have the soup's symmetry.
+    fn check_symmetry(&self, size: Size) -> Result<(), BadArguments> {
+        let instead = self.symmetry.within(size);
+        if instead == self.symmetry {
+            return Ok(());
+        }
+        Err(BadArguments(tr!(
+            "symmetry {symmetry} needs square lattices, not {size}; use --symmetry {instead} or --size {side}",
+            symmetry = self.symmetry,
+            size = size,
+            instead = instead,
+            side = size.width().max(size.height())
+        )))
+    }
+
     /// The kernel asked for where it takes lattices of this size, or else one that does.
     fn kernel_name_for(&self, size: Size) -> &'static str {
         let switches = self.switches.switches();
@@ -182,6 +197,9 @@ impl Common {
         let asked = self.asked_size()?;
         let size = asked.unwrap_or(Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?);
         let kernel = self.kernel_for(size)?;
+        if self.pattern.is_empty() {
+            self.check_symmetry(size)?;
+        }
         if asked.is_some() || self.pattern.is_empty() {
             kernel.validate_size(size)?;
         }
@@ -213,9 +231,11 @@ impl Common {
         let copies = if patterns.is_empty() { 0 } else { 2 };
         ensure_room(size, self.instances.max(patterns.len()), layout, copies)?;
         let start = if patterns.is_empty() {
+            self.check_symmetry(size)?;
             Start::Soup {
                 density: self.density,
                 seed: self.seed,
+                symmetry: self.symmetry,
             }
         } else {
             let centred = |pattern: &Pattern| pattern.centred_in(size).map(Arc::new);

@@ -51,10 +51,7 @@ pub(crate) fn session(activity: Activity, device: DeviceChoice) -> Session {
     };
     let kernel = kernels::find("bits").unwrap();
     let setup = Setup {
-        start: Start::Soup {
-            density: 0.4,
-            seed: 11,
-        },
+        start: Start::soup(0.4, 11),
         switches,
         pace: Pace::PerSecond(400.0),
         ..Setup::new(INSTANCES, Size::new(45, 37).unwrap(), kernel, device)

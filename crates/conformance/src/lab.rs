@@ -80,10 +80,7 @@ fn settings(kernel: &Kernel) -> Vec<Switches> {
 
 fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Setup> {
     Ok(Setup {
-        start: Start::Soup {
-            density: 0.4,
-            seed: 7,
-        },
+        start: Start::soup(0.4, 7),
         ..Setup::new(INSTANCES, Size::new(side, side / 2 + 1)?, kernel, device)
     })
 }

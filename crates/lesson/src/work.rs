@@ -141,10 +141,7 @@ impl SweepSetup {
 
     fn setup(&self, switches: Switches, device: DeviceChoice) -> Setup {
         Setup {
-            start: Start::Soup {
-                density: DENSITY,
-                seed: SEED,
-            },
+            start: Start::soup(DENSITY, SEED),
             switches,
             generations_per_round: self.generations_per_round,
             ..Setup::new(self.instances, self.size, self.kernel, device)

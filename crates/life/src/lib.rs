@@ -41,6 +41,6 @@ pub use save::{PendingFile, SaveError, SaveTarget, check_writable, write_atomica
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};
-pub use symmetry::{Symmetry, symmetric_soup};
+pub use symmetry::Symmetry;
 pub use text::{Located, Shown};
 pub use words::{counted_lattices, grouped, shown, system_reason, time_left};

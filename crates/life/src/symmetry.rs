@@ -1,7 +1,9 @@
 //! Soups with symmetry, which every later generation keeps.
 
-use super::{Lattice, Size, SizeError, soup};
+use super::{Lattice, Size, Soup};
+use lang::tr;
 use std::fmt;
+use std::str::FromStr;
 
 /// The symmetries of a square, with the names used by soup searches: sets of rotations and
 /// reflections under which the square is unchanged.
@@ -38,20 +40,40 @@ impl Symmetry {
         Symmetry::D8,
     ];
 
-    /// Whether a square lattice has this symmetry about its centre; false for other lattices.
-    pub fn holds(self, lattice: &Lattice) -> bool {
-        let (width, height) = (lattice.size().width(), lattice.size().height());
-        let alike = |x, y| {
-            let mut places = self.places(x, y, width - 1);
-            places.all(|(u, v)| lattice.get(u, v) == lattice.get(x, y))
-        };
-        width == height && (0..height).all(|y| (0..width).all(|x| alike(x, y)))
+    /// Whether only a square can have it: it swaps columns and rows.
+    pub fn needs_square(self) -> bool {
+        match self {
+            Symmetry::C1 | Symmetry::C2 | Symmetry::D2 | Symmetry::D4 => false,
+            Symmetry::C4 | Symmetry::D2X | Symmetry::D4X | Symmetry::D8 => true,
+        }
     }
 
-    /// The cells equivalent to column `x`, row `y` of a square with last column and row `last`,
-    /// including the cell itself.
-    fn places(self, x: u32, y: u32, last: u32) -> impl Iterator<Item = (u32, u32)> {
-        let (left, up) = (last - x, last - y);
+    /// What of it a lattice of this size can have.
+    pub fn within(self, size: Size) -> Symmetry {
+        match self {
+            _ if size.width() == size.height() => self,
+            Symmetry::C4 | Symmetry::D4X => Symmetry::C2,
+            Symmetry::D2X => Symmetry::C1,
+            Symmetry::D8 => Symmetry::D4,
+            Symmetry::C1 | Symmetry::C2 | Symmetry::D2 | Symmetry::D4 => self,
+        }
+    }
+
+    /// Whether a lattice has this symmetry about its centre.
+    pub fn holds(self, lattice: &Lattice) -> bool {
+        let size = lattice.size();
+        let alike = |x, y| {
+            let mut places = self.places(x, y, size);
+            places.all(|(u, v)| lattice.get(u, v) == lattice.get(x, y))
+        };
+        let mut rows = 0..size.height();
+        self.within(size) == self && rows.all(|y| (0..size.width()).all(|x| alike(x, y)))
+    }
+
+    /// The cells equivalent to column `x`, row `y` of a lattice that can have this symmetry, including
+    /// the cell itself.
+    fn places(self, x: u32, y: u32, size: Size) -> impl Iterator<Item = (u32, u32)> {
+        let (left, up) = (size.width() - 1 - x, size.height() - 1 - y);
         // All eight: rotations, then reflections: vertical, horizontal, both diagonals.
         let all = [
             (x, y),
@@ -92,34 +114,57 @@ impl fmt::Display for Symmetry {
     }
 }
 
-/// A square soup with this symmetry. The first cell (row by row) of each set of equivalent cells is
-/// that of [`soup`] with the same `density`, `seed` and `instance`; the others are copies of it.
-///
-/// # Errors
-/// If there is no lattice of this side.
-pub fn symmetric_soup(
-    symmetry: Symmetry,
-    side: u32,
-    density: f64,
-    seed: u64,
-    instance: u64,
-) -> Result<Lattice, SizeError> {
-    let size = Size::new(side.into(), side.into())?;
-    let soup = soup(size, density, seed, instance);
-    let mut symmetric = Lattice::new(size);
-    for (y, x) in (0..side).flat_map(|y| (0..side).map(move |x| (y, x))) {
-        let first = symmetry.places(x, y, side - 1).min_by_key(|&(x, y)| (y, x));
-        if first.is_some_and(|(x, y)| soup.get(x, y)) {
-            symmetric.set(x, y, true);
-        }
+impl FromStr for Symmetry {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Symmetry, String> {
+        let mut all = Symmetry::ALL.into_iter();
+        let found = all.find(|symmetry| symmetry.to_string().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| tr!("take C1 (none), C2, C4, D2, D2x, D4, D4x or D8").into())
     }
-    Ok(symmetric)
+}
+
+impl Soup {
+    /// The lattice with this symmetry, or with what of it a lattice of this size can have. The first
+    /// cell (row by row) of each set of equivalent cells is that of [`Soup::lattice`]; the others are
+    /// copies of it.
+    pub fn symmetric(self, size: Size, symmetry: Symmetry) -> Lattice {
+        let soup = self.lattice(size);
+        let symmetry = symmetry.within(size);
+        if symmetry == Symmetry::C1 {
+            return soup;
+        }
+        let mut symmetric = Lattice::new(size);
+        for y in 0..size.height() {
+            for x in (0..size.width()).filter(|&x| soup.get(x, y)) {
+                let is_first = |(u, v)| (y, x) <= (v, u);
+                if symmetry.places(x, y, size).all(is_first) {
+                    let places = symmetry.places(x, y, size);
+                    places.for_each(|(u, v)| symmetric.set(u, v, true));
+                }
+            }
+        }
+        symmetric
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Rule, reference};
+    use crate::{Rule, reference, soup};
+
+    fn symmetric(symmetry: Symmetry, size: Size, density: f64, seed: u64) -> Lattice {
+        let soup = Soup {
+            density,
+            seed,
+            instance: 2,
+        };
+        soup.symmetric(size, symmetry)
+    }
+
+    fn size(width: u64, height: u64) -> Size {
+        Size::new(width, height).unwrap()
+    }
 
     /// The symmetries that each one implies.
     fn implied(symmetry: Symmetry) -> Vec<Symmetry> {
@@ -138,13 +183,15 @@ mod tests {
 
     #[test]
     fn a_soup_has_its_symmetry_and_no_other_and_keeps_it() {
-        for side in [16, 33] {
+        for size in [size(16, 16), size(33, 33), size(40, 17), size(7, 64)] {
             for symmetry in Symmetry::ALL {
-                let start = symmetric_soup(symmetry, side, 0.5, 1, 0).unwrap();
+                let start = symmetric(symmetry, size, 0.5, 1);
                 let later = reference::run(&start, Rule::LIFE, 20);
+                let symmetry = symmetry.within(size);
                 for other in Symmetry::ALL {
-                    let expected = implied(symmetry).contains(&other);
-                    assert_eq!(other.holds(&start), expected, "{symmetry} {other} {side}");
+                    let expected =
+                        implied(symmetry).contains(&other) && other.within(size) == other;
+                    assert_eq!(other.holds(&start), expected, "{symmetry} {other} {size}");
                     assert!(other.holds(&later) || !expected, "{symmetry} {other} later");
                 }
             }
@@ -153,17 +200,25 @@ mod tests {
 
     #[test]
     fn without_symmetry_it_is_the_soup_and_the_density_stays() {
-        let size = Size::new(200, 200).unwrap();
-        let plain = symmetric_soup(Symmetry::C1, 200, 0.3, 5, 2).unwrap();
+        let size = size(200, 200);
+        let plain = symmetric(Symmetry::C1, size, 0.3, 5);
         assert_eq!(plain, soup(size, 0.3, 5, 2));
         for symmetry in Symmetry::ALL {
-            let population = symmetric_soup(symmetry, 200, 0.3, 5, 2)
-                .unwrap()
-                .population();
+            let population = symmetric(symmetry, size, 0.3, 5).population();
             // At most eight cells are equal: the deviation is sqrt(8 n p (1 - p)).
             let off = (population as f64 - 12_000.0) / 260.0;
             assert!(off.abs() < 4.0, "{symmetry}: {population}");
         }
-        assert!(symmetric_soup(Symmetry::D8, 0, 0.3, 1, 0).is_err());
+    }
+
+    #[test]
+    fn symmetries_are_read_as_they_are_written() {
+        for symmetry in Symmetry::ALL {
+            assert_eq!(symmetry.to_string().parse(), Ok(symmetry));
+            assert_eq!(symmetry.to_string().to_lowercase().parse(), Ok(symmetry));
+            let wide = symmetry.within(size(3, 2));
+            assert_eq!(wide == symmetry, !symmetry.needs_square());
+        }
+        assert!("D3".parse::<Symmetry>().is_err());
     }
 }

@@ -32,7 +32,7 @@ pub use picture_plan::PicturePlan;
 pub use pictures::{Picture, PictureSource, Pictures};
 pub use population::Series;
 pub use settled::Settled;
-pub use setup::{DeviceChoice, Pace, Setup, Start};
+pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Start};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
 pub use status::{AbComparison, Effect, NOTICE_TIME, Recomputing, Status, TimeStatus};
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};

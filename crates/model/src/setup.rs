@@ -8,7 +8,7 @@ use crate::KernelChoice;
 use crate::{Switches, TimeSettings};
 use engine::Kernel;
 use lang::tr;
-use life::{Lattice, Rule, Size};
+use life::{Lattice, Rule, Size, Symmetry};
 
 /// Everything that a session is made from.
 #[derive(Clone, Debug)]
@@ -39,6 +39,9 @@ pub struct Setup {
     pub time: TimeSettings,
 }
 
+/// The chance of a cell to be alive in a soup, where nobody says another.
+pub const DEFAULT_DENSITY: f64 = 0.3;
+
 impl Setup {
     /// Maximum number of instances.
     pub const MAX_INSTANCES: usize = 4096;
@@ -55,10 +58,7 @@ impl Setup {
             instances,
             size,
             rule: Rule::LIFE,
-            start: Start::Soup {
-                density: 0.3,
-                seed: 1,
-            },
+            start: Start::soup(DEFAULT_DENSITY, 1),
             kernel,
             kernel_choice: KernelChoice::Explicit,
             device,
@@ -80,6 +80,9 @@ pub enum Start {
         density: f64,
         /// The seed.
         seed: u64,
+        /// Of each instance; where only a square can have it, what of it a lattice of another shape can
+        /// have.
+        symmetry: Symmetry,
     },
     /// Instance i starts as lattice `i mod count`.
     Lattices {
@@ -99,17 +102,30 @@ impl Start {
         }
     }
 
-    /// Another soup of the same kind; after lattices, a first one.
-    pub fn with_next_seed(&self) -> Start {
-        match self {
-            Start::Soup { density, seed } => Start::Soup {
-                density: *density,
-                seed: seed.wrapping_add(1),
-            },
-            Start::Lattices { .. } => Start::Soup {
-                density: 0.3,
-                seed: 1,
-            },
+    /// A soup without symmetry.
+    pub fn soup(density: f64, seed: u64) -> Start {
+        Start::Soup {
+            density,
+            seed,
+            symmetry: Symmetry::C1,
+        }
+    }
+
+    /// The next soup, of the next seed: of this density and symmetry, where they are given, else of the
+    /// present ones. After lattices it is the first one.
+    pub fn next_soup(&self, density: Option<f64>, symmetry: Option<Symmetry>) -> Start {
+        let (now, kind, seed) = match *self {
+            Start::Soup {
+                density,
+                seed,
+                symmetry,
+            } => (density, symmetry, seed.wrapping_add(1)),
+            Start::Lattices { .. } => (DEFAULT_DENSITY, Symmetry::C1, 1),
+        };
+        Start::Soup {
+            density: density.unwrap_or(now),
+            seed,
+            symmetry: symmetry.unwrap_or(kind),
         }
     }
 }

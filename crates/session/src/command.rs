@@ -134,6 +134,8 @@ impl Command {
                 | SessionAction::HalveInstances
                 | SessionAction::SetSize(_)
                 | SessionAction::SetRule(_)
+                | SessionAction::SetDensity(_)
+                | SessionAction::SetSymmetry(_)
                 | SessionAction::UseKernel(_)
                 | SessionAction::NextKernel
                 | SessionAction::PreviousKernel

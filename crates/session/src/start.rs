@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use life::{Lattice, MemoryError, Size, Soup};
+use life::{Lattice, MemoryError, Size, Soup, Symmetry};
 use model::Start;
 
 /// The cells that an instance is set to. A soup is made where they are needed: by the engine, on its
@@ -42,11 +42,21 @@ pub(crate) fn start_cells(
     instance: usize,
 ) -> Result<NewCells, MemoryError> {
     match *start {
-        Start::Soup { density, seed } => Ok(NewCells::Soup(Soup {
+        Start::Soup {
             density,
             seed,
-            instance: instance as u64,
-        })),
+            symmetry,
+        } => {
+            let soup = Soup {
+                density,
+                seed,
+                instance: instance as u64,
+            };
+            Ok(match symmetry.within(size) {
+                Symmetry::C1 => NewCells::Soup(soup),
+                symmetry => NewCells::Lattice(Arc::new(soup.symmetric(size, symmetry))),
+            })
+        }
         Start::Lattices { ref lattices, .. } => {
             let lattice = &lattices[instance % lattices.len()];
             if lattice.size() == size {

@@ -16,7 +16,7 @@ use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
 use lang::{Message, message};
-use life::{Rule, Size, counted_lattices, grouped};
+use life::{Rule, Size, Symmetry, counted_lattices, grouped};
 use model::{Change, Pace, SessionAction, Setup};
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
@@ -436,9 +436,21 @@ impl State {
                 let start = self.parameters().start;
                 self.change(Author::Person, Content::Start(start))
             }
-            SessionAction::NewSeed => {
-                let start = self.parameters().start.with_next_seed();
-                self.change(Author::Person, Content::Start(start))
+            SessionAction::NewSeed => self.next_soup(None, None),
+            SessionAction::SetDensity(thousandths) => {
+                let density = f64::from(thousandths.min(1000)) / 1e3;
+                self.next_soup(Some(density), None)
+            }
+            SessionAction::SetSymmetry(symmetry) => {
+                let size = self.parameters().size;
+                if symmetry.within(size) != symmetry {
+                    return Some(Notice::Refused(message!(
+                        "Symmetry {symmetry} needs square lattices; these are {size}",
+                        symmetry = symmetry,
+                        size = size
+                    )));
+                }
+                self.next_soup(None, Some(symmetry))
             }
             SessionAction::Undo => self.undo(snapshots),
             SessionAction::Redo => self.redo(snapshots),
@@ -465,6 +477,11 @@ impl State {
             | SessionAction::Select(_)
             | SessionAction::SaveSession => None,
         }
+    }
+
+    fn next_soup(&mut self, density: Option<f64>, symmetry: Option<Symmetry>) -> Option<Notice> {
+        let start = self.parameters().start.next_soup(density, symmetry);
+        self.change(Author::Person, Content::Start(start))
     }
 
     fn set_instances(&mut self, count: usize) -> Option<Notice> {

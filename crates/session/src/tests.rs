@@ -22,10 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(240);
 fn setup(instances: usize, size: Size) -> Setup {
     let kernel = kernels::find("bits").unwrap();
     Setup {
-        start: Start::Soup {
-            density: 0.4,
-            seed: 3,
-        },
+        start: Start::soup(0.4, 3),
         pace: Pace::PerSecond(500.0),
         ..Setup::new(instances, size, kernel, DeviceChoice::Cpu)
     }

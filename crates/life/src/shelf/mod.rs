@@ -13,7 +13,7 @@ use behaviour::{STILL, fires, oscillates, puffs, settles, travels};
 
 use super::formats::{Format, Notes, Sheet};
 use super::words::{nearest, plain};
-use super::{Pattern, Rule, Symmetry, symmetric_soup};
+use super::{Pattern, Rule, Size, Soup, Symmetry};
 
 /// A bundled pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +73,13 @@ impl Shelved {
 /// A soup as RLE text with notes.
 fn soup_text(symmetry: Symmetry, seed: u64) -> Vec<u8> {
     let (side, density) = SOUP;
-    let lattice = &symmetric_soup(symmetry, side, density, seed, 0).expect("32 is a side");
+    let size = Size::new(side.into(), side.into()).expect("32 is a side");
+    let soup = Soup {
+        density,
+        seed,
+        instance: 0,
+    };
+    let lattice = &soup.symmetric(size, symmetry);
     let notes = &Notes {
         name: Some(format!("Soup of symmetry {symmetry}")),
         author: None,

@@ -226,6 +226,8 @@ impl SessionAction {
             | SessionAction::HalveInstances
             | SessionAction::SetSize(_)
             | SessionAction::SetRule(_)
+            | SessionAction::SetDensity(_)
+            | SessionAction::SetSymmetry(_)
             | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::UseKernel(_)
             | SessionAction::NextKernel
@@ -302,6 +304,8 @@ impl SessionAction {
             | SessionAction::HalveInstances
             | SessionAction::SetSize(_)
             | SessionAction::SetRule(_)
+            | SessionAction::SetDensity(_)
+            | SessionAction::SetSymmetry(_)
             | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel
@@ -342,6 +346,8 @@ impl SessionAction {
             | SessionAction::HalveInstances
             | SessionAction::SetSize(_)
             | SessionAction::SetRule(_)
+            | SessionAction::SetDensity(_)
+            | SessionAction::SetSymmetry(_)
             | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel

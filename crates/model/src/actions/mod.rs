@@ -13,7 +13,7 @@ mod table;
 mod topics;
 
 use crate::Switch;
-use life::{Rule, Size};
+use life::{Rule, Size, Symmetry};
 
 pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
@@ -89,6 +89,10 @@ pub enum SessionAction {
     SetSize(Size),
     /// This rule.
     SetRule(Rule),
+    /// Every instance with the next soup, of this density in thousandths.
+    SetDensity(u16),
+    /// Every instance with the next soup, of this symmetry.
+    SetSymmetry(Symmetry),
     /// This many generations per round.
     SetGenerationsPerRound(u32),
     /// The kernel at this place in the engine's table.

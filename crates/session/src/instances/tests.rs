@@ -16,10 +16,7 @@ const DENSITY: f64 = 0.4;
 fn setup(instances: usize) -> Setup {
     let kernel = kernels::find("bits").unwrap();
     Setup {
-        start: Start::Soup {
-            density: DENSITY,
-            seed: SEED,
-        },
+        start: Start::soup(DENSITY, SEED),
         ..Setup::new(
             instances,
             Size::new(64, 20).unwrap(),

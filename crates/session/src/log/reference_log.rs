@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Author, CellChange, Content, Position, SessionParameters};
-use life::{Lattice, Rule, Size, SplitMix64, reference, soup};
+use life::{Lattice, Rule, Size, Soup, SplitMix64, reference, soup};
 use model::Start;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 
@@ -99,7 +99,18 @@ fn original(parameters: &SessionParameters, instance: usize) -> usize {
 fn started(parameters: &SessionParameters, instance: usize) -> Arc<Lattice> {
     let (size, instance) = (parameters.size, original(parameters, instance));
     Arc::new(match &parameters.start {
-        Start::Soup { density, seed } => soup(size, *density, *seed, instance as u64),
+        Start::Soup {
+            density,
+            seed,
+            symmetry,
+        } => {
+            let soup = Soup {
+                density: *density,
+                seed: *seed,
+                instance: instance as u64,
+            };
+            soup.symmetric(size, *symmetry)
+        }
         Start::Lattices { lattices, .. } => {
             let lattice = &lattices[instance % lattices.len()];
             lattice.resized(size).unwrap()

@@ -7,7 +7,7 @@ use super::cells::{Cells, DrawnCells};
 use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
 use lang::tr;
-use life::{Lattice, Rule, Size};
+use life::{Lattice, Rule, Size, Symmetry};
 use model::{Area, Change, Setup, Start, Switches};
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -61,7 +61,13 @@ struct BaseFile {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum StartFile {
-    Soup { density: f64, seed: u64 },
+    Soup {
+        density: f64,
+        seed: u64,
+        /// In no file that has none.
+        #[serde(default = "no_symmetry", skip_serializing_if = "is_none")]
+        symmetry: Text<Symmetry>,
+    },
     Lattices(Vec<Cells>),
 }
 
@@ -355,12 +361,25 @@ impl TimelineFile {
     }
 }
 
+fn no_symmetry() -> Text<Symmetry> {
+    Text(Symmetry::C1)
+}
+
+fn is_none(symmetry: &Text<Symmetry>) -> bool {
+    symmetry.0 == Symmetry::C1
+}
+
 impl StartFile {
     fn of(start: &Start, rule: Rule) -> StartFile {
         match start {
-            Start::Soup { density, seed } => StartFile::Soup {
+            Start::Soup {
+                density,
+                seed,
+                symmetry,
+            } => StartFile::Soup {
                 density: probability(*density),
                 seed: *seed,
+                symmetry: Text(*symmetry),
             },
             Start::Lattices {
                 lattices,
@@ -375,9 +394,17 @@ impl StartFile {
     /// The start, whose lattices may have another size than those of the session.
     fn start(self, rule: Rule) -> Result<Start, String> {
         let all = match self {
-            StartFile::Soup { density, seed } => {
+            StartFile::Soup {
+                density,
+                seed,
+                symmetry: Text(symmetry),
+            } => {
                 check_density(density)?;
-                return Ok(Start::Soup { density, seed });
+                return Ok(Start::Soup {
+                    density,
+                    seed,
+                    symmetry,
+                });
             }
             StartFile::Lattices(all) => all,
         };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::log::{Author, CellChange, Content, Record, SessionParameters};
-use life::{Rule, Size, SplitMix64, soup};
+use life::{Rule, Size, SplitMix64, Symmetry, soup};
 use model::{Area, Change, Setup, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -65,7 +65,12 @@ impl Random {
     fn start(&mut self, most: Size) -> Start {
         let (density, seed) = (self.density(), self.below(u64::MAX));
         if self.chance() {
-            return Start::Soup { density, seed };
+            let symmetry = Symmetry::ALL[self.below(8) as usize];
+            return Start::Soup {
+                density,
+                seed,
+                symmetry,
+            };
         }
         let (count, of) = (1 + self.below(3) as usize, self.size(most));
         Start::Lattices {
@@ -288,10 +293,7 @@ fn sample() -> SavedSession {
         size: of,
         instances: 4,
         rule: Rule::LIFE,
-        start: Start::Soup {
-            density: 0.3,
-            seed: 7,
-        },
+        start: Start::soup(0.3, 7),
         counterparts,
         drawn: [1, 3].into(),
     };
@@ -611,10 +613,7 @@ fn edits_are_written_as_the_file_has_them() {
         size: of,
         instances: 1,
         rule: Rule::LIFE,
-        start: Start::Soup {
-            density: f64::NAN,
-            seed: 3,
-        },
+        start: Start::soup(f64::NAN, 3),
         counterparts: None,
         drawn: BTreeSet::new(),
     };

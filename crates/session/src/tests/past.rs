@@ -98,7 +98,7 @@ fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
         session.act(action);
     }
     let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
-    let Start::Soup { density, seed } = saved.setup.start else {
+    let Start::Soup { density, seed, .. } = saved.setup.start else {
         panic!("{:?}", saved.setup.start);
     };
     assert_eq!(seed, 5, "two after the first");

@@ -141,7 +141,7 @@ fn it_stops_for_the_selected_panel_alone() {
 fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
     let mut setup = of_patterns(&["", ""], "planar");
     let density = 0.15;
-    setup.start = Start::Soup { density, seed: 1 };
+    setup.start = Start::soup(density, 1);
     setup.time.stop_when_still = StopWhenStill::Never;
     setup.time.reseed = true;
     setup.pace = Pace::PerSecond(500.0);

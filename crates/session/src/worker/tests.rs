@@ -24,10 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(240);
 fn setup(rounds: Option<u64>) -> Setup {
     let kernel = kernels::find("bits").unwrap();
     Setup {
-        start: Start::Soup {
-            density: 0.4,
-            seed: 3,
-        },
+        start: Start::soup(0.4, 3),
         rounds,
         ..Setup::new(2, Size::new(96, 64).unwrap(), kernel, DeviceChoice::Cpu)
     }
@@ -37,10 +34,7 @@ fn setup(rounds: Option<u64>) -> Setup {
 fn dying() -> Setup {
     let mut setup = setup(None);
     setup.time.reseed = true;
-    setup.start = Start::Soup {
-        density: 0.01,
-        seed: 3,
-    };
+    setup.start = Start::soup(0.01, 3);
     setup
 }
 
@@ -838,10 +832,7 @@ fn a_comparison_saved_in_the_middle_of_a_round_in_parts_has_bs_cells_of_that_gen
         kernel: engine::kernels::find("bits").unwrap(),
         generations_per_round: 4,
         pace: Pace::Unthrottled,
-        start: Start::Soup {
-            density: 0.4,
-            seed: 3,
-        },
+        start: Start::soup(0.4, 3),
         time: TimeSettings {
             history_bytes: 0,
             reseed: false,

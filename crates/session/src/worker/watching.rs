@@ -247,7 +247,7 @@ impl SessionWorker {
         // Records ahead say what happens.
         let may = may && self.state.commands.is_empty() && !self.state.has_records_ahead();
         // Opened patterns are never refilled.
-        let Start::Soup { density, seed } = self.setup.start else {
+        let Start::Soup { density, seed, .. } = self.setup.start else {
             return;
         };
         if !may || self.failed.is_some() {

@@ -176,10 +176,7 @@ impl Case {
         };
         Ok(Setup {
             rule,
-            start: Start::Soup {
-                density: DENSITY,
-                seed: SEED,
-            },
+            start: Start::soup(DENSITY, SEED),
             switches: Switches {
                 streams,
                 graphs: self.kernel.iteration != Iteration::InKernel,

@@ -26,10 +26,7 @@ fn session(instances: usize, budget: u64) -> Device {
         size: size(SIZE.0, SIZE.1),
         instances,
         rule: Rule::LIFE,
-        start: Start::Soup {
-            density: 0.5,
-            seed: 3,
-        },
+        start: Start::soup(0.5, 3),
         counterparts: None,
         drawn: BTreeSet::new(),
     };
@@ -54,7 +51,7 @@ fn reseed(instance: usize, seed: u64) -> Content {
 }
 
 fn new_seed(seed: u64) -> Content {
-    Content::Start(Start::Soup { density: 0.5, seed })
+    Content::Start(Start::soup(0.5, seed))
 }
 
 impl Device {

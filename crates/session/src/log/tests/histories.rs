@@ -80,10 +80,7 @@ fn parameters(random: &mut SplitMix64) -> SessionParameters {
     let instances = 1 + random.below(4) as usize;
     let start = match random.below(3) {
         0 => lattices(size, [random.draw(), random.draw(), random.draw()]),
-        _ => Start::Soup {
-            density: 0.4,
-            seed: random.draw(),
-        },
+        _ => Start::soup(0.4, random.draw()),
     };
     let counterparts = (random.below(4) == 0 && instances > 1).then_some(instances / 2);
     SessionParameters {
@@ -192,10 +189,7 @@ fn content(parameters: &SessionParameters, kind: Kind, [a, b, c, d]: [u64; 4]) -
         },
         Kind::ResetPanel | Kind::Reseed => fill(0.0),
         Kind::Start => {
-            return Content::Start(Start::Soup {
-                density: 0.4,
-                seed: a,
-            });
+            return Content::Start(Start::soup(0.4, a));
         }
         Kind::StartLattices => return Content::Start(lattices(parameters.size, [a, b, c])),
         Kind::Rule => return Content::Rule(rule(a)),

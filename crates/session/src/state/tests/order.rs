@@ -37,7 +37,7 @@ fn stepping(generations: u32) -> State {
 }
 
 fn soup(seed: u64) -> Start {
-    Start::Soup { density: 0.3, seed }
+    Start::soup(0.3, seed)
 }
 
 /// An engine at rest, with no copy of anything.

@@ -84,6 +84,8 @@ fn action() -> impl Strategy<Value = SessionAction> {
         2 => prop::sample::select(vec!["B3/S23", "B36/S23", "B1357/S1357"])
             .prop_map(|rule| SessionAction::SetRule(rule.parse().unwrap())),
         1 => (1..7u32).prop_map(SessionAction::SetGenerationsPerRound),
+        1 => (0..1001u16).prop_map(SessionAction::SetDensity),
+        1 => prop::sample::select(&life::Symmetry::ALL[..]).prop_map(SessionAction::SetSymmetry),
     ]
 }
 
@@ -204,7 +206,7 @@ prop_compose! {
             generations_per_round,
             rounds,
             pace,
-            start: Start::Soup { density, seed: 3 },
+            start: Start::soup(density, 3),
             time: TimeSettings {
                 history_bytes,
                 reseed,
