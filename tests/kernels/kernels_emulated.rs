@@ -1,10 +1,12 @@
 //! Every kernel, as it stands in its `.cu` file, against the definition: compiled by `g++` and run
 //! thread by thread by the emulator in `tests/emulator`. No GPU is needed.
 
+use std::ffi::c_void;
+
 use crate::emulator::{Emulator, Guarded, Numbers, parameters};
 use engine::kernels::cooperative::Division;
-use engine::kernels::{self, Batch, Iteration, KERNELS, Launch};
-use engine::{Kernel, Layout, Measure, ReduceRegion, WordEdit};
+use engine::kernels::{self, Batch, Iteration, KERNELS, Launch, Parameter};
+use engine::{Kernel, Layout, Measure, ReduceRegion, SupportKernel, WordEdit};
 use life::{Lattice, Rule, Size, Soup, reference};
 
 fn step(before: &Lattice, rule: Rule) -> Lattice {
@@ -125,7 +127,7 @@ fn stepped_on<T: Buffer>(
         Some(symbol) if by_network => symbol,
         _ => entry.symbol,
     };
-    let mut mail = kernel.cooperative.then(|| {
+    let mut mail = kernel.parameters.contains(&Parameter::Mail).then(|| {
         let division = Division::of(size, on_device, sm_count);
         Guarded::new(
             &vec![0; division.mail_words * lattices as usize],
@@ -146,27 +148,22 @@ fn stepped_on<T: Buffer>(
         };
         left -= count;
         let [mut from, mut to] = buffers.each_mut().map(|b| b.pointer());
-        match (kernel.in_place, kernel.iteration) {
-            (false, Iteration::Launches) => {
-                let given = parameters!(from, to, width, height, table);
-                emulator.launch(symbol, shape, given);
-            }
-            (false, _) => {
-                let given = parameters!(from, to, width, height, table, count);
-                emulator.launch(symbol, shape, given);
-            }
-            (true, _) => match &mut mail {
-                Some(mail) => {
-                    let mut mail = mail.pointer();
-                    let given = parameters!(from, mail, width, height, table, count);
-                    emulator.launch(symbol, shape, given);
-                }
-                None => {
-                    let given = parameters!(from, width, height, table, count);
-                    emulator.launch(symbol, shape, given);
-                }
-            },
-        }
+        let mut mail_at = mail.as_mut().map_or(std::ptr::null_mut(), Guarded::pointer);
+        let mut given: Vec<_> = kernel
+            .parameters
+            .iter()
+            .map(|parameter| match parameter {
+                Parameter::From | Parameter::Cells => (&raw mut from).cast::<c_void>(),
+                Parameter::To => (&raw mut to).cast(),
+                Parameter::Mail => (&raw mut mail_at).cast(),
+                Parameter::Width => (&raw mut width).cast(),
+                Parameter::Height => (&raw mut height).cast(),
+                Parameter::RuleTable => (&raw mut table).cast(),
+                Parameter::Generations => (&raw mut count).cast(),
+                other => panic!("{symbol} takes {other:?}"),
+            })
+            .collect();
+        emulator.launch(symbol, shape, &mut given);
         if kernel.iteration != Iteration::InKernel {
             buffers.swap(0, 1);
         }
@@ -534,6 +531,10 @@ fn rows_beyond_a_grids_y_go_on_in_z() {
     }
 }
 
+fn symbol(kernel: SupportKernel) -> &'static str {
+    kernel.row().symbol
+}
+
 #[test]
 fn layouts_convert_both_ways() {
     let emulator = Emulator::load();
@@ -546,10 +547,18 @@ fn layouts_convert_both_ways() {
         let mut cells = Guarded::new(&vec![-9; size.cells() as usize], -7);
         let (mut words_at, mut cells_at) = (words.pointer(), cells.pointer());
         let shape = Launch::convert(size, 1, Layout::I32);
-        emulator.launch("unpack_i32", shape, parameters!(words_at, cells_at, w, h));
+        emulator.launch(
+            symbol(SupportKernel::UnpackI32),
+            shape,
+            parameters!(words_at, cells_at, w, h),
+        );
         assert_eq!(cells.inner(), ints(&lattice), "unpack {size}");
         words.0[64..64 + size.words()].fill(0x5555_5555);
-        emulator.launch("pack_i32", shape, parameters!(cells_at, words_at, w, h));
+        emulator.launch(
+            symbol(SupportKernel::PackI32),
+            shape,
+            parameters!(cells_at, words_at, w, h),
+        );
         assert_eq!(words.inner(), lattice.words(), "pack {size}");
     }
 }
@@ -571,11 +580,11 @@ fn planes_convert_both_ways() {
             let (mut words_at, mut planes_at) = (words.pointer(), planes.pointer());
             let shape = Launch::convert(size, 1, Layout::Planar);
             let given = parameters!(words_at, planes_at, w, h);
-            emulator.launch("unpack_planar", shape, given);
+            emulator.launch(symbol(SupportKernel::UnpackPlanar), shape, given);
             assert_eq!(planes.inner(), planar(&lattice), "unpack {size}");
             words.0[64..64 + size.words()].fill(0x5555_5555);
             let given = parameters!(planes_at, words_at, w, h);
-            emulator.launch("pack_planar", shape, given);
+            emulator.launch(symbol(SupportKernel::PackPlanar), shape, given);
             assert_eq!(words.inner(), lattice.words(), "pack {size}");
         }
     }
@@ -599,7 +608,7 @@ fn a_soup_is_the_hosts() {
             let (mut words_at, mut w, mut h) = (words.pointer(), width as u32, height as u32);
             let (mut chance, mut key) = (soup.chance(), soup.key());
             let given = parameters!(words_at, w, h, chance, key);
-            emulator.launch("make_soup", Launch::soup(size), given);
+            emulator.launch(symbol(SupportKernel::Soup), Launch::soup(size), given);
             assert!(
                 words.inner() == soup.lattice(size).words(),
                 "{size} {soup:?}"
@@ -646,18 +655,18 @@ fn edits_set_their_cells_in_every_layout() {
                 let (mut cells, mut width, mut layout) = (cells, size.width() as i32, layout);
                 let shape = Launch::edit(edits.len() as u32);
                 let given = parameters!(at, count, cells, width, layout);
-                emulator.launch("edit_cells", shape, given);
+                emulator.launch(symbol(SupportKernel::Edit), shape, given);
                 list.inner();
             };
             let mut bits = Guarded::new(before.words(), 0xdead_beef);
-            edit(bits.pointer(), 0);
+            edit(bits.pointer(), Layout::Bits.index());
             assert_eq!(bits.inner(), after.words(), "bits of {size}");
             let mut cells = Guarded::new(&ints(&before), -7);
-            edit(cells.pointer().cast(), 1);
+            edit(cells.pointer().cast(), Layout::I32.index());
             assert_eq!(cells.inner(), ints(&after), "i32 of {size}");
             if size.width().is_multiple_of(32) {
                 let mut planes = Guarded::new(&planar(&before), 0xdead_beef);
-                edit(planes.pointer(), 2);
+                edit(planes.pointer(), Layout::Planar.index());
                 assert_eq!(planes.inner(), planar(&after), "planes of {size}");
             }
         }
@@ -706,7 +715,7 @@ fn measures_are_against_the_one_before() {
                 measures_at,
                 count
             );
-            emulator.launch("measure_bits", shape, given);
+            emulator.launch(symbol(SupportKernel::Measure), shape, given);
             let found = measures.inner().chunks(4).map(|found| Measure {
                 population: found[0],
                 births: found[1],
@@ -780,7 +789,11 @@ fn a_view_has_the_density_of_its_cells() {
                     } = view;
                     let given =
                         parameters!(words_at, pixels_at, w, h, x0, y0, step, vw, vh, stride);
-                    emulator.launch("reduce_bits", Launch::reduce(view, 2), given);
+                    emulator.launch(
+                        symbol(SupportKernel::Reduce),
+                        Launch::reduce(view, 2),
+                        given,
+                    );
                     let (first, second) = pixels.inner().split_at(stride as usize);
                     for (is, of) in [(&first[..bytes], &before), (second, &lattice)] {
                         assert_eq!(is, view.by_definition(of), "{view:?} {width}x{height}");

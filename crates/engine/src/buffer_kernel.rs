@@ -9,13 +9,13 @@ pub struct BufferKernel {
     pub name: &'static str,
     /// Symbol of the function in that file.
     pub symbol: &'static str,
-    /// Parameters, in order.
-    pub parameters: &'static [Parameter],
+    /// What it takes, in order.
+    pub parameters: &'static [ArgumentType],
 }
 
-/// The type of a kernel's parameter.
+/// The type of an [`Argument`](crate::Argument).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Parameter {
+pub enum ArgumentType {
     /// An address in a device buffer.
     Buffer,
     /// A number.
@@ -26,6 +26,16 @@ pub enum Parameter {
     U64,
     /// A number.
     F32,
+}
+
+impl ArgumentType {
+    /// Its size in bytes, as a kernel's parameter.
+    pub const fn bytes(self) -> usize {
+        match self {
+            ArgumentType::Buffer | ArgumentType::U64 => 8,
+            ArgumentType::I32 | ArgumentType::U32 | ArgumentType::F32 => 4,
+        }
+    }
 }
 
 impl PartialEq for BufferKernel {

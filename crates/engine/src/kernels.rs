@@ -1,18 +1,22 @@
 //! The table of ladder kernels: one row holds everything the host needs to know about a kernel.
 //!
-//! This table is for kernels that step lattices. Those of lessons and those that measure a device take
-//! buffers; they have tables of their own: see [`buffer_kernel`](crate::buffer_kernel).
+//! This table is for kernels that step lattices; [`SupportKernel`](crate::SupportKernel) lists those
+//! that serve them. Kernels of lessons and those that measure a device take buffers; they have tables
+//! of their own: see [`buffer_kernel`](crate::buffer_kernel).
 
 pub mod cooperative;
 mod launch;
+mod parameter;
 
 use crate::cuda::ptx;
 use crate::{DeviceInfo, EngineError};
 use lang::tr;
 use life::{Rule, Size, grouped};
 
+use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
 use launch::CELLS_PER_LANE;
 pub use launch::{Batch, Launch};
+pub use parameter::Parameter;
 
 /// A memory layout of a lattice's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -33,6 +37,15 @@ pub enum Layout {
 }
 
 impl Layout {
+    /// Its number, by which kernels know it.
+    pub const fn index(self) -> i32 {
+        match self {
+            Layout::Bits => 0,
+            Layout::I32 => 1,
+            Layout::Planar => 2,
+        }
+    }
+
     /// The width from which on a row has a cell for each plane.
     const MIN_PLANAR_WIDTH: u32 = 32;
 
@@ -175,6 +188,8 @@ pub struct Kernel {
     pub file: &'static str,
     /// Its functions in that file, which [`Launch::entry`] chooses from.
     pub entries: &'static [Entry],
+    /// What each of them takes, in order.
+    pub parameters: &'static [Parameter],
     /// The idea in a few words.
     pub title: &'static str,
     /// The layout of the cells.
@@ -187,12 +202,8 @@ pub struct Kernel {
     pub rows_per_thread: u32,
     /// Dynamic shared memory per block, in bytes, for a lattice size and a block shape.
     pub shared_bytes: fn(Size, (u32, u32)) -> u64,
-    /// Whether the result is in the same buffer as the input. Otherwise the buffers swap with every
-    /// generation or, for [`Iteration::Steps`], with every launch.
-    pub in_place: bool,
     /// Whether blocks step a lattice together and wait for each other, so that all blocks of a
-    /// launch must run at the same time. It then takes the address of [`cooperative::Division`]'s
-    /// mail, and its own block shape.
+    /// launch must run at the same time. [`cooperative::Division`] then chooses the block shape.
     pub cooperative: bool,
     /// Whether one launch can step several lattices that are adjacent in memory.
     pub batched: bool,
@@ -234,13 +245,13 @@ pub static KERNELS: [Kernel; 9] = [
         name: "global",
         file: "01_global",
         entries: &[Entry::any("life_global")],
+        parameters: &[From, To, Width, Height, RuleTable],
         title: "one thread per cell, everything from global memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
         blocks: GRIDS,
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
-        in_place: false,
         cooperative: false,
         batched: false,
         sides: SupportedSizes::Any,
@@ -250,13 +261,13 @@ pub static KERNELS: [Kernel; 9] = [
         name: "shared",
         file: "02_shared",
         entries: &[Entry::any("life_shared")],
+        parameters: &[From, To, Width, Height, RuleTable],
         title: "a tile and its halo in shared memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
         blocks: GRIDS,
         rows_per_thread: 1,
         shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
-        in_place: false,
         cooperative: false,
         batched: false,
         sides: SupportedSizes::Any,
@@ -266,13 +277,13 @@ pub static KERNELS: [Kernel; 9] = [
         name: "sync-global",
         file: "03_sync_global",
         entries: &[Entry::any("life_sync_global")],
+        parameters: &[From, To, Width, Height, RuleTable, Generations],
         title: "one block per lattice, generations inside the kernel, __syncthreads between them",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
         blocks: WHOLE,
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
-        in_place: false,
         cooperative: false,
         batched: true,
         sides: SupportedSizes::Any,
@@ -282,13 +293,13 @@ pub static KERNELS: [Kernel; 9] = [
         name: "sync-shared",
         file: "04_sync_shared",
         entries: &[Entry::any("life_sync_shared")],
+        parameters: &[Cells, Width, Height, RuleTable, Generations],
         title: "the same with the whole lattice in shared memory",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
         blocks: WHOLE,
         rows_per_thread: 1,
         shared_bytes: |size, _| 2 * size.cells(),
-        in_place: true,
         cooperative: false,
         batched: true,
         sides: SupportedSizes::Any,
@@ -298,13 +309,13 @@ pub static KERNELS: [Kernel; 9] = [
         name: "bits",
         file: "05_bits",
         entries: &[Entry::any("life_bits")],
+        parameters: &[From, To, Width, Height, RuleTable],
         title: "32 cells per word, added as bit planes",
         layout: Layout::Bits,
         iteration: Iteration::Launches,
         blocks: GRIDS,
         rows_per_thread: 4,
         shared_bytes: |_, _| 0,
-        in_place: false,
         cooperative: false,
         batched: false,
         sides: SupportedSizes::Any,
@@ -314,13 +325,13 @@ pub static KERNELS: [Kernel; 9] = [
         name: "planar",
         file: "06_planar",
         entries: &[Entry::with_network("life_planar", "life_planar_by_network")],
+        parameters: &[From, To, Width, Height, RuleTable],
         title: "32 planes in a word: neighbours are whole words, nothing is shifted",
         layout: Layout::Planar,
         iteration: Iteration::Launches,
         blocks: GRIDS,
         rows_per_thread: 8,
         shared_bytes: |_, _| 0,
-        in_place: false,
         cooperative: false,
         batched: false,
         sides: SupportedSizes::WidthsFrom(Layout::MIN_PLANAR_WIDTH),
@@ -333,13 +344,13 @@ pub static KERNELS: [Kernel; 9] = [
             "life_multistep",
             "life_multistep_by_network",
         )],
+        parameters: &[From, To, Width, Height, RuleTable, Generations],
         title: "four generations per pass, in a column sweep through a warp's registers",
         layout: Layout::Planar,
         iteration: Iteration::Steps(4),
         blocks: ONE_WARP,
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
-        in_place: false,
         cooperative: false,
         batched: true,
         sides: SupportedSizes::WidthsFrom(CELLS_PER_LANE),
@@ -352,13 +363,13 @@ pub static KERNELS: [Kernel; 9] = [
             "life_resident",
             "life_resident_by_network",
         )],
+        parameters: &[Cells, Width, Height, RuleTable, Generations],
         title: "a lattice in the registers of one warp, for any number of generations",
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
         blocks: ONE_WARP,
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
-        in_place: true,
         cooperative: false,
         batched: true,
         sides: SupportedSizes::NearSquares(256),
@@ -368,13 +379,13 @@ pub static KERNELS: [Kernel; 9] = [
         name: "cooperative",
         file: "09_cooperative",
         entries: &cooperative::ENTRIES,
+        parameters: &[Cells, Mail, Width, Height, RuleTable, Generations],
         title: "lattices in the registers of all SMs, whose blocks exchange rows while they run",
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
         blocks: &[(32 * cooperative::MAX_WARPS, 1)],
         rows_per_thread: 1,
         shared_bytes: |_, _| 0, // as many as the division needs
-        in_place: true,
         cooperative: true,
         batched: true,
         sides: cooperative::SIZES,
@@ -401,6 +412,12 @@ impl Kernel {
     pub fn source(&self) -> String {
         let hash = ptx::find(self.file).and_then(|text| text.split(' ').nth(2));
         hash.unwrap_or_default().chars().take(16).collect()
+    }
+
+    /// Whether the result is in the same buffer as the input. Otherwise the buffers swap with every
+    /// generation or, for [`Iteration::Steps`], with every launch.
+    pub fn is_in_place(&self) -> bool {
+        self.parameters.contains(&Cells)
     }
 
     /// The default block shape.
@@ -453,7 +470,7 @@ impl Kernel {
             Iteration::Launches | Iteration::InKernel => generations,
             Iteration::Steps(_) => self.launches(generations),
         };
-        !self.in_place && changes % 2 == 1
+        !self.is_in_place() && changes % 2 == 1
     }
 
     /// Errors for an unsupported block shape.

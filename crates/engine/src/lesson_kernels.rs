@@ -1,7 +1,7 @@
 //! The table of kernels that only lessons launch. Their sources are in `kernels/lessons`.
 
+use crate::buffer_kernel::ArgumentType::{Buffer, F32, I32, U32, U64};
 use crate::buffer_kernel::BufferKernel;
-use crate::buffer_kernel::Parameter::{Buffer, F32, I32, U32, U64};
 
 /// Multiplies every number of an array by 2 and divides it by 2, `times` times. The launched
 /// threads share the array. `float* array, int length, int times`.

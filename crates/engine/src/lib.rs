@@ -29,6 +29,7 @@ mod ops;
 pub mod probe_kernels;
 mod reduce_region;
 pub mod rule_network;
+mod support_kernels;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,7 @@ pub use ops::{
     Transfer,
 };
 pub use reduce_region::ReduceRegion;
+pub use support_kernels::SupportKernel;
 
 /// The result of an engine call.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;

@@ -1,8 +1,8 @@
 //! The table of kernels that only benchmarks launch, to measure a device's limits. Their sources
 //! are in `kernels/support`.
 
+use crate::buffer_kernel::ArgumentType::{Buffer, I32, U32, U64};
 use crate::buffer_kernel::BufferKernel;
-use crate::buffer_kernel::Parameter::{Buffer, I32, U32, U64};
 
 /// Logical operations on three words, [`LOP3_PER_ITERATION`] per iteration and thread. Every thread
 /// writes one word. `unsigned* out, unsigned seed, int iterations`.

@@ -116,7 +116,7 @@ impl Workload {
             Layout::I32 => 4.0,
             Layout::Bits | Layout::Planar => 0.125,
         };
-        let buffers = if kernel.in_place { 1.0 } else { 2.0 };
+        let buffers = if kernel.is_in_place() { 1.0 } else { 2.0 };
         (buffers * cell * self.cells()) as u64
     }
 }
@@ -131,7 +131,7 @@ pub fn bytes_per_cell(kernel: &Kernel) -> f64 {
     match kernel.iteration {
         Iteration::Launches => cell,
         Iteration::Steps(most) => cell / f64::from(most),
-        Iteration::InKernel if kernel.in_place => 0.0,
+        Iteration::InKernel if kernel.is_in_place() => 0.0,
         Iteration::InKernel => cell,
     }
 }

@@ -4,8 +4,8 @@
 mod cpp;
 mod rust;
 
-use engine::kernels::{Batch, Iteration, Launch};
-use engine::{HostMemory, Kernel, Layout, Measure, Transfer};
+use engine::kernels::{Batch, Iteration, Launch, Parameter};
+use engine::{HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
 use lang::tr;
 use life::Size;
 use model::{Order, Status, Streams, Wait};
@@ -121,22 +121,23 @@ impl RoundFacts {
     /// Whether the cells of a launch end in the other buffer.
     fn swaps(&self) -> bool {
         match self.kernel.iteration {
-            _ if self.kernel.in_place => false,
+            _ if self.kernel.is_in_place() => false,
             Iteration::Launches | Iteration::Steps(_) => true,
             Iteration::InKernel => self.generations % 2 == 1,
         }
     }
 
-    /// The kernel's last arguments.
+    /// The kernel's arguments that are numbers.
     fn numbers(&self) -> String {
-        let (width, height) = (self.size.width(), self.size.height());
-        match self.kernel.iteration {
-            Iteration::Launches => format!("{width}, {height}, rule"),
-            Iteration::Steps(_) | Iteration::InKernel => {
-                let steps = self.generations_of_launch();
-                format!("{width}, {height}, rule, {steps}")
-            }
-        }
+        let number = |parameter: &Parameter| match parameter {
+            Parameter::Width => Some(self.size.width().to_string()),
+            Parameter::Height => Some(self.size.height().to_string()),
+            Parameter::RuleTable => Some("rule".into()),
+            Parameter::Generations => Some(self.generations_of_launch()),
+            _ => None,
+        };
+        let numbers: Vec<_> = self.kernel.parameters.iter().filter_map(number).collect();
+        numbers.join(", ")
     }
 
     /// The argument for the number of generations, for kernels that take one.
@@ -156,12 +157,14 @@ impl RoundFacts {
     }
 
     /// The buffers that a launch of the kernel takes.
-    fn buffers(&self) -> &'static [&'static str] {
-        match (self.kernel.cooperative, self.kernel.in_place) {
-            (true, _) => &["cells", "mail"],
-            (false, true) => &["cells"],
-            (false, false) => &["cells", "next"],
-        }
+    fn buffers(&self) -> Vec<&'static str> {
+        let buffer = |parameter: &Parameter| match parameter {
+            Parameter::From | Parameter::Cells => Some("cells"),
+            Parameter::To => Some("next"),
+            Parameter::Mail => Some("mail"),
+            _ => None,
+        };
+        self.kernel.parameters.iter().filter_map(buffer).collect()
     }
 
     /// The name of the kernel's function for B3/S23 and the tables of other rules.
@@ -202,14 +205,6 @@ impl RoundFacts {
         }
     }
 
-    /// What packs the cells.
-    fn packs(&self) -> &'static str {
-        match self.kernel.layout {
-            Layout::Planar => "pack_planar",
-            Layout::I32 | Layout::Bits => "pack_i32",
-        }
-    }
-
     /// The buffer that is downloaded.
     fn source(&self) -> &'static str {
         match (self.transfer, self.kernel.layout) {
@@ -245,8 +240,10 @@ impl RoundFacts {
     /// instances.
     fn loops(&self) -> Vec<Vec<RoundPart>> {
         let mut pieces = vec![RoundPart::Advance];
-        if self.kernel.layout != Layout::Bits && self.transfer != Transfer::Cells {
-            pieces.push(RoundPart::Pack);
+        if let Some(kernel) = SupportKernel::pack(self.kernel.layout)
+            && self.transfer != Transfer::Cells
+        {
+            pieces.push(RoundPart::Pack(kernel));
         }
         if self.transfer == Transfer::View {
             pieces.push(RoundPart::Reduce);
@@ -267,7 +264,8 @@ impl RoundFacts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum RoundPart {
     Advance,
-    Pack,
+    /// By this kernel.
+    Pack(SupportKernel),
     Reduce,
     /// With the event behind it.
     Download,

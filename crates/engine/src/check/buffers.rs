@@ -1,7 +1,7 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
 use super::{Validator, incompatible};
-use crate::buffer_kernel::Parameter;
+use crate::buffer_kernel::ArgumentType;
 use crate::{Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, Result};
 
 /// The facts about a buffer that programs are checked against.
@@ -77,7 +77,7 @@ impl Validator {
             return incompatible(format!("{name} takes {wanted} arguments, not {given}"));
         }
         for (argument, wanted) in call.arguments.iter().zip(kernel.parameters) {
-            if parameter_of(argument) != *wanted {
+            if type_of(argument) != *wanted {
                 return incompatible(format!("{name} takes {wanted:?}, not {argument:?}"));
             }
         }
@@ -105,14 +105,14 @@ impl Validator {
     }
 }
 
-/// The parameter type that an argument matches.
-fn parameter_of(argument: &Argument) -> Parameter {
+/// The type of an argument.
+fn type_of(argument: &Argument) -> ArgumentType {
     match argument {
-        Argument::Buffer(_) => Parameter::Buffer,
-        Argument::I32(_) => Parameter::I32,
-        Argument::U32(_) => Parameter::U32,
-        Argument::U64(_) => Parameter::U64,
-        Argument::F32(_) => Parameter::F32,
+        Argument::Buffer(_) => ArgumentType::Buffer,
+        Argument::I32(_) => ArgumentType::I32,
+        Argument::U32(_) => ArgumentType::U32,
+        Argument::U64(_) => ArgumentType::U64,
+        Argument::F32(_) => ArgumentType::F32,
     }
 }
 

@@ -22,16 +22,18 @@ mod state;
 mod tests;
 
 use crate::kernels::{Batch, KERNELS};
+use crate::lesson_kernels::LESSON_KERNELS;
+use crate::probe_kernels::PROBE_KERNELS;
 use crate::{
     BufferLocation, DeviceId, DeviceInfo, EngineError, EventId, IssuerId, LatticeId, Layout,
-    Measure, Op, Program, Result, Slot, SlotsSpec, Step, StreamId, Transfer, WordEdit,
+    Measure, Op, Program, Result, Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer,
+    WordEdit,
 };
 use buffers::BufferFacts;
 use life::{Rule, Size};
-use plan::Functions;
 use prepared::Prepared;
 
-pub(crate) use plan::{LadderFunction, Plan};
+pub(crate) use plan::{Function, LadderFunction, Plan};
 pub(crate) use state::{LatticeState, States};
 
 /// How a program will run once it is valid.
@@ -265,11 +267,12 @@ impl Validator {
                     self.check_copy(*from, *to, *bytes, stream.device)?;
                 }
                 Op::LaunchOnBuffers(call) => {
-                    let Some(function) = Functions::of_buffer_kernel(call.kernel) else {
+                    let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
+                    if !known.any(|known| std::ptr::eq(known, call.kernel)) {
                         return incompatible(format!("there is no kernel {}", call.kernel.name));
-                    };
+                    }
                     self.check_call(call, stream.device)?;
-                    plan.launches(stream.device, function);
+                    plan.launches(stream.device, Function::Buffer(call.kernel));
                 }
                 op => self.validate_op(op, stream.device, &mut plan)?,
             }
@@ -286,26 +289,30 @@ impl Validator {
 
     /// Validates an op on lattices, which must be on `device`, and drafts the states it leaves.
     fn validate_op(&mut self, op: &Op, device: DeviceId, plan: &mut Plan) -> Result<()> {
-        let mut functions = match op {
+        let support = match op {
             Op::Advance { kernel, block, .. } => {
                 if !KERNELS.iter().any(|known| std::ptr::eq(known, *kernel)) {
                     return incompatible(format!("there is no kernel {}", kernel.name));
                 }
                 kernel.validate_block(*block)?;
-                Functions::NONE
+                None
             }
             Op::Reduce { region, .. } => {
                 region.check()?;
-                Functions::REDUCE
+                Some(SupportKernel::Reduce)
             }
-            Op::Edit { .. } => Functions::EDIT,
-            Op::Soup { .. } => Functions::SOUP,
-            Op::Measure(_) => Functions::MEASURE,
-            Op::Unpack { to, .. } => Functions::unpack(*to),
-            _ => Functions::NONE,
+            Op::Edit { .. } => Some(SupportKernel::Edit),
+            Op::Soup { .. } => Some(SupportKernel::Soup),
+            Op::Measure(_) => Some(SupportKernel::Measure),
+            Op::Unpack { to, .. } => SupportKernel::unpack(*to),
+            _ => None,
         };
         let mut rest = op.lattices();
-        let none = rest.is_empty();
+        if !rest.is_empty()
+            && let Some(kernel) = support
+        {
+            plan.launches(device, Function::Support(kernel));
+        }
         while !rest.is_empty() {
             let lattice = LatticeId(rest.start);
             let Some(&group) = self.lattices.group_of.get(lattice.index()) else {
@@ -342,9 +349,13 @@ impl Validator {
                             Rule::LIFE
                         },
                     };
-                    plan.launches_step(device, step);
+                    plan.launches(device, Function::Ladder(step));
                 }
-                Op::Pack(_) => functions = functions.and(Functions::pack(state.layout)),
+                Op::Pack(_) => {
+                    if let Some(kernel) = SupportKernel::pack(state.layout) {
+                        plan.launches(device, Function::Support(kernel));
+                    }
+                }
                 Op::Reduce { region, .. } if region.words() > facts.view_capacity => {
                     plan.needs_view(group, region.words());
                 }
@@ -353,9 +364,6 @@ impl Validator {
             }
             plan.changes_cells |= state.is_changed_by(op);
             self.states.change(run, state, state.after(op));
-        }
-        if !none {
-            plan.launches(device, functions);
         }
         Ok(())
     }

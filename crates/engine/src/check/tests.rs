@@ -189,12 +189,9 @@ fn a_plan_says_which_memory_a_program_needs() {
     assert_eq!(plan.views, [(0, 4), (1, 14)]);
     assert_eq!(plan.measures, [0, 1]);
     assert!(!plan.changes_cells && !plan.several_issuers);
-    let symbols: Vec<_> = plan.functions[0]
-        .1
-        .names()
-        .map(|(_, symbol, _)| symbol)
-        .collect();
-    assert_eq!(symbols, ["reduce_bits", "measure_bits"]);
+    let functions = [SupportKernel::Reduce, SupportKernel::Measure];
+    let functions = functions.map(|kernel| (DeviceId(0), Function::Support(kernel)));
+    assert_eq!(plan.functions, functions);
     check.lattices.groups[1].view_capacity = 14;
     check.lattices.groups[0].has_measures_memory = true;
     let plan = check.validate(&program(ops), ProgramMode::Prepare).unwrap();
@@ -211,22 +208,18 @@ fn a_plan_names_every_function_that_is_launched() {
         advance("shared", 1),
     ];
     let plan = check.validate(&program(ops), ProgramMode::Submit).unwrap();
-    let files: Vec<_> = plan.functions[0].1.names().map(|(file, ..)| file).collect();
-    assert_eq!(files, ["pack", "unpack"]);
-    let of_ladder = plan.steps.iter().map(|(_, step)| step.kernel.name);
+    let of_support = plan
+        .functions
+        .iter()
+        .filter_map(|(_, function)| match function {
+            Function::Support(kernel) => Some(*kernel),
+            Function::Ladder(_) | Function::Buffer(_) => None,
+        });
+    let kernels = [SupportKernel::UnpackI32, SupportKernel::PackI32];
+    assert_eq!(of_support.collect::<Vec<_>>(), kernels);
+    let of_ladder = plan.of_ladder().map(|(_, step)| step.kernel.name);
     assert_eq!(of_ladder.collect::<Vec<_>>(), ["global", "shared"]);
     assert!(plan.changes_cells);
-    for kernel in crate::lesson_kernels::LESSON_KERNELS {
-        let names: Vec<_> = Functions::of_buffer_kernel(kernel)
-            .unwrap()
-            .names()
-            .collect();
-        assert_eq!(names, [(kernel.name, kernel.symbol, true)]);
-    }
-    for layout in [Layout::I32, Layout::Planar] {
-        assert_eq!(Functions::pack(layout).names().count(), 1);
-        assert_eq!(Functions::unpack(layout).names().count(), 1);
-    }
 }
 
 #[test]
@@ -257,7 +250,7 @@ fn a_plan_names_the_networks_of_rules_once() {
         rule,
     };
     let steps = [rule, Rule::LIFE].map(|rule| (DeviceId(0), by(rule)));
-    assert_eq!(plan.steps, steps, "each once");
+    assert_eq!(plan.of_ladder().collect::<Vec<_>>(), steps, "each once");
 }
 
 #[test]

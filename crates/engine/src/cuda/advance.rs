@@ -5,12 +5,12 @@ use std::ops::Range;
 use cust::sys;
 
 use super::block_timestamps::TimestampTarget;
-use super::calls::Arguments;
-use super::gpu::LadderFunction;
+use super::calls::{Arguments, Values};
 use super::issue::{Issuer, sides};
-use crate::check::Lattices;
-use crate::kernels::{Batch, Iteration, Kernel, Launch};
-use crate::{EngineError, LatticeId, Result};
+use crate::check::{Function, LadderFunction, Lattices};
+use crate::kernels::Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
+use crate::kernels::{Batch, Kernel, Launch};
+use crate::{LatticeId, Result};
 use life::{Rule, Size};
 
 /// The parameters of an [`Op::Advance`](crate::Op::Advance).
@@ -63,22 +63,21 @@ impl Issuer<'_> {
         let group = &self.gpu.groups[group];
         let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
-        let shape = kernel.launch(size, advance.block, lattices, self.gpu.sm_count);
-        let mail = if kernel.cooperative {
-            Some(group.mail_at(index)?)
+        let mail = if kernel.parameters.contains(&Mail) {
+            group.mail_at(index)?
         } else {
-            None
+            0 // nobody takes it
         };
+        let shape = kernel.launch(size, advance.block, lattices, self.gpu.sm_count);
         self.launch_generations(advance, (size, shape), (buffers, mail), state.parity, place)
     }
 
     /// Launches a kernel until all generations are done, first reading the buffer with this parity.
-    /// A cooperative kernel also needs its mail.
     fn launch_generations(
         &mut self,
         advance: Advance,
         (size, shape): (Size, Launch),
-        (buffers, mail): ([sys::CUdeviceptr; 2], Option<sys::CUdeviceptr>),
+        (buffers, mail): ([sys::CUdeviceptr; 2], sys::CUdeviceptr),
         mut parity: u8,
         place: Option<TimestampTarget>,
     ) -> Result<()> {
@@ -89,38 +88,32 @@ impl Issuer<'_> {
             ..
         } = advance;
         let (width, height) = sides(size);
-        let step = LadderFunction {
+        let function = Function::Ladder(LadderFunction {
             kernel,
             entry: shape.entry,
             rule,
-        };
-        let function = self.gpu.ladder_function(step, false)?;
+        });
+        let plain = self.gpu.functions.get(function, false)?;
         let table = rule.table();
         let launches = kernel.launches(generations);
         for index in 0..launches {
             let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
             let max = kernel.iteration.generations_per_launch();
             let stepped = max.min(generations - index * max);
-            let count = i32::try_from(stepped).map_err(|_| {
-                EngineError::InvalidProgram(format!(
-                    "{stepped} generations per launch are too many"
-                ))
-            })?;
-            let mut arguments = match (mail, kernel.in_place) {
-                (Some(mail), _) => Arguments::of([&from, &mail, &width, &height, &table]),
-                (None, true) => Arguments::of([&from, &width, &height, &table]),
-                (None, false) => Arguments::of([&from, &to, &width, &height, &table]),
-            };
-            if kernel.iteration != Iteration::Launches {
-                arguments.push(&count);
-            }
+            let values: &Values = &[
+                (From, &from),
+                (To, &to),
+                (Cells, &from),
+                (Mail, &mail),
+                (Width, &width),
+                (Height, &height),
+                (RuleTable, &table),
+                (Generations, &stepped),
+            ];
+            let arguments = Arguments::fill(kernel.parameters, values)?;
             match place.and_then(|place| place.of(index, launches)) {
-                Some(at) => {
-                    arguments.push(&at);
-                    let function = self.gpu.ladder_function(step, true)?;
-                    self.call(function, shape, arguments)?;
-                }
-                None => self.call(function, shape, arguments)?,
+                None => self.call(plain, shape, arguments)?,
+                records => self.launch(function, shape, arguments, records)?,
             }
             parity ^= u8::from(kernel.swaps_buffers(stepped));
         }

@@ -12,14 +12,17 @@ use cust::sys;
 
 use super::advance::batches;
 use super::buffers::shape_of;
+use super::calls::{Arguments, Call};
 use super::driver::check;
 use super::event::Event;
 use super::gpu::Gpu;
 use super::instrumentation;
 use super::memory::{DeviceWords, HostWords};
-use crate::check::Lattices;
-use crate::kernels::{Batch, Launch};
-use crate::{BlockTimestamp, HostMemory, LatticeId, Nanos, Op, Program, Result, StreamId};
+use crate::check::{Function, Lattices};
+use crate::kernels::{Batch, Launch, Parameter};
+use crate::{
+    BlockTimestamp, HostMemory, LatticeId, Nanos, Op, Program, Result, StreamId, SupportKernel,
+};
 
 /// Maximum recorded launches per op.
 const MAX_LAUNCHES: u32 = 64;
@@ -294,7 +297,9 @@ impl Gpu {
         {
             return Ok(skew.nanos);
         }
-        let function = self.function("clock", "read_clock")?;
+        let function = self
+            .functions
+            .get(Function::Support(SupportKernel::Clock), false)?;
         let memory = self.timestamp_memory(1)?;
         let origin = self.origin()?;
         let stream = self.clock_stream.raw();
@@ -304,14 +309,15 @@ impl Gpu {
             // Use the shortest of four: the first may wait for the function to load, and any may
             // wait for other work on the device.
             before.record(stream)?;
-            let mut at = memory.device.at();
-            let mut arguments = [std::ptr::from_mut(&mut at).cast()];
-            // SAFETY: `read_clock` takes the address of 8 bytes; 32 are allocated.
-            check("cuLaunchKernel", unsafe {
-                let none = std::ptr::null_mut();
-                let arguments = arguments.as_mut_ptr();
-                sys::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, none)
-            })?;
+            let at = memory.device.at(); // 8 bytes are written, 32 allocated
+            let parameters = SupportKernel::Clock.row().parameters;
+            Call::Launch {
+                function,
+                shape: Launch::over(1, 1, (1, 1)),
+                arguments: Arguments::fill(parameters, &[(Parameter::To, &at)])?,
+                stream,
+            }
+            .make()?;
             after.record(stream)?;
             // SAFETY: 8 bytes on both sides; the stream is waited for before they are read.
             check("cuMemcpyDtoHAsync", unsafe {

@@ -8,6 +8,7 @@ use super::context;
 use super::driver::check;
 use super::issue::Issuer;
 use super::memory::{DeviceWords, HostWords};
+use crate::check::Function;
 use crate::kernels::Launch;
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, EngineError, Result,
@@ -134,8 +135,6 @@ impl Issuer<'_> {
 
     /// Launches a called kernel.
     pub(super) fn launch_call(&mut self, call: &BufferLaunch) -> Result<()> {
-        let kernel = call.kernel;
-        let shape = shape_of(call);
         let mut arguments = Arguments::default();
         for argument in &call.arguments {
             match *argument {
@@ -151,8 +150,13 @@ impl Issuer<'_> {
                 Argument::F32(number) => arguments.push(&number),
             }
         }
-        let place = self.timestamp_target(0);
-        self.launch_with_timestamps(kernel.name, kernel.symbol, shape, arguments, place, (0, 1))
+        let records = self.timestamp_target(0).and_then(|target| target.of(0, 1));
+        self.launch(
+            Function::Buffer(call.kernel),
+            shape_of(call),
+            arguments,
+            records,
+        )
     }
 }
 

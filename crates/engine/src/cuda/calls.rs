@@ -6,11 +6,11 @@ use std::time::Instant;
 use cust::sys;
 
 use super::driver::check;
-use crate::kernels::Launch;
-use crate::{Result, StreamId};
+use crate::kernels::{Launch, Parameter};
+use crate::{EngineError, Result, StreamId};
 
 /// Maximum parameters of a kernel, including the one for block timestamps.
-const MAX_ARGUMENTS: usize = 11;
+pub(super) const MAX_ARGUMENTS: usize = 11;
 
 /// A kernel's arguments, each at the start of a 64-bit word.
 #[derive(Clone, Copy, Default)]
@@ -19,13 +19,22 @@ pub(super) struct Arguments {
     count: usize,
 }
 
+/// What the parameters of a launch are, in any order.
+pub(super) type Values<'a> = [(Parameter, &'a dyn Argument)];
+
 impl Arguments {
-    pub(super) fn of<const N: usize>(arguments: [&dyn Argument; N]) -> Arguments {
+    /// Fills a kernel's parameters. Errors if one has no value.
+    pub(super) fn fill(parameters: &[Parameter], values: &Values) -> Result<Arguments> {
         let mut all = Arguments::default();
-        for argument in arguments {
-            all.push(argument);
+        for parameter in parameters {
+            let value = values.iter().find(|(of, _)| of == parameter);
+            let (_, argument) = value.ok_or_else(|| {
+                EngineError::InvalidProgram(format!("{parameter:?} of a kernel has no value"))
+            })?;
+            debug_assert_eq!(size_of_val(*argument), parameter.bytes(), "{parameter:?}");
+            all.push(*argument);
         }
-        all
+        Ok(all)
     }
 
     pub(super) fn push(&mut self, argument: &dyn Argument) {
@@ -113,7 +122,7 @@ impl Call {
         // SAFETY: handles are valid and both sides have enough bytes, as `Call` requires. The
         // driver has read pageable memory when a copy's call returns; nobody touches the
         // destination before an event after the copy has fired. The driver copies a kernel's
-        // arguments; tests check that the kernel table matches the kernels' parameters.
+        // arguments; a test compares the tables of kernels with the parameters in the PTX.
         let (name, code) = unsafe {
             match *self {
                 Call::Current(context) => ("cuCtxSetCurrent", sys::cuCtxSetCurrent(context)),

@@ -1,29 +1,23 @@
-//! One GPU: its context, its modules, its lattices.
+//! One GPU: its context, its functions, its lattices.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use cust::device::{Device, DeviceAttribute};
-use cust::link::Linker;
 use cust::memory::DeviceBuffer;
-use cust::module::Module;
 use cust::sys;
 
 use super::block_timestamps::{Skew, TimestampMemory};
 use super::context::{self, OwnedContext};
 use super::driver::{check, cust};
 use super::event::EventPool;
+use super::functions::Functions;
 use super::stream::RawStream;
 use super::timing::{Clock, Origin};
-use super::{instrumentation, ptx};
-pub(super) use crate::check::LadderFunction;
 use crate::kernels::Launch;
 use crate::kernels::cooperative::Division;
-use crate::rule_network::{self, RuleNetwork};
 use crate::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
-use life::{Rule, Size};
+use life::Size;
 
 /// One GPU, or another context on it. Fields drop in order: the context last.
 pub(super) struct Gpu {
@@ -42,67 +36,10 @@ pub(super) struct Gpu {
     pub(super) replays: u64,
     /// The default stream, once created.
     pub(super) default_stream: Option<StreamId>,
-    functions: HashMap<&'static str, sys::CUfunction>,
-    instrumented_functions: HashMap<&'static str, sys::CUfunction>,
-    /// Functions with the network of a rule.
-    networks: HashMap<NetworkKey, Network>,
-    modules: Vec<Module>,
-    pub(super) modules_ms: f64,
+    pub(super) functions: Functions,
     pub(super) device: Device,
     pub(super) sm_count: u32,
     pub(super) context: Arc<OwnedContext>,
-}
-
-/// The symbol of a function with a network, the rule, and whether it has block timestamps.
-type NetworkKey = (&'static str, Rule, bool);
-
-/// A function with the network of a rule.
-enum Network {
-    /// Another thread has the driver compile it.
-    Compiling(JoinHandle<Result<Loaded>>),
-    Ready(sys::CUfunction),
-    /// The driver could not compile it.
-    Refused,
-}
-
-/// A module, the one function that it was loaded for, and how long the driver took.
-struct Loaded {
-    module: Module,
-    function: sys::CUfunction,
-    ms: f64,
-}
-
-// SAFETY: the driver's handles are valid on every thread.
-unsafe impl Send for Loaded {}
-
-impl Loaded {
-    /// Has the driver compile PTX, or take it from its cache. Calls of other threads wait meanwhile.
-    /// The context must be current.
-    fn new(text: &str, symbol: &str) -> Result<Loaded> {
-        let began = Instant::now();
-        let module = cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))?;
-        Loaded::with(module, symbol, began)
-    }
-
-    /// The same by the driver's linker, which lets other threads' launches through while it
-    /// compiles, but has no cache. The context must be current.
-    fn by_linker(text: &str, symbol: &str) -> Result<Loaded> {
-        let began = Instant::now();
-        let mut linker = cust("cuLinkCreate", Linker::new())?;
-        cust("cuLinkAddData", linker.add_ptx(format!("{text}\0")))?;
-        let cubin = cust("cuLinkComplete", linker.complete())?;
-        let module = cust("cuModuleLoadDataEx", Module::from_cubin(cubin, &[]))?;
-        Loaded::with(module, symbol, began)
-    }
-
-    fn with(module: Module, symbol: &str, began: Instant) -> Result<Loaded> {
-        let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
-        Ok(Loaded {
-            module,
-            function,
-            ms: began.elapsed().as_secs_f64() * 1e3,
-        })
-    }
 }
 
 /// Lattices of one size that were created together, with one allocation per buffer.
@@ -129,6 +66,7 @@ pub(super) struct Group {
 impl Gpu {
     /// Uses a context of the device, which must be current. The device's clock shows 0 at `zero`.
     pub(super) fn new(device: Device, context: OwnedContext, zero: Instant) -> Result<Gpu> {
+        let context = Arc::new(context);
         let clock_stream = RawStream::new(StreamSpec::PLAIN)?;
         let sm_count = device.get_attribute(DeviceAttribute::MultiprocessorCount);
         Ok(Gpu {
@@ -142,13 +80,9 @@ impl Gpu {
             graph_stream: RawStream::new(StreamSpec::PLAIN)?,
             replays: 0,
             default_stream: None,
-            functions: HashMap::new(),
-            instrumented_functions: HashMap::new(),
-            networks: HashMap::new(),
-            modules: Vec::new(),
-            modules_ms: 0.0,
+            functions: Functions::new(context.clone()),
             device,
-            context: Arc::new(context),
+            context,
         })
     }
 
@@ -159,149 +93,6 @@ impl Gpu {
     /// The anchor for the times of events recorded from now on.
     pub(super) fn origin(&self) -> Result<Origin> {
         self.clock.origin(self.clock_stream.raw())
-    }
-
-    /// A function of a kernel file, loading the file's PTX on first use.
-    pub(super) fn function(
-        &mut self,
-        file: &'static str,
-        symbol: &'static str,
-    ) -> Result<sys::CUfunction> {
-        if let Some(&function) = self.functions.get(symbol) {
-            return Ok(function);
-        }
-        let function = self.load(&ptx::only(ptx_of(file)?, symbol), symbol)?;
-        self.functions.insert(symbol, function);
-        Ok(function)
-    }
-
-    /// The same function with block timestamps. It takes the address of the records as an
-    /// additional last argument.
-    pub(super) fn instrumented_function(
-        &mut self,
-        file: &'static str,
-        symbol: &'static str,
-    ) -> Result<sys::CUfunction> {
-        if let Some(&function) = self.instrumented_functions.get(symbol) {
-            return Ok(function);
-        }
-        let instrumented = instrumented(&ptx::only(ptx_of(file)?, symbol), symbol)?;
-        let function = self.load(&instrumented, symbol)?;
-        self.instrumented_functions.insert(symbol, function);
-        Ok(function)
-    }
-
-    /// The function of a ladder kernel for a rule: the one with the rule's network, if there is one
-    /// and the driver compiles it, else the one that takes every rule. Compiles a network on first
-    /// use, which takes up to a second; while one is compiled in the background, the function that
-    /// takes every rule serves, if that is loaded.
-    pub(super) fn ladder_function(
-        &mut self,
-        step: LadderFunction,
-        instrumented: bool,
-    ) -> Result<sys::CUfunction> {
-        let LadderFunction { kernel, entry, .. } = step;
-        let entry = &kernel.entries[entry];
-        if let Some(key) = network_key(step, instrumented) {
-            let is_ready = match self.networks.get(&key) {
-                Some(Network::Compiling(thread)) => {
-                    thread.is_finished() || !self.functions.contains_key(entry.symbol)
-                }
-                Some(Network::Ready(_) | Network::Refused) => true,
-                None => {
-                    self.load_network(kernel.file, key);
-                    true
-                }
-            };
-            if is_ready && let Some(function) = self.network(key) {
-                return Ok(function);
-            }
-        }
-        if instrumented {
-            self.instrumented_function(kernel.file, entry.symbol)
-        } else {
-            self.function(kernel.file, entry.symbol)
-        }
-    }
-
-    /// Starts to compile the function with the network of a rule, if there is one and it is not
-    /// known.
-    pub(super) fn compile_in_background(&mut self, step: LadderFunction) -> Result<()> {
-        let Some(key) = network_key(step, false) else {
-            return Ok(());
-        };
-        if self.networks.contains_key(&key) || self.networks.len() >= MAX_NETWORKS {
-            return Ok(());
-        }
-        let (file, context) = (step.kernel.file, self.context.clone());
-        let compile = move || {
-            context.make_current()?;
-            Loaded::by_linker(&with_network(file, key)?, key.0)
-        };
-        let thread = thread::Builder::new()
-            .name("compiler".into())
-            .spawn(compile);
-        let thread = thread.map_err(|_| EngineError::NoThread)?;
-        self.networks.insert(key, Network::Compiling(thread));
-        Ok(())
-    }
-
-    /// Waits until a function that is being compiled is loaded.
-    pub(super) fn finish_compiling(&mut self, step: LadderFunction) {
-        if let Some(key) = network_key(step, false) {
-            self.network(key);
-        }
-    }
-
-    /// The function with the network of a rule, waiting for it if it is being compiled; `None` if it
-    /// was not asked for or the driver cannot compile it.
-    fn network(&mut self, key: NetworkKey) -> Option<sys::CUfunction> {
-        let compiled = match self.networks.remove(&key)? {
-            Network::Compiling(thread) => {
-                let loaded = thread.join();
-                let loaded = loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                self.keep_network(key, loaded)
-            }
-            known => known,
-        };
-        let function = match compiled {
-            Network::Ready(function) => Some(function),
-            Network::Refused | Network::Compiling(_) => None,
-        };
-        self.networks.insert(key, compiled);
-        function
-    }
-
-    /// Loads a function with the network of a rule, unless there are very many already.
-    fn load_network(&mut self, file: &'static str, key: NetworkKey) {
-        if self.networks.len() < MAX_NETWORKS {
-            let loaded = with_network(file, key).and_then(|text| Loaded::new(&text, key.0));
-            let network = self.keep_network(key, loaded);
-            self.networks.insert(key, network);
-        }
-    }
-
-    /// Keeps the module of a network. If the driver could not compile it, logs why.
-    fn keep_network(&mut self, key: NetworkKey, loaded: Result<Loaded>) -> Network {
-        match loaded {
-            Ok(loaded) => Network::Ready(self.keep(loaded)),
-            Err(why) => {
-                let (symbol, rule, _) = key;
-                tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
-                Network::Refused
-            }
-        }
-    }
-
-    fn load(&mut self, text: &str, symbol: &'static str) -> Result<sys::CUfunction> {
-        let loaded = Loaded::new(text, symbol)?;
-        Ok(self.keep(loaded))
-    }
-
-    fn keep(&mut self, loaded: Loaded) -> sys::CUfunction {
-        self.modules_ms += loaded.ms;
-        self.modules.push(loaded.module);
-        loaded.function
     }
 
     /// Enlarges the views of a group and keeps their contents. Waits for running work.
@@ -365,47 +156,6 @@ pub(super) struct MeasureAt {
     pub(super) shares: sys::CUdeviceptr,
     pub(super) arrived: sys::CUdeviceptr,
     pub(super) measures: sys::CUdeviceptr,
-}
-
-/// Maximum functions with networks: each takes some hundred kilobytes of the device's memory.
-const MAX_NETWORKS: usize = 1024;
-
-/// The function with the network of a rule, if the kernel has one.
-fn network_key(step: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
-    let LadderFunction {
-        kernel,
-        entry,
-        rule,
-    } = step;
-    let symbol = kernel.entries[entry].network_symbol?;
-    kernel
-        .has_network(rule)
-        .then_some((symbol, rule, instrumented))
-}
-
-/// The PTX of a function with the network of a rule.
-fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey) -> Result<String> {
-    let text = ptx::only(ptx_of(file)?, symbol);
-    let network = RuleNetwork::of(rule);
-    let text = rule_network::specialise(&text, &network)
-        .map_err(|why| EngineError::InvalidProgram(format!("{file}: {why}")))?;
-    if is_instrumented {
-        instrumented(&text, symbol)
-    } else {
-        Ok(text)
-    }
-}
-
-/// The PTX with block timestamps.
-fn instrumented(text: &str, symbol: &str) -> Result<String> {
-    instrumentation::instrument(text).map_err(|why| {
-        EngineError::InvalidProgram(format!("{symbol} cannot be instrumented: {why}"))
-    })
-}
-
-fn ptx_of(file: &'static str) -> Result<&'static str> {
-    let found = ptx::find(file);
-    found.ok_or_else(|| EngineError::InvalidProgram(format!("there is no kernel file {file}")))
 }
 
 /// Bytes of so many lattices in a layout: their bits, edits and buffers. What else they need is
@@ -666,11 +416,6 @@ impl Drop for Gpu {
     fn drop(&mut self) {
         // The fields free memory of this context.
         let _ = self.make_current();
-        for (_, network) in self.networks.drain() {
-            if let Network::Compiling(thread) = network {
-                // Its module is unloaded here, where the context is current.
-                drop(thread.join());
-            }
-        }
+        self.functions.stop_compiling();
     }
 }

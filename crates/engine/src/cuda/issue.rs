@@ -7,13 +7,18 @@ use cust::sys;
 use super::advance::{Advance, batches};
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
 use super::buffers::Buffer;
-use super::calls::{Arguments, Call, Sink};
+use super::calls::{Arguments, Call, Sink, Values};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
-use crate::check::{LatticeState, Lattices, States};
+use crate::check::{Function, LatticeState, Lattices, States};
+use crate::kernels::Parameter::{
+    self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, From, Height, Key,
+    LayoutIndex, Left, Pitch, Shares, To, Top, Width, Words,
+};
 use crate::kernels::{Launch, Layout};
 use crate::{
-    EngineError, LatticeId, Measure, Op, ReduceRegion, Result, Scope, Slot, Transfer, WordEdit,
+    EngineError, LatticeId, Measure, Op, ReduceRegion, Result, Scope, Slot, SupportKernel,
+    Transfer, WordEdit,
 };
 use life::{Size, Soup};
 
@@ -180,8 +185,14 @@ impl Issuer<'_> {
         let bits = self.gpu.groups[group].bits_at(index, 0);
         let (width, height) = sides(size);
         let (chance, key) = (soup.chance(), soup.key());
-        let arguments = Arguments::of([&bits, &width, &height, &chance, &key]);
-        self.launch("soup", "make_soup", Launch::soup(size), arguments)
+        let values: &Values = &[
+            (To, &bits),
+            (Width, &width),
+            (Height, &height),
+            (Chance, &chance),
+            (Key, &key),
+        ];
+        self.launch_support(SupportKernel::Soup, Launch::soup(size), values)
     }
 
     fn edit(&mut self, lattice: LatticeId, edits: &[WordEdit]) -> Result<()> {
@@ -189,11 +200,7 @@ impl Issuer<'_> {
         let group = &self.gpu.groups[group];
         let cells = group.buffer_at(state.layout, index, state.parity)?;
         let list = group.edits_at(index);
-        let layout = match state.layout {
-            Layout::Bits => 0,
-            Layout::I32 => 1,
-            Layout::Planar => 2,
-        };
+        let (width, layout) = (size.width() as i32, state.layout.index());
         // Copies and launches of a stream run in order, so one list serves all chunks.
         for edits in edits.chunks(group.max_edits()) {
             self.sink.give(Call::CopyIn {
@@ -202,47 +209,54 @@ impl Issuer<'_> {
                 bytes: size_of_val(edits),
                 stream: self.stream,
             })?;
-            let (count, width) = (edits.len() as i32, size.width() as i32);
-            let arguments = Arguments::of([&list, &count, &cells, &width, &layout]);
+            let count = edits.len() as i32;
+            let values: &Values = &[
+                (Edits, &list),
+                (EditCount, &count),
+                (Cells, &cells),
+                (Width, &width),
+                (LayoutIndex, &layout),
+            ];
             let shape = Launch::edit(edits.len() as u32);
-            self.launch("edit", "edit_cells", shape, arguments)?;
+            self.launch_support(SupportKernel::Edit, shape, values)?;
         }
         Ok(())
     }
 
     fn pack(&mut self, batch: Batch) -> Result<()> {
-        let Batch { state, size, .. } = batch;
-        if state.layout == Layout::Bits {
+        let state = batch.state;
+        let Some(kernel) = SupportKernel::pack(state.layout) else {
             return Ok(()); // the bits are the cells
-        }
-        let (file, symbol) = match state.layout {
-            Layout::Planar => ("planar", "pack_planar"),
-            Layout::I32 | Layout::Bits => ("pack", "pack_i32"),
         };
         let group = &self.gpu.groups[batch.group];
         let cells = group.buffer_at(state.layout, batch.index, state.parity)?;
         let bits = group.bits_at(batch.index, 0);
-        let shape = Launch::convert(size, batch.count as u32, state.layout);
-        let (width, height) = batch.sides();
-        let arguments = Arguments::of([&cells, &bits, &width, &height]);
-        self.launch(file, symbol, shape, arguments)
+        self.convert(kernel, batch, state.layout, cells, bits)
     }
 
     fn unpack(&mut self, batch: Batch, to: Layout) -> Result<()> {
-        if to == Layout::Bits {
+        let Some(kernel) = SupportKernel::unpack(to) else {
             return Ok(()); // the bits are there
-        }
-        let (file, symbol) = match to {
-            Layout::Planar => ("planar", "unpack_planar"),
-            Layout::I32 | Layout::Bits => ("unpack", "unpack_i32"),
         };
         let group = &self.gpu.groups[batch.group];
         let bits = group.bits_at(batch.index, batch.state.bits_parity);
         let cells = group.buffer_at(to, batch.index, 0)?;
-        let shape = Launch::convert(batch.size, batch.count as u32, to);
+        self.convert(kernel, batch, to, bits, cells)
+    }
+
+    /// Converts a batch between bits and a layout.
+    fn convert(
+        &mut self,
+        kernel: SupportKernel,
+        batch: Batch,
+        layout: Layout,
+        from: sys::CUdeviceptr,
+        to: sys::CUdeviceptr,
+    ) -> Result<()> {
+        let shape = Launch::convert(batch.size, batch.count as u32, layout);
         let (width, height) = batch.sides();
-        let arguments = Arguments::of([&bits, &cells, &width, &height]);
-        self.launch(file, symbol, shape, arguments)
+        let values: &Values = &[(From, &from), (To, &to), (Width, &width), (Height, &height)];
+        self.launch_support(kernel, shape, values)
     }
 
     fn reduce(&mut self, batch: Batch, region: ReduceRegion) -> Result<()> {
@@ -254,10 +268,19 @@ impl Issuer<'_> {
         let (x0, y0, step) = (region.x0, region.y0, region.step);
         let shape = Launch::reduce(region, batch.count as u32);
         let stride = stride as u64 * 4;
-        let arguments = Arguments::of([
-            &bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down, &stride,
-        ]);
-        self.launch("reduce", "reduce_bits", shape, arguments)
+        let values: &Values = &[
+            (From, &bits),
+            (To, &pixels),
+            (Width, &width),
+            (Height, &height),
+            (Left, &x0),
+            (Top, &y0),
+            (Parameter::Step, &step),
+            (Columns, &across),
+            (Parameter::Rows, &down),
+            (Pitch, &stride),
+        ];
+        self.launch_support(SupportKernel::Reduce, shape, values)
     }
 
     fn measure(&mut self, batch: Batch) -> Result<()> {
@@ -266,15 +289,15 @@ impl Issuer<'_> {
         let at = group.measures_at(batch.index)?;
         let words = batch.size.words() as u64;
         let shape = Launch::measure(batch.size, batch.count as u32);
-        let arguments = Arguments::of([
-            &bits,
-            &at.before,
-            &at.shares,
-            &at.arrived,
-            &at.measures,
-            &words,
-        ]);
-        self.launch("measure", "measure_bits", shape, arguments)
+        let values: &Values = &[
+            (From, &bits),
+            (Before, &at.before),
+            (Shares, &at.shares),
+            (Arrived, &at.arrived),
+            (To, &at.measures),
+            (Words, &words),
+        ];
+        self.launch_support(SupportKernel::Measure, shape, values)
     }
 
     /// The memory that a download copies from each lattice of a batch.
@@ -347,15 +370,14 @@ impl Issuer<'_> {
         self.sink.give(copy)
     }
 
-    fn launch(
+    fn launch_support(
         &mut self,
-        file: &'static str,
-        symbol: &'static str,
+        kernel: SupportKernel,
         shape: Launch,
-        arguments: Arguments,
+        values: &Values,
     ) -> Result<()> {
-        let function = self.gpu.function(file, symbol)?;
-        self.call(function, shape, arguments)
+        let arguments = Arguments::fill(kernel.row().parameters, values)?;
+        self.launch(Function::Support(kernel), shape, arguments, None)
     }
 
     /// The target of the block timestamps of a part of this step, if requested.
@@ -364,22 +386,18 @@ impl Issuer<'_> {
         recorder.take(*step, part)
     }
 
-    /// Launches a kernel: instrumented if launch `index` of `count` has a timestamp target, else
-    /// plain.
-    pub(super) fn launch_with_timestamps(
+    /// Launches a function: the one that writes block timestamps to `records`, if that is given.
+    pub(super) fn launch(
         &mut self,
-        file: &'static str,
-        symbol: &'static str,
+        function: Function,
         shape: Launch,
         mut arguments: Arguments,
-        place: Option<TimestampTarget>,
-        (index, count): (u32, u32),
+        records: Option<sys::CUdeviceptr>,
     ) -> Result<()> {
-        let Some(at) = place.and_then(|place| place.of(index, count)) else {
-            return self.launch(file, symbol, shape, arguments);
-        };
-        let function = self.gpu.instrumented_function(file, symbol)?;
-        arguments.push(&at);
+        if let Some(records) = records {
+            arguments.push(&records);
+        }
+        let function = self.gpu.functions.get(function, records.is_some())?;
         self.call(function, shape, arguments)
     }
 

@@ -1,6 +1,6 @@
 //! The CUDA engine. It uses `cust`, and the driver's own functions where `cust` lacks one.
 //!
-//! [`driver`] opens the driver; [`gpu`] holds a device's [`context`], modules and lattices;
+//! [`driver`] opens the driver; [`gpu`] holds a device's [`context`], [`functions`] and lattices;
 //! [`make`] creates streams, contexts and slots; [`occupancy`] computes occupancy; [`issue`],
 //! [`advance`] and [`buffers`] turn ops into driver [`calls`]; [`submit`] issues the calls of a
 //! program; [`threads`] issues them from several threads: one per issuer that the program names, or
@@ -18,6 +18,7 @@ mod complete;
 mod context;
 mod driver;
 mod event;
+mod functions;
 mod gpu;
 mod graph;
 pub mod instrumentation;
@@ -227,22 +228,12 @@ impl CudaEngine {
             self.gpus[gpu].groups[on_device].make_measures()?;
             self.check.lattices.groups[group].has_measures_memory = true;
         }
-        for &(device, functions) in &plan.functions {
+        for &(device, function) in &plan.functions {
             let gpu = usize::from(device.0);
             self.make_current(gpu)?;
-            for (file, symbol, can_be_instrumented) in functions.names() {
-                self.gpus[gpu].function(file, symbol)?;
-                if instrumented && can_be_instrumented {
-                    self.gpus[gpu].instrumented_function(file, symbol)?;
-                }
-            }
-        }
-        for &(device, step) in &plan.steps {
-            let gpu = usize::from(device.0);
-            self.make_current(gpu)?;
-            self.gpus[gpu].ladder_function(step, false)?;
-            if instrumented {
-                self.gpus[gpu].ladder_function(step, true)?;
+            self.gpus[gpu].functions.get(function, false)?;
+            if instrumented && function.has_timestamps() {
+                self.gpus[gpu].functions.get(function, true)?;
             }
         }
         Ok(())
@@ -250,8 +241,9 @@ impl CudaEngine {
 
     /// Waits until the functions of a program that are being compiled are loaded.
     fn finish_compiling(&mut self, plan: &Plan) {
-        for &(device, step) in &plan.steps {
-            self.gpus[usize::from(device.0)].finish_compiling(step);
+        for (device, step) in plan.of_ladder() {
+            let gpu = &mut self.gpus[usize::from(device.0)];
+            gpu.functions.finish_compiling(step);
         }
     }
 
@@ -405,8 +397,9 @@ impl Engine for CudaEngine {
 
     fn compile_in_background(&mut self, program: &Program) -> Result<()> {
         let plan = self.check.validate(program, ProgramMode::Submit)?;
-        for &(device, step) in &plan.steps {
-            self.gpus[usize::from(device.0)].compile_in_background(step)?;
+        for (device, step) in plan.of_ladder() {
+            let gpu = &mut self.gpus[usize::from(device.0)];
+            gpu.functions.compile_in_background(step)?;
         }
         Ok(())
     }
@@ -510,7 +503,7 @@ impl Engine for CudaEngine {
     }
 
     fn startup(&self) -> Startup {
-        let modules_ms = self.gpus.iter().map(|gpu| gpu.modules_ms).sum();
+        let modules_ms = self.gpus.iter().map(|gpu| gpu.functions.modules_ms).sum();
         Startup {
             driver_ms: self.driver_ms,
             modules_ms,

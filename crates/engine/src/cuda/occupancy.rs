@@ -6,16 +6,18 @@ use cust::sys;
 use super::CudaEngine;
 use super::buffers::shape_of;
 use super::driver::{check, cust};
+use crate::check::{Function, LadderFunction};
 use crate::kernels::Batch;
 use crate::{DeviceId, EngineError, LatticeId, Occupancy, Op, Result};
+use life::Rule;
 
 impl CudaEngine {
     /// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
     /// counts.
     pub(super) fn occupancy_of(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
         let gpu = self.gpu_at(device)?;
-        let (shape, file, symbol) = match op {
-            Op::LaunchOnBuffers(call) => (shape_of(call), call.kernel.name, call.kernel.symbol),
+        let (shape, function) = match op {
+            Op::LaunchOnBuffers(call) => (shape_of(call), Function::Buffer(call.kernel)),
             Op::Advance {
                 kernel,
                 lattices,
@@ -35,12 +37,17 @@ impl CudaEngine {
                 let max = kernel.max_batch(size, on_device, sm_count);
                 let batch = Batch::of((lattices.len() as u32).min(max), on_device);
                 let shape = kernel.launch(size, *block, batch, sm_count);
-                (shape, kernel.file, kernel.entries[shape.entry].symbol)
+                let step = LadderFunction {
+                    kernel,
+                    entry: shape.entry,
+                    rule: Rule::LIFE,
+                };
+                (shape, Function::Ladder(step))
             }
             _ => return Ok(None),
         };
         self.make_current(gpu)?;
-        let function = self.gpus[gpu].function(file, symbol)?;
+        let function = self.gpus[gpu].functions.get(function, false)?;
         let block_threads: u32 = shape.block.iter().product();
         let mut blocks_per_sm = 0;
         // SAFETY: the function is of the current context; the number is valid for the write.

@@ -30,7 +30,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::kernels::KERNELS;
+    use crate::SupportKernel;
+    use crate::cuda::calls::MAX_ARGUMENTS;
+    use crate::cuda::instrumentation::instrument;
+    use crate::kernels::{KERNELS, Parameter};
     use crate::lesson_kernels::LESSON_KERNELS;
     use crate::probe_kernels::{LOP3_PER_ITERATION, PROBE_KERNELS};
 
@@ -92,35 +95,58 @@ mod tests {
         assert_eq!(embedded, on_disk);
     }
 
-    #[test]
-    fn the_support_kernels_are_there() {
-        let of = |stem| entries(find(stem).unwrap());
-        for (stem, symbol) in [
-            ("pack", "pack_i32"),
-            ("unpack", "unpack_i32"),
-            ("soup", "make_soup"),
-            ("edit", "edit_cells"),
-            ("reduce", "reduce_bits"),
-            ("measure", "measure_bits"),
-            ("clock", "read_clock"),
-            ("lop3_rate", "lop3_rate"),
-            ("copy_rate", "copy_rate"),
-        ] {
-            assert_eq!(of(stem), [symbol]);
-        }
-        assert_eq!(of("planar"), ["pack_planar", "unpack_planar"]);
+    /// Bytes of each parameter of an entry, in order.
+    fn parameters(text: &str, symbol: &str) -> Vec<usize> {
+        let (_, rest) = text
+            .split_once(&format!(".visible .entry {symbol}(\n"))
+            .unwrap_or_else(|| panic!("there is no {symbol}"));
+        let (list, _) = rest.split_once(")\n").unwrap();
+        list.lines()
+            .map(|line| match line.split_whitespace().nth(1).unwrap() {
+                ".u64" => 8,
+                ".u32" | ".f32" => 4,
+                other => panic!("{symbol}: a parameter of type {other}"),
+            })
+            .collect()
     }
 
     #[test]
-    fn the_lessons_kernels_are_their_table_and_the_probes_theirs() {
+    fn every_entry_takes_the_parameters_of_its_row() {
+        let bytes = |list: &[Parameter]| list.iter().map(|one| one.bytes()).collect::<Vec<_>>();
+        let mut rows: Vec<(&str, &str, Vec<usize>)> = Vec::new();
+        for kernel in &KERNELS {
+            for entry in kernel.entries {
+                let symbols = [Some(entry.symbol), entry.network_symbol];
+                let of_symbol = |symbol| (kernel.file, symbol, bytes(kernel.parameters));
+                rows.extend(symbols.into_iter().flatten().map(of_symbol));
+            }
+        }
+        for row in SupportKernel::ALL.map(SupportKernel::row) {
+            rows.push((row.file, row.symbol, bytes(row.parameters)));
+        }
+        for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
+            let list = kernel.parameters.iter().map(|one| one.bytes()).collect();
+            rows.push((kernel.name, kernel.symbol, list));
+        }
+        for (file, symbol, mut expected) in rows.clone() {
+            let text = only(find(file).unwrap(), symbol);
+            assert_eq!(parameters(&text, symbol), expected, "{symbol}");
+            let instrumented = instrument(&text).unwrap();
+            expected.push(8); // the address of the records
+            assert_eq!(parameters(&instrumented, symbol), expected, "{symbol}");
+            assert!(expected.len() <= MAX_ARGUMENTS, "{symbol}");
+        }
+        let of_rows: BTreeSet<_> = rows.iter().map(|row| (row.0, row.1)).collect();
+        let of_ptx = PTX
+            .iter()
+            .flat_map(|(file, text)| entries(text).into_iter().map(move |symbol| (*file, symbol)));
+        assert_eq!(of_rows, of_ptx.collect(), "every entry has a row");
+    }
+
+    #[test]
+    fn the_kernels_of_lessons_are_their_table() {
         let table: BTreeSet<String> = LESSON_KERNELS.iter().map(|k| k.name.into()).collect();
         assert_eq!(table, stems("lessons"));
-        for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
-            let text = find(kernel.name).unwrap();
-            assert_eq!(entries(text), [kernel.symbol]);
-            let parameters = text.matches("\t.param .").count();
-            assert_eq!(parameters, kernel.parameters.len(), "{}", kernel.name);
-        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! As one writes it with the CUDA runtime.
 
 use super::{CodeGenerator, REGION, RoundFacts, RoundPart, for_each, indented, lines};
-use engine::HostMemory;
 use engine::kernels::Launch;
+use engine::{HostMemory, SupportKernel};
 use lang::tr;
 use model::{Streams, Wait};
 
@@ -75,7 +75,7 @@ fn advance(facts: &RoundFacts) -> Vec<String> {
     let i = facts.index();
     let buffers: Vec<_> = facts
         .buffers()
-        .iter()
+        .into_iter()
         .map(|of| format!("{of}{i}"))
         .collect();
     let arguments = format!("{}, {numbers}", buffers.join(", "));
@@ -148,17 +148,18 @@ impl CodeGenerator for Cpp {
         let i = facts.index();
         match piece {
             RoundPart::Advance => advance(facts),
-            RoundPart::Pack => {
+            RoundPart::Pack(kernel) => {
                 let all = facts.height_of_all();
                 let arguments = format!("cells{i}, bits{i}, {width}, {all}");
                 let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
-                launch(facts, facts.packs(), shape, &arguments)
+                launch(facts, kernel.row().symbol, shape, &arguments)
             }
             RoundPart::Reduce => {
                 let lattice = format!("{}{i}, view{i}, {width}, {height}", facts.bits());
                 let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
                 let arguments = [&*lattice, REGION];
-                configured(facts, "reduce_bits", "grid", shape, &arguments)
+                let symbol = SupportKernel::Reduce.row().symbol;
+                configured(facts, symbol, "grid", shape, &arguments)
             }
             RoundPart::Download => {
                 let bytes = facts

@@ -1,8 +1,8 @@
 //! As one writes it with `cust`, and with `cust::sys` where that has no name for it.
 
 use super::{CodeGenerator, REGION, RoundFacts, RoundPart, indented, lines};
-use engine::HostMemory;
 use engine::kernels::Launch;
+use engine::{HostMemory, SupportKernel};
 use lang::tr;
 use model::{Streams, Wait};
 
@@ -13,13 +13,15 @@ fn uses_default_stream(facts: &RoundFacts) -> bool {
     facts.streams == Streams::Default
 }
 
+/// A launch of a support kernel, or of the round's own kernel if there is none.
 fn launch(
     facts: &RoundFacts,
-    name: &str,
+    kernel: Option<SupportKernel>,
     grid: &str,
     launch: Launch,
     buffers: &[&str],
 ) -> Vec<String> {
+    let name = kernel.map_or(facts.symbol(), |kernel| kernel.row().symbol);
     let ([x, y, _], shared) = (launch.block, launch.shared_bytes);
     if launch.cooperative {
         // `cust` has no name for it.
@@ -32,7 +34,7 @@ fn launch(
         return vec![
             format!("cuLaunchCooperativeKernel({name},"),
             format!("    {across}, {down}, 1, {x}, {y}, 1, {shared},"),
-            format!("    {stream}, {});", args_of(name)),
+            format!("    {stream}, {});", args_of(kernel)),
         ];
     }
     if uses_default_stream(facts) {
@@ -47,7 +49,7 @@ fn launch(
             format!("cuLaunchKernel({name}, {grid},"),
             format!(
                 "    {x}, {y}, 1, {shared}, null_mut(), {}, null_mut());",
-                args_of(name)
+                args_of(kernel)
             ),
         ];
     }
@@ -55,14 +57,11 @@ fn launch(
         .iter()
         .map(|buffer| format!("{buffer}{}.as_device_ptr()", facts.index()))
         .collect();
-    let numbers = match name {
-        "pack_i32" | "pack_planar" => {
-            format!("{}, {}", facts.size.width(), facts.height_of_all())
-        }
-        "reduce_bits" => {
-            format!("{}, {}, {REGION}", facts.size.width(), facts.size.height())
-        }
-        _ => facts.numbers(),
+    let width = facts.size.width();
+    let numbers = match kernel {
+        Some(SupportKernel::Reduce) => format!("{width}, {}, {REGION}", facts.size.height()),
+        Some(_) => format!("{width}, {}", facts.height_of_all()),
+        None => facts.numbers(),
     };
     vec![
         format!("unsafe {{ launch!({name}<<<{grid}, ({x}, {y}), {shared}, s>>>("),
@@ -72,11 +71,11 @@ fn launch(
 }
 
 /// Pointers to the arguments of a raw launch.
-fn args_of(name: &str) -> &'static str {
-    match name {
-        "pack_i32" | "pack_planar" => "pack[i]",
-        "reduce_bits" => "reduce[i]",
-        _ => "life[i]",
+fn args_of(kernel: Option<SupportKernel>) -> &'static str {
+    match kernel {
+        Some(SupportKernel::Reduce) => "reduce[i]",
+        Some(_) => "pack[i]",
+        None => "life[i]",
     }
 }
 
@@ -90,7 +89,7 @@ fn grid_of(launch: Launch) -> String {
 
 fn advance(facts: &RoundFacts) -> Vec<String> {
     let (grid, buffers) = (grid_of(facts.launch), facts.buffers());
-    let mut calls = launch(facts, facts.symbol(), &grid, facts.launch, buffers);
+    let mut calls = launch(facts, None, &grid, facts.launch, &buffers);
     if facts.swaps() {
         let i = facts.index();
         calls.push(format!("swap(&mut cells{i}, &mut next{i});"));
@@ -170,15 +169,15 @@ impl CodeGenerator for Rust {
     fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
         match piece {
             RoundPart::Advance => advance(facts),
-            RoundPart::Pack => {
+            RoundPart::Pack(kernel) => {
                 let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
                 let grid = grid_of(shape);
-                launch(facts, facts.packs(), &grid, shape, &["cells", "bits"])
+                launch(facts, Some(kernel), &grid, shape, &["cells", "bits"])
             }
             RoundPart::Reduce => {
                 let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
                 let buffers = [facts.bits(), "view"];
-                launch(facts, "reduce_bits", "grid", shape, &buffers)
+                launch(facts, Some(SupportKernel::Reduce), "grid", shape, &buffers)
             }
             RoundPart::Download if uses_default_stream(facts) => {
                 let bytes = facts

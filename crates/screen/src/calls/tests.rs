@@ -373,16 +373,16 @@ fn function_around(status: &Status, number: usize) -> String {
 
 /// Declares a kernel as its launches call it.
 fn declaration(kernel: &engine::Kernel, symbol: &str) -> String {
-    let second = if kernel.in_place { "" } else { "unsigned*, " };
-    let steps = match kernel.iteration {
-        Iteration::Launches => "",
-        Iteration::Steps(_) | Iteration::InKernel => ", int",
+    let cpp_type = |parameter: &Parameter| match parameter {
+        Parameter::From | Parameter::To | Parameter::Cells => "unsigned*",
+        Parameter::Mail => "void*",
+        Parameter::RuleTable => "unsigned",
+        _ => "int",
     };
-    if kernel.cooperative {
-        format!("void {symbol}(unsigned*, void*, int, int, unsigned, int);\n")
-    } else {
-        format!("void {symbol}(Launch, unsigned*, {second}int, int, unsigned{steps});\n")
-    }
+    let launch = (!kernel.cooperative).then_some("Launch").into_iter();
+    let types = launch.chain(kernel.parameters.iter().map(cpp_type));
+    let types: Vec<_> = types.collect();
+    format!("void {symbol}({});\n", types.join(", "))
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         }
         (Iteration::InKernel, Layout::I32) => {
             // One block per lattice, and one suffices for an SM.
-            let rate = if kernel.in_place { 4.7e9 } else { 2.8e9 };
+            let rate = if kernel.is_in_place() { 4.7e9 } else { 2.8e9 };
             return times * (at_once / sms).max(1.0) * cells / rate;
         }
         (Iteration::InKernel, Layout::Bits | Layout::Planar) => {

@@ -112,7 +112,7 @@ impl Instances {
     /// two buffers.
     fn batches_in_two_buffers(&self) -> bool {
         let batches = |plan: &RoundPlan| plan.switches.streams == Streams::Batch;
-        !self.plan().kernel.in_place && self.plans.iter().any(batches)
+        !self.plan().kernel.is_in_place() && self.plans.iter().any(batches)
     }
 
     /// Moves all lattices into the same one of their two buffers, if batches need it.

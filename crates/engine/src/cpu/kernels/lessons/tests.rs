@@ -1,7 +1,7 @@
 //! Compares the CPU versions with straightforward definitions.
 
 use super::*;
-use crate::buffer_kernel::Parameter;
+use crate::buffer_kernel::ArgumentType;
 use crate::lesson_kernels::{BARRIER, GRAY, LESSON_KERNELS, MANDELBROT, SCALE, SPIN};
 use crate::probe_kernels::{COPY_RATE, PROBE_KERNELS};
 use crate::{Argument, BufferId, BufferKernel, BufferOffset};
@@ -50,12 +50,12 @@ fn run(kernel: &'static BufferKernel, block: u32, values: &[Value]) {
 fn every_kernel_of_the_table_has_a_twin() {
     let buffer = words([0; 32]);
     for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
-        let value = |parameter: &Parameter| match parameter {
-            Parameter::Buffer => Value::Buffer(&buffer),
-            Parameter::I32 => Value::I32(4),
-            Parameter::U32 => Value::U32(1),
-            Parameter::U64 => Value::U64(0),
-            Parameter::F32 => Value::F32(2.0),
+        let value = |parameter: &ArgumentType| match parameter {
+            ArgumentType::Buffer => Value::Buffer(&buffer),
+            ArgumentType::I32 => Value::I32(4),
+            ArgumentType::U32 => Value::U32(1),
+            ArgumentType::U64 => Value::U64(0),
+            ArgumentType::F32 => Value::F32(2.0),
         };
         let values: Vec<_> = kernel.parameters.iter().map(value).collect();
         run(kernel, 32, &values);

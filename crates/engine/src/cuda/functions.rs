@@ -1,0 +1,283 @@
+//! The functions of one GPU: the PTX that the driver has compiled, loaded on first use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use cust::link::Linker;
+use cust::module::Module;
+use cust::sys;
+
+use super::context::OwnedContext;
+use super::driver::cust;
+use super::{instrumentation, ptx};
+use crate::check::{Function, LadderFunction};
+use crate::rule_network::{self, RuleNetwork};
+use crate::{EngineError, Result};
+use life::Rule;
+
+/// The loaded functions of one context, which must be current in every call.
+pub(super) struct Functions {
+    /// Functions without the network of a rule, by their symbol and whether they have block
+    /// timestamps.
+    any_rule: HashMap<(&'static str, bool), sys::CUfunction>,
+    /// Functions with the network of a rule.
+    networks: HashMap<NetworkKey, Network>,
+    modules: Vec<Module>,
+    /// How long the driver took to load them, in milliseconds.
+    pub(super) modules_ms: f64,
+    context: Arc<OwnedContext>,
+}
+
+/// The symbol of a function with a network, the rule, and whether it has block timestamps.
+type NetworkKey = (&'static str, Rule, bool);
+
+/// A function with the network of a rule.
+enum Network {
+    /// Another thread has the driver compile it.
+    Compiling(JoinHandle<Result<Loaded>>),
+    Ready(sys::CUfunction),
+    /// The driver could not compile it.
+    Refused,
+}
+
+/// A module, the one function that it was loaded for, and how long the driver took.
+struct Loaded {
+    module: Module,
+    function: sys::CUfunction,
+    ms: f64,
+}
+
+// SAFETY: the driver's handles are valid on every thread.
+unsafe impl Send for Loaded {}
+
+impl Loaded {
+    /// Has the driver compile PTX, or take it from its cache. Calls of other threads wait meanwhile.
+    /// The context must be current.
+    fn new(text: &str, symbol: &str) -> Result<Loaded> {
+        let began = Instant::now();
+        let module = cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))?;
+        Loaded::with(module, symbol, began)
+    }
+
+    /// The same by the driver's linker, which lets other threads' launches through while it
+    /// compiles, but has no cache. The context must be current.
+    fn by_linker(text: &str, symbol: &str) -> Result<Loaded> {
+        let began = Instant::now();
+        let mut linker = cust("cuLinkCreate", Linker::new())?;
+        cust("cuLinkAddData", linker.add_ptx(format!("{text}\0")))?;
+        let cubin = cust("cuLinkComplete", linker.complete())?;
+        let module = cust("cuModuleLoadDataEx", Module::from_cubin(cubin, &[]))?;
+        Loaded::with(module, symbol, began)
+    }
+
+    fn with(module: Module, symbol: &str, began: Instant) -> Result<Loaded> {
+        let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
+        Ok(Loaded {
+            module,
+            function,
+            ms: began.elapsed().as_secs_f64() * 1e3,
+        })
+    }
+}
+
+impl Functions {
+    pub(super) fn new(context: Arc<OwnedContext>) -> Functions {
+        Functions {
+            any_rule: HashMap::new(),
+            networks: HashMap::new(),
+            modules: Vec::new(),
+            modules_ms: 0.0,
+            context,
+        }
+    }
+
+    /// The function, loading it on first use: one with block timestamps if `instrumented`, which takes
+    /// the address of the records as an additional last argument.
+    ///
+    /// A function of the ladder is the one with the rule's network, if there is one and the driver
+    /// compiles it, else the one that takes every rule. Compiles a network on first use, which takes
+    /// up to a second; while one is compiled in the background, the function that takes every rule
+    /// serves, if that is loaded.
+    pub(super) fn get(
+        &mut self,
+        function: Function,
+        instrumented: bool,
+    ) -> Result<sys::CUfunction> {
+        match function {
+            Function::Support(kernel) => {
+                let row = kernel.row();
+                self.any_rule(row.file, row.symbol, instrumented)
+            }
+            Function::Buffer(kernel) => self.any_rule(kernel.name, kernel.symbol, instrumented),
+            Function::Ladder(step) => {
+                let entry = &step.kernel.entries[step.entry];
+                if let Some(key) = network_key(step, instrumented) {
+                    let is_ready = match self.networks.get(&key) {
+                        Some(Network::Compiling(thread)) => {
+                            thread.is_finished()
+                                || !self.any_rule.contains_key(&(entry.symbol, false))
+                        }
+                        Some(Network::Ready(_) | Network::Refused) => true,
+                        None => {
+                            self.load_network(step.kernel.file, key);
+                            true
+                        }
+                    };
+                    if is_ready && let Some(function) = self.network(key) {
+                        return Ok(function);
+                    }
+                }
+                self.any_rule(step.kernel.file, entry.symbol, instrumented)
+            }
+        }
+    }
+
+    /// A function of a kernel file that needs no rule's network.
+    fn any_rule(
+        &mut self,
+        file: &'static str,
+        symbol: &'static str,
+        instrumented: bool,
+    ) -> Result<sys::CUfunction> {
+        if let Some(&function) = self.any_rule.get(&(symbol, instrumented)) {
+            return Ok(function);
+        }
+        let text = ptx::only(ptx_of(file)?, symbol);
+        let text = if instrumented {
+            with_timestamps(&text, symbol)?
+        } else {
+            text
+        };
+        let loaded = Loaded::new(&text, symbol)?;
+        let function = self.keep(loaded);
+        self.any_rule.insert((symbol, instrumented), function);
+        Ok(function)
+    }
+
+    /// Starts to compile the function with the network of a rule, if there is one and it is not
+    /// known.
+    pub(super) fn compile_in_background(&mut self, step: LadderFunction) -> Result<()> {
+        let Some(key) = network_key(step, false) else {
+            return Ok(());
+        };
+        if self.networks.contains_key(&key) || self.networks.len() >= MAX_NETWORKS {
+            return Ok(());
+        }
+        let (file, context) = (step.kernel.file, self.context.clone());
+        let compile = move || {
+            context.make_current()?;
+            Loaded::by_linker(&with_network(file, key)?, key.0)
+        };
+        let thread = thread::Builder::new()
+            .name("compiler".into())
+            .spawn(compile);
+        let thread = thread.map_err(|_| EngineError::NoThread)?;
+        self.networks.insert(key, Network::Compiling(thread));
+        Ok(())
+    }
+
+    /// Waits until a function that is being compiled is loaded.
+    pub(super) fn finish_compiling(&mut self, step: LadderFunction) {
+        if let Some(key) = network_key(step, false) {
+            self.network(key);
+        }
+    }
+
+    /// The function with the network of a rule, waiting for it if it is being compiled; `None` if it
+    /// was not asked for or the driver cannot compile it.
+    fn network(&mut self, key: NetworkKey) -> Option<sys::CUfunction> {
+        let compiled = match self.networks.remove(&key)? {
+            Network::Compiling(thread) => {
+                let loaded = thread.join();
+                let loaded = loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                self.keep_network(key, loaded)
+            }
+            known => known,
+        };
+        let function = match compiled {
+            Network::Ready(function) => Some(function),
+            Network::Refused | Network::Compiling(_) => None,
+        };
+        self.networks.insert(key, compiled);
+        function
+    }
+
+    /// Loads a function with the network of a rule, unless there are very many already.
+    fn load_network(&mut self, file: &'static str, key: NetworkKey) {
+        if self.networks.len() < MAX_NETWORKS {
+            let loaded = with_network(file, key).and_then(|text| Loaded::new(&text, key.0));
+            let network = self.keep_network(key, loaded);
+            self.networks.insert(key, network);
+        }
+    }
+
+    /// Keeps the module of a network. If the driver could not compile it, logs why.
+    fn keep_network(&mut self, key: NetworkKey, loaded: Result<Loaded>) -> Network {
+        match loaded {
+            Ok(loaded) => Network::Ready(self.keep(loaded)),
+            Err(why) => {
+                let (symbol, rule, _) = key;
+                tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
+                Network::Refused
+            }
+        }
+    }
+
+    fn keep(&mut self, loaded: Loaded) -> sys::CUfunction {
+        self.modules_ms += loaded.ms;
+        self.modules.push(loaded.module);
+        loaded.function
+    }
+
+    /// Waits for functions that are still being compiled and unloads them.
+    pub(super) fn stop_compiling(&mut self) {
+        for (_, network) in self.networks.drain() {
+            if let Network::Compiling(thread) = network {
+                drop(thread.join());
+            }
+        }
+    }
+}
+
+/// Maximum functions with networks: each takes some hundred kilobytes of the device's memory.
+const MAX_NETWORKS: usize = 1024;
+
+/// The function with the network of a rule, if the kernel has one.
+fn network_key(step: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
+    let LadderFunction {
+        kernel,
+        entry,
+        rule,
+    } = step;
+    let symbol = kernel.entries[entry].network_symbol?;
+    kernel
+        .has_network(rule)
+        .then_some((symbol, rule, instrumented))
+}
+
+/// The PTX of a function with the network of a rule.
+fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey) -> Result<String> {
+    let text = ptx::only(ptx_of(file)?, symbol);
+    let network = RuleNetwork::of(rule);
+    let text = rule_network::specialise(&text, &network)
+        .map_err(|why| EngineError::InvalidProgram(format!("{file}: {why}")))?;
+    if is_instrumented {
+        with_timestamps(&text, symbol)
+    } else {
+        Ok(text)
+    }
+}
+
+/// The PTX with block timestamps.
+fn with_timestamps(text: &str, symbol: &str) -> Result<String> {
+    instrumentation::instrument(text).map_err(|why| {
+        EngineError::InvalidProgram(format!("{symbol} cannot be instrumented: {why}"))
+    })
+}
+
+fn ptx_of(file: &'static str) -> Result<&'static str> {
+    let found = ptx::find(file);
+    found.ok_or_else(|| EngineError::InvalidProgram(format!("there is no kernel file {file}")))
+}
