@@ -1,7 +1,6 @@
 //! A CPU engine for tests, whose calls fail as a script says and whose completions can be held back.
 
 use std::collections::VecDeque;
-use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -169,7 +168,7 @@ impl Script {
         self.waiting.store(0, Relaxed);
         self.released.store(0, Relaxed);
         Ok(Box::new(ScriptedEngine {
-            engine: CpuEngine::new(NonZero::<usize>::MIN),
+            engine: CpuEngine::without_threads(),
             script: self.clone(),
             completions: VecDeque::new(),
             lost: false,
@@ -208,12 +207,12 @@ impl ScriptedEngine {
         Err(error(fault))
     }
 
-    /// Holds the completions of everything that was submitted back, if the script says so.
+    /// Does everything that was submitted, and holds its completions back if the script says so.
     fn hold_completions(&mut self) -> Result<()> {
+        self.engine.synchronize()?;
         if !self.script.holds_completions {
             return Ok(());
         }
-        self.engine.synchronize()?;
         let mut done = Vec::new();
         self.engine.poll(&mut done)?;
         self.completions.extend(done);

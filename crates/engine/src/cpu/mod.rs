@@ -25,7 +25,7 @@ mod tests;
 
 use std::fs;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use crate::check::{Plan, ProgramMode, Validator};
@@ -56,8 +56,19 @@ pub struct CpuEngine {
 impl CpuEngine {
     /// Creates an engine with this many worker threads, which is how many streams run concurrently.
     pub fn new(workers: NonZeroUsize) -> CpuEngine {
+        CpuEngine::with(Some(workers))
+    }
+
+    /// Creates an engine without threads: work is done while the caller waits for it, so that tests
+    /// are quick and repeatable.
+    pub fn without_threads() -> CpuEngine {
+        CpuEngine::with(None)
+    }
+
+    fn with(workers: Option<NonZeroUsize>) -> CpuEngine {
         let started = Instant::now();
-        let lattices = Arc::new(Lattices::new(WorkerPool::new(workers.get())));
+        let cores = workers.unwrap_or(NonZeroUsize::MIN);
+        let lattices = Arc::new(Lattices::new(WorkerPool::new(cores.get())));
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
         let pool = StreamPool::new(workers, move |op, stop| match op {
@@ -65,7 +76,7 @@ impl CpuEngine {
             _ => store.execute(op, stop),
         });
         CpuEngine {
-            check: Validator::new(vec![describe(pool.workers())]),
+            check: Validator::new(vec![describe(pool.workers().max(1))]),
             startup: Startup {
                 driver_ms: started.elapsed().as_secs_f64() * 1e3,
                 modules_ms: 0.0,
@@ -293,18 +304,20 @@ impl Engine for CpuEngine {
 
 /// Describes this processor.
 fn describe(workers: usize) -> DeviceInfo {
-    let model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+    static MODEL: LazyLock<Option<String>> = LazyLock::new(|| {
+        let text = fs::read_to_string("/proc/cpuinfo").ok()?;
         let line = text.lines().find(|line| line.starts_with("model name"))?;
         Some(line.split_once(':')?.1.trim().to_string())
     });
+    static CACHE: LazyLock<Option<u64>> = LazyLock::new(memory::last_cache);
     let threads = if workers == 1 { "thread" } else { "threads" };
     DeviceInfo {
-        name: model.unwrap_or_else(|| "CPU".into()),
+        name: MODEL.clone().unwrap_or_else(|| "CPU".into()),
         driver: format!("{workers} {threads}, {}", vector::instruction_set()),
         capability: None,
         sm_count: workers as u32,
         memory: life::memory::total(),
-        cache: memory::last_cache(),
+        cache: *CACHE,
         bandwidth: None,
         copy_engines: 0,
         kernel_time_limit: false,

@@ -39,6 +39,7 @@ pub(super) struct StreamPool {
 }
 
 struct Shared {
+    has_workers: bool,
     scheduler: Mutex<StreamScheduler>,
     /// Signals that a stream became runnable or the pool stops.
     work: Condvar,
@@ -50,12 +51,14 @@ struct Shared {
 }
 
 impl StreamPool {
-    /// A pool with one context and no streams.
+    /// A pool with one context and no streams. Without workers, the streams are served by the
+    /// threads that wait for them.
     pub(super) fn new(
-        workers: NonZeroUsize,
+        workers: Option<NonZeroUsize>,
         execute: impl Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync + 'static,
     ) -> StreamPool {
         let shared = Arc::new(Shared {
+            has_workers: workers.is_some(),
             scheduler: Mutex::default(),
             work: Condvar::new(),
             news: Condvar::new(),
@@ -72,9 +75,9 @@ impl StreamPool {
                     shared.work(i);
                 })
         };
-        let count = workers.get() as u32;
+        let count = workers.map_or(0, NonZeroUsize::get) as u32;
         let workers: Vec<_> = (0..count).map_while(|i| start(i).ok()).collect();
-        if workers.is_empty() {
+        if shared.has_workers && workers.is_empty() {
             shared.scheduler().fault = Some(EngineError::NoThread);
         }
         let mut pool = StreamPool {
@@ -133,7 +136,7 @@ impl StreamPool {
         let quiet = |scheduler: &mut StreamScheduler| {
             scheduler.completions.is_empty() && scheduler.fault.is_none()
         };
-        let scheduler = self.shared.scheduler();
+        let scheduler = self.shared.serve_without_workers(self.shared.scheduler());
         drop(
             self.shared
                 .news
@@ -146,7 +149,7 @@ impl StreamPool {
         let busy = |scheduler: &mut StreamScheduler| {
             !scheduler.running.is_empty() && scheduler.fault.is_none()
         };
-        let scheduler = self.shared.scheduler();
+        let scheduler = self.shared.serve_without_workers(self.shared.scheduler());
         let waited = self.shared.news.wait_while(scheduler, busy);
         waited.unwrap_or_else(PoisonError::into_inner).check_fault()
     }

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{Author, CellChange, Content, Position, SessionParameters};
 use life::{Lattice, Rule, Size, Soup, SplitMix64, reference, soup};
 use model::Start;
-use proptest::test_runner::{Config as ProptestConfig, RngSeed};
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, RngSeed, TestRunner};
 
 /// All lattices at a position.
 pub(crate) type Cells = Vec<Arc<Lattice>>;
@@ -58,20 +60,48 @@ pub(crate) struct ReferenceLog {
     known: BTreeMap<Position, Cells>,
 }
 
-/// How random histories are made: this many, the same in every run of the gate; or as many others as
-/// `LIFESTREAMS_HISTORIES` says.
-pub(crate) fn histories(in_gate: u32) -> ProptestConfig {
-    let asked = std::env::var("LIFESTREAMS_HISTORIES").ok();
-    ProptestConfig {
-        rng_seed: match asked {
-            None => RngSeed::Fixed(1),
-            Some(_) => RngSeed::Random,
-        },
-        cases: asked.map_or(in_gate, |number| number.parse().expect("a number")),
-        failure_persistence: None,
-        max_shrink_iters: 4000,
-        ..ProptestConfig::default()
-    }
+/// Tests `in_gate` random histories, or `LIFESTREAMS_HISTORIES` of them: those of the seeds from
+/// `LIFESTREAMS_SEED` on, on every core. Shows one that fails after making it as short as it can be.
+pub(crate) fn test_histories<S: Strategy>(
+    in_gate: u64,
+    histories: impl Fn() -> S + Sync,
+    test: impl Fn(S::Value) + Sync,
+) {
+    let given = |name, default| {
+        let text = std::env::var(name).ok();
+        text.map_or(default, |text| text.parse().expect("a number"))
+    };
+    let first: u64 = given("LIFESTREAMS_SEED", 0);
+    let seeds = first..first + given("LIFESTREAMS_HISTORIES", in_gate);
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    let has_failed = AtomicBool::new(false);
+    let run_every = |skipped| {
+        let histories = histories();
+        let mut own = seeds.clone().skip(skipped).step_by(threads);
+        own.find_map(|seed| {
+            let mut runner = TestRunner::new(ProptestConfig {
+                rng_algorithm: RngAlgorithm::XorShift,
+                rng_seed: RngSeed::Fixed(seed),
+                cases: u32::from(!has_failed.load(Relaxed)),
+                failure_persistence: None,
+                max_shrink_iters: 4000,
+                ..ProptestConfig::default()
+            });
+            let ran = runner.run(&histories, |history| {
+                test(history);
+                Ok(())
+            });
+            has_failed.fetch_or(ran.is_err(), Relaxed);
+            Some(format!("history {seed}: {}", ran.err()?))
+        })
+    };
+    let failed = std::thread::scope(|scope| {
+        let spawn = |skipped| scope.spawn(move || run_every(skipped));
+        let all: Vec<_> = (0..threads).map(spawn).collect();
+        let mut all = all.into_iter();
+        all.find_map(|thread| thread.join().expect("a test is caught"))
+    });
+    assert!(failed.is_none(), "{}", failed.unwrap_or_default());
 }
 
 /// Half of the cells of a small lattice, quicker than a soup of it.

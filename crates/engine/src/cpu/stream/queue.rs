@@ -160,8 +160,9 @@ impl Shared {
     fn wait_for<'a>(
         &'a self,
         points: &[Point],
-        mut scheduler: MutexGuard<'a, StreamScheduler>,
+        scheduler: MutexGuard<'a, StreamScheduler>,
     ) -> Result<MutexGuard<'a, StreamScheduler>> {
+        let mut scheduler = self.serve_without_workers(scheduler);
         let ahead = |scheduler: &mut StreamScheduler| {
             scheduler.fault.is_none() && points.iter().any(|&point| !scheduler.passed(point))
         };

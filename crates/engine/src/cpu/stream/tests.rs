@@ -17,7 +17,7 @@ fn pool(
         Op::Pack(lattices) => work(lattices.start),
         other => panic!("{other:?}"),
     };
-    let mut pool = StreamPool::new(NonZeroUsize::new(workers).unwrap(), execute);
+    let mut pool = StreamPool::new(NonZeroUsize::new(workers), execute);
     for _ in 0..streams {
         pool.create_stream(DeviceId(0), StreamSpec::PLAIN);
     }

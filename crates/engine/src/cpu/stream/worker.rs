@@ -24,6 +24,19 @@ impl Shared {
         }
     }
 
+    /// In a pool without workers, serves every stream that can run.
+    pub(super) fn serve_without_workers<'a>(
+        &'a self,
+        mut scheduler: MutexGuard<'a, StreamScheduler>,
+    ) -> MutexGuard<'a, StreamScheduler> {
+        while !self.has_workers
+            && let Some(stream) = scheduler.next_runnable()
+        {
+            scheduler = self.serve(0, stream, scheduler);
+        }
+        scheduler
+    }
+
     /// Runs a stream's steps until it is empty, has to wait, or yields to a stream of higher
     /// priority, or until the pool stops.
     fn serve<'a>(

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::device::{Device, Invert};
-use crate::log::reference_log::{Back, Joins, ReferenceLog, histories, noise};
+use crate::log::reference_log::{Back, Joins, ReferenceLog, noise, test_histories};
 use crate::snapshots::{Keep, Snapshots};
 use life::SplitMix64;
 use model::Area;
@@ -424,13 +424,11 @@ fn run(parameters: &SessionParameters, events: &[Event]) {
     }
 }
 
-proptest! {
-    #![proptest_config(histories(10_000))]
-    #[test]
-    fn histories_lead_where_their_records_say(
-        seed: u64,
-        events in prop::collection::vec(any::<u64>().prop_map(|seed| event(&mut SplitMix64(seed))), 4..32),
-    ) {
+#[test]
+fn histories_lead_where_their_records_say() {
+    let event = || any::<u64>().prop_map(|seed| event(&mut SplitMix64(seed)));
+    let histories = || (any::<u64>(), prop::collection::vec(event(), 4..32));
+    test_histories(10_000, histories, |(seed, events)| {
         run(&parameters(&mut SplitMix64(seed)), &events);
-    }
+    });
 }

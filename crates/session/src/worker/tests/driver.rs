@@ -64,8 +64,14 @@ struct Replay {
     parameters: SessionParameters,
     base: Position,
     lattices: Vec<Arc<Lattice>>,
-    records: Vec<(Record, String)>,
+    records: Vec<Record>,
     known: BTreeMap<Position, Vec<Arc<Lattice>>>,
+}
+
+/// Whether two records are the same but for their inverses.
+fn says_the_same(one: &Record, other: &Record) -> bool {
+    let of = |record: &Record| (record.entry, record.generation, record.author);
+    of(one) == of(other) && one.content == other.content
 }
 
 impl Replay {
@@ -85,16 +91,12 @@ impl Replay {
     fn follow(&mut self, log: &Log) {
         let first = (log.base().records - self.base.records) as usize;
         for (at, record) in (first..).zip(log.records()) {
-            let content = format!(
-                "{} {} {:?} {:?}",
-                record.entry, record.generation, record.author, record.content
-            );
             match self.records.get(at) {
-                Some((_, known)) if *known == content => continue,
+                Some(known) if says_the_same(known, record) => continue,
                 Some(_) => self.truncate(at),
                 None => assert_eq!(at, self.records.len(), "a record was missed"),
             }
-            self.records.push((record.clone(), content));
+            self.records.push(record.clone());
         }
         self.truncate((log.end() - self.base.records) as usize);
     }
@@ -110,7 +112,7 @@ impl Replay {
     fn parameters(&self, records: u64) -> SessionParameters {
         let mut parameters = self.parameters.clone();
         let applied = (records - self.base.records) as usize;
-        for (record, _) in &self.records[..applied] {
+        for record in &self.records[..applied] {
             reference_log::change(&record.content, &mut parameters);
         }
         parameters
@@ -121,7 +123,7 @@ impl Replay {
         let leads = |(at, _): &(&Position, _)| {
             let next = self.records.get((at.records - self.base.records) as usize);
             at.records == target.records
-                || next.is_some_and(|(next, _)| at.generation <= next.generation)
+                || next.is_some_and(|next| at.generation <= next.generation)
         };
         let from = self.known.range(..=target).rev().find(leads);
         let (mut here, mut lattices) = match from {
@@ -132,7 +134,7 @@ impl Replay {
             let mut parameters = self.parameters(here.records);
             let index = (here.records - self.base.records) as usize;
             let next = if here.records < target.records {
-                self.records[index].0.generation
+                self.records[index].generation
             } else {
                 target.generation
             };
@@ -143,7 +145,7 @@ impl Replay {
             if here.records == target.records {
                 break;
             }
-            let content = &self.records[index].0.content;
+            let content = &self.records[index].content;
             reference_log::apply(content, &mut parameters, &mut lattices);
             if let Content::Start(start) = content {
                 here.generation = start.generation();
@@ -374,27 +376,28 @@ impl Driver {
         });
     }
 
+    /// What the present log says.
     fn log_replay(&mut self) -> &mut Replay {
-        let log = &self.worker.state.log;
-        if self.worker.comparison.is_some() {
-            self.scratch.get_or_insert_with(|| Replay::new(log))
-        } else {
-            self.scratch = None;
-            &mut self.main
-        }
+        self.scratch.as_mut().unwrap_or(&mut self.main)
     }
 
     /// Notes what the cells are now.
     fn observe(&mut self) {
-        let log = self.worker.state.log.clone();
-        self.log_replay().follow(&log);
+        let log = &self.worker.state.log;
+        if self.worker.comparison.is_some() {
+            let scratch = self.scratch.get_or_insert_with(|| Replay::new(log));
+            scratch.follow(log);
+        } else {
+            self.scratch = None;
+            self.main.follow(log);
+        }
         self.take_answers();
         let position = self.worker.state.position;
         let at = Some((self.worker.comparison.is_some(), position));
         if !self.worker.state.cells_known || self.at == at {
             return;
         }
-        assert!(log.contains(position), "{position:?}");
+        assert!(self.worker.state.log.contains(position), "{position:?}");
         self.at = at;
         assert!(
             position.generation < 20_000,
@@ -626,7 +629,12 @@ impl Driver {
             Reopen::LastKnown => {
                 self.step(Step::Pass(Duration::from_secs(1)));
                 self.turn();
-                let known = self.worker.last_known.session().expect("it is known");
+                let Some(known) = self.worker.last_known.session() else {
+                    // Of an edit that was taken back there may be no copy that comes before it.
+                    let budget = self.worker.setup.time.history_bytes;
+                    assert!(budget < 1 << 20, "with {budget} bytes nothing is known");
+                    return;
+                };
                 // If the engine is lost in that very turn, it is on its way back there.
                 let position = self.worker.saved_position();
                 assert_eq!(known.session.timeline().position, position);
