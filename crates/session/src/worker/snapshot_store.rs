@@ -42,8 +42,25 @@ enum SlotUse {
     Free,
     /// A copy of this position is under way.
     UnderWay(Position, SnapshotReason),
+    /// The same, but the log has changed meanwhile: it only serves those who wait for it.
+    VoidUnderWay(Position, SnapshotReason),
     /// It holds the copy of this position.
     Holds(Position, SnapshotReason),
+}
+
+impl SlotUse {
+    /// The position of the copy that it holds.
+    fn held(&self) -> Option<Position> {
+        match self {
+            SlotUse::Holds(position, _) => Some(*position),
+            _ => None,
+        }
+    }
+
+    /// Whether a copy is under way.
+    fn is_under_way(&self) -> bool {
+        matches!(self, SlotUse::UnderWay(..) | SlotUse::VoidUnderWay(..))
+    }
 }
 
 /// All copies of a session, and who waits for one.
@@ -129,7 +146,7 @@ impl SnapshotStore {
 
     fn list_positions(&mut self) {
         let in_slots = self.slots.iter().filter_map(|slot| match slot {
-            SlotUse::Free => None,
+            SlotUse::Free | SlotUse::VoidUnderWay(..) => None,
             SlotUse::UnderWay(position, _) | SlotUse::Holds(position, _) => Some(*position),
         });
         let whole = self.whole.iter().map(|(position, _)| *position);
@@ -166,9 +183,8 @@ impl SnapshotStore {
 
     /// Whether a periodic copy is due.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        let on_its_way = |slot: &SlotUse| matches!(slot, SlotUse::UnderWay(..));
         let old = |begun| now - begun >= COPY_INTERVAL;
-        self.is_stale && self.begun.is_none_or(old) && !self.slots.iter().any(on_its_way)
+        self.is_stale && self.begun.is_none_or(old) && !self.slots.iter().any(SlotUse::is_under_way)
     }
 
     /// The kind of copy that somebody waits for and that is not under way. Those who want one instance
@@ -194,22 +210,18 @@ impl SnapshotStore {
     /// The slot for the next copy: an empty one, else one whose copy is kept elsewhere too, else any
     /// but those of the newest copy and the one before the last edit.
     pub(super) fn free_slot(&self) -> Option<usize> {
-        let newest = self.slots.iter().filter_map(|slot| match slot {
-            SlotUse::Holds(position, _) => Some(*position),
-            SlotUse::Free | SlotUse::UnderWay(..) => None,
-        });
-        let newest = newest.max();
+        let newest = self.slots.iter().filter_map(SlotUse::held).max();
         let kept = |position: Position| self.kept.positions().any(|at| at == position);
         let is_double = |at: usize, position: Position| {
-            let holds = |slot: &SlotUse| matches!(slot, SlotUse::Holds(of, _) if *of == position);
-            self.slots[..at].iter().any(holds)
+            let mut held = self.slots[..at].iter().filter_map(SlotUse::held);
+            held.any(|of| of == position)
         };
         let rank = |at: &usize| {
             if self.readings.iter().any(|reading| reading.slot == *at) {
                 return None;
             }
             match self.slots[*at] {
-                SlotUse::UnderWay(..) => None,
+                SlotUse::UnderWay(..) | SlotUse::VoidUnderWay(..) => None,
                 SlotUse::Free => Some(0),
                 SlotUse::Holds(position, _) if kept(position) || is_double(*at, position) => {
                     Some(1)
@@ -250,9 +262,8 @@ impl SnapshotStore {
         for slot in &mut self.slots {
             match slot {
                 SlotUse::Holds(position, _) if !of_use(*position) => *slot = SlotUse::Free,
-                // It is dropped when it lands.
-                SlotUse::UnderWay(position, _) if !of_use(*position) => {
-                    position.records = u64::MAX;
+                SlotUse::UnderWay(position, why) if !of_use(*position) => {
+                    *slot = SlotUse::VoidUnderWay(*position, *why);
                 }
                 _ => {}
             }
@@ -290,7 +301,7 @@ impl SnapshotStore {
             Some(Err(why)) => tracing::warn!("{why}"),
             None => {}
         }
-        let holds = |slot: &SlotUse| matches!(slot, SlotUse::Holds(at, _) if *at == position);
+        let holds = |slot: &SlotUse| slot.held() == Some(position);
         let slot = instances.snapshot_slot(self.slots.iter().position(holds)? as u8);
         let all = 0..instances.instances();
         let read = read_all(&**instances.slots(), all, slot, instances.size());
@@ -308,9 +319,7 @@ impl SnapshotStore {
         let kept = self.kept.newest_unpacked(limit);
         let kept = kept.map(|(at, lattices)| (at, HostCopy::Lattices(lattices)));
         let slots = self.slots.iter().zip(0..).filter_map(|(slot, at)| {
-            let SlotUse::Holds(position, _) = *slot else {
-                return None;
-            };
+            let position = slot.held()?;
             let copy = HostCopy::Slot {
                 slots: Arc::downgrade(instances.slots()),
                 slot: instances.snapshot_slot(at),
@@ -337,10 +346,7 @@ impl SnapshotStore {
 
     /// The slots are about to be given back: what only they hold and is needed is kept elsewhere.
     pub(super) fn save_from_slots(&mut self, instances: &Instances, log_bytes: u64) {
-        let held = self.slots.iter().filter_map(|slot| match slot {
-            SlotUse::Holds(position, _) => Some(*position),
-            SlotUse::Free | SlotUse::UnderWay(..) => None,
-        });
+        let held = self.slots.iter().filter_map(SlotUse::held);
         let mut held: Vec<Position> = held.collect();
         held.sort_unstable();
         let newest = held.last().copied();
@@ -471,12 +477,14 @@ impl SessionWorker {
 
     /// Begins to read the needed lattices of a copy that has arrived in its slot.
     pub(super) fn snapshot_landed(&mut self, slot: usize) {
-        let (SlotUse::UnderWay(position, why), Some(instances)) =
-            (self.snapshots.slots[slot], &self.instances)
-        else {
+        let Some(instances) = &self.instances else {
             return;
         };
-        let is_void = position.records == u64::MAX;
+        let (position, why, is_void) = match self.snapshots.slots[slot] {
+            SlotUse::UnderWay(position, why) => (position, why, false),
+            SlotUse::VoidUnderWay(position, why) => (position, why, true),
+            SlotUse::Free | SlotUse::Holds(..) => return,
+        };
         self.unpublished = true;
         self.snapshots.slots[slot] = if is_void {
             SlotUse::Free
