@@ -55,7 +55,8 @@ impl LastKnown {
     pub(crate) fn publish(
         &self,
         session: SavedSession,
-        (position, copy): (Position, HostCopy),
+        position: Position,
+        copy: HostCopy,
         at: Instant,
     ) {
         let published = Published {

@@ -171,7 +171,7 @@ impl SessionWorker {
                     self.edit_done(number);
                 }
                 self.notify(Notice::Warning(Message::new(|| why.to_string())));
-                self.changed = true;
+                self.publisher.mark_changed();
                 Ok(())
             }
         }
@@ -221,7 +221,7 @@ impl SessionWorker {
             }
         }
         self.snapshots.mark_stale();
-        self.changed = true;
+        self.publisher.mark_changed();
     }
 
     fn apply_cells(&mut self, instance: usize, cells: &CellChange) -> Result<()> {

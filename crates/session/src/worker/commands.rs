@@ -16,7 +16,9 @@ use model::{KernelChoice, Pace, PicturePlan, SessionAction, Switch};
 impl SessionWorker {
     /// Performs a command or queues it.
     pub(super) fn dispatch(&mut self, command: Command) {
-        self.changed |= !matches!(command, Command::Ready);
+        if !matches!(command, Command::Ready) {
+            self.publisher.mark_changed();
+        }
         if self.failed.is_some() {
             return self.dispatch_after_end(command);
         }
@@ -58,13 +60,13 @@ impl SessionWorker {
             (AfterEnd::Perform, command) => self.perform_at_once(command),
             (AfterEnd::Refuse, _) => {
                 self.notify(Notice::Refused(message!("the session has ended")));
-                (self.wake)();
+                self.publisher.wake();
             }
             (AfterEnd::RefuseToOpen, _) => {
                 self.notify(Notice::Refused(message!(
                     "nothing was opened: the session has ended; start the program again"
                 )));
-                (self.wake)();
+                self.publisher.wake();
             }
             (AfterEnd::Ignore, _) => {}
         }
@@ -90,7 +92,7 @@ impl SessionWorker {
             Command::WatchOverlap(watching) => self.lab.watch(watching),
             Command::Notify(notice) => {
                 self.notify(notice);
-                (self.wake)();
+                self.publisher.wake();
             }
             _ => {}
         }
@@ -139,7 +141,7 @@ impl SessionWorker {
             self.statistics.restart();
             self.halted = None;
         }
-        self.changed = true;
+        self.publisher.mark_changed();
         // The drawing side stops waiting for a picture with an edit that was refused.
         if let (Command::Edit(_, number), Some(Notice::Refused(_))) = (&command, &notice) {
             self.edit_done(*number);
@@ -383,7 +385,7 @@ impl SessionWorker {
         }
         self.change_slots(|instances| instances.set_picture(plan))?;
         self.state.refresh |= before != plan;
-        self.changed = true;
+        self.publisher.mark_changed();
         Ok(())
     }
 
@@ -394,7 +396,7 @@ impl SessionWorker {
         change: impl FnOnce(&mut Instances) -> Result<T>,
     ) -> Result<Option<T>> {
         // Copies in slots may be gone from now on.
-        self.unpublished = true;
+        self.safety_copy.mark_stale();
         self.publish_last_known(Duration::ZERO);
         let Some(instances) = &mut self.instances else {
             return Ok(None);
@@ -403,7 +405,9 @@ impl SessionWorker {
         let before = Arc::downgrade(instances.slots());
         let changed = change(instances);
         if !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(instances.slots())) {
-            self.pictures.replace_slots(instances.slots().clone());
+            self.publisher
+                .pictures()
+                .replace_slots(instances.slots().clone());
             self.snapshots.clear_slots();
             self.state.refresh = true;
         }

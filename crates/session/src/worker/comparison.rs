@@ -162,7 +162,7 @@ impl SessionWorker {
             differ.sum::<u64>()
         });
         comparison.differing = Some((differing.sum(), generation));
-        self.changed = true;
+        self.publisher.mark_changed();
     }
 
     /// The comparison, for the status.

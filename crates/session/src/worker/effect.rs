@@ -273,10 +273,7 @@ impl SessionWorker {
     /// Forgets the effect that is shown, and the rounds before the change.
     pub(super) fn forget_effect(&mut self) {
         self.lab.last_effect = None;
-        let trace = self.trace.lock();
-        trace
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .setting_changed();
+        self.publisher.setting_changed();
     }
 
     /// Updates the effect that is shown.

@@ -143,7 +143,7 @@ impl SessionWorker {
             Switch::Block => message!("blocks of {}: {}", choice.label, effect()),
             _ => Message::new(effect),
         };
-        self.notice = Some((what.clone(), self.now()));
+        self.notify(Notice::Done(what.clone()));
         self.lab.previous = Some(before);
         if side == Side::A && before != choice.switches {
             self.measure_change(what, kernel, before)?;
@@ -215,7 +215,7 @@ impl SessionWorker {
             return Ok(());
         };
         let generations = self.setup.generations_per_round;
-        let pictures = &self.pictures;
+        let pictures = self.publisher.pictures();
         let downloads = instances.next_plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, downloads.clone());
         if instances.begin_calibration(generations, newest)? {
@@ -253,7 +253,9 @@ impl SessionWorker {
         let host = median(rounds.iter().map(|round| round.1));
         if let (Some(together), Some(host)) = (together, host) {
             let overlap = Overlap::of(alone, together, host);
-            self.changed |= self.lab.overlap.as_ref() != Some(&overlap);
+            if self.lab.overlap.as_ref() != Some(&overlap) {
+                self.publisher.mark_changed();
+            }
             self.lab.overlap = Some(overlap);
         }
     }

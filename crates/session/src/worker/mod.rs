@@ -15,6 +15,7 @@
 //! | `effect` | compares rounds before and after a change, and A's and B's |
 //! | `lab` | switches, overlap, block timestamps |
 //! | `watching` | detects dead and periodic panels, records populations |
+//! | `publisher`, `safety_copy` | what other threads see of a session |
 //! | `saving` | hands a session over to be saved, and continues a saved one |
 //! | `poll`, `sleep`, `reporting` | takes engine events, sleeps between turns, publishes the status |
 
@@ -29,8 +30,10 @@ mod effect;
 mod lab;
 mod moving;
 mod poll;
+mod publisher;
 mod recovery;
 mod reporting;
+mod safety_copy;
 mod saving;
 mod sleep;
 mod snapshot_store;
@@ -39,7 +42,9 @@ mod watching;
 use cells::KnownCells;
 use comparison::ActiveComparison;
 use lab::Measurements;
+use publisher::Publisher;
 use recovery::EngineSource;
+use safety_copy::SafetyCopy;
 pub(crate) use snapshot_store::SNAPSHOT_SLOTS;
 use snapshot_store::SnapshotStore;
 use watching::Watch;
@@ -55,13 +60,9 @@ use crate::state::{EngineFacts, Mode, NextTask, Notice, State, next_task};
 use crate::statistics::Statistics;
 use engine::{Engine, Result};
 use lang::{Message, message};
-use model::NOTICE_TIME;
 use model::population::Populations;
 use model::trace::Trace;
 use model::{DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Setup, Status};
-
-/// Time between two updates of the status, at least.
-const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
@@ -129,11 +130,11 @@ pub(super) fn run(
         Err(error) => return drop(ready.send(Err(error))),
     };
     let shared = Shared {
-        status: worker.status.clone(),
-        pictures: worker.pictures.clone(),
-        trace: worker.trace.clone(),
+        status: worker.publisher.status().clone(),
+        pictures: worker.publisher.pictures().clone(),
+        trace: worker.publisher.trace().clone(),
         populations: worker.watch.populations.clone(),
-        last_known: worker.last_known.clone(),
+        last_known: worker.safety_copy.shared().clone(),
     };
     if ready.send(Ok(shared)).is_err() {
         return;
@@ -176,7 +177,6 @@ struct SessionWorker {
     announces_arrival: bool,
     /// Since when a move is under way.
     moving_since: Option<Instant>,
-    notice: Option<(Message, Instant)>,
     /// The error that stopped the rounds, until they go on.
     halted: Option<Message>,
     /// Number of turns in a row that have failed.
@@ -185,23 +185,12 @@ struct SessionWorker {
     last_command: Instant,
     /// Why the session has ended.
     failed: Option<Message>,
-    /// Whether the session's file was not restored yet: it must not be overwritten then.
-    restore_pending: bool,
-    last_known: LastKnown,
-    /// Whether the log, the position or the copies have changed since the last publication.
-    unpublished: bool,
-    /// When the session was published last, and how long that took.
-    published: Option<(Instant, Duration)>,
-    pictures: Pictures,
-    trace: Arc<Mutex<Trace>>,
-    status: Arc<Mutex<Arc<Status>>>,
-    status_made: Instant,
-    changed: bool,
+    safety_copy: SafetyCopy,
+    publisher: Publisher,
     /// Until then, work that found no free slot is not tried again.
     retry_at: Option<Instant>,
     environment: Environment,
     sender: Sender<Command>,
-    wake: Box<dyn Fn()>,
 }
 
 impl SessionWorker {
@@ -245,27 +234,18 @@ impl SessionWorker {
             lab: Measurements::default(),
             announces_arrival: false,
             moving_since: None,
-            notice: None,
             halted: None,
             failures: 0,
             last_command: now,
             failed: None,
-            restore_pending: false,
-            last_known: LastKnown::default(),
-            unpublished: true,
-            published: None,
-            pictures,
-            trace: Arc::default(),
-            status: Arc::new(Mutex::new(Arc::new(Status::before_start(&setup)))),
-            status_made: now,
-            changed: true,
+            safety_copy: SafetyCopy::default(),
+            publisher: Publisher::new(&setup, pictures, now, wake),
             retry_at: None,
             instances: Some(instances),
             setup,
             before_maximum,
             environment,
             sender,
-            wake,
         };
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
         if worker.setup.size.words() <= MAX_PICTURE_WORDS {
@@ -274,7 +254,7 @@ impl SessionWorker {
         worker.update_measuring(false);
         // Asked for before the first turn, so that nothing of the setup's own start comes before it.
         if let Some(saved) = from {
-            worker.restore_pending = true;
+            worker.safety_copy.restore_pending = true;
             worker.state.enqueue(Command::Open(Box::new(saved)));
         }
         worker.publish_last_known(Duration::ZERO); // the first turn may hang
@@ -343,11 +323,10 @@ impl SessionWorker {
     /// Work that depends on the time, after every turn.
     fn after_turn(&mut self) {
         let now = self.now();
-        let is_over = |(_, since): &(Message, Instant)| now - *since > NOTICE_TIME;
-        if self.notice.take_if(|notice| is_over(notice)).is_some() {
-            self.changed = true;
+        self.publisher.forget_old_notice(now);
+        if self.watch.forget_reseeds(now) {
+            self.publisher.mark_changed();
         }
-        self.changed |= self.watch.forget_reseeds(now);
         self.moving_since = match self.state.moving() {
             Some(_) => self.moving_since.or(Some(now)),
             None => None,
@@ -356,7 +335,7 @@ impl SessionWorker {
         self.reseed_one(now);
         self.publish_last_known(PUBLISH_INTERVAL);
         self.renew_overlap();
-        if self.changed && now - self.status_made >= STATUS_INTERVAL {
+        if self.publisher.due().is_some_and(|due| now >= due) {
             self.publish_status(now);
         }
     }
@@ -399,13 +378,13 @@ impl SessionWorker {
                         generation = generation
                     )));
                 }
-                self.restore_pending = false;
+                self.safety_copy.restore_pending = false;
                 self.log_changed();
                 self.statistics.restart();
                 if let Some(notice) = notice {
                     self.notify(notice);
                 }
-                self.changed = true;
+                self.publisher.mark_changed();
                 Ok(())
             }
             NextTask::Refresh => {
@@ -460,8 +439,10 @@ impl SessionWorker {
             tracing::debug!("stepped to generation {}", self.state.position.generation);
         }
         self.halted = None;
-        self.unpublished = true;
-        self.changed |= !self.state.is_at_work();
+        self.safety_copy.mark_stale();
+        if !self.state.is_at_work() {
+            self.publisher.mark_changed();
+        }
         self.sampling.issued(self.now(), timed);
         self.snapshots.mark_stale();
         if let Mode::RunningTo(_) | Mode::Moving(_) = self.state.mode {
@@ -476,7 +457,7 @@ impl SessionWorker {
         let Some(instances) = &mut self.instances else {
             return Ok(false);
         };
-        let pictures = &self.pictures;
+        let pictures = self.publisher.pictures();
         let wanted = instances.next_plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, wanted.clone());
         let issued = instances.issue_round(generations, timed, newest);
@@ -508,7 +489,7 @@ impl SessionWorker {
 
     /// Follows a change of the log or the position: drops void snapshots and updates the setup.
     fn log_changed(&mut self) {
-        self.unpublished = true;
+        self.safety_copy.mark_stale();
         if let Some(position) = self.state.stale_after.take() {
             self.snapshots.forget_after(position);
         }

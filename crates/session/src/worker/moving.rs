@@ -46,7 +46,7 @@ impl SessionWorker {
         }
         self.snapshots.mark_stale();
         self.statistics.restart();
-        self.changed = true;
+        self.publisher.mark_changed();
         Ok(())
     }
 

@@ -28,8 +28,8 @@ impl SessionWorker {
         let mut last_round = None;
         let mut landed = Vec::new();
         let mut found = Vec::new();
-        let (pictures, statistics) = (&self.pictures, &mut self.statistics);
-        let (trace, lab) = (&self.trace, &mut self.lab);
+        let (publisher, statistics) = (&self.publisher, &mut self.statistics);
+        let lab = &mut self.lab;
         let (snapshots, state) = (&mut self.snapshots, &mut self.state);
         let polled = instances.poll(|event| {
             news |= !matches!(event, Event::Snapshot { .. });
@@ -40,7 +40,9 @@ impl SessionWorker {
                     edits,
                     picture,
                     slot,
-                } => pictures.publish(instances, (generation, edits), picture, slot),
+                } => publisher
+                    .pictures()
+                    .publish(instances, (generation, edits), picture, slot),
                 Event::Round {
                     side,
                     generations,
@@ -61,10 +63,7 @@ impl SessionWorker {
                     };
                     // A's stands above B's, as the one before a change above the one after it.
                     if is_before || (comparing && side == Side::A) {
-                        let trace = trace.lock();
-                        trace
-                            .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .add_before(timed);
+                        publisher.add_round(timed, true);
                         return;
                     }
                     let plain = timed.block_timestamps.is_empty();
@@ -81,11 +80,7 @@ impl SessionWorker {
                     lab.round(&timed);
                     // While blocks are shown, rounds without timestamps only measure their cost.
                     if !lab.block_timestamps() || !plain {
-                        // Locked briefly: the drawing side reads it too.
-                        let trace = trace.lock();
-                        trace
-                            .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .add(timed);
+                        publisher.add_round(timed, false);
                     }
                 }
                 Event::Calibrated(alone) => {
@@ -116,8 +111,8 @@ impl SessionWorker {
         self.take_read()?;
         self.take_measures(found, now);
         if news {
-            self.changed = true;
-            (self.wake)();
+            self.publisher.mark_changed();
+            self.publisher.wake();
         }
         polled
     }

@@ -43,7 +43,7 @@ impl EngineSource {
 impl SessionWorker {
     /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
     pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
-        self.changed = true;
+        self.publisher.mark_changed();
         if self.failed.is_some() {
             return;
         }
@@ -79,8 +79,8 @@ impl SessionWorker {
         self.state.mode = Mode::Paused;
         self.end_commands();
         self.answer_waiters_at_the_end();
-        self.changed = true;
-        (self.wake)();
+        self.publisher.mark_changed();
+        self.publisher.wake();
     }
 
     /// Forgets past losses once the host has a copy from after them.
@@ -183,7 +183,7 @@ impl SessionWorker {
         self.state.cells_known = false;
         self.snapshots.save_from_slots(&old, self.state.log.bytes());
         self.snapshots.clear_slots();
-        self.pictures.clear();
+        self.publisher.pictures().clear();
         let lost = |error: EngineError| EngineError::ContextLost(error.to_string());
         let (instances, setup, done) = match old.replaced(&setup) {
             Ok(instances) => (instances, setup, Ok(())),
@@ -220,21 +220,26 @@ impl SessionWorker {
 
     /// Replaces the instances, if there are any, and everything that refers to their slots.
     pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
-        let is_other_grid =
-            (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
+        let is_other_grid = (setup.size, setup.instances)
+            != (
+                self.publisher.pictures().size(),
+                self.publisher.pictures().instances(),
+            );
         self.setup = setup;
         if let Some(old) = &self.instances {
             self.snapshots.save_from_slots(old, self.state.log.bytes());
         }
         self.snapshots.clear_slots();
         if is_other_grid {
-            self.pictures.replace_grid(
+            self.publisher.pictures().replace_grid(
                 instances.slots().clone(),
                 self.setup.instances,
                 self.setup.size,
             );
         } else {
-            self.pictures.replace_slots(instances.slots().clone());
+            self.publisher
+                .pictures()
+                .replace_slots(instances.slots().clone());
         }
         self.instances = Some(instances);
         self.statistics.restart();
@@ -263,7 +268,7 @@ impl SessionWorker {
     /// device would return the lost context. Readers of a picture keep the host memory for some
     /// milliseconds.
     fn release_instances(&mut self) {
-        self.pictures.clear();
+        self.publisher.pictures().clear();
         let Some(old) = self.instances.take() else {
             self.snapshots.clear_slots();
             return;

@@ -1,6 +1,5 @@
 //! Notices and the status.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
@@ -16,34 +15,14 @@ const MIN_SHOWN_MOVE: Duration = Duration::from_millis(200);
 impl SessionWorker {
     /// Shows a notice for some seconds, and logs it.
     pub(super) fn notify(&mut self, notice: Notice) {
-        let text = match notice {
-            Notice::Done(text) => {
-                tracing::debug!("{text}");
-                text
-            }
-            Notice::Refused(text) => {
-                tracing::info!("{text}");
-                text
-            }
-            Notice::Warning(text) => {
-                tracing::warn!("{text}");
-                text
-            }
-        };
-        self.notice = Some((text, self.now()));
-        self.changed = true;
+        let now = self.now();
+        self.publisher.notify(notice, now);
     }
 
     pub(super) fn publish_status(&mut self, now: Instant) {
         self.publish_effect();
-        let status = Arc::new(self.make_status(now));
-        *self
-            .status
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner()) = status;
-        self.status_made = now;
-        self.changed = false;
-        (self.wake)();
+        let status = self.make_status(now);
+        self.publisher.publish(status, now);
     }
 
     pub(super) fn make_status(&self, now: Instant) -> Status {
@@ -102,7 +81,7 @@ impl SessionWorker {
         status.last_effect = self.lab.last_effect.clone();
         status.waiting_edits = self.waiting_edits();
         status.selected = self.selected;
-        let notice = self.notice.as_ref().map(|(text, _)| text.clone());
+        let notice = self.publisher.notice().cloned();
         status.notice = self.progress_notice(now).or(notice);
         status.halted = self.halted.clone();
         status.failed = self.failed.clone();

@@ -1,7 +1,7 @@
 //! Hands a session over to be saved, and continues a saved session.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::SessionWorker;
 use super::cells::take_back_on_host;
@@ -104,25 +104,15 @@ impl SessionWorker {
         }
     }
 
-    /// Publishes the session for those who save it while this thread hangs, unless nothing has changed
-    /// since, or the last publication was less than `interval` ago or took a fiftieth of the time
-    /// since then.
+    /// Publishes the session for those who save it while this thread hangs, if that is due.
     pub(super) fn publish_last_known(&mut self, interval: Duration) {
-        let now = self.now();
-        if !self.unpublished {
-            return self.last_known.confirm(now);
+        let began = self.now();
+        if self.safety_copy.is_due(interval, began) {
+            let session = self.session_without_cells();
+            let copy = self.newest_host_copy(session.timeline().position);
+            let now = self.now();
+            self.safety_copy.publish(session, copy, began, now);
         }
-        let is_early = |(at, took): (Instant, Duration)| now - at < interval.max(50 * took);
-        if self.restore_pending || self.published.is_some_and(is_early) {
-            return;
-        }
-        let session = self.session_without_cells();
-        match self.newest_host_copy(session.timeline().position) {
-            Some(copy) => self.last_known.publish(session, copy, now),
-            None => self.last_known.clear(),
-        }
-        self.unpublished = false;
-        self.published = Some((now, self.now() - now));
     }
 
     /// The newest copy of all lattices that is on the host, at `limit` or before.
@@ -221,7 +211,7 @@ impl SessionWorker {
         self.before_maximum = (pace == Pace::Maximum).then_some(generations);
         self.state.pace = pace;
         self.state.generations_per_round = generations;
-        self.restore_pending = true;
+        self.safety_copy.restore_pending = true;
         self.notify(Notice::Done(what));
         self.open(saved)
     }
@@ -232,8 +222,7 @@ impl SessionWorker {
         let runs = (saved.running || limited) && self.setup.rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.forget_known();
-        self.last_known.clear();
-        self.unpublished = true;
+        self.safety_copy.clear();
         self.statistics.restart();
         // Copies of other cells may have the positions of this session.
         self.snapshots
@@ -251,7 +240,7 @@ impl SessionWorker {
         self.state.round_left = None;
         self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
-        self.changed = true;
+        self.publisher.mark_changed();
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::{STATUS_INTERVAL, SessionWorker};
+use super::SessionWorker;
 use crate::command::Command;
 
 /// A core that sleeps between two rounds loses the driver's data from its caches, and the calls of
@@ -64,8 +64,7 @@ impl SessionWorker {
             }
             return command;
         }
-        let told = self.changed.then(|| self.status_made + STATUS_INTERVAL);
-        let until = until.into_iter().chain(told).min();
+        let until = until.into_iter().chain(self.publisher.due()).min();
         let at_most = until.map_or(MAX_SLEEP, |until| {
             until.saturating_duration_since(now).min(MAX_SLEEP)
         });

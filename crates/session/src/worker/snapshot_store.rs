@@ -416,14 +416,14 @@ impl SessionWorker {
     pub(super) fn wait_for_cells(&mut self, instance: usize, query: Query<(Arc<Lattice>, u64)>) {
         if let Some(lattice) = self.known_cells(instance) {
             query.answer((lattice, self.state.position.generation));
-            (self.wake)();
+            self.publisher.wake();
             return;
         }
         if instance < self.setup.instances {
             let waiter = Waiter::Cells(instance, query, None);
             self.snapshots.waiters.push(waiter);
         } else {
-            (self.wake)(); // who asked finds the channel closed
+            self.publisher.wake(); // who asked finds the channel closed
         }
     }
 
@@ -485,7 +485,7 @@ impl SessionWorker {
             SlotUse::VoidUnderWay(position, why) => (position, why, true),
             SlotUse::Free | SlotUse::Holds(..) => return,
         };
-        self.unpublished = true;
+        self.safety_copy.mark_stale();
         self.snapshots.slots[slot] = if is_void {
             SlotUse::Free
         } else {
@@ -578,7 +578,7 @@ impl SessionWorker {
             if reading.why == SnapshotReason::Periodic {
                 self.snapshots.read = Some((took, self.now()));
             }
-            self.changed = true;
+            self.publisher.mark_changed();
             let lattices = lattices.inspect_err(|_| self.snapshots.list_positions())?;
             self.take_one(Read {
                 position: reading.position,
@@ -592,7 +592,7 @@ impl SessionWorker {
     }
 
     fn take_one(&mut self, read: Read) {
-        self.unpublished = true;
+        self.safety_copy.mark_stale();
         let all = read.lattices.len() == self.setup.instances;
         if !read.is_void {
             let edited = match read.why {
@@ -653,7 +653,7 @@ impl SessionWorker {
             }
         }
         if told {
-            (self.wake)();
+            self.publisher.wake();
         }
     }
 
@@ -716,7 +716,7 @@ impl SessionWorker {
                         query.answer((lattice.clone(), position.generation));
                     }
                 }
-                Waiter::Session(query, _) if !self.restore_pending => {
+                Waiter::Session(query, _) if !self.safety_copy.restore_pending => {
                     let mut session = self.session_without_copy();
                     session.set_newest(*position, lattices.clone());
                     query.answer(session);
@@ -724,7 +724,7 @@ impl SessionWorker {
                 Waiter::Session(..) => {}
             }
         }
-        (self.wake)();
+        self.publisher.wake();
     }
 
     /// The newest lattices on the host, or those of the start.

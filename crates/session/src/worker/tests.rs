@@ -397,7 +397,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
     };
     let mut made = worker_from(dying(), Some(session));
     turn_until(&mut made, "it is open", |worker| {
-        !worker.restore_pending && generation(worker) > 12
+        !worker.safety_copy.restore_pending && generation(worker) > 12
     });
     assert_eq!(reseeded(&mut made), None);
 }
@@ -463,7 +463,7 @@ fn a_session_that_has_ended_says_so_and_does_nothing() {
     made.0.fail("of a sudden".into());
     act(&mut made, SessionAction::TogglePause);
     assert!(!made.0.is_running());
-    let (said, _) = made.0.notice.take().unwrap();
+    let said = made.0.publisher.take_notice().unwrap();
     assert_eq!(&*said, "the session has ended");
     act(&mut made, SessionAction::Select(1));
     assert_eq!(made.0.selected, 1, "its panels can still be looked at");
@@ -488,9 +488,9 @@ fn a_session_that_has_ended_says_that_it_opens_no_other() {
     let said = "nothing was opened: the session has ended; start the program again";
     made.0.dispatch(replace());
     made.0.fail("of a sudden".into());
-    assert_eq!(&*made.0.notice.take().unwrap().0, said);
+    assert_eq!(&*made.0.publisher.take_notice().unwrap(), said);
     made.0.dispatch(replace());
-    assert_eq!(&*made.0.notice.take().unwrap().0, said);
+    assert_eq!(&*made.0.publisher.take_notice().unwrap(), said);
 }
 
 #[test]
@@ -502,7 +502,7 @@ fn a_change_of_the_kernel_says_which_one_steps_now() {
         worker.setup.kernel.name != before.name
     });
     let kernel = made.0.setup.kernel;
-    let (said, _) = made.0.notice.take().unwrap();
+    let said = made.0.publisher.take_notice().unwrap();
     assert_eq!(*said, *format!("kernel {}: {}", kernel.name, kernel.title));
 }
 
@@ -514,7 +514,7 @@ fn a_panel_that_was_filled_again_is_named_for_a_while() {
     let instance = reseeded(&mut made).unwrap();
     assert_eq!(*made.0.make_status(now).time.reseeded, [instance]);
     assert!(!made.0.watch.forget_reseeds(now));
-    let later = Instant::now() + 2 * NOTICE_TIME;
+    let later = Instant::now() + 2 * model::NOTICE_TIME;
     assert!(made.0.watch.forget_reseeds(later));
     assert!(made.0.make_status(later).time.reseeded.is_empty());
 }

@@ -182,7 +182,7 @@ impl SessionWorker {
         if let Some(instances) = &mut self.instances {
             instances.set_measuring(measuring);
         }
-        self.changed = true;
+        self.publisher.mark_changed();
     }
 
     /// Evaluates measures of completed rounds.
@@ -212,7 +212,7 @@ impl SessionWorker {
         let settled = watch.detectors.iter().map(Detector::settled);
         if !settled.clone().eq(watch.settled.iter().copied()) {
             watch.settled = settled.collect();
-            self.changed = true;
+            self.publisher.mark_changed();
         }
         self.stop_when_still();
     }

@@ -335,7 +335,7 @@ impl Driver {
         };
         self.observe();
         let forgets = self.script.failed() > 0 || self.reloaded;
-        if let Some((said, _)) = &self.worker.notice
+        if let Some(said) = self.worker.publisher.notice()
             && said.contains("remembered")
         {
             let budget = self.worker.setup.time.history_bytes;
@@ -580,7 +580,8 @@ impl Driver {
         let mut generations = vec![None; shown];
         let mut seen = vec![0; shown];
         self.worker
-            .pictures
+            .publisher
+            .pictures()
             .visit_newer(&mut seen, &mut |i, picture, words| {
                 generations[i] = Some(picture.generation);
                 if picture.region.is_none() && is_drawn(instances, i) {
@@ -629,7 +630,7 @@ impl Driver {
             Reopen::LastKnown => {
                 self.step(Step::Pass(Duration::from_secs(1)));
                 self.turn();
-                let Some(known) = self.worker.last_known.session() else {
+                let Some(known) = self.worker.safety_copy.shared().session() else {
                     // Of an edit that was taken back there may be no copy that comes before it.
                     let budget = self.worker.setup.time.history_bytes;
                     assert!(budget < 1 << 20, "with {budget} bytes nothing is known");
@@ -673,8 +674,9 @@ impl Driver {
                 self.worker.dispatch(replace);
             }
         }
-        let is_opening =
-            |worker: &SessionWorker| worker.restore_pending || !worker.state.commands.is_empty();
+        let is_opening = |worker: &SessionWorker| {
+            worker.safety_copy.restore_pending || !worker.state.commands.is_empty()
+        };
         while is_opening(&self.worker) && self.open_turn() {}
     }
 

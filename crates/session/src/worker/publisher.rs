@@ -1,0 +1,141 @@
+//! What other threads see of a session: its status, pictures and trace, and the notice that is shown.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::state::Notice;
+use lang::Message;
+use model::trace::{TimedRound, Trace};
+use model::{NOTICE_TIME, Pictures, Setup, Status};
+
+/// Time between two updates of the status, at least.
+const STATUS_INTERVAL: Duration = Duration::from_millis(15);
+
+/// Publishes a session to other threads, and wakes them.
+pub(super) struct Publisher {
+    status: Arc<Mutex<Arc<Status>>>,
+    pictures: Pictures,
+    trace: Arc<Mutex<Trace>>,
+    notice: Option<(Message, Instant)>,
+    /// Whether the status has changed since it was published.
+    is_changed: bool,
+    /// When the status was published.
+    published: Instant,
+    wake: Box<dyn Fn()>,
+}
+
+impl Publisher {
+    /// Nothing has happened yet; `wake` is called whenever there is something new.
+    pub(super) fn new(
+        setup: &Setup,
+        pictures: Pictures,
+        now: Instant,
+        wake: Box<dyn Fn()>,
+    ) -> Publisher {
+        Publisher {
+            status: Arc::new(Mutex::new(Arc::new(Status::before_start(setup)))),
+            pictures,
+            trace: Arc::default(),
+            notice: None,
+            is_changed: true,
+            published: now,
+            wake,
+        }
+    }
+
+    /// The status, which other threads read.
+    pub(super) fn status(&self) -> &Arc<Mutex<Arc<Status>>> {
+        &self.status
+    }
+
+    /// The pictures, which other threads read.
+    pub(super) fn pictures(&self) -> &Pictures {
+        &self.pictures
+    }
+
+    /// The trace, which other threads read.
+    pub(super) fn trace(&self) -> &Arc<Mutex<Trace>> {
+        &self.trace
+    }
+
+    /// The notice that is shown.
+    pub(super) fn notice(&self) -> Option<&Message> {
+        self.notice.as_ref().map(|(text, _)| text)
+    }
+
+    /// Takes the notice that is shown.
+    #[cfg(test)]
+    pub(super) fn take_notice(&mut self) -> Option<Message> {
+        self.notice.take().map(|(text, _)| text)
+    }
+
+    /// Notes that the status has changed.
+    pub(super) fn mark_changed(&mut self) {
+        self.is_changed = true;
+    }
+
+    /// Calls whoever draws.
+    pub(super) fn wake(&self) {
+        (self.wake)();
+    }
+
+    /// Shows a notice for some seconds, and logs it.
+    pub(super) fn notify(&mut self, notice: Notice, now: Instant) {
+        let text = match notice {
+            Notice::Done(text) => {
+                tracing::debug!("{text}");
+                text
+            }
+            Notice::Refused(text) => {
+                tracing::info!("{text}");
+                text
+            }
+            Notice::Warning(text) => {
+                tracing::warn!("{text}");
+                text
+            }
+        };
+        self.notice = Some((text, now));
+        self.is_changed = true;
+    }
+
+    /// Forgets a notice that was shown long enough.
+    pub(super) fn forget_old_notice(&mut self, now: Instant) {
+        let is_over = |(_, since): &mut (Message, Instant)| now - *since > NOTICE_TIME;
+        self.is_changed |= self.notice.take_if(is_over).is_some();
+    }
+
+    /// When a changed status may be published; `None` if it has not changed.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.is_changed.then(|| self.published + STATUS_INTERVAL)
+    }
+
+    /// Publishes a status.
+    pub(super) fn publish(&mut self, status: Status, now: Instant) {
+        let mut shared = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        *shared = Arc::new(status);
+        drop(shared);
+        (self.published, self.is_changed) = (now, false);
+        self.wake();
+    }
+
+    /// Adds a timed round; `is_before` says that it stands above the others, with another setting.
+    pub(super) fn add_round(&self, round: TimedRound, is_before: bool) {
+        let mut trace = self.lock_trace();
+        if is_before {
+            trace.add_before(round);
+        } else {
+            trace.add(round);
+        }
+    }
+
+    /// Forgets the rounds with another setting.
+    pub(super) fn setting_changed(&self) {
+        self.lock_trace().setting_changed();
+    }
+
+    /// Locked briefly: the drawing side reads it too.
+    fn lock_trace(&self) -> MutexGuard<'_, Trace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
