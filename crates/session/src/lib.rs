@@ -13,6 +13,7 @@ pub mod instances;
 mod last_known;
 pub mod log;
 mod losses;
+mod next_task;
 mod persistence;
 pub mod round;
 pub mod run;

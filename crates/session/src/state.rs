@@ -1,14 +1,13 @@
-//! The session's state machine: what a session is doing and what it does next, decided without an
-//! engine, a thread or a clock.
+//! The session's state: what it is doing, where it stands and what waits, without an engine, a
+//! thread or a clock.
 //!
 //! Commands wait in one queue and are taken in order. [`State::take`] turns a command that changes
-//! cells or time into records of the log or into another [`Mode`]. [`next_task`] says what to do
-//! now, given a few facts about the engine. The worker does it and reports back
+//! cells or time into records of the log or into another [`Mode`]. [`next_task`](crate::next_task) says what
+//! to do now. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::command::{Command, When};
@@ -17,7 +16,7 @@ use crate::log::{
 };
 use lang::{Message, message};
 use life::{Rule, Size, Symmetry, counted_lattices, grouped};
-use model::{Change, Pace, SessionAction, Setup};
+use model::{Pace, SessionAction, Setup};
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_QUEUED_STEPS: usize = 4;
@@ -113,71 +112,6 @@ pub(crate) enum Notice {
     Warning(Message),
 }
 
-/// Facts about the engine and the snapshots that [`next_task`] decides by.
-#[derive(Clone, Debug)]
-pub(crate) struct EngineFacts {
-    /// Nothing is in flight on the engine, and nothing is being read from its slots.
-    pub(crate) engine_idle: bool,
-    /// Another round may be issued.
-    pub(crate) has_room: bool,
-    /// Maximum number of generations of a round.
-    pub(crate) longest_round: u32,
-    /// A calibration is under way: a round that runs op by op.
-    pub(crate) calibrating: bool,
-    /// A calibration is wanted and possible.
-    pub(crate) wants_calibration: bool,
-    /// Generations of a comparison's round that A has made and B has not.
-    pub(crate) pending_second_round: Option<u32>,
-    /// A slot is free for a snapshot, and all lattices are at one generation.
-    pub(crate) can_snapshot: bool,
-    /// Positions of snapshots, finished or under way.
-    pub(crate) snapshots: Arc<[Position]>,
-    /// The position of the last [`SnapshotReason::AllCells`] snapshot, once it is on the host.
-    pub(crate) whole: Option<Position>,
-    /// The instance whose present cells are known to the host.
-    pub(crate) known: Option<usize>,
-    /// A periodic snapshot is due.
-    pub(crate) snapshot_due: bool,
-    /// A snapshot of the present position that somebody waits for.
-    pub(crate) snapshot_wanted: Option<SnapshotReason>,
-}
-
-/// Why all lattices are copied into a host slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SnapshotReason {
-    /// The last snapshot is old.
-    Periodic,
-    /// The user is about to change cells, or a move passes its waypoint.
-    Landmark,
-    /// All lattices are needed on the host.
-    AllCells,
-    /// One instance's lattice is needed on the host.
-    Instance(usize),
-}
-
-/// The next piece of work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NextTask {
-    /// Sleep until this time, or until something happens.
-    Wait(Option<Instant>),
-    /// Take the first command.
-    TakeCommand,
-    /// Apply the record that is due.
-    Apply,
-    /// Issue a round of this many generations.
-    Round(u32),
-    /// Copy all lattices into a host slot.
-    Snapshot(SnapshotReason),
-    /// Set the lattices to the cells at the start of the move's route.
-    Restore,
-    /// End the move: it has reached its target.
-    Arrive,
-    /// Download pictures without stepping.
-    Refresh,
-    /// Run a round op by op.
-    Calibrate,
-}
-
 /// The state of a session; see the module's documentation.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
@@ -216,26 +150,6 @@ pub(crate) struct State {
     before_redo: Option<Box<Log>>,
     /// The log has changed after this position: snapshots of later positions are void.
     pub(crate) stale_after: Option<Position>,
-}
-
-impl EngineFacts {
-    /// The facts while there is no engine.
-    pub(crate) fn none() -> EngineFacts {
-        EngineFacts {
-            engine_idle: false,
-            has_room: false,
-            longest_round: u32::MAX,
-            calibrating: false,
-            wants_calibration: false,
-            pending_second_round: None,
-            can_snapshot: false,
-            snapshots: Arc::default(),
-            whole: None,
-            known: None,
-            snapshot_due: false,
-            snapshot_wanted: None,
-        }
-    }
 }
 
 impl State {
@@ -331,7 +245,7 @@ impl State {
     }
 
     /// When a command may be taken.
-    fn when(&self, command: &Command) -> When {
+    pub(crate) fn when(&self, command: &Command) -> When {
         let begins_comparison = || {
             let is_comparing = self.log.base_parameters().counterparts.is_some();
             !is_comparing && self.parameters().instances >= 2
@@ -1008,7 +922,7 @@ impl State {
     }
 
     /// The record to apply now, if any. A move applies none beyond its target.
-    fn due_record(&self) -> Option<&Record> {
+    pub(crate) fn due_record(&self) -> Option<&Record> {
         let within = self
             .moving()
             .is_none_or(|moving| self.position.records < moving.target.records);
@@ -1021,199 +935,17 @@ impl State {
     }
 
     /// At most `wanted` generations, up to the next record.
-    fn until_next(&self, wanted: u64) -> u32 {
+    pub(crate) fn until_next(&self, wanted: u64) -> u32 {
         let next = self.log.generations_to_next(self.position);
         let left = wanted.min(next.unwrap_or(u64::MAX));
         left.min(u32::MAX.into()) as u32
     }
 
     /// Whether the cells of a position can be restored from a snapshot without stepping.
-    fn is_at_hand(&self, snapshots: &[Position], position: Position) -> bool {
+    pub(crate) fn is_at_hand(&self, snapshots: &[Position], position: Position) -> bool {
         let route = self.log.route(None, snapshots.iter().copied(), position);
         route.is_some_and(|route| route.generations == 0)
     }
-}
-
-/// Decides the next piece of work.
-pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
-    let wait = NextTask::Wait(None);
-    if facts.calibrating {
-        return wait;
-    }
-    // A move's cells are set first: until then the cells may be lost.
-    if let Some(moving) = state.moving()
-        && !moving.begun
-    {
-        if let Some(Command::Act(SessionAction::TogglePause)) = state.commands.front() {
-            return NextTask::TakeCommand;
-        }
-        return if facts.engine_idle {
-            NextTask::Restore
-        } else {
-            wait
-        };
-    }
-    if let Some(generations) = facts.pending_second_round {
-        return b_round(state, generations, facts, now);
-    }
-    if let Some(record) = state.due_record() {
-        return apply_due(state, record, facts);
-    }
-    // A copy of one instance is made after a move; a session can be saved in its middle.
-    let waits = |why: &SnapshotReason| {
-        matches!(why, SnapshotReason::Instance(_)) && state.moving().is_some()
-    };
-    // While no slot is free for the snapshot, rounds go on, but later commands wait.
-    let wanted = facts.snapshot_wanted.filter(|why| !waits(why));
-    let waits_for_slot = match wanted {
-        Some(why) if facts.can_snapshot => return NextTask::Snapshot(why),
-        wanted => wanted.is_some(),
-    };
-    let first = state.commands.front().map(|command| state.when(command));
-    if first.is_some_and(|when| when <= When::InTurn) {
-        return NextTask::TakeCommand;
-    }
-    match &state.mode {
-        Mode::Moving(moving) => return go_on_moving(state, moving, facts),
-        Mode::Stepping(left) => return round(state, (*left).into(), facts),
-        Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
-    }
-    if let Some(when) = first.filter(|_| !waits_for_slot) {
-        return match when {
-            When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
-            When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,
-            When::AllCellsOnHost if facts.whole != Some(state.position) => {
-                if facts.can_snapshot {
-                    NextTask::Snapshot(SnapshotReason::AllCells)
-                } else {
-                    wait
-                }
-            }
-            When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
-        };
-    }
-    if facts.wants_calibration && state.mode == Mode::Running {
-        return if facts.engine_idle {
-            NextTask::Calibrate
-        } else {
-            wait
-        };
-    }
-    if facts.snapshot_due && facts.can_snapshot {
-        return NextTask::Snapshot(SnapshotReason::Periodic);
-    }
-    match &state.mode {
-        Mode::Running if now >= state.next_round_at => {
-            let wanted = state.round_left.unwrap_or(state.generations_per_round);
-            round(state, wanted.into(), facts)
-        }
-        Mode::Running if state.refresh && facts.has_room => NextTask::Refresh,
-        Mode::Running => NextTask::Wait(Some(state.next_round_at)),
-        Mode::RunningTo(run_to) => {
-            let left = run_to.generation.saturating_sub(state.position.generation);
-            round(state, left.min(run_to.chunk.into()), facts)
-        }
-        Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
-            if state.refresh && facts.has_room {
-                NextTask::Refresh
-            } else {
-                wait
-            }
-        }
-    }
-}
-
-/// A round of at most `wanted` generations, up to the next record.
-fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
-    let wanted = state.until_next(wanted);
-    if facts.has_room {
-        NextTask::Round(part_of_round(wanted, facts.longest_round))
-    } else {
-        NextTask::Wait(None)
-    }
-}
-
-/// The generations of the first of the equal rounds, as far as possible, as which a round is issued
-/// where rounds have at most `longest` generations.
-pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
-    let parts = generations.div_ceil(longest.max(1)).max(1);
-    generations.div_ceil(parts)
-}
-
-/// B's round after A's: at the pace while both run, at once if something waits.
-fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
-    let at_once = state.mode != Mode::Running || !state.commands.is_empty();
-    if !at_once && now < state.next_round_at {
-        NextTask::Wait(Some(state.next_round_at))
-    } else if facts.has_room {
-        NextTask::Round(generations)
-    } else {
-        NextTask::Wait(None)
-    }
-}
-
-/// The work that a due record needs before it is applied, or its application.
-fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
-    let (here, wait) = (state.position, NextTask::Wait(None));
-    // An edit can be undone: a snapshot is made before it.
-    let previous = here
-        .records
-        .checked_sub(1)
-        .and_then(|at| state.log.record(at));
-    let begins = previous.is_none_or(|previous| previous.entry != record.entry);
-    let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
-    if is_landmark && !state.is_at_hand(&facts.snapshots, here) {
-        return if facts.can_snapshot {
-            NextTask::Snapshot(SnapshotReason::Landmark)
-        } else {
-            wait
-        };
-    }
-    match &record.content {
-        Content::Cells { instance, cells } => {
-            let instance = state.log.base_parameters().instances_of(*instance)[0];
-            let reads = matches!(
-                cells,
-                CellChange::Edit(Change::Flip { .. } | Change::Rotate { .. })
-            );
-            if !reads || facts.known == Some(instance) {
-                NextTask::Apply
-            } else if facts.engine_idle && facts.can_snapshot {
-                NextTask::Snapshot(SnapshotReason::Instance(instance))
-            } else {
-                wait
-            }
-        }
-        Content::Start(_) | Content::Rule(_) if facts.engine_idle => NextTask::Apply,
-        Content::Grid { .. } if facts.engine_idle && facts.whole == Some(here) => NextTask::Apply,
-        Content::Grid { .. } if facts.engine_idle && facts.can_snapshot => {
-            NextTask::Snapshot(SnapshotReason::AllCells)
-        }
-        Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => wait,
-    }
-}
-
-fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
-    let here = state.position;
-    if here >= moving.target {
-        return NextTask::Arrive;
-    }
-    if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
-        return if facts.can_snapshot {
-            NextTask::Snapshot(SnapshotReason::Landmark)
-        } else {
-            NextTask::Wait(None)
-        };
-    }
-    let end = if here.records == moving.target.records {
-        moving.target.generation
-    } else {
-        u64::MAX
-    };
-    let waypoint = moving.waypoint.filter(|&at| at > here.generation);
-    let end = waypoint.map_or(end, |at| end.min(at));
-    let left = end - here.generation;
-    round(state, left.min(moving.chunk.into()), facts)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The session's thread: takes commands, issues work to the engine and publishes the results.
 //!
 //! No other thread touches the engine, and this one never waits for a reader.
-//! [`state`](crate::state) decides what to do next; a turn of the loop polls the engine, then does
+//! [`next_task`](crate::next_task) decides what to do next; a turn of the loop polls the engine, then does
 //! one piece of work or sleeps until something may have happened.
 //!
 //! | File | What it does |
@@ -55,8 +55,9 @@ use crate::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 use crate::last_known::LastKnown;
 use crate::log::{Log, SessionParameters};
 use crate::losses::Losses;
+use crate::next_task::{EngineFacts, NextTask, next_task};
 use crate::saved::SavedSession;
-use crate::state::{EngineFacts, Mode, NextTask, Notice, State, next_task};
+use crate::state::{Mode, Notice, State};
 use crate::statistics::Statistics;
 use engine::{Engine, Result};
 use lang::{Message, message};

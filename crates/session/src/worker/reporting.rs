@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::state::{Mode, Notice, part_of_round};
+use crate::next_task::part_of_round;
+use crate::state::{Mode, Notice};
 use lang::{Message, message};
 use life::time_left;
 use model::ladder::recorded;

@@ -18,9 +18,9 @@ use crate::command::{Command, Query};
 use crate::instances::{Instances, read_lattice};
 use crate::last_known::HostCopy;
 use crate::log::{Content, Position};
+use crate::next_task::SnapshotReason;
 use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
-use crate::state::SnapshotReason;
 use engine::{Result, Slot, Slots};
 use life::{Lattice, Size};
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::*;
 use crate::log::SessionParameters;
+use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
 use life::Size;
 use model::{Change, Edit, Start};
 
