@@ -1,5 +1,6 @@
 //! Editing by hand in a running session: how long until the frame that shows an edit is drawn, how
-//! long until the frame that shows it undone, and whether frames wait while a stroke is drawn.
+//! long until the frame that shows it undone, whether frames wait while a stroke is drawn, and how
+//! long the lattices stand still while their number or size is changed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::{RUNS, Table, fits, setup};
+use life::Size;
 use model::{Change, DeviceChoice, Edit, Pace, SessionAction, Setup};
 use screen::ViewOptions;
 use session::Session;
@@ -71,6 +73,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         }
         let what = format!("{work}: from an undo until the frame that shows it is drawn");
         table.add(what, "ms", &undos);
+        let mut changes = Vec::new();
         let (mut still, mut moved) = (Vec::new(), Vec::new());
         for run in 0..=RUNS {
             let times = [hand.look_for(SEGMENT * SEGMENTS)?, hand.stroke()?];
@@ -89,6 +92,52 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
             "ms",
             &moved,
         );
+        let doubled = Setup {
+            instances: 2 * instances,
+            ..setup
+        };
+        if !fits(&doubled)? {
+            continue;
+        }
+        let larger = Size::new(side + side / 2, side)?;
+        let shape = (instances, doubled.size);
+        for (what, action, after) in [
+            (
+                "twice as many instances",
+                SessionAction::DoubleInstances,
+                (2 * instances, shape.1),
+            ),
+            (
+                "half as many instances",
+                SessionAction::HalveInstances,
+                shape,
+            ),
+            (
+                "lattices half as wide again",
+                SessionAction::SetSize(larger),
+                (instances, larger),
+            ),
+            ("the size before", SessionAction::SetSize(shape.1), shape),
+        ] {
+            changes.push((what, action, after, Vec::new(), Vec::new()));
+        }
+        for run in 0..=RUNS {
+            for (_, action, after, stepped, shown) in &mut changes {
+                let times = hand.change(*action, *after)?;
+                if run > 0 {
+                    stepped.push(times[0]);
+                    shown.push(times[1]);
+                }
+            }
+        }
+        for (what, .., stepped, shown) in changes {
+            table.add(
+                format!("{work}: {what}: until the next round"),
+                "ms",
+                &stepped,
+            );
+            table.add(format!("{work}: {what}: until all are drawn"), "ms", &shown);
+        }
     }
     Ok(table)
 }
@@ -189,6 +238,36 @@ impl Hand {
         Ok(took)
     }
 
+    /// Changes the number of instances or their size, to those in `after`: the milliseconds until they
+    /// have made another generation, and until a frame shows all of them.
+    fn change(&mut self, action: SessionAction, after: (usize, Size)) -> Result<[f64; 2]> {
+        let before = self.session.status().generation;
+        let began = Instant::now();
+        let now = || began.elapsed().as_secs_f64() * 1e3;
+        self.session.act(action);
+        let mut stepped = None;
+        loop {
+            let status = self.session.status();
+            if (status.instances, status.size) == after {
+                self.session
+                    .request_view(self.renderer.request(&status, &self.options));
+                if status.generation > before {
+                    stepped.get_or_insert_with(now);
+                }
+            }
+            self.frame()?;
+            let is_drawn = self.renderer.missing(&status, &self.options) == 0;
+            if let (Some(stepped), true) = (stepped, is_drawn) {
+                let times = [stepped, now()];
+                self.look_for(REST)?;
+                return Ok(times);
+            }
+            if began.elapsed() > TIMEOUT {
+                bail!("the change is not shown: {action:?}");
+            }
+        }
+    }
+
     /// Draws frames for so long; the longest one's milliseconds.
     fn look_for(&mut self, least: Duration) -> Result<f64> {
         let (began, mut longest) = (Instant::now(), 0f64);
@@ -232,5 +311,8 @@ mod tests {
         }
         assert!(hand.undo(3).unwrap() > 0.0);
         assert!(hand.session.status().running, "it goes on after the undo");
+        let size = hand.session.status().size;
+        let doubled = hand.change(SessionAction::DoubleInstances, (4, size));
+        assert!(doubled.unwrap().iter().all(|ms| *ms > 0.0));
     }
 }
