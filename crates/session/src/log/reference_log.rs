@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{Author, CellChange, Content, Position, SessionParameters};
+use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
 use life::{Lattice, Rule, Size, Soup, SplitMix64, reference, soup};
 use model::Start;
 use proptest::strategy::Strategy;
@@ -30,11 +30,19 @@ pub(crate) enum Joins {
 #[derive(Clone)]
 pub(crate) struct Item {
     pub(crate) author: Author,
-    entry: u64,
+    pub(crate) entry: u64,
     pub(crate) generation: u64,
     pub(crate) content: Content,
     /// What holds once it has been applied.
     parameters: SessionParameters,
+}
+
+impl Item {
+    fn says_the_same(&self, record: &Record) -> bool {
+        (self.author, self.entry, self.generation)
+            == (record.author, record.entry, record.generation)
+            && self.content == record.content
+    }
 }
 
 /// Where an undo leads, and whether it takes the edit off the log.
@@ -45,6 +53,7 @@ pub(crate) struct Back {
 }
 
 /// Everything that happened.
+#[derive(Clone)]
 pub(crate) struct ReferenceLog {
     /// At the beginning.
     parameters: SessionParameters,
@@ -215,6 +224,58 @@ impl ReferenceLog {
             stroke: None,
             next_entry: 0,
         }
+    }
+
+    /// The account of a log from its beginning on.
+    pub(crate) fn of(log: &Log) -> ReferenceLog {
+        assert!(log.base_is_start() && log.base().records == 0);
+        let mut reference = ReferenceLog::new(log.base_parameters().clone());
+        reference.follow(log);
+        reference
+    }
+
+    /// Takes in what has changed of a log.
+    pub(crate) fn follow(&mut self, log: &Log) {
+        self.first = log.base().records;
+        for (at, record) in (self.first..).zip(log.records()) {
+            match self.item(at) {
+                Some(item) if item.says_the_same(record) => continue,
+                Some(_) => drop(self.cut(at)),
+                None => assert_eq!(at, self.end(), "a record was missed"),
+            }
+            let mut parameters = self.parameters(at).clone();
+            if record.author == Author::Program {
+                let was_drawn = self.was_drawn(&record.content, &parameters);
+                assert!(!was_drawn, "a panel is refilled that somebody drew");
+            }
+            change(&record.content, &mut parameters);
+            self.items.push(Item {
+                author: record.author,
+                entry: record.entry,
+                generation: record.generation,
+                content: record.content.clone(),
+                parameters,
+            });
+        }
+        if log.end() < self.end() {
+            self.cut(log.end());
+        }
+    }
+
+    /// Whether the cells that a record changes are those that a person drew.
+    fn was_drawn(&self, content: &Content, parameters: &SessionParameters) -> bool {
+        let of = |content: &Content| match content {
+            Content::Cells { instance, .. } => Some(original(parameters, *instance)),
+            Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => None,
+        };
+        let drawn = |item: &Item| match &item.content {
+            Content::Start(_) => Some(false),
+            Content::Cells { cells, .. } if of(&item.content) == of(content) => {
+                Some(matches!(cells, CellChange::Edit(_)))
+            }
+            _ => None,
+        };
+        self.items.iter().rev().find_map(drawn).unwrap_or(false)
     }
 
     /// The number of records.

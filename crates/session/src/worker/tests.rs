@@ -2,6 +2,7 @@
 //! bring.
 
 mod driver;
+mod expected;
 mod logged;
 mod random;
 
@@ -325,7 +326,7 @@ fn a_copy_waits_while_all_slots_are_read_and_rounds_go_on() {
         0,
         "what was asked later waits"
     );
-    driver.step(Step::Background);
+    driver.step(Step::Background(true));
     driver.step(Step::Settle);
     for saved in saves {
         let saved = saved.try_recv().expect("an answer");
@@ -723,21 +724,6 @@ fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
     assert!(driver.worker.comparison.is_some());
 }
 
-/// Once every slot held the newest snapshot, and no other could ever be made.
-#[test]
-fn copies_of_one_position_leave_a_slot_for_the_next() {
-    let steps = vec![
-        Step::Settle,
-        Step::Copy(0),
-        Step::Copy(0),
-        Step::Settle,
-        Step::Copy(0),
-        Step::Act(SessionAction::StepGeneration),
-        Step::Copy(0),
-    ];
-    Driver::run(small(1), steps);
-}
-
 /// Regression test: the session ended with an error, because the slots were still those for bits.
 #[test]
 fn cells_wanted_just_before_another_kernel_find_slots_for_them() {
@@ -796,29 +782,6 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
             draw(0, 1, 1),
         ];
         Driver::run(setup.clone(), steps);
-    }
-}
-
-/// Regression test: after a failed undo, the cells were half undone but the position was not.
-#[test]
-fn an_undo_that_is_refused_in_its_middle_leaves_cells_and_label_together() {
-    for after in 0..8 {
-        let stroke = |x| {
-            Step::Edit(Edit {
-                continues_stroke: x > 0,
-                ..dot(0, x, 3)
-            })
-        };
-        let mut driver = Driver::new(Setup {
-            rounds: Some(0),
-            ..small(2)
-        });
-        driver.step(Step::Act(SessionAction::StepGeneration));
-        (0..4).for_each(|x| driver.step(stroke(x)));
-        driver.step(Step::Settle);
-        driver.step(Step::Fail(Call::Submit, after, Fault::OutOfMemory));
-        driver.step(Step::Act(SessionAction::Undo));
-        driver.step(Step::Settle);
     }
 }
 

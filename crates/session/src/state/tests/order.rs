@@ -30,13 +30,6 @@ fn running() -> State {
     }
 }
 
-fn stepping(generations: u32) -> State {
-    State {
-        mode: Mode::Stepping(generations),
-        ..paused()
-    }
-}
-
 fn soup(seed: u64) -> Start {
     Start::soup(0.3, seed)
 }
@@ -142,27 +135,12 @@ fn edit(instance: usize) -> Command {
     Command::Edit(edit, 7)
 }
 
-fn flip(instance: usize) -> Command {
-    let area = model::Area::whole(Size::new(8, 8).unwrap());
-    let change = Change::Flip {
-        area,
-        horizontal: true,
-    };
-    let edit = Edit {
-        instance,
-        change,
-        continues_stroke: false,
-    };
-    Command::Edit(edit, 7)
-}
-
 const TOGGLE_PAUSE: Command = Command::Act(SessionAction::TogglePause);
 const STEP: Command = Command::Act(SessionAction::StepGeneration);
 const STEP_BACK: Command = Command::Act(SessionAction::StepBack);
 const UNDO: Command = Command::Act(SessionAction::Undo);
 const REDO: Command = Command::Act(SessionAction::Redo);
 const NEXT_KERNEL: Command = Command::Act(SessionAction::NextKernel);
-const COMPARE: Command = Command::Act(SessionAction::ToggleComparison);
 
 fn run_to(generation: u64) -> Command {
     Command::Act(SessionAction::RunTo(generation))
@@ -173,21 +151,6 @@ fn save() -> Command {
 }
 
 const WAIT: NextTask = NextTask::Wait(None);
-
-#[test]
-fn a_paused_session_does_nothing_until_it_is_asked() {
-    assert_eq!(paused().next(facts()), WAIT);
-    assert_eq!(
-        paused().with_command(edit(0)).next(facts()),
-        NextTask::TakeCommand
-    );
-}
-
-#[test]
-fn a_running_session_makes_rounds_while_there_is_room() {
-    assert_eq!(running().next(facts().busy()), NextTask::Round(4));
-    assert_eq!(running().next(facts().full()), WAIT);
-}
 
 #[test]
 fn a_running_session_waits_for_its_pace() {
@@ -247,41 +210,6 @@ fn before_an_edit_all_lattices_are_copied_once() {
 }
 
 #[test]
-fn a_flip_waits_until_the_host_knows_the_cells() {
-    let mut state = paused();
-    state.takes(flip(1));
-    assert_eq!(
-        state.next(facts()),
-        NextTask::Snapshot(SnapshotReason::Instance(1))
-    );
-    assert_eq!(state.next(facts().busy()), WAIT);
-    let known = EngineFacts {
-        known: Some(1),
-        ..facts()
-    };
-    assert_eq!(state.next(known), NextTask::Apply);
-}
-
-#[test]
-fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
-    let state = running().with_command(COMPARE);
-    assert_eq!(state.next(facts().busy()), WAIT);
-    assert_eq!(
-        state.next(facts()),
-        NextTask::Snapshot(SnapshotReason::AllCells)
-    );
-    let whole = |position| EngineFacts {
-        whole: Some(position),
-        ..facts()
-    };
-    assert_eq!(
-        state.next(whole(at(0, 9))),
-        NextTask::Snapshot(SnapshotReason::AllCells)
-    );
-    assert_eq!(state.next(whole(at(0, 0))), NextTask::TakeCommand);
-}
-
-#[test]
 fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
     let state = running().with_command(STEP);
     let why = SnapshotReason::Instance(1);
@@ -291,32 +219,6 @@ fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
     assert!(matches!(state.next(without), NextTask::Round(_)));
     let without = facts().wanting(why).without_slots();
     assert_eq!(paused().with_command(STEP).next(without), WAIT);
-}
-
-#[test]
-fn a_copy_that_is_wanted_waits_for_edits() {
-    let wanting = || facts().wanting(SnapshotReason::Instance(0));
-    let mut state = paused();
-    state.takes(edit(0));
-    assert_eq!(state.next(wanting()), NextTask::Apply);
-}
-
-#[test]
-fn on_the_way_a_session_is_saved_but_no_instance_copied() {
-    let mut state = paused();
-    state.steps(100);
-    state.takes(run_to(50));
-    assert_eq!(
-        state.next(facts().wanting(SnapshotReason::AllCells)),
-        NextTask::Restore
-    );
-    state.restored(at(0, 0));
-    let whole = NextTask::Snapshot(SnapshotReason::AllCells);
-    assert_eq!(state.next(facts().wanting(SnapshotReason::AllCells)), whole);
-    assert_eq!(
-        state.next(facts().wanting(SnapshotReason::Instance(0))),
-        NextTask::Round(4)
-    );
 }
 
 #[test]
@@ -339,18 +241,6 @@ fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
     assert_eq!(next_task(&requested, &behind(), now), NextTask::Round(4));
     state.mode = Mode::Paused;
     assert_eq!(next_task(&state, &behind(), now), NextTask::Round(4));
-}
-
-#[test]
-fn b_follows_before_anything_else_is_done() {
-    let behind = || facts().with_b_behind(4);
-    let mut state = paused();
-    state.takes(edit(0));
-    assert_eq!(state.next(behind()), NextTask::Round(4), "before an edit");
-    let state = running().with_command(TOGGLE_PAUSE);
-    assert_eq!(state.next(behind()), NextTask::Round(4), "before a command");
-    let wanting = behind().wanting(SnapshotReason::AllCells);
-    assert_eq!(state.next(wanting), NextTask::Round(4), "before a copy");
 }
 
 #[test]
@@ -386,80 +276,6 @@ fn a_periodic_copy_takes_its_turn_between_rounds() {
     );
     let requested = running().with_command(edit(0));
     assert_eq!(requested.next(due), NextTask::TakeCommand);
-}
-
-#[test]
-fn a_round_ends_at_a_record_ahead() {
-    let mut state = paused();
-    state.steps(6);
-    state.takes(edit(0));
-    state.applied();
-    state.takes(run_to(0));
-    state.restored(at(0, 0));
-    state.arrived(state.next_round_at);
-    state.takes(TOGGLE_PAUSE);
-    assert_eq!(state.next(facts()), NextTask::Round(4));
-    state.steps(4);
-    assert_eq!(state.next(facts()), NextTask::Round(2));
-    state.steps(2);
-    let copied = facts().with_copies(&[at(0, 6)]);
-    assert_eq!(state.next(copied), NextTask::Apply);
-}
-
-#[test]
-fn a_long_step_by_hand_is_made_once() {
-    let mut state = stepping(10);
-    let short = || facts().with_longest_round(4);
-    for part in [4, 3, 3] {
-        assert_eq!(state.next(short()), NextTask::Round(part));
-        state.steps(part);
-    }
-    assert_eq!(
-        (&state.mode, state.position.generation, state.rounds),
-        (&Mode::Paused, 10, 1)
-    );
-}
-
-#[test]
-fn a_move_that_is_stopped_steps_no_further() {
-    let mut state = paused();
-    state.steps(50);
-    state.takes(run_to(40));
-    state.restored(at(0, 0));
-    state.steps(3);
-    state.takes(TOGGLE_PAUSE);
-    assert_eq!(state.next(facts()), WAIT);
-}
-
-#[test]
-fn a_round_that_is_lost_half_made_is_ended_behind_the_recovery() {
-    let mut state = running();
-    state.max_rounds = Some(1);
-    state.steps(3);
-    state.lost_cells();
-    assert_eq!(state.next(facts().busy()), WAIT);
-    assert_eq!(state.next(facts()), NextTask::Restore);
-    state.restored(at(0, 0));
-    assert_eq!(state.next(facts()), NextTask::Round(3));
-    state.steps(3);
-    assert_eq!(state.next(facts()), NextTask::Arrive);
-    state.arrived(state.next_round_at);
-    assert_eq!(state.next(facts()), NextTask::Round(1));
-    state.steps(1);
-    assert_eq!((state.rounds, &state.mode), (1, &Mode::Paused));
-}
-
-#[test]
-fn a_record_that_cannot_be_applied_ends_the_move_past_it() {
-    let mut state = paused();
-    state.takes(edit(0));
-    state.applied();
-    state.steps(4);
-    state.lost_cells();
-    state.restored(at(0, 0));
-    assert_eq!(state.next(facts()), NextTask::Apply);
-    state.cannot_apply();
-    assert_eq!((&state.mode, state.log.end()), (&Mode::Paused, 0));
 }
 
 #[test]
@@ -517,37 +333,13 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     state.arrived(state.next_round_at);
     state.take(&UNDO, &[at(0, 4)], state.next_round_at);
     state.lost_cells();
-    // The copy before the edit is gone; there is one behind it.
-    state.handle_unreachable_target(&[at(1, 6)]).unwrap();
+    // The copy before the edit is gone; the nearest behind it is taken.
+    let copies = [at(1, 9), at(1, 6)];
+    state.handle_unreachable_target(&copies).unwrap();
     state.restored(at(1, 6));
     assert_eq!(state.next(facts()), NextTask::Arrive);
     state.arrived(state.next_round_at);
     assert_eq!((state.log.end(), state.position), (1, at(1, 6)));
-}
-
-#[test]
-fn an_undo_goes_past_what_the_program_did_right_after_an_edit() {
-    let mut state = paused();
-    state.takes(edit(0));
-    state.applied();
-    state.takes(Command::Reseed {
-        instance: 1,
-        density: 0.3,
-        seed: 2,
-    });
-    state.applied();
-    state.steps(4);
-    for (target, begin) in [(at(2, 0), at(0, 0)), (at(0, 0), at(0, 0))] {
-        state.takes(UNDO);
-        assert_eq!(state.moving().unwrap().target, target);
-        state.restored(begin);
-        while state.next(facts()) == NextTask::Apply {
-            state.applied();
-        }
-        state.arrived(state.next_round_at);
-        assert_eq!(state.next(facts()), NextTask::Refresh);
-    }
-    assert_eq!(state.log.end(), 0);
 }
 
 #[test]
@@ -586,22 +378,6 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
 }
 
 #[test]
-fn a_run_to_a_generation_ends_where_another_start_lies_ahead() {
-    let mut state = paused();
-    state.steps(6);
-    state.takes(Command::Act(SessionAction::NewSeed));
-    state.applied();
-    // Undone, and stopped on the way.
-    state.takes(UNDO);
-    state.restored(at(0, 0));
-    state.takes(TOGGLE_PAUSE);
-    state.takes(run_to(8));
-    state.steps(6);
-    state.applied();
-    assert_eq!((&state.mode, state.position), (&Mode::Paused, at(1, 0)));
-}
-
-#[test]
 fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
     let mut state = paused();
     state.steps(50);
@@ -618,4 +394,18 @@ fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
     };
     let order: Vec<_> = state.commands.iter().map(order).collect();
     assert_eq!(order, ["pause", "edit", "save", "step"]);
+}
+
+#[test]
+fn on_a_long_way_back_a_copy_is_made_for_the_next_step_back() {
+    let mut state = paused();
+    state.steps(1000);
+    state.takes(STEP_BACK);
+    state.restored(at(0, 0));
+    while let NextTask::Round(generations) = state.next(facts()) {
+        state.steps(generations);
+    }
+    let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
+    assert_eq!(state.next(facts()), landmark);
+    assert_eq!(state.position, at(0, 999 - 64));
 }

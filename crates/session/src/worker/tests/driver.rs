@@ -2,15 +2,17 @@
 //! what it does against a replay of its log.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
+use super::expected::Alone;
 use super::*;
 use crate::background::deferred;
 use crate::command::Query;
 use crate::instances::read_lattice;
-use crate::log::{Content, Log, Position, Record, SessionParameters, reference_log};
+use crate::log::Position;
+use crate::log::reference_log::ReferenceLog;
 use crate::persistence::OwnFile;
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
@@ -39,12 +41,14 @@ pub(super) enum Step {
     Reading(usize, u8, u32),
     /// Time passes.
     Pass(Duration),
-    /// Everything that waits in the background is done.
-    Background,
+    /// Everything that waits in the background is done, or only the first.
+    Background(bool),
     /// Everything that was asked for is done, and then all is checked.
     Settle,
     /// After this many more calls, one fails.
     Fail(Call, u32, Fault),
+    /// Asked for at rest, and compared with what it should lead to.
+    Alone(Alone),
 }
 
 /// How a saved session is opened.
@@ -58,105 +62,6 @@ pub(super) enum Reopen {
     LastKnown,
 }
 
-/// All records that a log ever had, so that everything can be replayed from the beginning.
-#[derive(Clone)]
-struct Replay {
-    parameters: SessionParameters,
-    base: Position,
-    lattices: Vec<Arc<Lattice>>,
-    records: Vec<Record>,
-    known: BTreeMap<Position, Vec<Arc<Lattice>>>,
-}
-
-/// Whether two records are the same but for their inverses.
-fn says_the_same(one: &Record, other: &Record) -> bool {
-    let of = |record: &Record| (record.entry, record.generation, record.author);
-    of(one) == of(other) && one.content == other.content
-}
-
-impl Replay {
-    fn new(log: &Log) -> Replay {
-        assert!(log.base_is_start(), "seen from its beginning on");
-        let parameters = log.base_parameters().clone();
-        Replay {
-            lattices: reference_log::start_cells(&parameters),
-            parameters,
-            base: log.base(),
-            records: Vec::new(),
-            known: BTreeMap::new(),
-        }
-    }
-
-    /// Takes in what has changed of the log.
-    fn follow(&mut self, log: &Log) {
-        let first = (log.base().records - self.base.records) as usize;
-        for (at, record) in (first..).zip(log.records()) {
-            match self.records.get(at) {
-                Some(known) if says_the_same(known, record) => continue,
-                Some(_) => self.truncate(at),
-                None => assert_eq!(at, self.records.len(), "a record was missed"),
-            }
-            self.records.push(record.clone());
-        }
-        self.truncate((log.end() - self.base.records) as usize);
-    }
-
-    fn truncate(&mut self, length: usize) {
-        if self.records.len() > length {
-            self.records.truncate(length);
-            let last = self.base.records + length as u64;
-            self.known.retain(|position, _| position.records <= last);
-        }
-    }
-
-    fn parameters(&self, records: u64) -> SessionParameters {
-        let mut parameters = self.parameters.clone();
-        let applied = (records - self.base.records) as usize;
-        for record in &self.records[..applied] {
-            reference_log::change(&record.content, &mut parameters);
-        }
-        parameters
-    }
-
-    /// The lattices at a position.
-    fn at(&mut self, target: Position) -> Vec<Arc<Lattice>> {
-        let leads = |(at, _): &(&Position, _)| {
-            let next = self.records.get((at.records - self.base.records) as usize);
-            at.records == target.records
-                || next.is_some_and(|next| at.generation <= next.generation)
-        };
-        let from = self.known.range(..=target).rev().find(leads);
-        let (mut here, mut lattices) = match from {
-            Some((here, lattices)) => (*here, lattices.clone()),
-            None => (self.base, self.lattices.clone()),
-        };
-        loop {
-            let mut parameters = self.parameters(here.records);
-            let index = (here.records - self.base.records) as usize;
-            let next = if here.records < target.records {
-                self.records[index].generation
-            } else {
-                target.generation
-            };
-            assert!(here.generation <= next, "{here:?} to {next} for {target:?}");
-            let stepped = &mut lattices[parameters.stepped()];
-            reference_log::step(stepped, parameters.rule, next - here.generation);
-            here.generation = next;
-            if here.records == target.records {
-                break;
-            }
-            let content = &self.records[index].content;
-            reference_log::apply(content, &mut parameters, &mut lattices);
-            if let Content::Start(start) = content {
-                here.generation = start.generation();
-            }
-            here.records += 1;
-        }
-        self.known.insert(here, lattices.clone());
-        lattices
-    }
-}
-
 /// Who waits for a copy: of which instance.
 type CopyWaiter = (usize, Receiver<(Arc<Lattice>, u64)>);
 
@@ -165,14 +70,17 @@ pub(super) struct Driver {
     time: Rc<Cell<Instant>>,
     pub(super) worker: SessionWorker,
     received: Receiver<Command>,
-    main: Replay,
-    scratch: Option<Replay>,
+    main: ReferenceLog,
+    scratch: Option<ReferenceLog>,
     /// What was seen last: whether of a comparison, and where.
     at: Option<(bool, Position)>,
+    /// Where the session was last without a comparison.
+    pub(super) main_at: Position,
     /// Every lattice that an instance has had at a generation.
     seen: HashMap<(usize, u64), Vec<Arc<Lattice>>>,
     cell_reads: Vec<CopyWaiter>,
-    saves: Vec<Receiver<SavedSession>>,
+    /// Who waits for the session, and the positions at which it has been since.
+    saves: Vec<(Receiver<SavedSession>, Vec<Position>)>,
     last_saved: Option<SavedSession>,
     turns: u64,
     edits: u64,
@@ -206,7 +114,7 @@ impl Driver {
         let script = Arc::new(Script::holding_completions());
         let time = Rc::new(Cell::new(Instant::now()));
         let (worker, received) = make(setup, None, &script, &time);
-        let main = Replay::new(&worker.state.log);
+        let main = ReferenceLog::of(&worker.state.log);
         let mut driver = Driver {
             script,
             time,
@@ -215,6 +123,7 @@ impl Driver {
             main,
             scratch: None,
             at: None,
+            main_at: Position::default(),
             seen: HashMap::new(),
             cell_reads: Vec::new(),
             saves: Vec::new(),
@@ -259,10 +168,7 @@ impl Driver {
                 self.worker.dispatch(Command::Edit(edit, self.edits));
             }
             Step::Grow(wider, higher, place) => {
-                let size = self.worker.setup.size;
-                let (width, height) = (size.width() + wider, size.height() + higher);
-                if width * height < 2000 {
-                    let size = Size::new(width.into(), height.into()).unwrap();
+                if let Some(size) = self.grown(wider, higher) {
                     let all = self.worker.setup.instances;
                     let place = place.map(|(instance, change)| (instance % all, change));
                     self.worker.dispatch(Command::Grow(size, place));
@@ -277,7 +183,7 @@ impl Driver {
             Step::Save => {
                 let (query, saved) = Query::new();
                 self.worker.dispatch(Command::Save(query));
-                self.saves.push(saved);
+                self.saves.push((saved, vec![self.saved_position()]));
             }
             Step::Reload(way) => self.reload(way),
             Step::View(plan) => {
@@ -294,10 +200,25 @@ impl Driver {
             }
             Step::Reading(instance, slot, turns) => self.read_meanwhile(instance, slot, turns),
             Step::Pass(time) => self.time.set(self.time.get() + time),
-            Step::Background => while deferred::run_one() {},
+            Step::Background(all) => while deferred::run_one() && all {},
             Step::Settle => self.settle(),
             Step::Fail(call, after, fault) => self.script.fail(call, after, fault),
+            Step::Alone(alone) => self.ask_alone(alone),
         }
+    }
+
+    /// Where a session is saved: during a move, at its end.
+    fn saved_position(&self) -> Position {
+        let state = &self.worker.state;
+        state.moving().map_or(state.position, |it| it.target)
+    }
+
+    /// The size of larger lattices, unless they would take too long.
+    pub(super) fn grown(&self, wider: u32, higher: u32) -> Option<Size> {
+        let size = self.worker.setup.size;
+        let (width, height) = (size.width() + wider, size.height() + higher);
+        let size = Size::new(width.into(), height.into()).unwrap();
+        (width * height < 2000).then_some(size)
     }
 
     /// One turn of the worker's loop; `false` where nothing would ever happen again.
@@ -329,17 +250,28 @@ impl Driver {
                 }
             }
             work => {
+                let before = self.worker.state.position;
+                let moves = self.worker.state.moving().is_some();
                 self.worker.perform_or_handle_error(work);
+                let is_stepped = matches!(work, NextTask::Round(_))
+                    && self.worker.failures == 0
+                    && self.worker.state.position != before;
+                let (state, halted) = (&self.worker.state, &self.worker.halted);
+                assert!(!is_stepped || halted.is_none(), "still {halted:?}");
+                let is_refused = matches!(work, NextTask::Apply)
+                    && state.position == before
+                    && !(moves || state.moving().is_some())
+                    && self.worker.failed.is_none();
+                let is_due = state.log.due_record(before).is_some();
+                assert!(!is_refused || !is_due, "it is tried again");
                 true
             }
         };
         self.observe();
-        let forgets = self.script.failed() > 0 || self.reloaded;
         if let Some(said) = self.worker.publisher.notice()
-            && said.contains("remembered")
+            && said.contains("kept")
         {
-            let budget = self.worker.setup.time.history_bytes;
-            assert!(forgets || budget < 1 << 20, "with {budget} bytes: {said}");
+            assert!(self.is_forgetful() || self.script.failed() > 0, "{said}");
         }
         self.worker.after_turn();
         self.observe();
@@ -376,8 +308,8 @@ impl Driver {
         });
     }
 
-    /// What the present log says.
-    fn log_replay(&mut self) -> &mut Replay {
+    /// The account of the present log.
+    pub(super) fn reference(&mut self) -> &mut ReferenceLog {
         self.scratch.as_mut().unwrap_or(&mut self.main)
     }
 
@@ -385,26 +317,32 @@ impl Driver {
     fn observe(&mut self) {
         let log = &self.worker.state.log;
         if self.worker.comparison.is_some() {
-            let scratch = self.scratch.get_or_insert_with(|| Replay::new(log));
+            let scratch = self.scratch.get_or_insert_with(|| ReferenceLog::of(log));
             scratch.follow(log);
         } else {
             self.scratch = None;
             self.main.follow(log);
+            self.main_at = self.worker.state.position;
         }
+        let position = self.saved_position();
+        self.saves.iter_mut().for_each(|(_, at)| at.push(position));
         self.take_answers();
         let position = self.worker.state.position;
         let at = Some((self.worker.comparison.is_some(), position));
         if !self.worker.state.cells_known || self.at == at {
             return;
         }
-        assert!(self.worker.state.log.contains(position), "{position:?}");
+        let state = &self.worker.state;
+        assert!(state.log.contains(position), "{position:?}");
+        let is_over = state.max_rounds.is_some_and(|max| state.rounds > max);
+        assert!(!is_over || self.reloaded, "more rounds than asked for");
         self.at = at;
         assert!(
             position.generation < 20_000,
             "it never stops: {:?}",
             self.worker.state
         );
-        let lattices = self.log_replay().at(position);
+        let lattices = self.reference().cells(position);
         for (i, lattice) in lattices.into_iter().enumerate() {
             let seen = self.seen.entry((i, position.generation)).or_default();
             if !seen.contains(&lattice) {
@@ -447,8 +385,10 @@ impl Driver {
         });
         self.cell_reads = reads;
         let mut saves = std::mem::take(&mut self.saves);
-        saves.retain(|saved| match saved.try_recv() {
+        saves.retain(|(saved, been_at)| match saved.try_recv() {
             Ok(saved) => {
+                let at = saved.timeline().position;
+                assert!(been_at.contains(&at), "saved at {at:?}");
                 let timeline = saved.comparison.as_ref().map(|it| &it.timeline);
                 let (position, lattices) = &timeline.unwrap_or(&saved.main).newest;
                 for (i, lattice) in lattices.iter().enumerate() {
@@ -471,7 +411,7 @@ impl Driver {
     }
 
     /// Turns until nothing would ever happen again.
-    fn turn_until_rest(&mut self) {
+    pub(super) fn turn_until_rest(&mut self) {
         let mut turns = 0;
         while self.turn() {
             turns += 1;
@@ -490,7 +430,7 @@ impl Driver {
         }
     }
 
-    fn pause(&mut self) {
+    pub(super) fn pause(&mut self) {
         if self.worker.is_running() {
             self.worker
                 .dispatch(Command::Act(SessionAction::TogglePause));
@@ -516,6 +456,7 @@ impl Driver {
     /// A session that has ended keeps answering.
     fn check_end(&mut self, why: &str) {
         assert!(self.script.failed() > 0, "it ended for nothing: {why}");
+        assert!(!why.contains("is left"), "{why}");
         self.step(Step::Copy(0));
         self.step(Step::Save);
         self.turn_until_rest();
@@ -538,8 +479,8 @@ impl Driver {
         assert!(self.saves.is_empty(), "a save is not answered");
         let position = state.position;
         assert!(!state.has_records_ahead() || state.log.contains(position));
-        let want = self.log_replay().at(position);
-        let parameters = self.log_replay().parameters(position.records);
+        let want = self.reference().cells(position);
+        let parameters = self.reference().parameters(position.records).clone();
         let instances = self.worker.instances.as_ref().unwrap();
         assert!(instances.is_idle() && instances.pending_second_round().is_none());
         let label = [
@@ -632,9 +573,7 @@ impl Driver {
                 self.turn();
                 let Some(known) = self.worker.safety_copy.shared().session() else {
                     // Of an edit that was taken back there may be no copy that comes before it.
-                    let budget = self.worker.setup.time.history_bytes;
-                    assert!(budget < 1 << 20, "with {budget} bytes nothing is known");
-                    return;
+                    return assert!(self.is_forgetful(), "nothing is known");
                 };
                 // If the engine is lost in that very turn, it is on its way back there.
                 let position = self.worker.saved_position();
@@ -648,7 +587,10 @@ impl Driver {
         let loaded = SavedSession::load(&path).unwrap();
         assert_eq!(loaded.main.position, saved.main.position);
         let script = self.script.clone();
+        let position = loaded.timeline().position;
+        self.main_at = loaded.main.position;
         script.protected(|| self.reopen(way, loaded));
+        assert_eq!(self.worker.state.position, position, "reopened");
         self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();

@@ -6,6 +6,7 @@ use std::fmt;
 use proptest::prelude::*;
 
 use super::driver::{Driver, Reopen, Step};
+use super::expected::Alone;
 use super::*;
 use crate::instances::limit;
 use crate::log::reference_log::test_histories;
@@ -133,14 +134,35 @@ fn step() -> impl Strategy<Value = Step> {
             continues_stroke,
         })
     };
+    let grow = || {
+        let place = prop::option::of((0..4usize, change()));
+        (1..4u32, 1..3u32, place)
+            .prop_map(|(wider, higher, place)| Step::Grow(8 * wider, higher, place))
+    };
+    let command = prop_oneof![
+        12 => action().prop_map(Step::Act),
+        4 => edit().prop_map(Step::Edit),
+        1 => grow(),
+    ];
+    let alone = prop_oneof![
+        8 => command.prop_map(|step| Alone::Command(Box::new(step))),
+        2 => edit().prop_map(Alone::CopyAfter),
+        1 => (prop::collection::vec(edit(), 2..4), 0..12u32, 0..4u32)
+            .prop_map(|(edits, turns, read)| Alone::LoseWhileReading(edits, turns, read)),
+        1 => (prop::collection::vec((edit(), 0..6u32), 1..4), any::<bool>())
+            .prop_map(|(edits, runs_to)| Alone::Edits(edits, runs_to)),
+        1 => Just(Alone::UndoAndRedoAll),
+        1 => Just(Alone::KeyHeldDown),
+        1 => (0..9u32).prop_map(Alone::Lesson),
+        1 => edit().prop_map(Alone::StopOnTheWay),
+    ];
     prop_oneof![
         24 => action().prop_map(Step::Act),
         1 => any::<bool>().prop_map(Step::PauseForLesson),
         1 => any::<bool>().prop_map(Step::WatchOverlap),
         1 => any::<bool>().prop_map(Step::WatchPopulation),
         10 => edit().prop_map(Step::Edit),
-        1 => ((1..4u32, 1..3u32), prop::option::of((0..4usize, change())))
-            .prop_map(|((wider, higher), place)| Step::Grow(8 * wider, higher, place)),
+        1 => grow(),
         4 => (0..4usize).prop_map(Step::Copy),
         2 => Just(Step::Save),
         2 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace, Reopen::LastKnown])
@@ -150,9 +172,10 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (1..4000u64).prop_map(|ms| Step::Pass(Duration::from_millis(ms))),
         3 => (0..4usize, 0..9u8, 1..12u32)
             .prop_map(|(instance, slot, turns)| Step::Reading(instance, slot, turns)),
-        4 => Just(Step::Background),
-        8 => Just(Step::Settle),
+        4 => prop::sample::select(vec![false, true]).prop_map(Step::Background),
+        4 => Just(Step::Settle),
         3 => fault(),
+        16 => alone.prop_map(Step::Alone),
     ]
 }
 
@@ -190,7 +213,7 @@ prop_compose! {
         generations_per_round in 1..6u32,
         rounds in prop::sample::select(vec![None, None, Some(0), Some(3)]),
         pace in prop::sample::select(vec![Pace::Unthrottled, Pace::PerSecond(500.0)]),
-        history_bytes in prop::sample::select(vec![0, 700, 5000, 256 << 20, 256 << 20]),
+        history_bytes in prop::sample::select(vec![0, 700, 1500, 5000, 256 << 20, 256 << 20]),
         reseed in prop::bool::weighted(0.1),
         density in prop::sample::select(vec![0.4, 0.4, 0.02]),
     ) -> Setup {
@@ -220,7 +243,7 @@ prop_compose! {
 #[test]
 fn the_cells_at_rest_are_those_of_the_log() {
     let histories = || {
-        let history = (setup(), prop::collection::vec(step(), 1..48));
+        let history = (setup(), prop::collection::vec(step(), 1..32));
         let history = history.prop_map(|(setup, steps)| History(setup, steps));
         (prop::sample::select(vec![None, None, Some(2)]), history)
     };

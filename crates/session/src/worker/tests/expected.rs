@@ -1,0 +1,376 @@
+//! What a command does when nothing else is under way: where it leads, and which records it adds to
+//! the log. The account of the log says so, by simpler means than the session's.
+
+use super::driver::{Driver, Step};
+use super::*;
+use crate::command::Query;
+use crate::log::{Author, CellChange, Content};
+
+/// More turns than any command waits.
+const MAX_TURNS: usize = 10_000;
+
+/// What is asked for at rest.
+#[derive(Clone, Debug)]
+pub(super) enum Alone {
+    /// One command; it leads where it should.
+    Command(Box<Step>),
+    /// An edit, and a copy and a step right behind it.
+    CopyAfter(Edit),
+    /// Edits with so many turns between them, of which so many copies are read, and a loss.
+    LoseWhileReading(Vec<Edit>, u32, u32),
+    /// Edits while rounds go on, or during a run to a generation.
+    Edits(Vec<(Edit, u32)>, bool),
+    /// Everything is undone and redone.
+    UndoAndRedoAll,
+    /// More steps than may wait.
+    KeyHeldDown,
+    /// A lesson opens after so many turns, and closes.
+    Lesson(u32),
+    /// A way back is stopped, while an edit waits for its end.
+    StopOnTheWay(Edit),
+}
+
+impl Driver {
+    pub(super) fn ask_alone(&mut self, alone: Alone) {
+        if !self.is_undisturbed() {
+            return;
+        }
+        match alone {
+            Alone::Command(step) => self.ask(*step),
+            Alone::CopyAfter(edit) => self.copy_after(edit),
+            Alone::LoseWhileReading(edits, turns, read) => {
+                self.lose_while_reading(edits, turns, read)
+            }
+            Alone::Edits(edits, runs_to) => self.edit_running(edits, runs_to),
+            Alone::UndoAndRedoAll => self.undo_and_redo_all(),
+            Alone::KeyHeldDown => self.hold_step(),
+            Alone::Lesson(turns) => self.open_lesson(turns),
+            Alone::StopOnTheWay(edit) => self.stop_on_the_way(edit),
+        }
+    }
+
+    /// Comes to rest. Returns whether nothing will keep the next commands from what they should do.
+    fn is_undisturbed(&mut self) -> bool {
+        self.settle();
+        let worker = &self.worker;
+        let may_stop = worker.state.position.generation > 500 // see `turn`
+            || worker.state.pace == Pace::Maximum
+            || worker.setup.time.stop_when_still != StopWhenStill::Never;
+        worker.failed.is_none() && !self.script.has_faults() && !may_stop
+    }
+
+    /// Whether the memory for history is so small that positions are forgotten.
+    pub(super) fn is_forgetful(&self) -> bool {
+        self.worker.setup.time.history_bytes < 1 << 20
+    }
+
+    fn act(&mut self, action: SessionAction) {
+        self.step(Step::Act(action));
+    }
+
+    fn turn_while(&mut self, so: impl Fn(&SessionWorker) -> bool) {
+        let turns = (0..MAX_TURNS).take_while(|_| so(&self.worker) && self.turn());
+        assert!(turns.count() < MAX_TURNS, "{:?}", self.worker.state);
+    }
+
+    /// Asks for something at rest, and compares what it leads to with what it should.
+    fn ask(&mut self, step: Step) {
+        let here = self.worker.state.position;
+        let is_run = matches!(step, Step::Act(SessionAction::TogglePause));
+        let expected = self.expected(&step);
+        self.step(step);
+        if is_run {
+            self.turn_while(|worker| !worker.state.commands.is_empty());
+            return assert!(self.worker.is_running(), "it does not run");
+        }
+        self.turn_until_rest();
+        let Some((target, added)) = expected else {
+            return;
+        };
+        let at = self.worker.state.position;
+        if at != target && self.is_forgetful() && added.is_empty() {
+            // As far back as anything is kept, or nothing was done.
+            return assert!(at == here || target < at && at < here, "at {at:?}");
+        }
+        assert_eq!(at, target, "from {here:?}");
+        let log = self.reference();
+        for (item, content) in log.items.iter().rev().zip(added.iter().rev()) {
+            assert_eq!((item.author, &item.content), (Author::Person, content));
+        }
+        assert!(added.is_empty() || log.end() == at.records);
+        let entries = log.items.iter().rev().take(added.len());
+        let mut entries = entries.map(|item| item.entry);
+        let last = entries.next();
+        assert!(
+            entries.all(|entry| Some(entry) == last),
+            "one undo is not enough"
+        );
+    }
+
+    /// Where this leads from rest, and what it adds to the log.
+    fn expected(&mut self, step: &Step) -> Option<(Position, Vec<Content>)> {
+        let all = self.worker.setup.instances;
+        let cells = |instance, cells| Content::Cells {
+            instance: instance % all,
+            cells,
+        };
+        Some(match step {
+            Step::Act(action) => return self.expected_of(*action),
+            Step::Edit(edit) => self.adding(vec![cells(
+                edit.instance,
+                CellChange::Edit(edit.change.clone()),
+            )]),
+            Step::Grow(wider, higher, place) => {
+                let size = self.grown(*wider, *higher)?;
+                let grid = Content::Grid {
+                    size,
+                    instances: all,
+                };
+                let place = place.clone();
+                let place = place.map(|(at, change)| cells(at, CellChange::Edit(change)));
+                self.adding(std::iter::once(grid).chain(place).collect())
+            }
+            _ => return None,
+        })
+    }
+
+    fn expected_of(&mut self, action: SessionAction) -> Option<(Position, Vec<Content>)> {
+        let here = self.worker.state.position;
+        let per_round = self.worker.setup.generations_per_round.into();
+        let parameters = self.reference().parameters(here.records).clone();
+        let target = match action {
+            SessionAction::StepGeneration => self.after(here, 1, false),
+            SessionAction::StepRound => self.after(here, per_round, false),
+            SessionAction::StepBack => self.back_to(here.generation.saturating_sub(1)),
+            SessionAction::StepRoundBack => self.back_to(here.generation.saturating_sub(per_round)),
+            SessionAction::RunTo(generation) if generation >= here.generation => {
+                self.after(here, generation - here.generation, true)
+            }
+            SessionAction::RunTo(before) if before < parameters.start.generation() => here,
+            SessionAction::RunTo(before) => self.back_to(before),
+            SessionAction::ResetPanel => {
+                let instance = self.worker.selected;
+                let cells = CellChange::Start;
+                return Some(self.adding(vec![Content::Cells { instance, cells }]));
+            }
+            SessionAction::ResetAll => {
+                return Some(self.adding(vec![Content::Start(parameters.start)]));
+            }
+            SessionAction::NewSeed => {
+                let mut start = parameters.start;
+                match &mut start {
+                    Start::Soup { seed, .. } => *seed += 1,
+                    Start::Lattices { .. } => start = Start::soup(0.3, 1),
+                }
+                return Some(self.adding(vec![Content::Start(start)]));
+            }
+            SessionAction::Undo => match self.reference().undo(here) {
+                Some(back) if back.removes => back.to,
+                Some(back) => self.after(back.to, 0, false),
+                None => here,
+            },
+            SessionAction::ToggleComparison if self.worker.comparison.is_some() => self.main_at,
+            SessionAction::ToggleComparison if parameters.instances < 2 => here,
+            SessionAction::ToggleComparison => Position {
+                records: 0,
+                generation: parameters.start.generation(),
+            },
+            SessionAction::SetRule(rule) if rule != parameters.rule => {
+                return Some(self.adding(vec![Content::Rule(rule)]));
+            }
+            SessionAction::SetSize(size) => return Some(self.resizing(size, parameters.instances)),
+            SessionAction::SetInstances(count) => {
+                return Some(self.resizing(parameters.size, count.into()));
+            }
+            SessionAction::DoubleInstances => {
+                return Some(self.resizing(parameters.size, 2 * parameters.instances));
+            }
+            SessionAction::HalveInstances => {
+                return Some(self.resizing(parameters.size, parameters.instances / 2));
+            }
+            SessionAction::Redo
+            | SessionAction::TogglePause
+            | SessionAction::SetDensity(_)
+            | SessionAction::SetSymmetry(_) => return None,
+            _ => here,
+        };
+        Some((target, Vec::new()))
+    }
+
+    /// After so many generations more, with everything that is due on the way. A run ends at a start.
+    fn after(&mut self, mut at: Position, mut generations: u64, is_run: bool) -> Position {
+        let log = self.reference();
+        loop {
+            while log.next_at(at) == Some(at.generation) {
+                let is_start = matches!(log.items[at.records as usize].content, Content::Start(_));
+                at = log.after(at.records + 1);
+                if is_start && is_run {
+                    generations = 0;
+                }
+            }
+            if generations == 0 {
+                return at;
+            }
+            let next = log.next_at(at).map(|next| next - at.generation);
+            let stepped = next.map_or(generations, |next| next.min(generations));
+            at.generation += stepped;
+            generations -= stepped;
+        }
+    }
+
+    /// Back to a generation of the present start.
+    fn back_to(&mut self, generation: u64) -> Position {
+        let here = self.worker.state.position;
+        let log = self.reference();
+        if here.generation == log.start_of(here).generation {
+            return here;
+        }
+        log.at_generation(here, generation)
+    }
+
+    /// After a change of the grid, unless it is no change, or of A's and B's instances.
+    fn resizing(&mut self, size: Size, instances: usize) -> (Position, Vec<Content>) {
+        let here = self.worker.state.position;
+        let now = self.reference().parameters(here.records);
+        let is_more = now.counterparts.is_none() && instances > 0;
+        if (size, instances) == (now.size, now.instances) || instances != now.instances && !is_more
+        {
+            return (here, Vec::new());
+        }
+        self.adding(vec![Content::Grid { size, instances }])
+    }
+
+    /// After records that are added here.
+    fn adding(&self, added: Vec<Content>) -> (Position, Vec<Content>) {
+        let mut at = self.worker.state.position;
+        at.records += added.len() as u64;
+        if let Some(Content::Start(start)) = added.last() {
+            at.generation = start.generation();
+        }
+        (at, added)
+    }
+
+    /// Edits an instance and asks for its cells, and then for a step: they are those before it.
+    fn copy_after(&mut self, edit: Edit) {
+        let mut at = self.worker.state.position;
+        at.records += 1;
+        let instance = edit.instance % self.worker.setup.instances;
+        let (query, copy) = Query::new();
+        self.step(Step::Edit(edit));
+        self.worker.dispatch(Command::ReadCells(instance, query));
+        self.act(SessionAction::StepGeneration);
+        self.turn_until_rest();
+        let want = self.reference().cells(at).swap_remove(instance);
+        let copy = copy.try_recv().expect("an answer");
+        assert!(copy == (want, at.generation), "{at:?}");
+    }
+
+    /// Edits an instance while rounds go on, and loses the engine before every copy has been read.
+    fn lose_while_reading(&mut self, edits: Vec<Edit>, turns: u32, read: u32) {
+        let instance = edits[0].instance;
+        self.act(SessionAction::TogglePause);
+        for edit in edits {
+            self.step(Step::Edit(Edit { instance, ..edit }));
+            self.turns_without_reading(turns);
+        }
+        self.pause();
+        self.turns_without_reading(4);
+        (0..read).for_each(|_| self.step(Step::Background(false)));
+        self.step(Step::Fail(Call::Poll, 1, Fault::Lost));
+        self.settle();
+        self.act(SessionAction::Undo);
+        self.settle();
+    }
+
+    /// Edits while rounds go on. Every edit is on the log afterwards, in this order; a run to a
+    /// generation ends with the first.
+    fn edit_running(&mut self, edits: Vec<(Edit, u32)>, runs_to: bool) {
+        let far = self.worker.state.position.generation + 300;
+        self.act(if runs_to {
+            SessionAction::RunTo(far)
+        } else {
+            SessionAction::TogglePause
+        });
+        let all = self.worker.setup.instances;
+        let mut asked = Vec::new();
+        for (edit, turns) in edits {
+            asked.push(Content::Cells {
+                instance: edit.instance % all,
+                cells: CellChange::Edit(edit.change.clone()),
+            });
+            self.step(Step::Edit(edit));
+            self.step(Step::Turns(turns));
+        }
+        self.turn_while(|worker| !worker.state.commands.is_empty());
+        assert!(!runs_to || !self.worker.is_running(), "the run goes on");
+        self.settle();
+        let items = self.reference().items.iter();
+        let edited = items.filter(|item| item.author == Author::Person);
+        let last: Vec<&Content> = edited
+            .rev()
+            .map(|item| &item.content)
+            .take(asked.len())
+            .collect();
+        assert!(last.into_iter().eq(asked.iter().rev()), "an edit is lost");
+    }
+
+    /// Undoes everything, and redoes it.
+    fn undo_and_redo_all(&mut self) {
+        let before = (self.worker.state.log.end(), self.worker.state.position);
+        let mut undone = 0;
+        loop {
+            let here = self.worker.state.position;
+            self.act(SessionAction::Undo);
+            self.turn_until_rest();
+            if self.worker.state.position == here {
+                break;
+            }
+            undone += 1;
+            assert!(undone <= 2 * before.0 + 2, "undo without an end");
+        }
+        for _ in 0..undone {
+            self.act(SessionAction::Redo);
+            self.turn_until_rest();
+        }
+        let after = (self.worker.state.log.end(), self.worker.state.position);
+        assert_eq!(after, before, "redo leads elsewhere");
+    }
+
+    /// Asks for more steps than may wait.
+    fn hold_step(&mut self) {
+        let target = self.after(self.worker.state.position, 4, false);
+        (0..9).for_each(|_| self.act(SessionAction::StepGeneration));
+        self.turn_until_rest();
+        assert_eq!(self.worker.state.position, target);
+    }
+
+    /// Opens a lesson while it runs, and closes it.
+    fn open_lesson(&mut self, turns: u32) {
+        self.act(SessionAction::TogglePause);
+        self.step(Step::Turns(turns));
+        if !self.worker.is_running() {
+            return;
+        }
+        for opens in [true, false] {
+            self.step(Step::PauseForLesson(opens));
+            self.turn_while(|worker| !worker.state.commands.is_empty());
+            assert_eq!(self.worker.is_running(), !opens);
+        }
+    }
+
+    /// Stops on the way back, with an edit that waits for the end of the way.
+    fn stop_on_the_way(&mut self, edit: Edit) {
+        self.act(SessionAction::StepBack);
+        self.turn_while(|worker| worker.state.moving().is_none_or(|it| !it.begun));
+        let target = self.worker.state.moving().map(|moving| moving.target);
+        let is_ahead =
+            |target: &Position| self.worker.state.position.generation < target.generation;
+        let Some(target) = target.filter(is_ahead) else {
+            return;
+        };
+        self.step(Step::Edit(edit));
+        self.act(SessionAction::TogglePause);
+        self.turn_while(|worker| worker.state.moving().is_some());
+        assert!(self.worker.state.position < target, "it is not stopped");
+    }
+}
