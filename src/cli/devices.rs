@@ -9,6 +9,7 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
 use lang::tr;
+use model::InWords;
 use screen::AdapterFacts;
 use view::list_adapters;
 
@@ -37,7 +38,7 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
     let first = first_device();
     let computing = first.as_ref().unwrap_or(&cpu).name.clone();
     let cuda_missing = match first {
-        Err(why) => Some(why.to_string()),
+        Err(why) => Some(why.in_words()),
         Ok(_) => None,
     };
     let (display, display_missing) = match window::find_display() {

@@ -1,10 +1,13 @@
 //! From errors to exit codes: 1 a check failed, 2 the input or the arguments are wrong, 3 the
 //! machine lacks something, 130 Ctrl+C ended it.
 
+use std::io;
 use std::process::ExitCode;
 
 use engine::EngineError;
-use life::{MemoryError, PatternError, SaveError};
+use lesson::LessonError;
+use life::{MemoryError, PatternError, SaveError, system_reason};
+use model::InWords;
 use session::{NotSaved, SavedError};
 use view::ViewError;
 use window::WindowError;
@@ -26,6 +29,24 @@ pub(super) struct Interrupted(pub String);
 
 /// The exit code of a program that Ctrl+C ends, as shells say it: 128 and the number of `SIGINT`.
 pub(super) const INTERRUPTED: i32 = 130;
+
+/// What an error says, with what it was about before it.
+pub(super) fn in_words(error: &anyhow::Error) -> String {
+    let said = error.chain().map(|cause| {
+        if let Some(error) = cause.downcast_ref::<EngineError>() {
+            error.in_words()
+        } else if let Some(error) = cause.downcast_ref::<LessonError>() {
+            app::lessons::error_in_words(error)
+        } else if let Some(WindowError::Session(error)) = cause.downcast_ref() {
+            in_words(error)
+        } else if let Some(error) = cause.downcast_ref::<io::Error>() {
+            system_reason(error)
+        } else {
+            cause.to_string()
+        }
+    });
+    said.collect::<Vec<_>>().join(": ")
+}
 
 /// The exit code for an error, by what is at its root.
 pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {

@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
     let (cli, matches, notes) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => {
-            text::say(&format!("{error:#}"));
+            text::say(&failure::in_words(&error));
             return failure::exit_code(&error);
         }
     };
@@ -75,7 +75,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            text::say(&format!("{error:#}"));
+            text::say(&failure::in_words(&error));
             failure::exit_code(&error)
         }
     }

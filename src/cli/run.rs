@@ -1,5 +1,6 @@
 //! `lifestreams run`: steps every instance as fast as it can, reports, saves.
 
+use model::{InWords, PicturePlan, Setup, TransferChoice, words};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
@@ -17,9 +18,6 @@ use super::text::{print, say};
 use engine::{EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, time_left, write_atomically};
-use model::PicturePlan;
-use model::Setup;
-use model::TransferChoice;
 use model::trace::{TimedRound, write_chrome};
 use screen::numbers::si;
 use session::fastest::{FastestPlan, RUN_ROUND};
@@ -202,7 +200,7 @@ fn go_on(
     }
     stepping.traced.clear(); // another device has another clock
     stepping.waiting.next(tr!("its start"));
-    let why = error.reason();
+    let why = words::reason(&error);
     let setup = run.setup().clone();
     match run.recover(error) {
         Ok(Recovery { generation, again }) => {
@@ -481,7 +479,7 @@ fn save_all(
             match rows(i, &mut |words| file.rows(words)) {
                 Ok(written) => written?,
                 Err(error) => {
-                    let why = io::Error::other(error.to_string());
+                    let why = io::Error::other(error.in_words());
                     lost = Some(error);
                     return Err(why);
                 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use anyhow::Result;
-use lang::escape_controls;
+use lang::{escape_controls, tr};
+use life::system_reason;
 
 /// Prints a line on stdout, with its control characters escaped. A reader that has gone away is no
 /// error: it has read enough.
@@ -27,9 +28,14 @@ fn write_line(line: &str) -> Result<bool> {
     match writeln!(std::io::stdout(), "{line}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         Err(_) if terminal::has_hung_up() => Ok(false),
-        answer => Ok(answer.map(|()| true)?),
+        answer => Ok(answer.map(|()| true).map_err(NotPrinted)?),
     }
 }
+
+/// Output that stdout does not take.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", tr!("the output cannot be printed: {reason}; send stdout elsewhere", reason = system_reason(.0)))]
+pub(super) struct NotPrinted(pub(super) std::io::Error);
 
 /// Prints a line on stderr, with its control characters escaped. If stderr is closed or full, it is
 /// lost.

@@ -7,6 +7,7 @@ use super::options::VerifyArguments;
 use super::text::print;
 use conformance::Report;
 use lang::tr;
+use model::InWords;
 use session::instances::open_engine;
 
 pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
@@ -40,7 +41,7 @@ fn show(report: &Report, failures: &mut Vec<String>) -> Result<()> {
     let outcome = match &report.outcome {
         Ok(outcome) => outcome,
         Err(why) => {
-            let left_out = tr!("left out: {why}", why = why);
+            let left_out = tr!("left out: {why}", why = why.in_words());
             return print(&format!("{name:<22} {left_out}"));
         }
     };

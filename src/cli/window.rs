@@ -13,7 +13,7 @@ use super::{config, headless, record};
 use app::{SessionWithLessons, SharedSaveResult, Wake, say_last};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use model::{DeviceChoice, Setup, Status};
+use model::{DeviceChoice, InWords, Setup, Status};
 use screen::{Camera, Drawing, ViewOptions};
 use session::{NotSaved, SavedSession, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
@@ -177,7 +177,9 @@ fn announce(status: &Status, drawing: &Drawing) {
 /// The same, and why the CPU computes, if nobody asked for it.
 fn announce_with_reason(status: &Status, drawing: &Drawing) {
     let why = match cuda::first_device() {
-        Err(EngineError::NoCuda(why)) if status.engine == "cpu" => format!(" [{why}]"),
+        Err(EngineError::NoCuda(why)) if status.engine == "cpu" => {
+            format!(" [{}]", why.in_words())
+        }
         _ => String::new(), // the session's start has said why
     };
     announce_because(status, drawing, &why);
@@ -264,7 +266,7 @@ fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
         (DeviceChoice::Cpu, _) => "on the CPU".into(),
         (DeviceChoice::Auto, _) => match cuda::first_device() {
             Ok(device) => format!("on {}", device.name),
-            Err(EngineError::NoCuda(why)) => format!("on the CPU [{why}]"),
+            Err(EngineError::NoCuda(why)) => format!("on the CPU [{}]", why.in_words()),
             Err(_) => "on the CPU".into(), // the session's start says why
         },
         (DeviceChoice::Cuda, Ok(devices)) => format!("on {}", names(&devices)),

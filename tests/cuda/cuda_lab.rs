@@ -171,14 +171,14 @@ impl Lab {
 
     fn refused(&mut self, program: &Program) -> String {
         match self.0.submit(program) {
-            Err(EngineError::InvalidProgram(why)) => why,
+            Err(EngineError::InvalidProgram(why)) => why.to_string(),
             other => panic!("{other:?}"),
         }
     }
 
     fn not_prepared(&mut self, program: &Program) -> String {
         match self.0.prepare(program) {
-            Err(EngineError::InvalidProgram(why)) => why,
+            Err(EngineError::InvalidProgram(why)) => why.to_string(),
             other => panic!("{other:?}"),
         }
     }

@@ -15,6 +15,7 @@ use engine::{
     StreamKind, StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
+use model::InWords;
 use proptest::prelude::*;
 
 use crate::cuda_lab::{ALONE, use_fake_driver};
@@ -361,26 +362,26 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
     };
     vec![
         // Ids that are not there.
-        ("unknown stream", StreamId(NOWHERE), Op::Pack(0..1), "no StreamId(99)"),
-        ("unknown stream, no lattice", StreamId(NOWHERE), Op::Pack(0..0), "no StreamId(99)"),
-        ("unknown event recorded", stream, Op::Record(EventId(NOWHERE)), "no EventId(99)"),
-        ("unknown event awaited", stream, Op::Wait(EventId(NOWHERE)), "no EventId(99)"),
-        ("unknown lattice packed", stream, Op::Pack(NOWHERE..NOWHERE + 1), "no LatticeId(99)"),
-        ("unknown lattice uploaded", stream, upload(NOWHERE, words), "no LatticeId(99)"),
-        ("unknown lattice edited", stream, edit(NOWHERE, &[]), "no LatticeId(99)"),
-        ("unknown lattice advanced", stream, advance("bits", 99..100, 1), "no LatticeId(99)"),
-        ("unknown lattice unpacked", stream, unpack(99..100, Layout::I32), "no LatticeId(99)"),
-        ("unknown lattice reduced", stream, reduce(99..100, 4, 1), "no LatticeId(99)"),
-        ("unknown lattice measured", stream, Op::Measure(99..100), "no LatticeId(99)"),
-        ("unknown lattice downloaded", stream, download(99..100, 0, Transfer::Bits), "no LatticeId(99)"),
-        ("a range beyond the last lattice", foreign, advance("bits", 4..6, 1), "no LatticeId(5)"),
-        ("a range without end", foreign, advance("bits", 4..u32::MAX, 1), "no LatticeId(5)"),
-        ("an unknown kernel", stream, strange, "no kernel strange"),
-        ("an unknown called kernel", stream, call(&STRANGE_CALL, 1, 1, &[]), "no kernel strange"),
+        ("unknown stream", StreamId(NOWHERE), Op::Pack(0..1), "no Stream(StreamId(99))"),
+        ("unknown stream, no lattice", StreamId(NOWHERE), Op::Pack(0..0), "no Stream(StreamId(99))"),
+        ("unknown event recorded", stream, Op::Record(EventId(NOWHERE)), "no Event(EventId(99))"),
+        ("unknown event awaited", stream, Op::Wait(EventId(NOWHERE)), "no Event(EventId(99))"),
+        ("unknown lattice packed", stream, Op::Pack(NOWHERE..NOWHERE + 1), "no Lattice(LatticeId(99))"),
+        ("unknown lattice uploaded", stream, upload(NOWHERE, words), "no Lattice(LatticeId(99))"),
+        ("unknown lattice edited", stream, edit(NOWHERE, &[]), "no Lattice(LatticeId(99))"),
+        ("unknown lattice advanced", stream, advance("bits", 99..100, 1), "no Lattice(LatticeId(99))"),
+        ("unknown lattice unpacked", stream, unpack(99..100, Layout::I32), "no Lattice(LatticeId(99))"),
+        ("unknown lattice reduced", stream, reduce(99..100, 4, 1), "no Lattice(LatticeId(99))"),
+        ("unknown lattice measured", stream, Op::Measure(99..100), "no Lattice(LatticeId(99))"),
+        ("unknown lattice downloaded", stream, download(99..100, 0, Transfer::Bits), "no Lattice(LatticeId(99))"),
+        ("a range beyond the last lattice", foreign, advance("bits", 4..6, 1), "no Lattice(LatticeId(5))"),
+        ("a range without end", foreign, advance("bits", 4..u32::MAX, 1), "no Lattice(LatticeId(5))"),
+        ("an unknown kernel", stream, strange, "no Kernel(\"strange\")"),
+        ("an unknown called kernel", stream, call(&STRANGE_CALL, 1, 1, &[]), "no Kernel(\"strange\")"),
         // Other devices.
-        ("a foreign lattice advanced", stream, advance("bits", 4..5, 1), "LatticeId(4) is not on the stream's device"),
-        ("a range into another device", stream, advance("bits", 3..5, 1), "LatticeId(4) is not on the stream's device"),
-        ("a foreign stream", foreign, advance("bits", 0..1, 1), "LatticeId(0) is not on the stream's device"),
+        ("a foreign lattice advanced", stream, advance("bits", 4..5, 1), "Lattice(LatticeId(4)) is not on the stream's device"),
+        ("a range into another device", stream, advance("bits", 3..5, 1), "Lattice(LatticeId(4)) is not on the stream's device"),
+        ("a foreign stream", foreign, advance("bits", 0..1, 1), "Lattice(LatticeId(0)) is not on the stream's device"),
         ("a foreign lattice uploaded", stream, upload(4, words), "not on the stream's device"),
         ("a foreign lattice downloaded", stream, download(4..5, 0, Transfer::Bits), "not on the stream's device"),
         ("a foreign event recorded", stream, Op::Record(ids.foreign_event), "not on the stream's device"),
@@ -442,29 +443,29 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a copy beyond the target", stream, copy(at(device, 0), at(pinned, 8), 252), "252 bytes"),
         ("a copy from far beyond", stream, copy(at(device, usize::MAX - 3), at(pinned, 0), 8), "8 bytes"),
         ("a copy from host to host", stream, copy(at(ids.pageable, 0), at(pinned, 0), 4), "host to host"),
-        ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no BufferId(99)"),
-        ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no BufferId(99)"),
-        ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no BufferId(0)"),
+        ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no Buffer(BufferId(99))"),
+        ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no Buffer(BufferId(99))"),
+        ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no Buffer(BufferId(0))"),
         // Calls.
         ("too few arguments", stream, call(&SCALE, 1, 32, &[on_device]), "3 arguments, not 1"),
         ("too many arguments", stream, call(&SPIN, 1, 1, &[on_device, U64(0), U64(0)]), "2 arguments, not 3"),
-        ("a number of another kind", stream, call(&SCALE, 1, 32, &[on_device, U32(1), I32(1)]), "scale takes I32, not U32(1)"),
+        ("a number of another kind", stream, call(&SCALE, 1, 32, &[on_device, U32(1), I32(1)]), "scale takes I32, not U32"),
         ("a number for a buffer", stream, call(&SPIN, 1, 1, &[U64(0), U64(0)]), "spin takes Buffer"),
         ("a buffer of the host", stream, call(&SPIN, 1, 1, &[Buffer(at(pinned, 0)), U64(0)]), "not on the device"),
-        ("a buffer from nowhere", stream, call(&SPIN, 1, 1, &[Buffer(at(BufferId(NOWHERE), 0)), U64(0)]), "no BufferId(99)"),
+        ("a buffer from nowhere", stream, call(&SPIN, 1, 1, &[Buffer(at(BufferId(NOWHERE), 0)), U64(0)]), "no Buffer(BufferId(99))"),
         ("the end of a buffer", stream, call(&SPIN, 1, 1, &[Buffer(at(device, 256)), U64(0)]), "from offset 256"),
         ("no blocks", stream, call(&SPIN, 0, 1, &[on_device, U64(0)]), "0 blocks"),
         ("no threads", stream, call(&SPIN, 1, 0, &[on_device, U64(0)]), "0 threads"),
         ("too many threads", stream, call(&SPIN, 1, 1025, &[on_device, U64(0)]), "1025 threads"),
         ("an array too short", stream, call(&SCALE, 1, 32, &[on_device, I32(65), I32(1)]), "260 bytes"),
         ("a negative length", stream, call(&SCALE, 1, 32, &[on_device, I32(-1), I32(1)]), "length of -1"),
-        ("pixels of no whole words", stream, call(&GRAY, 1, 32, &[on_device, on_device, I32(3)]), "3 pixels"),
+        ("pixels of no whole words", stream, call(&GRAY, 1, 32, &[on_device, on_device, I32(3)]), "length of 3"),
         ("too many pixels", stream, call(&GRAY, 1, 32, &[on_device, on_device, I32(68)]), "272 bytes"),
         ("too many numbers", stream, call(&MANDELBROT, 1, 32, &[on_device, on_device, I32(33), I32(1), F32(2.0)]), "264 bytes"),
         ("a meeting at a buffer's end", stream, call(&MEET, 1, 1, &[on_device, U32(1), U64(0), Buffer(at(device, 256))]), "from offset 256"),
         ("a barrier between blocks", stream, barrier(on_device, 2, 32, 8), "2 blocks"),
         ("a barrier of part of a warp", stream, barrier(on_device, 1, 31, 8), "31 threads"),
-        ("a barrier over no cells", stream, barrier(on_device, 1, 32, 0), "0x8"),
+        ("a barrier over no cells", stream, barrier(on_device, 1, 32, 0), "cannot run in 1 blocks of 32 threads"),
         ("a barrier over too many cells", stream, barrier(on_device, 1, 32, 9), "288 bytes"),
         ("a word for each of too many threads", stream, call(&LOP3_RATE, 3, 32, &[on_device, U32(1), I32(1)]), "384 bytes"),
         ("too many quads", stream, call(&COPY_RATE, 1, 32, &[on_device, on_device, U64(17)]), "272 bytes"),
@@ -583,7 +584,7 @@ fn both_engines_refuse_the_same_programs_in_the_same_words_and_without_a_trace()
             stage.is_as_it_was(&parities, what);
             error
         });
-        assert!(cpu.to_string().contains(why), "{what}: {cpu}");
+        assert!(cpu.in_words().contains(why), "{what}: {cpu}");
         assert_eq!(cpu, cuda, "{what}");
     }
     for (what, program, why) in &unpreparable {
@@ -594,7 +595,7 @@ fn both_engines_refuse_the_same_programs_in_the_same_words_and_without_a_trace()
             stage.is_as_it_was(&parities, what);
             error
         });
-        assert!(cpu.to_string().contains(why), "{what}: {cpu}");
+        assert!(cpu.in_words().contains(why), "{what}: {cpu}");
         assert_eq!(cpu, cuda, "{what}");
     }
 }
@@ -734,7 +735,7 @@ fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_fr
         "needs layout I32",
         "another state",
         "replaced",
-        "there is no PreparedId(1)",
+        "there is no Prepared(PreparedId(1))",
         "replaced",
     ]) {
         assert!(said.contains(why), "{said}");

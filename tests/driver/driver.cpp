@@ -375,7 +375,9 @@ static int check_device(int device)
 
 API cuDeviceGetCount(int* count)
 {
+    Lock lock(state().mutex);
     REFUSE(!state().initialized, NOT_INITIALIZED);
+    TRY(fault(lock, __func__));
     *count = devices();
     return OK;
 }
@@ -389,7 +391,9 @@ API cuDeviceGet(int* device, int ordinal)
 
 API cuDeviceGetName(char* name, int length, int device)
 {
+    Lock lock(state().mutex);
     TRY(check_device(device));
+    TRY(fault(lock, __func__));
     snprintf(name, length, "Fake GPU %d", device);
     return OK;
 }

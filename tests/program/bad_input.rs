@@ -757,7 +757,7 @@ fn a_full_disk_behind_stdout_is_said() {
     ] {
         let line = format!("exec {PROGRAM} {line} >/dev/full");
         let ended = run(command("sh", folder.path()).args(["-c", &line]));
-        ended.refuses(3, &["No space left on device"]);
+        ended.refuses(3, &["cannot be printed: the disk is full; "]);
     }
 }
 

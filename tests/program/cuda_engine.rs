@@ -121,7 +121,7 @@ fn lattices_that_a_device_cannot_hold_are_refused_with_the_size_that_fits() {
     for (line, what) in [
         (
             "--size 65536x1024 --kernel bits --instances 3",
-            "lattices' bits",
+            "lattices in bits",
         ),
         ("--size 4096 --kernel planar --instances 3", "planar words"),
         (
@@ -240,6 +240,11 @@ fn auto_takes_the_gpu_and_falls_back_to_the_cpu() {
 fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
     let arguments = "run --device cuda --instances 1 --size 32x32 -g 1";
     for (variable, value, words) in [
+        (
+            "FAKE_CUDA_VERSION",
+            "0",
+            ["does not say which CUDA", "reinstall it"],
+        ),
         ("FAKE_CUDA_VERSION", "10020", ["too old", "update it"]),
         (
             "FAKE_CUDA_INIT_ERROR",
@@ -256,6 +261,25 @@ fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
             "999",
             ["does not start", "--device cpu"],
         ),
+        // At the start, nothing is lost, and the memory is other programs'.
+        (
+            "FAKE_CUDA_FAULT",
+            "cuDeviceGetName:719:0:-1",
+            ["the GPU cannot be used: cuDeviceGetName", "--device cpu"],
+        ),
+        (
+            "FAKE_CUDA_FAULT",
+            "cuDeviceGetCount:2:0:-1",
+            [
+                "no memory left to start (cuDeviceGetCount)",
+                "nvidia-smi lists",
+            ],
+        ),
+        (
+            "FAKE_CUDA_FAULT",
+            "cuDevicePrimaryCtxRetain:2:0:-1",
+            ["no memory left to start", "or use --device cpu"],
+        ),
         (
             "LIFESTREAMS_LIBCUDA",
             "/nonexistent.so",
@@ -268,6 +292,8 @@ fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
             words.iter().all(|word| said.contains(word)),
             "{variable}={value}: {said}"
         );
+        let wrong = ["lattice", "--instances", "CUDA 0.0"];
+        assert!(!wrong.iter().any(|word| said.contains(word)), "{said}");
     }
     let (code, said) = fails(&mut lifestreams("run --device cuda:7 --instances 1 -g 1"));
     assert!(code == 3 && said.contains("no CUDA device 7"), "{said}");

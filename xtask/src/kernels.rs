@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use engine::Layout;
-use engine::kernels::{Iteration, KERNELS, Kernel};
+use engine::kernels::{Iteration, KERNELS, Kernel, SupportedSizes};
+use engine::{Layout, SizeLimit};
+use model::InWords;
 use model::ladder::{Ladder, Workload};
 
 use crate::headers;
@@ -37,7 +38,10 @@ pub(crate) fn table() -> Result<String> {
             lang::Language::English => format!("up to {} cells", whole(most)),
             lang::Language::Chinese => format!("至多 {} 个细胞", whole(most)),
         });
-        let takes = kernel.sides.limit().or(cells);
+        let takes = match kernel.sides {
+            SupportedSizes::Any => cells,
+            sides => Some(SizeLimit::Sides(sides).in_words()),
+        };
         table.row([
             format!("`{}`", kernel.name),
             lang::text(kernel.title).to_owned(),

@@ -1,8 +1,19 @@
 //! Lessons on the screen: a list, then pages; keys that would move the view or run the session turn
 //! the pages instead.
 
-use model::{Action, SessionAction, ViewAction};
+use lang::tr;
+use lesson::LessonError;
+use model::{Action, InWords, SessionAction, ViewAction};
 use screen::{LessonEntry, LessonPage, LessonScreen};
+
+/// What a lesson's error says, in this thread's language.
+pub fn error_in_words(error: &LessonError) -> String {
+    match error {
+        LessonError::Engine(error) => error.in_words(),
+        LessonError::Child(why) => tr!("lifestreams cannot run itself again: {it}", it = why),
+        LessonError::Ended => tr!("the lesson was ended before it was measured").into(),
+    }
+}
 
 /// Runs lessons for a front end. No method blocks on a measurement: [`page`](Self::page) returns a
 /// busy page, and the window is woken when there is a new one.

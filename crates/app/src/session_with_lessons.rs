@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
-use crate::{LessonSource, SessionHandle, Wake};
+use crate::{LessonSource, SessionHandle, Wake, lessons};
 use lang::{Message, tr};
 use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress, SweepSetup};
 use life::{Lattice, Size};
@@ -181,7 +181,9 @@ fn run_lesson(
             Progress::Swept(speedup) => tell(LessonEvent::Swept(Arc::new(speedup.clone()))),
         },
     );
-    let outcome = outcome.map(Box::new).map_err(|error| error.to_string());
+    let outcome = outcome
+        .map(Box::new)
+        .map_err(|error| lessons::error_in_words(&error));
     let _ = tell(LessonEvent::Over(outcome));
 }
 

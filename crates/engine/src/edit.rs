@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::{EngineError, Result};
+use crate::{ProgramError, Result};
 use life::{Lattice, Size};
 
 /// New states for cells of one word of a lattice's bits, in the layout that crosses the bus.
@@ -25,9 +25,8 @@ impl WordEdit {
     /// Errors if an edit lies outside the lattice, or the edits are not in ascending order of
     /// words, each word once.
     pub fn check_all(edits: &[WordEdit], size: Size) -> Result<()> {
-        let bad = |why: String| Err(EngineError::InvalidProgram(why));
         if !edits.is_sorted_by(|a, b| a.word < b.word) {
-            return bad("the words of the edits are not in order, each once".into());
+            return Err(ProgramError::EditOrder.into());
         }
         let per_row = size.words_per_row();
         let beyond = |edit: &&WordEdit| {
@@ -36,7 +35,7 @@ impl WordEdit {
             word >= size.words() || last && edit.mask & !size.last_word_mask() != 0
         };
         match edits.iter().find(beyond) {
-            Some(edit) => bad(format!("{edit:?} lies outside a {size} lattice")),
+            Some(edit) => Err(ProgramError::EditOutside(*edit, size).into()),
             None => Ok(()),
         }
     }

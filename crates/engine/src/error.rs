@@ -1,50 +1,18 @@
-//! Engine errors. Messages name the remedy.
+//! Engine errors, as data. Their `Display` is a short phrase for logs and tests; the crate `model` has
+//! the sentences that people read.
 
-use crate::{LatticeId, Slot};
-use lang::tr;
+use crate::program_error::ProgramError;
+use crate::{BufferLocation, LatticeId, Layout, Slot};
 use life::Size;
-use life::memory::remedy;
-
-impl EngineError {
-    /// Whether the lattices are lost and must be restored.
-    pub fn loses_lattices(&self) -> bool {
-        matches!(
-            self,
-            EngineError::ContextLost(_) | EngineError::PartiallyApplied(_)
-        )
-    }
-
-    /// What happened, without what it means for the lattices.
-    pub fn reason(&self) -> String {
-        match self {
-            EngineError::ContextLost(why) | EngineError::PartiallyApplied(why) => why.clone(),
-            other => other.to_string(),
-        }
-    }
-
-    /// Whether a device failed, or has too little memory, at work that another device may do.
-    pub fn is_of_device(&self) -> bool {
-        matches!(
-            self,
-            EngineError::NoCuda(_)
-                | EngineError::UnusableGpu(_)
-                | EngineError::OutOfMemory { .. }
-                | EngineError::DriverOutOfMemory(_)
-                | EngineError::Driver { .. }
-                | EngineError::ContextLost(_)
-                | EngineError::PartiallyApplied(_)
-        )
-    }
-}
 
 /// An engine error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// CUDA is unavailable: no driver, no device, or one that is too old.
-    #[error("{0}")]
-    NoCuda(String),
+    /// CUDA is unavailable.
+    #[error("no CUDA: {0:?}")]
+    NoCuda(NoCuda),
     /// The requested CUDA device does not exist.
-    #[error("{}", tr!("no CUDA device {requested}: this machine has {present}; 'lifestreams devices' lists them", requested = .requested, present = .present))]
+    #[error("no CUDA device {requested} of {present}")]
     NoSuchDevice {
         /// The requested ordinal.
         requested: u32,
@@ -52,12 +20,12 @@ pub enum EngineError {
         present: u32,
     },
     /// Memory ran out.
-    #[error("{}", tr!("out of {place} memory: {needed_mib} MiB for {what}; {}", remedy(*.fits), place = .place, what = .what, needed_mib = .needed_mib))]
+    #[error("out of memory: {needed_mib} MiB for {what:?} in {place:?}")]
     OutOfMemory {
-        /// `device` or `page-locked host`.
-        place: &'static str,
-        /// What the memory was for.
-        what: String,
+        /// The memory that ran out.
+        place: BufferLocation,
+        /// What it was for.
+        what: MemoryUse,
         /// Its size in MiB.
         needed_mib: u64,
         /// The largest square of which so many lattices fit, if that is known.
@@ -67,22 +35,22 @@ pub enum EngineError {
     #[error(transparent)]
     Memory(#[from] life::MemoryError),
     /// The system cannot start another thread.
-    #[error("{}", tr!("cannot start a thread; raise the process limit (ulimit -u) or close other programs"))]
+    #[error("cannot start a thread")]
     NoThread,
     /// The kernel does not support the lattice's size.
-    #[error("{}", tr!("kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}", kernel = .kernel, limit = .limit, size = .size, instead = .instead))]
+    #[error("kernel '{kernel}' does not support {size}: {limit:?}")]
     UnsupportedSize {
         /// The kernel's name.
         kernel: &'static str,
-        /// The kernel's limit in words.
-        limit: String,
+        /// The kernel's limit.
+        limit: SizeLimit,
         /// The lattice's size.
         size: Size,
         /// A kernel that supports the size.
         instead: &'static str,
     },
     /// The device lacks a feature that the kernel uses.
-    #[error("{}", tr!("kernel '{kernel}' needs {needed} SMs for lattices of {size}, and {device} has {has}; --kernel {instead} runs there", kernel = .kernel, needed = .needed, size = .size, device = .device, has = .has, instead = .instead))]
+    #[error("kernel '{kernel}' needs {needed} SMs for {size}, {device} has {has}")]
     TooFewSms {
         /// The kernel's name.
         kernel: &'static str,
@@ -98,40 +66,163 @@ pub enum EngineError {
         instead: &'static str,
     },
     /// The GPU exists but cannot be used.
-    #[error("{0}")]
-    UnusableGpu(String),
+    #[error("unusable GPU: {0:?}")]
+    UnusableGpu(UnusableGpu),
     /// The kernel does not support the block shape.
-    #[error("{}", tr!("kernel '{kernel}' takes blocks of {shapes}, not {block}", kernel = .kernel, shapes = .shapes, block = .block))]
+    #[error("kernel '{kernel}' has no blocks of {}x{}", .block.0, .block.1)]
     BadBlock {
         /// The kernel.
         kernel: &'static str,
         /// The requested shape.
-        block: String,
+        block: (u32, u32),
         /// The supported shapes.
-        shapes: String,
+        shapes: &'static [(u32, u32)],
     },
-    /// A driver error that destroys the context.
-    #[error("{}", tr!("the engine is lost ({it}); every lattice must be restored", it = .0))]
-    ContextLost(String),
+    /// The engine is lost, with its lattices.
+    #[error("engine lost: {0}")]
+    ContextLost(Loss),
     /// Work that changes cells failed partway: an unknown part of the lattices was stepped. The
     /// context is intact.
-    #[error("{}", tr!("work on the lattices failed midway ({it}); every lattice must be restored", it = .0))]
-    PartiallyApplied(String),
+    #[error("partly done: {0}")]
+    PartiallyApplied(Box<EngineError>),
     /// A driver call failed for lack of device memory.
-    #[error("{}", tr!("out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits", call = .0))]
+    #[error("out of device memory in {0}")]
     DriverOutOfMemory(&'static str),
     /// A driver call failed.
-    #[error("{}", tr!("{call} failed: {reason}; check nvidia-smi, or use --device cpu", call = .call, reason = .reason))]
-    Driver {
-        /// The driver function.
-        call: &'static str,
-        /// The driver's message.
-        reason: String,
-    },
+    #[error("{0}")]
+    Driver(DriverFault),
     /// A download into a slot that is being read or has a pending download.
     #[error("slot {1:?} of lattice {0:?} is in use")]
     SlotBusy(LatticeId, Slot),
     /// A program that contradicts the engine's state, which is a bug in the caller.
-    #[error("{}", tr!("internal: {it}", it = .0))]
-    InvalidProgram(String),
+    #[error("invalid program: {0}")]
+    InvalidProgram(ProgramError),
+}
+
+impl EngineError {
+    /// Whether the lattices are lost and must be restored.
+    pub fn loses_lattices(&self) -> bool {
+        matches!(
+            self,
+            EngineError::ContextLost(_) | EngineError::PartiallyApplied(_)
+        )
+    }
+
+    /// Whether a device failed, or has too little memory, at work that another device may do.
+    pub fn is_of_device(&self) -> bool {
+        matches!(
+            self,
+            EngineError::NoCuda(_)
+                | EngineError::UnusableGpu(_)
+                | EngineError::OutOfMemory { .. }
+                | EngineError::DriverOutOfMemory(_)
+                | EngineError::Driver(_)
+                | EngineError::ContextLost(_)
+                | EngineError::PartiallyApplied(_)
+        )
+    }
+}
+
+impl From<ProgramError> for EngineError {
+    fn from(error: ProgramError) -> EngineError {
+        EngineError::InvalidProgram(error)
+    }
+}
+
+/// A driver call that failed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{call}: CUDA error {code}")]
+pub struct DriverFault {
+    /// The driver's function.
+    pub call: &'static str,
+    /// Its result.
+    pub code: u32,
+    /// The driver's description of the result.
+    pub text: Option<String>,
+}
+
+/// Why CUDA is unavailable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NoCuda {
+    /// The driver's library cannot be opened, for this reason.
+    NoDriver(&'static str),
+    /// The driver does not start.
+    DriverFails(DriverFault),
+    /// The driver supports an unknown version of CUDA.
+    UnknownVersion,
+    /// The driver supports this version of CUDA at most, as major and minor.
+    OldDriver(i32, i32),
+    /// No GPU is visible.
+    NoGpu,
+}
+
+/// Why a GPU cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum UnusableGpu {
+    /// A driver call fails at the start.
+    Fails(DriverFault),
+    /// A driver call finds no memory at the start, before anything is allocated.
+    Full(&'static str),
+    /// The compute capability of this device is below the one that is needed.
+    Old {
+        /// The device's name.
+        device: String,
+        /// Its compute capability.
+        has: (u32, u32),
+        /// The least one that is needed.
+        needed: (u32, u32),
+    },
+}
+
+/// How an engine was lost.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Loss {
+    /// A driver call destroyed the context.
+    #[error("{0}")]
+    Driver(DriverFault),
+    /// An op panicked, with this message.
+    #[error("{0} panicked: {1}")]
+    Panic(&'static str, String),
+    /// An op failed.
+    #[error("{0} failed: {1}")]
+    Op(&'static str, Box<EngineError>),
+    /// A thread of the engine panicked.
+    #[error("a thread panicked")]
+    Thread,
+    /// An error after which the lattices cannot be known.
+    #[error("{0}")]
+    Error(Box<EngineError>),
+    /// No snapshot of the lattices is left.
+    #[error("no snapshot is left")]
+    NoSnapshot,
+}
+
+/// What memory is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryUse {
+    /// So many lattices in a layout.
+    Lattices(usize, Layout),
+    /// The edits of a group.
+    Edits,
+    /// Reduced views.
+    Views,
+    /// Measures of lattices.
+    Measures,
+    /// Mail between blocks.
+    Mail,
+    /// A buffer.
+    Buffer,
+    /// Block timestamps.
+    BlockTimestamps,
+    /// A host slot for so many lattices.
+    Slot(usize),
+}
+
+/// The limit of the sizes that a kernel supports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SizeLimit {
+    /// At most so many cells.
+    Cells(u64),
+    /// The sides.
+    Sides(crate::kernels::SupportedSizes),
 }

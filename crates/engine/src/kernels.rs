@@ -9,9 +9,8 @@ mod launch;
 mod parameter;
 
 use crate::cuda::ptx;
-use crate::{DeviceInfo, EngineError};
-use lang::tr;
-use life::{Rule, Size, grouped};
+use crate::{DeviceInfo, EngineError, SizeLimit};
+use life::{Rule, Size};
 
 use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
 use launch::CELLS_PER_LANE;
@@ -129,26 +128,6 @@ impl SupportedSizes {
             SupportedSizes::Between { widths, min_height } => {
                 (widths.0..=widths.1).contains(&size.width()) && size.height() >= min_height
             }
-        }
-    }
-
-    /// The limit in words; `None` if there is none.
-    pub fn limit(self) -> Option<String> {
-        match self {
-            SupportedSizes::Any => None,
-            SupportedSizes::WidthsFrom(cells) => {
-                Some(tr!("widths from {cells} cells on", cells = cells))
-            }
-            SupportedSizes::NearSquares(most) => Some(tr!(
-                "lattices from 32x32 to {most}x{most}, whose sides are the same multiple of 32 once they are rounded up",
-                most = most
-            )),
-            SupportedSizes::Between { widths, min_height } => Some(tr!(
-                "widths from {from} to {to} cells and heights from {height} cells on",
-                from = widths.0,
-                to = widths.1,
-                height = min_height
-            )),
         }
     }
 }
@@ -478,11 +457,10 @@ impl Kernel {
         if self.blocks.contains(&block) {
             return Ok(());
         }
-        let shapes = self.blocks.iter().map(|(w, h)| format!("{w}x{h}"));
         Err(EngineError::BadBlock {
             kernel: self.name,
-            block: format!("{}x{}", block.0, block.1),
-            shapes: shapes.collect::<Vec<_>>().join(", "),
+            block,
+            shapes: self.blocks,
         })
     }
 
@@ -518,21 +496,16 @@ impl Kernel {
     /// Errors for an unsupported lattice size; the error names a kernel that supports it.
     pub fn validate_size(&self, size: Size) -> Result<(), EngineError> {
         let limit = match self.max_cells {
-            Some(most) if size.cells() > most => {
-                Some(tr!("at most {most} cells", most = grouped(most)))
-            }
-            _ if self.sides.contains(size) => None,
-            _ => self.sides.limit(),
+            Some(most) if size.cells() > most => SizeLimit::Cells(most),
+            _ if self.sides.contains(size) => return Ok(()),
+            _ => SizeLimit::Sides(self.sides),
         };
-        match limit {
-            None => Ok(()),
-            Some(limit) => Err(EngineError::UnsupportedSize {
-                kernel: self.name,
-                limit,
-                size,
-                instead: "bits",
-            }),
-        }
+        Err(EngineError::UnsupportedSize {
+            kernel: self.name,
+            limit,
+            size,
+            instead: "bits",
+        })
     }
 }
 

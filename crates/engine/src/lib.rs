@@ -27,6 +27,7 @@ pub mod lesson_kernels;
 mod measure;
 mod ops;
 pub mod probe_kernels;
+mod program_error;
 mod reduce_region;
 pub mod rule_network;
 mod support_kernels;
@@ -36,7 +37,7 @@ use std::time::Duration;
 
 pub use buffer_kernel::BufferKernel;
 pub use edit::WordEdit;
-pub use error::EngineError;
+pub use error::{DriverFault, EngineError, Loss, MemoryUse, NoCuda, SizeLimit, UnusableGpu};
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
@@ -44,6 +45,7 @@ pub use ops::{
     IssuerId, LatticeId, Nanos, Op, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId,
     Transfer,
 };
+pub use program_error::{ProgramError, Resource};
 pub use reduce_region::ReduceRegion;
 pub use support_kernels::SupportKernel;
 
@@ -218,9 +220,7 @@ impl SlotsSpec {
 }
 
 /// How host memory is allocated.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HostMemory {
     /// Page-locked: copies are asynchronous, and the call returns immediately.

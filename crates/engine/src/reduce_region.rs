@@ -1,7 +1,7 @@
 //! The region of a lattice that [`Op::Reduce`](crate::Op::Reduce) reduces, in integers, so that
 //! every engine computes the same bytes.
 
-use crate::EngineError;
+use crate::{EngineError, ProgramError};
 use life::Lattice;
 
 /// A rectangle of a lattice and its division into pixels.
@@ -113,9 +113,7 @@ impl ReduceRegion {
         if sensible {
             Ok(())
         } else {
-            Err(EngineError::InvalidProgram(format!(
-                "{self:?} cannot be reduced"
-            )))
+            Err(ProgramError::Region(self).into())
         }
     }
 }

@@ -36,32 +36,26 @@ pub use outcome::{
 };
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
+use engine::EngineError;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-use engine::EngineError;
 use interleave::{Limits, interleave};
 use lang::tr;
-use model::{DeviceChoice, Source, Speedup};
+use model::{DeviceChoice, InWords, Source, Speedup};
 
-/// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
+/// An error that ends a lesson; the crate `app` words it. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]
 pub enum LessonError {
     /// The engine could not do something.
-    #[error("{0}")]
-    Engine(EngineError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// The child process could not be started, or its answer could not be read.
-    #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
+    #[error("no child process: {0}")]
     Child(String),
     /// The progress callback ended the lesson.
-    #[error("{}", tr!("the lesson was ended before it was measured"))]
+    #[error("ended")]
     Ended,
-}
-
-impl From<EngineError> for LessonError {
-    fn from(error: EngineError) -> LessonError {
-        LessonError::Engine(error)
-    }
 }
 
 /// The result of a lesson's functions.
@@ -276,7 +270,7 @@ pub fn run(
         Err(LessonError::Engine(why))
             if device == DeviceChoice::Auto && !is_measured && why.is_of_device() =>
         {
-            tracing::warn!("{why}; the CPU computes instead");
+            tracing::warn!("{}; the CPU computes instead", why.in_words());
             run_on(DeviceChoice::Cpu, lesson, swept, on_progress)
         }
         outcome => outcome,

@@ -58,6 +58,7 @@ pub fn system_reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => tr!("there is no such file").into(),
         ErrorKind::PermissionDenied => tr!("this user has no permission for it").into(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => tr!("the disk is full").into(),
         _ => {
             let text = error.to_string();
             let number = text.find(" (os error ").unwrap_or(text.len());

@@ -21,6 +21,7 @@ mod status;
 mod switches;
 mod time;
 pub mod trace;
+pub mod words;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use edits::{Area, Change, Edit, Patch};
@@ -38,3 +39,4 @@ pub use status::{AbComparison, Effect, NOTICE_TIME, Recomputing, Status, TimeSta
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;
+pub use words::InWords;

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use crate::{Action, SessionAction};
+use crate::{Action, InWords, SessionAction};
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::tr;
 
@@ -75,7 +75,7 @@ impl Switches {
         kernel
             .validate_block(block)
             .err()
-            .map(|error| error.to_string())
+            .map(|error| error.in_words())
     }
 
     /// Without what this kernel does not take.

@@ -24,9 +24,8 @@ use engine::{
 };
 use lang::tr;
 use life::{Lattice, MemoryError, Size, counted_lattices};
-use model::KernelChoice;
 use model::trace::StepFacts;
-use model::{DeviceChoice, Pace, PicturePlan, Setup, Side, Start};
+use model::{DeviceChoice, InWords, KernelChoice, Pace, PicturePlan, Setup, Side, Start};
 
 mod alternative;
 mod calibrate;
@@ -77,11 +76,11 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         DeviceChoice::CudaOrdinal(i) => cuda(Ordinals::One(i)),
         DeviceChoice::Auto => match cuda(Ordinals::First) {
             Err(EngineError::NoCuda(why)) => {
-                tracing::debug!("no CUDA: {why}");
+                tracing::debug!("no CUDA: {why:?}");
                 open_engine(DeviceChoice::Cpu)
             }
             Err(why) => {
-                tracing::warn!("{why}; the CPU computes instead");
+                tracing::warn!("{}; the CPU computes instead", why.in_words());
                 open_engine(DeviceChoice::Cpu)
             }
             answer => answer,
@@ -101,7 +100,12 @@ pub(crate) fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) => return open_engine(choice),
     };
     match (usable, choice) {
-        (Ok(engine), _) => Ok(Box::new(engine)),
+        (Ok(engine), _) => {
+            for (ordinal, why) in engine.left_out() {
+                tracing::warn!("GPU {ordinal} is left out: {}", why.in_words());
+            }
+            Ok(Box::new(engine))
+        }
         (Err(why), DeviceChoice::Auto) => {
             tracing::debug!("no GPU is left: {why}");
             open_engine(DeviceChoice::Cpu)
@@ -124,7 +128,7 @@ pub fn make_on_devices<T>(
     let may_fall_back = choice == DeviceChoice::Auto && engine.name() != "cpu";
     match make(engine) {
         Err(why) if may_fall_back && why.is_of_device() => {
-            tracing::warn!("{why}; the CPU computes instead");
+            tracing::warn!("{}; the CPU computes instead", why.in_words());
             make(open(DeviceChoice::Cpu)?)
         }
         made => made,

@@ -41,7 +41,7 @@ pub use start::NewCells;
 
 use command::{Command, Query};
 
-use engine::{EngineError, Result};
+use engine::{EngineError, Loss, Result};
 use lang::tr;
 use life::{Lattice, Size};
 use model::{
@@ -96,9 +96,7 @@ impl Session {
         let shared = match started.recv() {
             Ok(answer) => answer?,
             Err(_) => {
-                return Err(EngineError::ContextLost(
-                    tr!("internal: its thread panicked").into(),
-                ));
+                return Err(EngineError::ContextLost(Loss::Thread));
             }
         };
         Ok(Session {

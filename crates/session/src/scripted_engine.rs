@@ -1,5 +1,6 @@
 //! A CPU engine for tests, whose calls fail as a script says and whose completions can be held back.
 
+use model::DeviceChoice;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -7,11 +8,10 @@ use std::time::Duration;
 
 use engine::cpu::CpuEngine;
 use engine::{
-    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
-    LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
-    Startup, StreamId, StreamSpec,
+    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine, EngineError,
+    EventId, LatticeId, Layout, Loss, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
+    SlotsSpec, Startup, StreamId, StreamSpec, UnusableGpu,
 };
-use model::DeviceChoice;
 
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,7 +163,7 @@ impl Script {
 
     fn open_if(self: &Arc<Script>, usable: bool) -> Result<Box<dyn Engine>> {
         if self.fault(Call::Open).is_some() || !usable {
-            return Err(EngineError::UnusableGpu("a test's fault".into()));
+            return Err(EngineError::UnusableGpu(UnusableGpu::Fails(fault())));
         }
         self.waiting.store(0, Relaxed);
         self.released.store(0, Relaxed);
@@ -183,15 +183,21 @@ struct ScriptedEngine {
     lost: bool,
 }
 
-fn error(fault: Fault) -> EngineError {
-    match fault {
-        Fault::Midway => EngineError::PartiallyApplied("a test's fault".into()),
-        Fault::Lost => EngineError::ContextLost("a test's fault".into()),
+/// What the driver would say.
+fn fault() -> DriverFault {
+    DriverFault {
+        call: "cuLaunchKernel",
+        code: 719,
+        text: Some("a test's fault".into()),
+    }
+}
+
+fn error(kind: Fault) -> EngineError {
+    match kind {
+        Fault::Midway => EngineError::PartiallyApplied(Box::new(EngineError::Driver(fault()))),
+        Fault::Lost => EngineError::ContextLost(Loss::Driver(fault())),
         Fault::OutOfMemory => EngineError::DriverOutOfMemory("cuMemAlloc"),
-        Fault::Refused => EngineError::Driver {
-            call: "cuLaunchKernel",
-            reason: "a test's fault".into(),
-        },
+        Fault::Refused => EngineError::Driver(fault()),
     }
 }
 

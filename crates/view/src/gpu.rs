@@ -143,7 +143,10 @@ impl Gpu {
                 &noted,
                 match error {
                     wgpu::Error::OutOfMemory { .. } => ViewError::OutOfMemory,
-                    other => ViewError::Internal(on_one_line(&other.to_string())),
+                    other => {
+                        tracing::debug!("{other}");
+                        ViewError::Internal(root_cause(&other))
+                    }
                 },
             );
         }));
@@ -182,9 +185,15 @@ impl Gpu {
     }
 }
 
-/// wgpu tells causes in paragraphs.
-fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The innermost cause, on one line; those around it say where in wgpu it came up.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => root_cause(cause),
+        None => {
+            let text = error.to_string();
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
+    }
 }
 
 fn instance(
@@ -216,4 +225,18 @@ fn pick(
         .into_iter()
         .filter(|adapter| facts_of(adapter).title().to_lowercase().contains(&wanted))
         .find(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_error_says_its_cause() {
+        let error = wgpu::Error::Validation {
+            source: "Dimension X is 0".into(),
+            description: "Validation Error\n\nCaused by:\n  Dimension X is 0\n".into(),
+        };
+        assert_eq!(root_cause(&error), "Dimension X is 0");
+    }
 }

@@ -72,9 +72,14 @@ pub fn encode(image: &Image, out: &mut impl Write) -> std::io::Result<()> {
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(&image.rgba)?;
-    Ok(writer.finish()?)
+    // As the error that it is: converting it would hide that a disk is full.
+    let of_system = |error| match error {
+        png::EncodingError::IoError(error) => error,
+        other => other.into(),
+    };
+    let mut writer = encoder.write_header().map_err(of_system)?;
+    writer.write_image_data(&image.rgba).map_err(of_system)?;
+    writer.finish().map_err(of_system)
 }
 
 #[cfg(test)]
@@ -103,6 +108,26 @@ mod tests {
             2,
             "nothing else"
         );
+    }
+
+    #[test]
+    fn a_full_disk_is_said_to_be_full() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let image = Image {
+            width: 1,
+            height: 1,
+            rgba: vec![0; 4],
+        };
+        let error = encode(&image, &mut Full).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     }
 
     #[test]

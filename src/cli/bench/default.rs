@@ -14,7 +14,7 @@ use super::{Table, fits, setup, shown, spread};
 use crate::cli::text::{print, say};
 use engine::kernels::Iteration;
 use life::{Lattice, Rule, Size, reference};
-use model::{DeviceChoice, Setup, Streams, Switches};
+use model::{DeviceChoice, InWords, Setup, Streams, Switches};
 use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, RoundLength};
 use session::instances::{Event, Instances, open_engine, start_lattice};
 
@@ -310,7 +310,7 @@ fn best_other(
             }
             // What cannot be here after all leaves the lattices without cells.
             if let Err(error) = instances.enter(&plan) {
-                tracing::warn!("{:?} is not timed: {error}", plan.candidate);
+                tracing::warn!("{:?} is not timed: {}", plan.candidate, error.in_words());
                 instances.start_fastest(&mut setup.clone(), &Requested::NOTHING, None)?;
                 continue;
             }

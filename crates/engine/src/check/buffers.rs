@@ -1,8 +1,11 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
-use super::{Validator, incompatible};
+use super::Validator;
 use crate::buffer_kernel::ArgumentType;
-use crate::{Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, Result};
+use crate::{
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, ProgramError,
+    Resource, Result,
+};
 
 /// The facts about a buffer that programs are checked against.
 pub(super) struct BufferFacts {
@@ -15,7 +18,7 @@ impl Validator {
     fn buffer(&self, id: BufferId) -> Result<&BufferFacts> {
         match self.buffers.get(id.0 as usize) {
             Some(Some(buffer)) => Ok(buffer),
-            _ => incompatible(format!("there is no {id:?}")),
+            _ => Err(ProgramError::Unknown(Resource::Buffer(id)).into()),
         }
     }
 
@@ -31,19 +34,16 @@ impl Validator {
         let buffer = self.buffer(region.buffer)?;
         let BufferOffset { offset, buffer: id } = region;
         if !offset.is_multiple_of(4) {
-            return incompatible(format!("offset {offset} of {id:?} is not a multiple of 4"));
+            return Err(ProgramError::Offset(region).into());
         }
         if offset
             .checked_add(bytes)
             .is_none_or(|end| end > buffer.bytes)
         {
-            return incompatible(format!(
-                "{bytes} bytes from offset {offset} do not fit {id:?}, which has {} bytes",
-                buffer.bytes
-            ));
+            return Err(ProgramError::BeyondBuffer(region, bytes, buffer.bytes).into());
         }
         if buffer.place == BufferLocation::Device && buffer.device != device {
-            return incompatible(format!("{id:?} is not on the stream's device"));
+            return Err(ProgramError::OnOtherDevice(Resource::Buffer(id)).into());
         }
         Ok(buffer)
     }
@@ -56,14 +56,12 @@ impl Validator {
         device: DeviceId,
     ) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return incompatible(format!(
-                "a copy of {bytes} bytes: the size must be a positive multiple of 4"
-            ));
+            return Err(ProgramError::Bytes(bytes).into());
         }
         let places = [from, to].map(|region| self.region(region, bytes, device).map(|b| b.place));
         match places {
             [Ok(BufferLocation::Host(_)), Ok(BufferLocation::Host(_))] => {
-                incompatible("a device cannot copy from host to host".into())
+                Err(ProgramError::HostToHost.into())
             }
             [from, to] => from.and(to).map(drop),
         }
@@ -74,18 +72,17 @@ impl Validator {
         let name = kernel.name;
         let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
         if given != wanted {
-            return incompatible(format!("{name} takes {wanted} arguments, not {given}"));
+            return Err(ProgramError::ArgumentCount(name, wanted, given).into());
         }
         for (argument, wanted) in call.arguments.iter().zip(kernel.parameters) {
-            if type_of(argument) != *wanted {
-                return incompatible(format!("{name} takes {wanted:?}, not {argument:?}"));
+            let given = type_of(argument);
+            if given != *wanted {
+                return Err(ProgramError::ArgumentType(name, *wanted, given).into());
             }
         }
         let BufferLaunch { grid, block, .. } = *call;
         if grid == 0 || !(1..=1024).contains(&block) {
-            return incompatible(format!(
-                "{name} cannot run in {grid} blocks of {block} threads"
-            ));
+            return Err(ProgramError::Shape(name, grid, block).into());
         }
         let mut words = words_of(call)?.into_iter();
         for argument in &call.arguments {
@@ -95,10 +92,7 @@ impl Validator {
             // A kernel that `words_of` does not list uses at least one word.
             let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
             if self.region(region, bytes, device)?.place != BufferLocation::Device {
-                return incompatible(format!(
-                    "{:?} is not on the device, as {name} requires",
-                    region.buffer
-                ));
+                return Err(ProgramError::NotOnDevice(region.buffer).into());
             }
         }
         Ok(())
@@ -122,20 +116,16 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
     use Argument::{Buffer, F32, I32, U32, U64};
     let name = call.kernel.name;
     let BufferLaunch { grid, block, .. } = *call;
-    let count = |number: i32| match usize::try_from(number) {
-        Ok(count) => Ok(count),
-        Err(_) => incompatible(format!("{name} cannot have a length of {number}")),
-    };
+    let count =
+        |number: i32| usize::try_from(number).map_err(|_| ProgramError::Length(name, number));
     Ok(match (name, call.arguments.as_slice()) {
         ("scale", &[Buffer(_), I32(length), I32(_)]) => vec![count(length)?],
         ("gray", &[Buffer(_), Buffer(_), I32(pixels)]) => {
-            let pixels = count(pixels)?;
-            if !pixels.is_multiple_of(4) {
-                return incompatible(format!(
-                    "{name} of {pixels} pixels: the number must be a multiple of 4"
-                ));
+            let number = count(pixels)?;
+            if !number.is_multiple_of(4) {
+                return Err(ProgramError::Length(name, pixels).into());
             }
-            vec![pixels, pixels / 4]
+            vec![number, number / 4]
         }
         ("mandelbrot", &[Buffer(_), Buffer(_), I32(length), I32(_), F32(_)]) => {
             let length = count(length)?;
@@ -145,9 +135,7 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
             let (width, height) = (count(width)?, count(height)?);
             let cells = width.saturating_mul(height);
             if cells == 0 || grid != 1 || !block.is_multiple_of(32) {
-                return incompatible(format!(
-                    "{name} of {width}x{height} cannot run in {grid} blocks of {block} threads"
-                ));
+                return Err(ProgramError::Shape(name, grid, block).into());
             }
             vec![cells, cells]
         }

@@ -25,9 +25,9 @@ use crate::kernels::{Batch, KERNELS};
 use crate::lesson_kernels::LESSON_KERNELS;
 use crate::probe_kernels::PROBE_KERNELS;
 use crate::{
-    BufferLocation, DeviceId, DeviceInfo, EngineError, EventId, IssuerId, LatticeId, Layout,
-    Measure, Op, Program, Result, Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer,
-    WordEdit,
+    BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout, Measure, Op,
+    Program, ProgramError, Resource, Result, Slot, SlotsSpec, Step, StreamId, SupportKernel,
+    Transfer, WordEdit,
 };
 use buffers::BufferFacts;
 use life::{Rule, Size};
@@ -119,8 +119,9 @@ impl Lattices {
     }
 }
 
-fn incompatible<T>(why: String) -> Result<T> {
-    Err(EngineError::InvalidProgram(why))
+/// Something that is not there.
+fn unknown<T>(what: Resource) -> Result<T> {
+    Err(ProgramError::Unknown(what).into())
 }
 
 /// Resources: checks and bookkeeping.
@@ -136,7 +137,7 @@ impl Validator {
     pub(crate) fn check_device(&self, device: DeviceId) -> Result<()> {
         match self.devices.get(usize::from(device.0)) {
             Some(_) => Ok(()),
-            None => incompatible(format!("there is no {device:?}")),
+            None => unknown(Resource::Device(device)),
         }
     }
 
@@ -148,16 +149,14 @@ impl Validator {
     fn device_of(&self, event: EventId) -> Result<DeviceId> {
         match self.events.get(event.0 as usize) {
             Some(device) => Ok(*device),
-            None => incompatible(format!("there is no {event:?}")),
+            None => unknown(Resource::Event(event)),
         }
     }
 
     /// Errors unless `bytes` is a positive multiple of 4.
     pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return incompatible(format!(
-                "a buffer of {bytes} bytes: the size must be a positive multiple of 4"
-            ));
+            return Err(ProgramError::Bytes(bytes).into());
         }
         Ok(())
     }
@@ -260,7 +259,7 @@ impl Validator {
                 Op::Wait(event) => self.check_event(*event)?,
                 Op::Record(event) => {
                     if self.device_of(*event)? != stream.device {
-                        return incompatible(format!("{event:?} is not on the stream's device"));
+                        return Err(ProgramError::OnOtherDevice(Resource::Event(*event)).into());
                     }
                 }
                 Op::Copy { from, to, bytes } => {
@@ -269,7 +268,7 @@ impl Validator {
                 Op::LaunchOnBuffers(call) => {
                     let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
                     if !known.any(|known| std::ptr::eq(known, call.kernel)) {
-                        return incompatible(format!("there is no kernel {}", call.kernel.name));
+                        return unknown(Resource::Kernel(call.kernel.name));
                     }
                     self.check_call(call, stream.device)?;
                     plan.launches(stream.device, Function::Buffer(call.kernel));
@@ -283,7 +282,7 @@ impl Validator {
     fn stream(&self, id: StreamId) -> Result<StreamFacts> {
         match self.streams.get(id.0 as usize) {
             Some(stream) => Ok(*stream),
-            None => incompatible(format!("there is no {id:?}")),
+            None => unknown(Resource::Stream(id)),
         }
     }
 
@@ -292,7 +291,7 @@ impl Validator {
         let support = match op {
             Op::Advance { kernel, block, .. } => {
                 if !KERNELS.iter().any(|known| std::ptr::eq(known, *kernel)) {
-                    return incompatible(format!("there is no kernel {}", kernel.name));
+                    return unknown(Resource::Kernel(kernel.name));
                 }
                 kernel.validate_block(*block)?;
                 None
@@ -316,12 +315,12 @@ impl Validator {
         while !rest.is_empty() {
             let lattice = LatticeId(rest.start);
             let Some(&group) = self.lattices.group_of.get(lattice.index()) else {
-                return incompatible(format!("there is no {lattice:?}"));
+                return unknown(Resource::Lattice(lattice));
             };
             let group = group as usize;
             let facts = &self.lattices.groups[group];
             if facts.device != device {
-                return incompatible(format!("{lattice:?} is not on the stream's device"));
+                return Err(ProgramError::OnOtherDevice(Resource::Lattice(lattice)).into());
             }
             // Lattices of one group in one state need only one check.
             let end = rest.end.min(facts.first.0 + facts.count as u32);
@@ -376,28 +375,23 @@ impl Validator {
         state: LatticeState,
         size: Size,
     ) -> Result<()> {
-        match op {
-            Op::Upload { words, .. } if words.len() != size.words() => incompatible(format!(
-                "an upload of {} words to {lattice:?}, which has {}",
-                words.len(),
-                size.words()
-            )),
-            Op::Edit { edits, .. } => WordEdit::check_all(edits, size),
+        let error = match op {
+            Op::Upload { words, .. } if words.len() != size.words() => {
+                ProgramError::UploadWords(lattice, words.len(), size.words())
+            }
+            Op::Edit { edits, .. } => return WordEdit::check_all(edits, size),
             Op::Unpack { to, .. } if !to.supports(size) => {
-                incompatible(format!("a lattice of {size} cannot be in layout {to:?}"))
+                ProgramError::UnsupportedLayout(*to, size)
             }
             Op::Unpack { to, .. } if *to != Layout::Bits && *to != state.reserved => {
-                incompatible(format!("layout {to:?} is not reserved for {lattice:?}"))
+                ProgramError::NotReserved(*to, lattice)
             }
             Op::Advance { kernel, .. } => {
                 kernel.validate_size(size)?;
                 if kernel.layout == state.layout {
                     return Ok(());
                 }
-                incompatible(format!(
-                    "{} needs layout {:?}, but {lattice:?} is in layout {:?}",
-                    kernel.name, kernel.layout, state.layout
-                ))
+                ProgramError::OtherLayout(kernel.name, kernel.layout, lattice, state.layout)
             }
             Op::Download { slot, what, .. } => {
                 let words = match what {
@@ -405,36 +399,34 @@ impl Validator {
                     Transfer::Rows { first, count } => {
                         let end = first.checked_add(*count);
                         if *count == 0 || end.is_none_or(|end| end > size.height()) {
-                            return incompatible(format!("{lattice:?} of {size} has no {what:?}"));
+                            return Err(ProgramError::NoRows(lattice, size, *what).into());
                         }
                         size.words_per_row() * *count as usize
                     }
                     Transfer::View if state.view_words == 0 => {
-                        return incompatible(format!("{lattice:?} has no view: reduce it first"));
+                        return Err(ProgramError::NoView(lattice).into());
                     }
                     Transfer::View => state.view_words as usize,
                     Transfer::Cells if state.layout != Layout::I32 => {
-                        return incompatible(format!(
-                            "{lattice:?} has no i32 cells: it is in layout {:?}",
-                            state.layout
-                        ));
+                        return Err(ProgramError::NoCells(lattice, state.layout).into());
                     }
                     Transfer::Cells => size.cells() as usize,
                     Transfer::Measure if !state.measured => {
-                        return incompatible(format!("{lattice:?} has not been measured"));
+                        return Err(ProgramError::NotMeasured(lattice).into());
                     }
                     Transfer::Measure => Measure::WORDS,
                 };
                 match self.slot_words(lattice, *slot, size) {
-                    None => incompatible(format!("{lattice:?} has no {slot:?}")),
-                    Some(capacity) if capacity < words => incompatible(format!(
-                        "{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}"
-                    )),
-                    Some(_) => Ok(()),
+                    None => ProgramError::NoSlot(lattice, *slot),
+                    Some(capacity) if capacity < words => {
+                        ProgramError::SlotWords(*what, lattice, *slot, words, capacity)
+                    }
+                    Some(_) => return Ok(()),
                 }
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        Err(error.into())
     }
 
     /// Words of a lattice's slot, or `None` if there is no such slot.
@@ -446,33 +438,33 @@ impl Validator {
 
     /// Errors for steps that a CUDA graph cannot contain.
     fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
-        let incompatible = |what: &str| incompatible(format!("{what} cannot be prepared"));
+        let unpreparable = |what| Err(ProgramError::Unpreparable(what).into());
         if program.block_timestamps {
-            return incompatible("a program with block timestamps");
+            return unpreparable("a program with block timestamps");
         }
         if plan.several_issuers {
-            return incompatible("a program that several threads issue");
+            return unpreparable("a program that several threads issue");
         }
         for (at, step) in program.steps.iter().enumerate() {
             let stream = self.stream(step.stream)?;
             if stream.is_default {
-                return incompatible("work in the default stream");
+                return unpreparable("work in the default stream");
             }
             match &step.op {
                 Op::Upload { .. } => {
-                    return incompatible("an upload (a graph would keep its address)");
+                    return unpreparable("an upload (a graph would keep its address)");
                 }
                 Op::Edit { .. } => {
-                    return incompatible("an edit (a graph would keep its address)");
+                    return unpreparable("an edit (a graph would keep its address)");
                 }
-                Op::Synchronize(_) => return incompatible("waiting on the host"),
+                Op::Synchronize(_) => return unpreparable("waiting on the host"),
                 Op::Download { slot, .. } if self.is_pageable_slot(*slot) => {
-                    return incompatible("a download to pageable memory");
+                    return unpreparable("a download to pageable memory");
                 }
                 Op::Copy { from, to, .. }
                     if self.is_pageable(*from)? || self.is_pageable(*to)? =>
                 {
-                    return incompatible("a copy of pageable memory");
+                    return unpreparable("a copy of pageable memory");
                 }
                 Op::Wait(event) => {
                     let records = |step: &Step| {
@@ -482,7 +474,7 @@ impl Validator {
                     };
                     self.check_event(*event)?;
                     if !program.steps[..at].iter().any(records) {
-                        return incompatible(
+                        return unpreparable(
                             "a wait for an event that the program has not recorded",
                         );
                     }
@@ -516,9 +508,7 @@ fn check_issuers(program: &Program) -> Result<()> {
         let by_others = recorded[first..].iter();
         let mut by_others = by_others.take_while(|(of, _)| *of == event);
         if let Some((_, other)) = by_others.find(|(_, by)| by != issuer) {
-            return incompatible(format!(
-                "{issuer:?} waits for {event:?}, which another issuer, {other:?}, records"
-            ));
+            return Err(ProgramError::OtherIssuer(*issuer, event, *other).into());
         }
     }
     Ok(())

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::state::LatticeState;
-use super::{Plan, Validator, incompatible};
-use crate::{LatticeId, Op, PreparedId, Program, Result, Transfer};
+use super::{Plan, Validator};
+use crate::{LatticeId, Op, PreparedId, Program, ProgramError, Resource, Result, Transfer};
 
 /// A prepared program and the states it was prepared from.
 pub(crate) struct Prepared {
@@ -71,23 +71,19 @@ impl Validator {
     /// Returns a prepared program, or an error if it cannot be replayed now.
     pub(crate) fn validate_replay(&self, id: PreparedId) -> Result<&Prepared> {
         let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
-            return incompatible(format!("there is no {id:?}"));
+            return Err(ProgramError::Unknown(Resource::Prepared(id)).into());
         };
         let capacity = |group: usize| self.lattices.groups[group].view_capacity;
         let moved = |&(group, words): &(usize, usize)| capacity(group) != words;
         if prepared.memory != self.memory || prepared.views.iter().any(moved) {
-            return incompatible(format!(
-                "memory that {id:?} uses was replaced since it was prepared"
-            ));
+            return Err(ProgramError::Replaced(id).into());
         }
         for &(lattice, before) in &prepared.before {
             let now = self.states.committed(lattice);
             let other_view =
                 now.view_words != before.view_words && prepared.reads_view.contains(&lattice);
             if !now.has_buffers_of(before) || other_view {
-                return incompatible(format!(
-                    "{id:?} was prepared from another state of {lattice:?}"
-                ));
+                return Err(ProgramError::OtherState(id, lattice).into());
             }
         }
         Ok(prepared)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::kernels::find;
-use crate::{LatticeId, ReduceRegion};
+use crate::{EngineError, LatticeId, ReduceRegion};
 use life::Rule;
 
 fn advance(kernel: &str, generations: u32) -> Op {

@@ -6,7 +6,7 @@
 //! to whole vectors; the padding holds no cells and is never read out.
 
 use super::memory;
-use crate::Result;
+use crate::{MemoryUse, Result};
 use life::{Size, Soup};
 
 /// A lattice's bits, row by row with halos.
@@ -18,7 +18,7 @@ pub(super) struct BitRows {
 
 impl BitRows {
     /// Allocates a lattice of dead cells.
-    pub(super) fn new(size: Size, what: &str) -> Result<BitRows> {
+    pub(super) fn new(size: Size, what: MemoryUse) -> Result<BitRows> {
         let stride = stride(size);
         Ok(BitRows {
             size,

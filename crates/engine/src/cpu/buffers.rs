@@ -10,7 +10,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::kernels::lessons::{LessonKernel, Value};
 use super::memory;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, EngineError, Op, Result,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, MemoryUse, Op, ProgramError,
+    Resource, Result,
 };
 
 /// All buffers, shared with the workers; those given back leave their place empty.
@@ -27,7 +28,7 @@ struct Buffer {
 impl Buffers {
     /// Makes a buffer of zeros.
     pub(super) fn create(&self, bytes: usize, place: BufferLocation) -> Result<BufferId> {
-        let what = "a buffer";
+        let what = MemoryUse::Buffer;
         memory::ensure(bytes as u64, what)?;
         let buffer = Buffer {
             place,
@@ -48,9 +49,9 @@ impl Buffers {
     pub(super) fn access(&self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let buffer = self.get(buffer)?;
         if buffer.place == BufferLocation::Device {
-            return bad_program("the host cannot access a device buffer".into());
+            return Err(ProgramError::HostToHost.into());
         }
-        let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), "a copy of a host buffer")?;
+        let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), MemoryUse::Buffer)?;
         for (to, from) in words.iter_mut().zip(&buffer.words) {
             *to = from.load(Ordering::Relaxed);
         }
@@ -72,7 +73,7 @@ impl Buffers {
                 Ok(())
             }
             Op::LaunchOnBuffers(call) => self.call(call, stop),
-            other => bad_program(format!("{} does not work on buffers", other.label())),
+            other => Err(ProgramError::WrongOp(other.label()).into()),
         }
     }
 
@@ -102,7 +103,7 @@ impl Buffers {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         match all.get(buffer.0 as usize) {
             Some(Some(buffer)) => Ok(buffer.clone()),
-            _ => bad_program(format!("there is no {buffer:?}")),
+            _ => Err(ProgramError::Unknown(Resource::Buffer(buffer)).into()),
         }
     }
 
@@ -129,8 +130,4 @@ impl At {
     fn words(&self, bytes: usize) -> &[AtomicU32] {
         &self.rest()[..bytes / 4]
     }
-}
-
-fn bad_program<T>(why: String) -> Result<T> {
-    Err(EngineError::InvalidProgram(why))
 }

@@ -10,8 +10,11 @@ use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
 use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
-use crate::{EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit};
-use life::{Rule, Size, counted_lattices};
+use crate::{
+    EngineError, Kernel, LatticeId, Layout, Measure, MemoryUse, Op, ProgramError, Result, Transfer,
+    WordEdit,
+};
+use life::{Rule, Size};
 
 /// All lattices and their host slots, shared with the workers.
 pub(super) struct Lattices {
@@ -63,15 +66,15 @@ impl Lattices {
 
     /// Adds dead lattices.
     pub(super) fn create(&self, count: usize, size: Size) -> Result<()> {
-        let what = format!("{} of {size}", counted_lattices(count));
+        let what = MemoryUse::Lattices(count, Layout::Bits);
         memory::ensure(
             (2 * BitRows::bytes(size)).saturating_mul(count as u64),
-            &what,
+            what,
         )?;
         let stored = |_| {
             let bits = Pair {
-                now: BitRows::new(size, &what)?,
-                next: BitRows::new(size, &what)?,
+                now: BitRows::new(size, what)?,
+                next: BitRows::new(size, what)?,
             };
             let layout = Layout::Bits;
             let stored = Stored {
@@ -106,25 +109,25 @@ impl Lattices {
         match layout {
             Layout::Bits => {}
             Layout::I32 => {
-                let what = format!("one i32 per cell for {}", counted_lattices(count));
+                let what = MemoryUse::Lattices(count, layout);
                 let bytes = without.iter().map(|one| 8 * one.size.cells());
-                memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
+                memory::ensure(bytes.fold(0, u64::saturating_add), what)?;
                 let buffers = without
                     .iter()
-                    .map(|one| buffer_pair(one.size.cells() as usize, &what));
+                    .map(|one| buffer_pair(one.size.cells() as usize, what));
                 let buffers: Vec<_> = buffers.collect::<Result<_>>()?;
                 for (stored, pair) in without.iter_mut().zip(buffers) {
                     stored.cells = Some(pair);
                 }
             }
             Layout::Planar => {
-                let what = format!("planar words for {}", counted_lattices(count));
+                let what = MemoryUse::Lattices(count, layout);
                 let bytes = without.iter().map(|one| 2 * PlanarRows::bytes(one.size));
-                memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
+                memory::ensure(bytes.fold(0, u64::saturating_add), what)?;
                 let buffers = without.iter().map(|one| {
                     Ok(Pair {
-                        now: PlanarRows::new(one.size, &what)?,
-                        next: PlanarRows::new(one.size, &what)?,
+                        now: PlanarRows::new(one.size, what)?,
+                        next: PlanarRows::new(one.size, what)?,
                     })
                 });
                 let buffers: Vec<_> = buffers.collect::<Result<_>>()?;
@@ -151,10 +154,10 @@ impl Lattices {
         let bytes = memory::bytes_of::<u32>(words);
         memory::ensure(
             bytes.saturating_mul(lattices.clone().count() as u64),
-            "a view",
+            MemoryUse::Views,
         )?;
         for lattice in lattices {
-            let view = memory::zeroed(words, "a view")?;
+            let view = memory::zeroed(words, MemoryUse::Views)?;
             self.entry(lattice).spare().view = view;
         }
         Ok(())
@@ -166,7 +169,7 @@ impl Lattices {
         lattices: impl Iterator<Item = LatticeId> + Clone,
         size: Size,
     ) -> Result<()> {
-        let (words, what) = (size.words(), "the cells at the previous measure");
+        let (words, what) = (size.words(), MemoryUse::Measures);
         let bytes = memory::bytes_of::<u32>(words);
         memory::ensure(bytes.saturating_mul(lattices.clone().count() as u64), what)?;
         for lattice in lattices {
@@ -243,7 +246,8 @@ impl Lattices {
                     .read()
                     .unwrap_or_else(PoisonError::into_inner)
                     .clone();
-                let slots = slots.ok_or_else(|| EngineError::InvalidProgram("no slots".into()))?;
+                let first = LatticeId(lattices.start);
+                let slots = slots.ok_or(ProgramError::NoSlot(first, *slot))?;
                 self.each(lattices, |lattice, stored| {
                     let mut done = Ok(());
                     slots.land(lattice, *slot, |words| {
@@ -256,10 +260,7 @@ impl Lattices {
             | Op::LaunchOnBuffers(_)
             | Op::Synchronize(_)
             | Op::Record(_)
-            | Op::Wait(_) => {
-                let why = format!("{} is not for lattices", op.label());
-                Err(EngineError::InvalidProgram(why))
-            }
+            | Op::Wait(_) => Err(ProgramError::WrongOp(op.label()).into()),
         }
     }
 
@@ -279,7 +280,7 @@ impl Lattices {
 }
 
 /// Allocates two buffers of `length` values.
-fn buffer_pair<T: Default + Clone>(length: usize, what: &str) -> Result<Pair<Vec<T>>> {
+fn buffer_pair<T: Default + Clone>(length: usize, what: MemoryUse) -> Result<Pair<Vec<T>>> {
     Ok(Pair {
         now: memory::zeroed(length, what)?,
         next: memory::zeroed(length, what)?,
@@ -338,7 +339,11 @@ impl Stored {
         match self.layout {
             Layout::Bits => {}
             Layout::I32 => {
-                let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
+                let cells = &self
+                    .cells
+                    .as_ref()
+                    .ok_or_else(|| not_reserved(Layout::I32))?
+                    .now;
                 let pack = |cells: &[i32]| {
                     cells
                         .iter()
@@ -354,7 +359,11 @@ impl Stored {
                 self.bits.now.fill(pack_row);
             }
             Layout::Planar => {
-                let cells = &self.planar.as_ref().ok_or_else(not_reserved)?.now;
+                let cells = &self
+                    .planar
+                    .as_ref()
+                    .ok_or_else(|| not_reserved(Layout::Planar))?
+                    .now;
                 let bits = &mut self.bits.now;
                 cells.store(|y, words| bits.write(y, words));
             }
@@ -386,7 +395,10 @@ impl Stored {
                 }
             }
             Layout::Planar => {
-                let planar = self.planar.as_mut().ok_or_else(not_reserved)?;
+                let planar = self
+                    .planar
+                    .as_mut()
+                    .ok_or_else(|| not_reserved(Layout::Planar))?;
                 for edit in edits {
                     let (y, x) = place(edit);
                     edit.cells().for_each(|(bit, alive)| {
@@ -403,7 +415,10 @@ impl Stored {
         match to {
             Layout::Bits => {}
             Layout::I32 => {
-                let cells = self.cells.as_mut().ok_or_else(not_reserved)?;
+                let cells = self
+                    .cells
+                    .as_mut()
+                    .ok_or_else(|| not_reserved(Layout::I32))?;
                 for (y, cells) in cells.now.chunks_exact_mut(width).enumerate() {
                     for (cells, word) in cells.chunks_mut(32).zip(self.bits.now.row(y)) {
                         cells
@@ -414,7 +429,10 @@ impl Stored {
                 }
             }
             Layout::Planar => {
-                let cells = self.planar.as_mut().ok_or_else(not_reserved)?;
+                let cells = self
+                    .planar
+                    .as_mut()
+                    .ok_or_else(|| not_reserved(Layout::Planar))?;
                 cells.now.load(|y| self.bits.now.row(y));
             }
         }
@@ -453,13 +471,15 @@ impl Stored {
                 }
             }
             Some(CpuKernel::Planar(run)) => {
-                run(&launch, self.planar.as_mut().ok_or_else(not_reserved)?);
+                run(
+                    &launch,
+                    self.planar
+                        .as_mut()
+                        .ok_or_else(|| not_reserved(Layout::Planar))?,
+                );
             }
             None => {
-                return Err(EngineError::InvalidProgram(format!(
-                    "no CPU version of {}",
-                    kernel.name
-                )));
+                return Err(ProgramError::NoCpuVersion(kernel.name).into());
             }
         }
         Ok(())
@@ -473,7 +493,11 @@ impl Stored {
                 self.bits.now.store(first as usize, words);
             }
             Transfer::Cells => {
-                let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
+                let cells = &self
+                    .cells
+                    .as_ref()
+                    .ok_or_else(|| not_reserved(Layout::I32))?
+                    .now;
                 words
                     .iter_mut()
                     .zip(cells)
@@ -491,10 +515,10 @@ impl Stored {
     }
 
     fn cells_reserved_mut(&mut self) -> Result<&mut Pair<Vec<i32>>> {
-        self.cells.as_mut().ok_or_else(not_reserved)
+        self.cells.as_mut().ok_or_else(|| not_reserved(Layout::I32))
     }
 }
 
-fn not_reserved() -> EngineError {
-    EngineError::InvalidProgram("its layout is not reserved".into())
+fn not_reserved(layout: Layout) -> EngineError {
+    ProgramError::NotAllocated(MemoryUse::Lattices(1, layout)).into()
 }

@@ -16,7 +16,7 @@
 use super::kernels::ROWS;
 use super::memory;
 use super::vector::{self, LANES, Lanes};
-use crate::Result;
+use crate::{MemoryUse, Result};
 use life::Size;
 
 /// A lattice's planar words.
@@ -123,7 +123,7 @@ impl Planes {
 
 impl PlanarRows {
     /// Allocates a lattice of dead cells.
-    pub(super) fn new(size: Size, what: &str) -> Result<PlanarRows> {
+    pub(super) fn new(size: Size, what: MemoryUse) -> Result<PlanarRows> {
         let bands = Bands::of(size.height() as usize);
         Ok(PlanarRows {
             size,
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn planes_are_side_by_side() {
         // Two words per row: plane b is cells 2b and 2b + 1.
-        let mut rows = PlanarRows::new(Size::new(64, 1).unwrap(), "a test").unwrap();
+        let mut rows = PlanarRows::new(Size::new(64, 1).unwrap(), MemoryUse::Buffer).unwrap();
         let bits = [0b1101, 1 << 31];
         rows.load(|_| &bits);
         let row: Vec<_> = rows.row(0).iter().step_by(ROWS).copied().collect();
@@ -374,7 +374,7 @@ mod tests {
         for height in (1..70).chain([97, 128, 129, 255]) {
             // Each row's only word is the row's index.
             let size = Size::new(32, height).unwrap();
-            let mut rows = PlanarRows::new(size, "a test").unwrap();
+            let mut rows = PlanarRows::new(size, MemoryUse::Buffer).unwrap();
             let words: Vec<[u32; 1]> = (0..height as u32).map(|y| [y]).collect();
             rows.load(|y| &words[y]);
             let mut seen = vec![false; height as usize];
@@ -399,7 +399,7 @@ mod tests {
     fn bits_come_back_whatever_the_width() {
         for words in [1, 2, 3, 31, 32, 33, 64, 70] {
             let size = Size::new(32 * words, 37).unwrap();
-            let mut rows = PlanarRows::new(size, "a test").unwrap();
+            let mut rows = PlanarRows::new(size, MemoryUse::Buffer).unwrap();
             let word = |i: usize| (i as u32).wrapping_mul(0x9e37_79b9);
             let bits: Vec<u32> = (0..size.words()).map(word).collect();
             rows.load(|y| &bits[y * words as usize..][..words as usize]);

@@ -72,6 +72,7 @@ fn count(row: &[u32], columns: Range<usize>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MemoryUse;
     use life::Size;
     use proptest::prelude::*;
 
@@ -88,7 +89,7 @@ mod tests {
             let lattice = crate::cpu::tests::soup(size, seed);
             let region = ReduceRegion { x0, y0, step, width: 4 * across, height: down };
             region.check().unwrap();
-            let mut bits = BitRows::new(size, "a test").unwrap();
+            let mut bits = BitRows::new(size, MemoryUse::Buffer).unwrap();
             bits.load(lattice.words());
             let mut view = Vec::new();
             reduce(&bits, region, &mut view);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use super::memory;
-use crate::{EngineError, LatticeId, Measure, Result, Slot, Slots, SlotsSpec};
+use crate::{EngineError, LatticeId, Measure, MemoryUse, Result, Slot, Slots, SlotsSpec};
 
 /// The slots of all lattices.
 pub(super) struct CpuSlots {
@@ -33,9 +33,10 @@ impl CpuSlots {
         let all = words.fold(0, |sum: usize, (count, words)| {
             sum.saturating_add(words.saturating_mul(count.into()))
         });
-        memory::ensure(memory::bytes_of::<u32>(all), "the host slots")?;
+        let what = MemoryUse::Slot(lattice_words.len());
+        memory::ensure(memory::bytes_of::<u32>(all), what)?;
         let slot = |length| {
-            let words = RwLock::new(memory::zeroed(length, "a host slot")?);
+            let words = RwLock::new(memory::zeroed(length, what)?);
             Ok(HostSlot {
                 readers: AtomicI32::new(0),
                 words,

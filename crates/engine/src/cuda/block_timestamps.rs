@@ -21,7 +21,8 @@ use super::memory::{DeviceWords, HostWords};
 use crate::check::{Function, Lattices};
 use crate::kernels::{Batch, Launch, Parameter};
 use crate::{
-    BlockTimestamp, HostMemory, LatticeId, Nanos, Op, Program, Result, StreamId, SupportKernel,
+    BlockTimestamp, HostMemory, LatticeId, MemoryUse, Nanos, Op, Program, Result, StreamId,
+    SupportKernel,
 };
 
 /// Maximum recorded launches per op.
@@ -42,7 +43,7 @@ pub(super) struct TimestampMemory {
 impl TimestampMemory {
     fn new(gpu: &Gpu, records: usize) -> Result<TimestampMemory> {
         let words = records * RECORD_WORDS;
-        let what = || "the block timestamps of a program's kernels".to_owned();
+        let what = MemoryUse::BlockTimestamps;
         Ok(TimestampMemory {
             records,
             device: DeviceWords::uninitialized(&gpu.context, words, what)?,

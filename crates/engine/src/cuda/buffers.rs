@@ -11,7 +11,8 @@ use super::memory::{DeviceWords, HostWords};
 use crate::check::Function;
 use crate::kernels::Launch;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, EngineError, Result,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, MemoryUse,
+    ProgramError, Resource, Result,
 };
 
 /// A device or host buffer.
@@ -52,13 +53,9 @@ impl Buffer {
     }
 }
 
-fn bad(why: impl Into<String>) -> EngineError {
-    EngineError::InvalidProgram(why.into())
-}
-
 pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> {
     let found = buffers.get(id.0 as usize).and_then(Option::as_ref);
-    found.ok_or_else(|| bad(format!("there is no {id:?}")))
+    found.ok_or_else(|| ProgramError::Unknown(Resource::Buffer(id)).into())
 }
 
 impl CudaEngine {
@@ -72,7 +69,7 @@ impl CudaEngine {
         self.check.check_buffer_size(bytes)?;
         self.make_current(gpu)?;
         let context = &self.gpus[gpu].context;
-        let what = || "a buffer".to_owned();
+        let what = MemoryUse::Buffer;
         let memory = match place {
             BufferLocation::Device => {
                 Memory::Device(DeviceWords::zeroed(context, bytes / 4, what)?)
@@ -127,7 +124,7 @@ impl Issuer<'_> {
                 stream,
             },
             (Memory::Host(_), Memory::Host(_)) => {
-                return Err(bad("a device cannot copy from host to host"));
+                return Err(ProgramError::HostToHost.into());
             }
         };
         self.sink.give(call)
@@ -140,7 +137,7 @@ impl Issuer<'_> {
             match *argument {
                 Argument::Buffer(region) => {
                     let Memory::Device(words) = &find(self.buffers, region.buffer)?.memory else {
-                        return Err(bad(format!("{:?} is not on the device", region.buffer)));
+                        return Err(ProgramError::NotOnDevice(region.buffer).into());
                     };
                     arguments.push(&(words.at() + region.offset as u64));
                 }

@@ -7,7 +7,7 @@ use cust::sys;
 
 use super::driver::check;
 use crate::kernels::{Launch, Parameter};
-use crate::{EngineError, Result, StreamId};
+use crate::{ProgramError, Result, StreamId};
 
 /// Maximum parameters of a kernel, including the one for block timestamps.
 pub(super) const MAX_ARGUMENTS: usize = 11;
@@ -28,9 +28,7 @@ impl Arguments {
         let mut all = Arguments::default();
         for parameter in parameters {
             let value = values.iter().find(|(of, _)| of == parameter);
-            let (_, argument) = value.ok_or_else(|| {
-                EngineError::InvalidProgram(format!("{parameter:?} of a kernel has no value"))
-            })?;
+            let (_, argument) = value.ok_or(ProgramError::NoValue(*parameter))?;
             debug_assert_eq!(size_of_val(*argument), parameter.bytes(), "{parameter:?}");
             all.push(*argument);
         }

@@ -6,8 +6,7 @@ use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaError;
 use cust::sys::{self, CUresult};
 
-use crate::{DeviceInfo, EngineError, Result};
-use lang::tr;
+use crate::{DeviceInfo, DriverFault, EngineError, Loss, NoCuda, Result, UnusableGpu};
 
 /// The oldest supported CUDA version: 11.4 (driver 470) has every function this engine calls.
 const OLDEST_DRIVER: i32 = 11_040;
@@ -57,25 +56,31 @@ pub(super) fn cust<T>(call: &'static str, answer: Result<T, CudaError>) -> Resul
 
 #[cold]
 fn failed(call: &'static str, code: u32) -> EngineError {
-    let code = result_code(code);
-    let reason = describe(code);
-    if code == 2 {
-        return EngineError::DriverOutOfMemory(call);
-    }
-    if SURVIVED.iter().any(|codes| codes.contains(&code)) {
-        EngineError::Driver { call, reason }
+    let fault = fault(call, result_code(code));
+    if fault.code == 2 {
+        EngineError::DriverOutOfMemory(call)
+    } else if SURVIVED.iter().any(|codes| codes.contains(&fault.code)) {
+        EngineError::Driver(fault)
     } else {
-        EngineError::ContextLost(format!("{call}: {reason}"))
+        EngineError::ContextLost(Loss::Driver(fault))
     }
 }
 
-/// Converts an error during start-up, when there are no lattices to lose.
+fn fault(call: &'static str, code: u32) -> DriverFault {
+    DriverFault {
+        call,
+        code,
+        text: cuda_loader::error_text_of(code),
+    }
+}
+
+/// Converts an error during start-up, when there are no lattices to lose and no memory is allocated.
 pub(super) fn at_start(error: EngineError) -> EngineError {
     match error {
-        EngineError::ContextLost(why) => EngineError::UnusableGpu(tr!(
-            "the GPU cannot be used: {why}; check nvidia-smi, or use --device cpu",
-            why = why
-        )),
+        EngineError::ContextLost(Loss::Driver(fault)) => {
+            EngineError::UnusableGpu(UnusableGpu::Fails(fault))
+        }
+        EngineError::DriverOutOfMemory(call) => EngineError::UnusableGpu(UnusableGpu::Full(call)),
         other => other,
     }
 }
@@ -86,7 +91,7 @@ pub(super) fn half_done(error: EngineError) -> EngineError {
     match error {
         EngineError::OutOfMemory { .. }
         | EngineError::DriverOutOfMemory(_)
-        | EngineError::Driver { .. } => EngineError::PartiallyApplied(error.to_string()),
+        | EngineError::Driver(_) => EngineError::PartiallyApplied(Box::new(error)),
         other => other, // the context is lost, or the driver was not called
     }
 }
@@ -94,14 +99,11 @@ pub(super) fn half_done(error: EngineError) -> EngineError {
 /// Errors for a device that is too old for the kernels.
 pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
     match device.capability {
-        Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(tr!(
-            "{device} has compute capability {}.{}, and {}.{} or newer is needed; use --device cpu",
-            has.0,
-            has.1,
-            MIN_CAPABILITY.0,
-            MIN_CAPABILITY.1,
-            device = device.name
-        ))),
+        Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(UnusableGpu::Old {
+            device: device.name.clone(),
+            has,
+            needed: MIN_CAPABILITY,
+        })),
         _ => Ok(()),
     }
 }
@@ -114,53 +116,29 @@ fn result_code(code: u32) -> u32 {
     }
 }
 
-/// A result code as text, with the driver's description.
-fn describe(code: u32) -> String {
-    match cuda_loader::error_text_of(code) {
-        Some(text) => format!("{text} (CUDA error {code})"),
-        None => format!("CUDA error {code}"),
-    }
-}
-
 /// Opens and initialises the driver and returns the number of devices.
 pub(super) fn initialise() -> Result<u32> {
-    let no = |why: String| EngineError::NoCuda(why);
-    cuda_loader::open().map_err(|why| {
-        no(format!(
-            "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu"
-        ))
-    })?;
-    // Not through `cust`, whose error type lacks some of the codes below.
+    let no = |why| Err(EngineError::NoCuda(why));
+    if let Err(why) = cuda_loader::open() {
+        return no(NoCuda::NoDriver(why));
+    }
+    // Not through `cust`, whose error type lacks some codes.
     // SAFETY: no precondition.
     let answer = result_code(unsafe { sys::cuInit(0) } as u32);
     if answer != 0 {
-        let remedy = match answer {
-            100 => {
-                "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"
-            }
-            802 => "the GPU is not ready; check nvidia-smi, or use --device cpu",
-            803 => {
-                "the driver's library and its kernel module differ; reboot or reinstall the driver, or use --device cpu"
-            }
-            _ => "check nvidia-smi, or use --device cpu",
-        };
-        return Err(no(format!(
-            "the NVIDIA driver does not start: {}; {remedy}",
-            describe(answer)
-        )));
+        return no(NoCuda::DriverFails(fault("cuInit", answer)));
     }
-    let version = driver_version();
-    if version < OLDEST_DRIVER {
-        return Err(no(format!(
-            "the NVIDIA driver is too old: it supports CUDA {}, and 11.4 (driver 470) is needed; update it, or use --device cpu",
-            shown(version)
-        )));
+    match driver_version() {
+        0 => return no(NoCuda::UnknownVersion),
+        version if version < OLDEST_DRIVER => {
+            return no(NoCuda::OldDriver(version / 1000, version % 1000 / 10));
+        }
+        _ => {}
     }
-    let count = cust("cuDeviceGetCount", Device::num_devices())?;
-    if count == 0 {
-        return Err(no("no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu".into()));
+    match cust("cuDeviceGetCount", Device::num_devices()).map_err(at_start)? {
+        0 => no(NoCuda::NoGpu),
+        count => Ok(count),
     }
-    Ok(count)
 }
 
 fn driver_version() -> i32 {
@@ -228,10 +206,7 @@ mod tests {
         }
         for code in [1, 101, 209, 218, 301, 400, 401, 500, 701, 801, 900] {
             let error = failed("cuLaunchKernel", code);
-            assert!(
-                matches!(error, EngineError::Driver { .. }),
-                "{code}: {error}"
-            );
+            assert!(matches!(error, EngineError::Driver(_)), "{code}: {error}");
         }
         let error = failed("cuMemAlloc", 2);
         assert_eq!(error, EngineError::DriverOutOfMemory("cuMemAlloc"));

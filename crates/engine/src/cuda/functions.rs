@@ -14,7 +14,7 @@ use super::driver::cust;
 use super::{instrumentation, ptx};
 use crate::check::{Function, LadderFunction};
 use crate::rule_network::{self, RuleNetwork};
-use crate::{EngineError, Result};
+use crate::{EngineError, ProgramError, Resource, Result};
 use life::Rule;
 
 /// The loaded functions of one context, which must be current in every call.
@@ -261,8 +261,8 @@ fn network_key(step: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
 fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey) -> Result<String> {
     let text = ptx::only(ptx_of(file)?, symbol);
     let network = RuleNetwork::of(rule);
-    let text = rule_network::specialise(&text, &network)
-        .map_err(|why| EngineError::InvalidProgram(format!("{file}: {why}")))?;
+    let text =
+        rule_network::specialise(&text, &network).map_err(|why| ProgramError::Ptx(symbol, why))?;
     if is_instrumented {
         with_timestamps(&text, symbol)
     } else {
@@ -271,13 +271,11 @@ fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey)
 }
 
 /// The PTX with block timestamps.
-fn with_timestamps(text: &str, symbol: &str) -> Result<String> {
-    instrumentation::instrument(text).map_err(|why| {
-        EngineError::InvalidProgram(format!("{symbol} cannot be instrumented: {why}"))
-    })
+fn with_timestamps(text: &str, symbol: &'static str) -> Result<String> {
+    instrumentation::instrument(text).map_err(|why| ProgramError::Ptx(symbol, why).into())
 }
 
 fn ptx_of(file: &'static str) -> Result<&'static str> {
     let found = ptx::find(file);
-    found.ok_or_else(|| EngineError::InvalidProgram(format!("there is no kernel file {file}")))
+    found.ok_or_else(|| ProgramError::Unknown(Resource::KernelFile(file)).into())
 }

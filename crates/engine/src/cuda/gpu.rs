@@ -16,7 +16,10 @@ use super::stream::RawStream;
 use super::timing::{Clock, Origin};
 use crate::kernels::Launch;
 use crate::kernels::cooperative::Division;
-use crate::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
+use crate::{
+    BufferLocation, EngineError, Layout, Measure, MemoryUse, ProgramError, Result, StreamId,
+    StreamSpec, WordEdit,
+};
 use life::Size;
 
 /// One GPU, or another context on it. Fields drop in order: the context last.
@@ -99,7 +102,7 @@ impl Gpu {
     pub(super) fn grow_views(&mut self, group: usize, words: usize) -> Result<()> {
         let stream = self.clock_stream.raw(); // an idle stream
         let group = &mut self.groups[group];
-        let larger = uninitialized("the reduced views", words * group.count)?;
+        let larger = uninitialized(MemoryUse::Views, words * group.count)?;
         if let Some((smaller, pitch)) = &group.view {
             context::synchronize()?;
             copy_rows(
@@ -202,7 +205,7 @@ fn with_size_that_fits(
 }
 
 /// Allocates zeroed device memory.
-fn zeroed(what: &str, words: usize) -> Result<DeviceBuffer<u32>> {
+fn zeroed(what: MemoryUse, words: usize) -> Result<DeviceBuffer<u32>> {
     let buffer = uninitialized(what, words)?;
     let at: sys::CUdeviceptr = buffer.as_device_ptr().as_raw();
     // SAFETY: the allocation holds `words` words.
@@ -214,14 +217,14 @@ fn zeroed(what: &str, words: usize) -> Result<DeviceBuffer<u32>> {
 
 /// Allocates device memory that must be written before it is read.
 fn uninitialized<T: cust::memory::DeviceCopy>(
-    what: &str,
+    what: MemoryUse,
     length: usize,
 ) -> Result<DeviceBuffer<T>> {
     // SAFETY: every element is written by a kernel or a copy before anything reads it.
     unsafe { DeviceBuffer::uninitialized(length) }.map_err(|error| match error {
         cust::error::CudaError::OutOfMemory => EngineError::OutOfMemory {
-            place: "device",
-            what: what.into(),
+            place: BufferLocation::Device,
+            what,
             needed_mib: ((length * size_of::<T>()) as u64).div_ceil(1 << 20),
             fits: None,
         },
@@ -266,12 +269,12 @@ impl Group {
     /// Allocates lattices whose cells are all dead.
     fn new(count: usize, size: Size) -> Result<Group> {
         let words = count * size.words();
-        let what = "the lattices' bits";
+        let what = MemoryUse::Lattices(count, Layout::Bits);
         Ok(Group {
             size,
             count,
             bits: [zeroed(what, words)?, uninitialized(what, words)?],
-            edits: uninitialized("the edits", count * max_edits(size) * WORDS_AN_EDIT)?,
+            edits: uninitialized(MemoryUse::Edits, count * max_edits(size) * WORDS_AN_EDIT)?,
             cells: None,
             planar: None,
             mail: None,
@@ -305,17 +308,17 @@ impl Group {
         index: usize,
         parity: u8,
     ) -> Result<sys::CUdeviceptr> {
-        let missing = || EngineError::InvalidProgram(format!("layout {layout:?} was not reserved"));
+        let missing = ProgramError::NotAllocated(MemoryUse::Lattices(self.count, layout));
         let parity_at = usize::from(parity);
         match layout {
             Layout::Bits => Ok(self.bits_at(index, parity)),
             Layout::I32 => {
-                let cells = self.cells.as_ref().ok_or_else(missing)?;
+                let cells = self.cells.as_ref().ok_or(missing)?;
                 let base = cells[parity_at].as_device_ptr().as_raw();
                 Ok(base + 4 * (index * layout.words(self.size)) as u64)
             }
             Layout::Planar => {
-                let planar = self.planar.as_ref().ok_or_else(missing)?;
+                let planar = self.planar.as_ref().ok_or(missing)?;
                 let base = planar[parity_at].as_device_ptr().as_raw();
                 Ok(base + 4 * (index * layout.words(self.size)) as u64)
             }
@@ -324,22 +327,22 @@ impl Group {
 
     /// The address of the mail between the blocks that step a lattice.
     pub(super) fn mail_at(&self, index: usize) -> Result<sys::CUdeviceptr> {
-        let missing = || EngineError::InvalidProgram("there is no memory for mail".into());
-        let (buffer, words) = self.mail.as_ref().ok_or_else(missing)?;
+        let missing = ProgramError::NotAllocated(MemoryUse::Mail);
+        let (buffer, words) = self.mail.as_ref().ok_or(missing)?;
         Ok(buffer.as_device_ptr().as_raw() + (index * words * 4) as u64)
     }
 
     /// The address of a lattice's reduced view, and the pitch in words between views.
     pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
-        let missing = || EngineError::InvalidProgram("there is no memory for views".into());
-        let (buffer, stride) = self.view.as_ref().ok_or_else(missing)?;
+        let missing = ProgramError::NotAllocated(MemoryUse::Views);
+        let (buffer, stride) = self.view.as_ref().ok_or(missing)?;
         let at = buffer.as_device_ptr().as_raw() + (index * stride * 4) as u64;
         Ok((at, *stride))
     }
 
     /// Allocates memory for measures. Waits for running work.
     pub(super) fn make_measures(&mut self) -> Result<()> {
-        let what = "the measures of lattices";
+        let what = MemoryUse::Measures;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
         let words = ((blocks + 1) * Measure::WORDS + 1) * self.count;
         self.measures = Some(Measures {
@@ -351,8 +354,8 @@ impl Group {
 
     /// The addresses of a lattice's measures.
     pub(super) fn measures_at(&self, index: usize) -> Result<MeasureAt> {
-        let missing = || EngineError::InvalidProgram("there is no memory for measures".into());
-        let measures = self.measures.as_ref().ok_or_else(missing)?;
+        let missing = ProgramError::NotAllocated(MemoryUse::Measures);
+        let measures = self.measures.as_ref().ok_or(missing)?;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
         let shares: sys::CUdeviceptr = measures.shares.as_device_ptr().as_raw();
         let of = |words: usize| shares + (words * 4) as u64;
@@ -392,17 +395,17 @@ impl Group {
             Layout::I32 if self.cells.is_none() => {
                 let cells = self.count as u64 * self.size.cells();
                 let cells = usize::try_from(cells).unwrap_or(usize::MAX / 8);
-                let what = "the lattices at 4 bytes per cell";
+                let what = MemoryUse::Lattices(self.count, layout);
                 self.cells = Some([uninitialized(what, cells)?, uninitialized(what, cells)?]);
             }
             Layout::Planar if self.planar.is_none() && layout.supports(self.size) => {
                 let words = self.count * layout.words(self.size);
-                let what = "the lattices in planar words";
+                let what = MemoryUse::Lattices(self.count, layout);
                 let planar = [uninitialized(what, words)?, uninitialized(what, words)?];
                 if let Some(division) = Division::for_mail(self.size, self.count, sm_count) {
                     // The kernel takes an address even if there is no mail, so allocate a word.
                     let words = division.mail_words.max(1);
-                    self.mail = Some((zeroed("mail between blocks", words * self.count)?, words));
+                    self.mail = Some((zeroed(MemoryUse::Mail, words * self.count)?, words));
                 }
                 self.planar = Some(planar);
             }

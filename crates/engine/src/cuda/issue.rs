@@ -17,7 +17,7 @@ use crate::kernels::Parameter::{
 };
 use crate::kernels::{Launch, Layout};
 use crate::{
-    EngineError, LatticeId, Measure, Op, ReduceRegion, Result, Scope, Slot, SupportKernel,
+    LatticeId, Measure, Op, ProgramError, ReduceRegion, Result, Scope, Slot, SupportKernel,
     Transfer, WordEdit,
 };
 use life::{Size, Soup};
@@ -338,12 +338,10 @@ impl Issuer<'_> {
 
     fn download(&mut self, batch: Batch, slot: Slot, what: Transfer) -> Result<()> {
         let from = self.source(what, batch)?;
-        let slots = self
-            .slots
-            .ok_or_else(|| EngineError::InvalidProgram("there are no slots".into()))?;
+        let slots = self.slots.ok_or(ProgramError::NoSlot(batch.first, slot))?;
         let to = slots
             .address(batch.first, slot)
-            .ok_or_else(|| EngineError::InvalidProgram(format!("{slot:?} is not allocated")))?;
+            .ok_or(ProgramError::NoSlot(batch.first, slot))?;
         let pitch = slots.pitch(batch.first, slot);
         let stream = self.stream;
         // The program is valid, so the slot is large enough and the group's slots are adjacent like

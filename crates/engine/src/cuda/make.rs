@@ -8,7 +8,7 @@ use super::slots::{CudaSlots, GroupShape};
 use super::stream::RawStream;
 use super::{CudaEngine, Stream};
 use crate::{
-    DeviceId, Engine, EngineError, Result, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec,
+    DeviceId, Engine, ProgramError, Result, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec,
 };
 
 impl CudaEngine {
@@ -38,7 +38,7 @@ impl CudaEngine {
     pub(super) fn make_context(&mut self, device: DeviceId) -> Result<DeviceId> {
         let of = self.gpu_at(device)?;
         if self.gpus.len() > usize::from(u16::MAX) {
-            return Err(EngineError::InvalidProgram("too many contexts".into()));
+            return Err(ProgramError::TooManyContexts.into());
         }
         let raw = self.gpus[of].device;
         let context = OwnedContext::further(raw)?;

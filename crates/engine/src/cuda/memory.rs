@@ -7,7 +7,7 @@ use cust::sys;
 
 use super::context::{self, OwnedContext};
 use super::driver::check;
-use crate::{EngineError, HostMemory, Result};
+use crate::{BufferLocation, EngineError, HostMemory, MemoryUse, Result};
 
 /// A host allocation. Its owner is responsible for synchronising access.
 pub(super) struct HostWords {
@@ -28,7 +28,7 @@ impl HostWords {
         context: &Arc<OwnedContext>,
         words: usize,
         kind: HostMemory,
-        what: impl Fn() -> String,
+        what: MemoryUse,
     ) -> Result<HostWords> {
         let at: *mut u32 = match kind {
             HostMemory::Pinned => {
@@ -52,7 +52,7 @@ impl HostWords {
     pub(super) fn unzeroed(
         context: &Arc<OwnedContext>,
         words: usize,
-        what: impl Fn() -> String,
+        what: MemoryUse,
     ) -> Result<HostWords> {
         Ok(HostWords {
             at: page_locked(words, what)?,
@@ -71,23 +71,31 @@ impl HostWords {
     }
 }
 
-fn page_locked(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
+fn page_locked(words: usize, what: MemoryUse) -> Result<*mut u32> {
     let mut at = std::ptr::null_mut();
     // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEMHOSTALLOC_PORTABLE:
     // page-locked for every context.
     let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
     if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-        return Err(out_of("page-locked host", words, what()));
+        return Err(out_of(
+            BufferLocation::Host(HostMemory::Pinned),
+            words,
+            what,
+        ));
     }
     check("cuMemHostAlloc", code)?;
     Ok(at.cast())
 }
 
-fn pageable(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
+fn pageable(words: usize, what: MemoryUse) -> Result<*mut u32> {
     // SAFETY: the layout is not empty.
     let at: *mut u32 = unsafe { alloc_zeroed(layout_of(words)) }.cast();
     if at.is_null() {
-        return Err(out_of("host", words, what()));
+        return Err(out_of(
+            BufferLocation::Host(HostMemory::Pageable),
+            words,
+            what,
+        ));
     }
     for word in (0..words).step_by(HostWords::PAGE_WORDS) {
         // SAFETY: within the allocation. Volatile, so that the compiler does not remove the write
@@ -97,7 +105,7 @@ fn pageable(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
     Ok(at)
 }
 
-fn out_of(place: &'static str, words: usize, what: String) -> EngineError {
+fn out_of(place: BufferLocation, words: usize, what: MemoryUse) -> EngineError {
     EngineError::OutOfMemory {
         place,
         what,
@@ -136,13 +144,13 @@ impl DeviceWords {
     pub(super) fn uninitialized(
         context: &Arc<OwnedContext>,
         words: usize,
-        what: impl Fn() -> String,
+        what: MemoryUse,
     ) -> Result<DeviceWords> {
         let mut at = 0;
         // SAFETY: `at` is valid for the write; a context is current.
         let code = unsafe { sys::cuMemAlloc_v2(&mut at, words * 4) };
         if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            return Err(out_of("device", words, what()));
+            return Err(out_of(BufferLocation::Device, words, what));
         }
         check("cuMemAlloc", code)?;
         let context = context.clone();
@@ -153,7 +161,7 @@ impl DeviceWords {
     pub(super) fn zeroed(
         context: &Arc<OwnedContext>,
         words: usize,
-        what: impl Fn() -> String,
+        what: MemoryUse,
     ) -> Result<DeviceWords> {
         let memory = Self::uninitialized(context, words, what)?;
         // SAFETY: the allocation holds `words` words.

@@ -93,6 +93,7 @@ pub struct CudaEngine {
     idle_polls: u32,
     /// Runs of empty programs, which the next poll reports.
     empty_runs: Vec<RunId>,
+    left_out: Vec<(u32, EngineError)>,
 }
 
 struct Stream {
@@ -110,30 +111,32 @@ unsafe impl Send for CudaEngine {}
 pub fn list_devices() -> Result<Vec<DeviceInfo>> {
     let count = driver::initialise()?;
     (0..count)
-        .map(|i| driver::describe_device(device(i, count)?))
+        .map(|ordinal| Ok(describe(ordinal, count)?.1))
         .collect()
 }
 
 /// The default device, or why there is none.
 pub fn first_device() -> Result<DeviceInfo> {
-    let info = driver::describe_device(device(0, driver::initialise()?)?)?;
+    let (_, info) = describe(0, driver::initialise()?)?;
     driver::validate_device(&info).map(|()| info)
 }
 
-fn device(ordinal: u32, present: u32) -> Result<Device> {
+/// A device and its properties.
+fn describe(ordinal: u32, present: u32) -> Result<(Device, DeviceInfo)> {
     if ordinal >= present {
         return Err(EngineError::NoSuchDevice {
             requested: ordinal,
             present,
         });
     }
-    cust("cuDeviceGet", Device::get_device(ordinal))
+    let device = cust("cuDeviceGet", Device::get_device(ordinal)).map_err(driver::at_start)?;
+    let info = driver::describe_device(device).map_err(driver::at_start)?;
+    Ok((device, info))
 }
 
 /// Opens a device and its primary context.
 fn open_gpu(ordinal: u32, present: u32, began: Instant) -> Result<(DeviceInfo, Gpu)> {
-    let device = device(ordinal, present)?;
-    let info = driver::describe_device(device)?;
+    let (device, info) = describe(ordinal, present)?;
     driver::validate_device(&info)?;
     let context = OwnedContext::primary(device).map_err(driver::at_start)?;
     let gpu = Gpu::new(device, context, began).map_err(driver::at_start)?;
@@ -173,9 +176,6 @@ impl CudaEngine {
         {
             return Err(error);
         }
-        for (ordinal, error) in refused {
-            tracing::warn!("GPU {ordinal} is left out: {error}");
-        }
         Ok(CudaEngine {
             runs: Runs::default(),
             prepared: HashMap::new(),
@@ -189,7 +189,13 @@ impl CudaEngine {
             zero: began,
             idle_polls: 0,
             empty_runs: Vec::new(),
+            left_out: refused,
         })
+    }
+
+    /// The ordinals of devices that were asked for and cannot be used, if others were enough.
+    pub fn left_out(&self) -> &[(u32, EngineError)] {
+        &self.left_out
     }
 
     /// Makes a GPU's context current on this thread. The driver is asked which one is: another

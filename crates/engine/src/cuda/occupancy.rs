@@ -8,7 +8,7 @@ use super::buffers::shape_of;
 use super::driver::{check, cust};
 use crate::check::{Function, LadderFunction};
 use crate::kernels::Batch;
-use crate::{DeviceId, EngineError, LatticeId, Occupancy, Op, Result};
+use crate::{DeviceId, LatticeId, Occupancy, Op, ProgramError, Resource, Result};
 use life::Rule;
 
 impl CudaEngine {
@@ -27,9 +27,7 @@ impl CudaEngine {
                 let first = LatticeId(lattices.start);
                 let group = self.check.lattices.find(first);
                 let group = group.filter(|group| group.device == device);
-                let group = group.ok_or_else(|| {
-                    EngineError::InvalidProgram(format!("{first:?} is not on {device:?}"))
-                })?;
+                let group = group.ok_or(ProgramError::OnOtherDevice(Resource::Lattice(first)))?;
                 let (size, on_device) = (group.size, group.count as u32);
                 kernel.validate_size(size)?;
                 kernel.validate_block(*block)?;

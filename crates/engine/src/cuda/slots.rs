@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::context::OwnedContext;
 use super::memory::HostWords;
-use crate::{EngineError, HostMemory, LatticeId, Result, Slot, Slots, SlotsSpec};
+use crate::{EngineError, HostMemory, LatticeId, MemoryUse, Result, Slot, Slots, SlotsSpec};
 
 /// A slot's lock holds the number of readers, or this value while a download is pending.
 const BOUND: u32 = u32::MAX;
@@ -83,7 +83,7 @@ impl CudaSlots {
             return Ok(());
         }
         let words = self.spec.words(slot, shape.words).max(1) * shape.count;
-        let what = || format!("a host slot for {} lattices", shape.count);
+        let what = MemoryUse::Slot(shape.count);
         shape.context.make_current()?;
         let allocated = if self.spec.is_pageable(slot) {
             HostWords::new(&shape.context, words, HostMemory::Pageable, what)?

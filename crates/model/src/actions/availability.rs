@@ -1,7 +1,7 @@
 //! When an action is possible and why not, and whether what it switches is on.
 
 use crate::actions::{Action, EditAction, SessionAction, ViewAction};
-use crate::{Setup, Status, StopWhenStill, Switch};
+use crate::{InWords, Setup, Status, StopWhenStill, Switch};
 use engine::kernels::KERNELS;
 use lang::tr;
 
@@ -281,7 +281,7 @@ impl SessionAction {
                     .and_then(|()| {
                         devices.try_for_each(|it| kernel.validate_device(it, status.size))
                     })
-                    .map_err(|error| error.to_string())
+                    .map_err(|error| error.in_words())
             }
             SessionAction::CycleSwitch(_)
             | SessionAction::SetSwitch(..)

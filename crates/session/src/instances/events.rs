@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use super::issue::{InFlight, Kind};
 use super::{Instances, MAX_IN_FLIGHT};
 use crate::fastest::RoundLength;
-use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
-use model::IsolatedOp;
+use engine::{Completion, EngineError, LatticeId, Loss, Measure, Result, Slot};
 use model::trace::TimedRound;
-use model::{PicturePlan, Side};
+use model::{IsolatedOp, PicturePlan, Side};
 
 /// A completion.
 pub enum Event {
@@ -62,7 +61,7 @@ pub enum Event {
 pub(super) fn lost(error: EngineError) -> EngineError {
     match error {
         lost @ EngineError::ContextLost(_) => lost,
-        other => EngineError::ContextLost(other.to_string()),
+        other => EngineError::ContextLost(Loss::Error(Box::new(other))),
     }
 }
 

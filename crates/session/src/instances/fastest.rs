@@ -5,9 +5,8 @@ use std::time::Duration;
 use super::{Instances, starts};
 use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
 use crate::round::RoundPlan;
-use engine::{EngineError, Result};
-use lang::tr;
-use model::{Setup, Side};
+use engine::{EngineError, ProgramError, Result};
+use model::{InWords, Setup, Side};
 
 impl Instances {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
@@ -61,7 +60,7 @@ impl Instances {
             match &result {
                 Err(error) if is_of_this_plan(error) => {
                     let name = plan.candidate.kernel.name;
-                    tracing::warn!("kernel '{name}' is not taken: {error}");
+                    tracing::warn!("kernel '{name}' is not taken: {}", error.in_words());
                     // Which lattices are in which layout is unknown, and so are their cells.
                     self.abandon()?;
                     self.enter_layout(self.plan().kernel.layout)?;
@@ -99,10 +98,10 @@ fn is_of_this_plan(error: &EngineError) -> bool {
         EngineError::OutOfMemory { .. }
             | EngineError::DriverOutOfMemory(_)
             | EngineError::PartiallyApplied(_)
-            | EngineError::Driver { .. }
+            | EngineError::Driver(_)
     )
 }
 
 fn no_kernel() -> EngineError {
-    EngineError::InvalidProgram(tr!("no kernel fits these lattices and options").into())
+    EngineError::InvalidProgram(ProgramError::NoKernel)
 }

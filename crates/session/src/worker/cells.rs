@@ -14,6 +14,7 @@ use crate::state::Notice;
 use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, counted_lattices};
+use model::InWords;
 
 /// An instance's cells at a position.
 pub(super) struct KnownCells {
@@ -170,7 +171,7 @@ impl SessionWorker {
                 if let Some(number) = number {
                     self.edit_done(number);
                 }
-                self.notify(Notice::Warning(Message::new(|| why.to_string())));
+                self.notify(Notice::Warning(Message::new(|| why.in_words())));
                 self.publisher.mark_changed();
                 Ok(())
             }

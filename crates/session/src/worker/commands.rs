@@ -11,7 +11,7 @@ use crate::state::{Mode, Notice};
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::{Message, message};
-use model::{KernelChoice, Pace, PicturePlan, SessionAction, Switch};
+use model::{InWords, KernelChoice, Pace, PicturePlan, SessionAction, Switch};
 
 impl SessionWorker {
     /// Performs a command or queues it.
@@ -322,7 +322,7 @@ impl SessionWorker {
             return Ok(());
         };
         if let Err(why) = instances.validate(kernel) {
-            self.notify(Notice::Refused(Message::new(|| why.to_string())));
+            self.notify(Notice::Refused(Message::new(|| why.in_words())));
             return Ok(());
         }
         self.set_kernel(kernel)

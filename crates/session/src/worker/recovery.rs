@@ -10,10 +10,10 @@ use crate::log::{Position, SessionParameters};
 use crate::start::NewCells;
 use crate::state::{Mode, Notice};
 use engine::kernels::{self, KERNELS, Kernel};
-use engine::{EngineError, Result};
+use engine::{EngineError, Loss, Result};
 use lang::{Message, message};
 use life::Size;
-use model::{DeviceChoice, Setup};
+use model::{DeviceChoice, InWords, Setup, words};
 
 /// Turns in a row that may fail before the session ends: without an end, notices would come
 /// thousands of times per second.
@@ -48,14 +48,12 @@ impl SessionWorker {
             return;
         }
         match error {
-            EngineError::ContextLost(why) | EngineError::PartiallyApplied(why) => {
-                self.recover(&why)
-            }
-            EngineError::InvalidProgram(_) | EngineError::Driver { .. } => {
-                self.fail(Message::new(|| error.to_string()));
+            EngineError::ContextLost(_) | EngineError::PartiallyApplied(_) => self.recover(error),
+            EngineError::InvalidProgram(_) | EngineError::Driver(_) => {
+                self.fail(Message::new(|| error.in_words()));
             }
             could_not => {
-                let why = Message::new(|| could_not.to_string());
+                let why = Message::new(|| could_not.in_words());
                 if while_working {
                     self.failures += 1;
                     if self.failures > MAX_FAILURES {
@@ -90,7 +88,8 @@ impl SessionWorker {
 
     /// Replaces a lost engine and begins a move that restores the lattices and returns to the
     /// position of the loss. Ends the session if no engine can be opened.
-    fn recover(&mut self, why: &str) {
+    fn recover(&mut self, lost: EngineError) {
+        let why = Message::new(|| words::reason(&lost));
         let position = self.state.position;
         if !self.losses.survive(position) {
             return self.fail(message!(
@@ -103,7 +102,7 @@ impl SessionWorker {
         self.forget_known();
         self.state.lost_cells();
         self.release_instances();
-        let mut made = Err(EngineError::ContextLost(why.into()));
+        let mut made = Err(lost);
         for choice in self.losses.devices(self.engine_source.choice(), true) {
             let source = EngineSource::Reopen(choice);
             made = self.make_instances_from(source, &self.setup);
@@ -112,7 +111,7 @@ impl SessionWorker {
                     self.engine_source = source;
                     break;
                 }
-                Err(error) => tracing::warn!("{error}"),
+                Err(error) => tracing::warn!("{}", error.in_words()),
             }
         }
         let instances = match made {
@@ -121,7 +120,7 @@ impl SessionWorker {
                 return self.fail(message!(
                     "The engine was lost ({why}) and could not be replaced: {error}",
                     why = why,
-                    error = error
+                    error = Message::new(|| error.in_words())
                 ));
             }
         };
@@ -184,7 +183,7 @@ impl SessionWorker {
         self.snapshots.save_from_slots(&old, self.state.log.bytes());
         self.snapshots.clear_slots();
         self.publisher.pictures().clear();
-        let lost = |error: EngineError| EngineError::ContextLost(error.to_string());
+        let lost = |error: EngineError| EngineError::ContextLost(Loss::Error(Box::new(error)));
         let (instances, setup, done) = match old.replaced(&setup) {
             Ok(instances) => (instances, setup, Ok(())),
             Err((engine, error)) => {
@@ -259,7 +258,7 @@ impl SessionWorker {
             if let Some(plan) = plan
                 && let Err(error) = self.set_view(plan)
             {
-                tracing::warn!("{error}");
+                tracing::warn!("{}", error.in_words());
             }
         }
     }

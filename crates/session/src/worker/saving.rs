@@ -11,10 +11,10 @@ use crate::persistence::OwnFile;
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason, Notice};
-use engine::{EngineError, Result};
-use lang::{Message, message, tr};
+use engine::{EngineError, Loss, Result};
+use lang::{Message, message};
 use life::Lattice;
-use model::{Pace, Setup};
+use model::{InWords, Pace, Setup};
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.
@@ -170,7 +170,7 @@ impl SessionWorker {
             Err(error) if !error.loses_lattices() => {
                 self.fail(message!(
                     "The saved session cannot be continued: {error}",
-                    error = error
+                    error = error.in_words()
                 ));
                 Ok(())
             }
@@ -229,9 +229,9 @@ impl SessionWorker {
             .exchange(Snapshots::new(self.setup.time.history_bytes));
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
-            let copy = self.last_lattices().ok_or(EngineError::ContextLost(
-                tr!("no snapshot of the lattices is left").into(),
-            ))?;
+            let copy = self
+                .last_lattices()
+                .ok_or(EngineError::ContextLost(Loss::NoSnapshot))?;
             let (log, position) = (timeline.log.clone(), timeline.position);
             self.split(second, log, position, copy)?;
             self.take_timeline(timeline);

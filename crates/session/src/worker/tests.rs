@@ -15,7 +15,7 @@ use crate::saved::{SavedSession, SavedTimeline};
 use crate::scripted_engine::{Call, Fault, Gpus};
 use crate::state::{MoveReason, Notice};
 use driver::{Driver, Step};
-use engine::{EngineError, kernels};
+use engine::{EngineError, Loss, kernels};
 use life::{Lattice, Size};
 use model::{Change, Edit, Pace, SessionAction, Start, StopWhenStill, TimeSettings};
 use tracing::Level;
@@ -340,7 +340,7 @@ fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
     act(&mut made, SessionAction::RunTo(5000));
     turn_until(&mut made, "some rounds", |worker| generation(worker) > 0);
     made.0
-        .handle_error(EngineError::ContextLost("a test".into()), true);
+        .handle_error(EngineError::ContextLost(Loss::Thread), true);
     turn_until(&mut made, "the end", |worker| !worker.is_running());
     assert_eq!(generation(&made.0), 5000);
     let instances = made.0.instances.as_ref().unwrap();
@@ -694,8 +694,10 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
         worker.state.rounds > 20 && !worker.snapshots.positions().is_empty()
     });
     let lose = |made: &mut Made| {
-        made.0
-            .handle_error(EngineError::PartiallyApplied("a test".into()), true)
+        made.0.handle_error(
+            EngineError::PartiallyApplied(Box::new(EngineError::NoThread)),
+            true,
+        )
     };
     lose(&mut made);
     for _ in 0..2 {

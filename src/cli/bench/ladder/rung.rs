@@ -12,7 +12,7 @@ use engine::kernels::{Iteration, Kernel};
 use engine::{DeviceInfo, EngineError, Nanos};
 use life::{Lattice, Rule, Size, reference};
 use model::ladder::{LeftOut, Rate, Workload};
-use model::{DeviceChoice, Setup, Start, Streams, Switches};
+use model::{DeviceChoice, InWords, Setup, Start, Streams, Switches};
 use session::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Runs of each measurement.
@@ -136,9 +136,9 @@ impl Case {
         match valid.and_then(fits) {
             Ok(()) => {}
             Err(EngineError::UnsupportedSize { limit, .. }) => {
-                return Ok(Some(format!("it takes {limit}")));
+                return Ok(Some(format!("it takes {}", limit.in_words())));
             }
-            Err(error) => return Ok(Some(error.to_string())),
+            Err(error) => return Ok(Some(error.in_words())),
         }
         // The bits, twice, are always there.
         let needed = self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{BufferLaunch, EngineError, Result, probe_kernels};
+use crate::{BufferLaunch, ProgramError, Result, probe_kernels};
 use barrier::Block;
 
 /// A resolved argument.
@@ -149,10 +149,7 @@ impl<'a> LessonKernel<'a> {
                     to: &to[..words],
                 }
             }
-            _ => {
-                let why = format!("kernel {name} has no CPU version");
-                return Err(EngineError::InvalidProgram(why));
-            }
+            _ => return Err(ProgramError::NoCpuVersion(name).into()),
         })
     }
 

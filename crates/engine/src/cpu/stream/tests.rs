@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 
 use super::*;
+use crate::Loss;
 use crate::{EngineError, LatticeId, Priority, Program, RunId, StreamKind};
 
 /// Creates a pool with streams and events.
@@ -170,7 +171,7 @@ fn a_panic_ends_the_engine_in_words() {
     let error = pool.synchronize().unwrap_err();
     assert_eq!(
         error,
-        EngineError::ContextLost("pack failed: as the test wants".into())
+        EngineError::ContextLost(Loss::Panic("pack", "as the test wants".into()))
     );
     assert!(matches!(error, EngineError::ContextLost(_)), "{error}");
     assert_eq!(pool.poll(&mut Vec::new()), Err(error.clone()));
@@ -180,14 +181,12 @@ fn a_panic_ends_the_engine_in_words() {
 
 #[test]
 fn an_error_ends_the_engine_too() {
-    let mut pool = pool(1, 1, 0, |_| {
-        Err(EngineError::InvalidProgram("an error".into()))
-    });
+    let mut pool = pool(1, 1, 0, |_| Err(EngineError::NoThread));
     submit(&mut pool, [(0, work(0))]);
     let error = pool.synchronize().unwrap_err();
     assert_eq!(
         error,
-        EngineError::ContextLost("pack failed: internal: an error".into())
+        EngineError::ContextLost(Loss::Op("pack", Box::new(EngineError::NoThread)))
     );
 }
 

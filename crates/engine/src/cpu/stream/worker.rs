@@ -7,7 +7,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::Shared;
 use super::scheduler::{StreamScheduler, Task};
-use crate::{EngineError, Op, Result, Span, StreamId};
+use crate::{EngineError, Loss, Op, Result, Span, StreamId};
 
 impl Shared {
     /// Serves streams until the pool stops.
@@ -98,15 +98,12 @@ impl Shared {
     /// Runs an op. Any error or panic in it is a fault of the whole engine.
     fn execute(&self, op: &Op) -> Result<()> {
         let result = catch_unwind(AssertUnwindSafe(|| (self.execute)(op, &self.stop)));
-        let why = match result {
+        let loss = match result {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => error.to_string(),
-            Err(panic) => panic_message(panic),
+            Ok(Err(error)) => Loss::Op(op.label(), Box::new(error)),
+            Err(panic) => Loss::Panic(op.label(), panic_message(panic)),
         };
-        Err(EngineError::ContextLost(format!(
-            "{} failed: {why}",
-            op.label()
-        )))
+        Err(EngineError::ContextLost(loss))
     }
 }
 

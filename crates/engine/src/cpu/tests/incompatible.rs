@@ -40,22 +40,9 @@ fn planes_need_a_cell_each() {
             .refused(unpack)
             .contains("31x41 cannot be in layout Planar")
     );
-    for (kernel, limit) in [
-        ("planar", "supports widths from 32 cells on, not 31x41"),
-        ("multistep", "supports widths from 128 cells on, not 31x41"),
-        (
-            "resident",
-            "supports lattices from 32x32 to 256x256, whose sides are the same multiple of 32 once they \
-             are rounded up, not 31x41",
-        ),
-        (
-            "cooperative",
-            "supports widths from 128 to 5120 cells and heights from 16 cells on, not 31x41",
-        ),
-    ] {
+    for kernel in ["planar", "multistep", "resident", "cooperative"] {
         let error = bench.refused(advance(kernel, FIRST, 1));
-        assert!(error.contains(limit), "{error}");
-        assert!(error.contains("use --kernel bits"), "{error}");
+        assert!(error.contains("does not support 31x41"), "{error}");
     }
 }
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::super::planar::Generation;
 use super::*;
+use crate::MemoryUse;
 use crate::cpu::limit;
 use crate::cpu::tests::{generations_later, soup};
 use crate::cpu::vector::on_each;
@@ -27,7 +28,7 @@ impl Work for Shared<'_> {
 
     fn on<L: Logic>(self, logic: L) -> Self::Output {
         let (lattice, size) = (self.lattice, self.lattice.size());
-        let rows = || PlanarRows::new(size, "a test").unwrap();
+        let rows = || PlanarRows::new(size, MemoryUse::Buffer).unwrap();
         let (mut from, mut to) = (rows(), rows());
         let across = size.words_per_row();
         from.load(|y| &lattice.words()[y * across..][..across]);
@@ -144,7 +145,7 @@ impl Work for ShareOfLimit {
         let size = Size::new(1024, 1024).unwrap();
         let lattice = &soup(size, 1);
         let across = size.words_per_row();
-        let rows = || PlanarRows::new(size, "a test").unwrap();
+        let rows = || PlanarRows::new(size, MemoryUse::Buffer).unwrap();
         let (mut from, mut to) = (rows(), rows());
         from.load(|y| &lattice.words()[y * across..][..across]);
         let share = |generations| {
