@@ -28,7 +28,7 @@ struct Question {
 const LATTICES: Both = Both("Lattices", "世界");
 const LATTICES_AND_KERNEL: Both = Both("Lattices and kernel", "世界与核函数");
 
-const QUESTIONS: [Question; 5] = [
+const QUESTIONS: [Question; 6] = [
     Question {
         of: "frame",
         title: Both(
@@ -122,6 +122,26 @@ const QUESTIONS: [Question; 5] = [
                 "",
                 ": the longest frame while a stroke is drawn",
                 Both("Longest frame during a stroke", "画笔画时最长的帧"),
+            ),
+        ],
+    },
+    Question {
+        of: "edit",
+        title: Both(
+            "Changing the number and the size of the lattices while they run",
+            "运行时改变世界的数量与大小",
+        ),
+        lines: Both("Lattices and change", "世界与改变"),
+        columns: &[
+            (
+                "",
+                ": until the next round",
+                Both("Until the next round", "到下一回合"),
+            ),
+            (
+                "",
+                ": until all are drawn",
+                Both("Until all are drawn", "到全部画出"),
             ),
         ],
     },

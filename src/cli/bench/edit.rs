@@ -132,11 +132,11 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         }
         for (what, .., stepped, shown) in changes {
             table.add(
-                format!("{work}: {what}: until the next round"),
+                format!("{work}, {what}: until the next round"),
                 "ms",
                 &stepped,
             );
-            table.add(format!("{work}: {what}: until all are drawn"), "ms", &shown);
+            table.add(format!("{work}, {what}: until all are drawn"), "ms", &shown);
         }
     }
     Ok(table)
