@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use directories::ProjectDirs;
 
-use super::failure::BadArguments;
+use super::failure::{BadArguments, in_words};
 use super::options::command_line;
 use super::text::{print, print_text};
 use lang::{Message, tr};
@@ -67,7 +67,7 @@ pub(super) fn with_settings(
     let note = |setting: &Setting| {
         let all = [&kept[..], std::slice::from_ref(setting)].concat();
         Message::new(|| {
-            let why = check(&all).map_or_else(|why| why.to_string(), |()| String::new());
+            let why = check(&all).map_or_else(|why| in_words(&why), |()| String::new());
             tr!(
                 "{path}, line {line}: the default --{name} {value} is left out: {why}",
                 path = path,

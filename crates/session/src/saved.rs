@@ -30,7 +30,7 @@ use crate::log::{Log, Position};
 use engine::kernels;
 use lang::tr;
 use life::{Lattice, SaveError, SaveTarget, read_regular_file, shown};
-use model::{DeviceChoice, KernelChoice, Pace, Setup, Switches, TimeSettings};
+use model::{DeviceChoice, InWords, KernelChoice, Pace, Setup, Switches, TimeSettings};
 
 /// A session as it is saved in a file.
 #[derive(Clone, Debug)]
@@ -331,7 +331,7 @@ impl Settings {
         for parameters in std::iter::once(&parameters).chain(&compared) {
             kernel
                 .validate_size(parameters.size)
-                .map_err(|error| error.to_string())?;
+                .map_err(|error| error.in_words())?;
         }
         let second = comparison.as_ref().map(|comparison| comparison.second);
         for switches in std::iter::once(self.switches).chain(second) {
