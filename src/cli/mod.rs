@@ -139,7 +139,7 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
 }
 
 /// The crates of this program, whose warnings are shown.
-const OWN_CRATES: [&str; 11] = [
+const OWN_CRATES: [&str; 12] = [
     "app",
     "engine",
     "lang",
@@ -148,6 +148,7 @@ const OWN_CRATES: [&str; 11] = [
     "lifestreams",
     "model",
     "session",
+    "simulation",
     "terminal",
     "view",
     "window",

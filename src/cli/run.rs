@@ -20,9 +20,9 @@ use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, time_left, write_atomically};
 use model::trace::{TimedRound, write_chrome};
 use screen::numbers::si;
-use session::fastest::{FastestPlan, RUN_ROUND};
-use session::instances::{Event, Instances};
 use session::run::{Entered, Prepare, Recovery, Run};
+use simulation::fastest::{FastestPlan, RUN_ROUND};
+use simulation::instances::{Event, Instances};
 use waiting::Waiting;
 
 /// How many rounds `--trace` keeps: the last ones.

@@ -14,8 +14,8 @@ use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
-use session::fastest::Requested;
-use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
+use simulation::fastest::Requested;
+use simulation::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
 /// The default side of a lattice, in cells. It is so large that a kernel with one block per lattice
 /// takes longer than the host's calls of a round; otherwise F2 would measure those calls.

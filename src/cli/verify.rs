@@ -8,7 +8,7 @@ use super::text::print;
 use conformance::Report;
 use lang::tr;
 use model::InWords;
-use session::instances::open_engine;
+use simulation::instances::open_engine;
 
 pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     let engine = open_engine(arguments.device)?;

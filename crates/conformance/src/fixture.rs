@@ -11,7 +11,7 @@ use engine::{
     SlotsSpec, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
-use session::instances::read_lattice;
+use simulation::instances::read_lattice;
 
 /// An engine with a lattice of each size, every one in its own stream, and some that lie one
 /// behind the other.

@@ -13,7 +13,7 @@ use life::{Lattice, Size, reference};
 use model::PicturePlan;
 use model::trace::{StepKind, TimedRound};
 use model::{DeviceChoice, Order, Setup, Start, Streams, Switches, TransferChoice, Wait};
-use session::instances::{Event, Instances, open_engine, start_lattice, starts};
+use simulation::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Instances of a check.
 const INSTANCES: usize = 4;

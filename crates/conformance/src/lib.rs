@@ -19,7 +19,7 @@ use anyhow::Result;
 use engine::kernels::{KERNELS, Kernel};
 use engine::{Engine, EngineError};
 use model::DeviceChoice;
-use session::instances::open_engine;
+use simulation::instances::open_engine;
 
 pub use cases::{AWKWARD, Cases, rules};
 pub use fixture::Fixture;

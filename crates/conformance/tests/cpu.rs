@@ -6,7 +6,7 @@ use engine::{Engine, Kernel};
 use life::{Rule, Size};
 use model::DeviceChoice;
 use proptest::prelude::*;
-use session::instances::open_engine;
+use simulation::instances::open_engine;
 
 fn engine() -> Box<dyn Engine> {
     open_engine(DeviceChoice::Cpu).unwrap()

@@ -13,7 +13,7 @@ use engine::{
 use life::Size;
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{DeviceChoice, Streams};
-use session::instances::open_engine;
+use simulation::instances::open_engine;
 
 /// An engine and what a lesson has on it.
 pub struct Bench {

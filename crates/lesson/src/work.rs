@@ -13,7 +13,7 @@ use life::{Lattice, Rule, Size, reference, soup};
 use model::PicturePlan;
 use model::trace::TimedRound;
 use model::{DeviceChoice, Setup, Start, Switches, TransferChoice};
-use session::instances::{Instances, read_lattice, start_lattice, starts};
+use simulation::instances::{Instances, read_lattice, start_lattice, starts};
 
 /// The soups of the lessons.
 pub(super) const SEED: u64 = 1;

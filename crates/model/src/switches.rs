@@ -3,7 +3,7 @@
 //! # What a position does
 //! [`Switch::next`] decides which position a key takes. The session's `worker/lab.rs` sets it, and
 //! `instances/settings.rs` gives every instance its stream or the host its slots. What a round then
-//! consists of (which ops, in which streams and order) is made in `session/src/round.rs`, and
+//! consists of (which ops, in which streams and order) is made in `simulation/src/round.rs`, and
 //! nowhere else.
 
 use std::fmt;

@@ -2,28 +2,21 @@
 //!
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
-//! [`instances`] holds the lattices and their engine; the bench, `verify` and the lessons use it
-//! directly, [`run`] steps them to a generation. [`round`] says what a round does, [`fastest`] how it is done in the least time, [`log`]
-//! what a session remembers.
+//! The lattices and their engine are the crate `simulation`'s. [`log`] is what a session remembers;
+//! [`run`] steps instances to a generation without a session.
 
 mod background;
 mod command;
-pub mod fastest;
-pub mod instances;
 mod last_known;
 pub mod log;
 mod losses;
 mod next_task;
 mod persistence;
-pub mod round;
 pub mod run;
 mod sampling;
 mod saved;
-#[cfg(test)]
-mod scripted_engine;
 mod settling;
 pub mod snapshots;
-mod start;
 mod state;
 mod statistics;
 mod worker;
@@ -37,7 +30,6 @@ use std::time::Duration;
 pub use persistence::{NotSaved, Saver, SessionFile};
 pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
-pub use start::NewCells;
 
 use command::{Command, Query};
 

@@ -19,11 +19,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::start::{NewCells, start_cells, start_lattice};
 use engine::WordEdit;
 use lang::tr;
 use life::{Lattice, MemoryError, Rule, Size, Soup};
 use model::{Change, Setup, Start};
+use simulation::{NewCells, start_cells, start_lattice};
 
 /// Where a session stands. Positions are ordered as the session passes them.
 #[derive(

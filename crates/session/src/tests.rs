@@ -9,13 +9,13 @@ mod time;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::instances::{Instances, open_engine};
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
 use model::{
     AbComparison, Area, Change, DeviceChoice, KernelChoice, Order, Pace, Resource, Settled, Start,
     StopWhenStill, Streams, Switch, Switches, TimeSettings,
 };
+use simulation::instances::{Instances, open_engine};
 
 const TIMEOUT: Duration = Duration::from_secs(240);
 

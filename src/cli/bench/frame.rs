@@ -13,7 +13,7 @@ use model::PictureSource;
 use model::{DeviceChoice, Order, Picture, SessionAction, Setup, Streams, Switch, Switches};
 use screen::ViewOptions;
 use session::Session;
-use session::instances::{Event, Instances};
+use simulation::instances::{Event, Instances};
 use view::list_adapters;
 use view::offscreen::Renderer;
 

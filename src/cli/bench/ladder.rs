@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use engine::kernels::{KERNELS, Kernel};
 use model::DeviceChoice;
 use model::ladder::{Ladder, LeftOut, Rate, Workload};
-use session::instances::open_engine;
+use simulation::instances::open_engine;
 
 pub(super) use rung::main as measure_rung;
 pub(super) use show::text;

@@ -13,7 +13,7 @@ use super::{RUN, RUNS, Table, open_instances, setup};
 use engine::cpu::limit;
 use life::Rule;
 use model::{DeviceChoice, Setup};
-use session::instances::Instances;
+use simulation::instances::Instances;
 
 /// Generations of a launch: enough for passes as deep as a kernel likes.
 const LAUNCH: u32 = 48;

@@ -26,7 +26,7 @@ use engine::kernels;
 use life::Size;
 use model::{DeviceChoice, Setup};
 use screen::numbers::si;
-use session::instances::{Instances, open_engine, starts};
+use simulation::instances::{Instances, open_engine, starts};
 
 pub use record::{Origin, Record, Row, Table};
 

@@ -10,8 +10,8 @@ use experiment::{Blocks, ERROR, Estimate};
 use model::DeviceChoice;
 use model::PicturePlan;
 use screen::ViewOptions;
-use session::instances::Instances;
 use session::{Sampling, Session};
+use simulation::instances::Instances;
 use view::list_adapters;
 use view::offscreen::Renderer;
 

@@ -13,7 +13,7 @@ use engine::{StreamSpec, Transfer};
 use lang::{mark, tr};
 use life::{Lattice, Rule, reference, soup};
 use model::median;
-use session::instances::read_lattice;
+use simulation::instances::read_lattice;
 
 const SIDE: u64 = 1024;
 

@@ -42,7 +42,7 @@ fn copy(session: &Session, instance: usize) -> (Lattice, u64) {
 
 /// An instance of a setup, this many generations after its start.
 fn later(setup: &Setup, instance: usize, generation: u64) -> (Lattice, u64) {
-    let start = start::start_lattice(&setup.start, setup.size, instance).unwrap();
+    let start = simulation::start_lattice(&setup.start, setup.size, instance).unwrap();
     (reference::run(&start, setup.rule, generation), generation)
 }
 
@@ -146,7 +146,7 @@ fn drawing_while_it_runs_loses_nothing() {
         .windows(2)
         .filter(|two| two[0].generation < two[1].generation);
     assert!(apart.count() > 0, "it ran meanwhile");
-    let start = start::start_lattice(&setup.start, size, 0).unwrap();
+    let start = simulation::start_lattice(&setup.start, size, 0).unwrap();
     let (mut lattice, mut now) = ((*start).clone(), 0);
     for record in &records {
         lattice = reference::run(&lattice, setup.rule, record.generation - now);

@@ -63,7 +63,7 @@ fn all_at(session: &Session, setup: &Setup, generation: u64) -> Vec<Lattice> {
 fn references(setup: &Setup, generation: u64) -> Vec<Lattice> {
     (0..setup.instances)
         .map(|i| {
-            let start = start::start_lattice(&setup.start, setup.size, i).unwrap();
+            let start = simulation::start_lattice(&setup.start, setup.size, i).unwrap();
             reference::run(&start, setup.rule, generation)
         })
         .collect()

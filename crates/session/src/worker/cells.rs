@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use super::SessionWorker;
 use crate::log::{CellChange, Content, Inverse, Log, Position, Record, SessionParameters};
-use crate::start::NewCells;
 use crate::state::Notice;
 use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, counted_lattices};
 use model::InWords;
+use simulation::NewCells;
 
 /// An instance's cells at a position.
 pub(super) struct KnownCells {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
-use crate::instances::Instances;
 use crate::state::{Mode, Notice};
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::{Message, message};
 use model::{InWords, KernelChoice, Pace, PicturePlan, SessionAction, Switch};
+use simulation::instances::Instances;
 
 impl SessionWorker {
     /// Performs a command or queues it.

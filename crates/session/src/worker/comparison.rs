@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::SessionWorker;
 use super::effect::Measurement;
-use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason, Notice};
@@ -15,6 +14,7 @@ use engine::Result;
 use lang::message;
 use life::{Lattice, grouped};
 use model::{AbComparison, Streams, Switch, Switches};
+use simulation::instances::Instances;
 
 /// The main session, pinned during a comparison, and B's settings.
 pub(super) struct ActiveComparison {

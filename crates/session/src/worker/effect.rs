@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use super::comparison::ActiveComparison;
 use super::{RETRY_INTERVAL, SessionWorker};
-use crate::instances::Instances;
 use crate::next_task::part_of_round;
 use crate::state::{Mode, Notice};
 use engine::{EngineError, Kernel, Result};
 use lang::Message;
 use model::{Comparison, Effect, Finding, Load, Pace, Side, Source, Switches};
 use platform::{Usage, usage};
+use simulation::instances::Instances;
 
 /// Number of cells of all lattices up to which kernels of different layouts are compared: each change
 /// between them converts every lattice.

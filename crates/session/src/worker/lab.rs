@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use super::effect::Measurement;
 use super::{RETRY_INTERVAL, SessionWorker};
-use crate::instances::Instances;
 use crate::state::{Mode, Notice};
 use crate::statistics::push;
 use engine::{Kernel, Result};
@@ -12,6 +11,7 @@ use lang::{Message, message};
 use model::overlap::IsolatedOp;
 use model::trace::TimedRound;
 use model::{Choice, Effect, Overlap, PicturePlan, Side, Switch, Switches, median};
+use simulation::instances::Instances;
 
 /// Timed rounds needed before their overlap is shown.
 const MIN_ROUNDS: usize = 3;

@@ -51,7 +51,6 @@ use watching::Watch;
 
 use crate::Sampling;
 use crate::command::Command;
-use crate::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 use crate::last_known::LastKnown;
 use crate::log::{Log, SessionParameters};
 use crate::losses::Losses;
@@ -64,6 +63,7 @@ use lang::{Message, message};
 use model::population::Populations;
 use model::trace::Trace;
 use model::{DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Setup, Status};
+use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);

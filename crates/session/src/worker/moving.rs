@@ -3,9 +3,9 @@
 use super::SessionWorker;
 use super::cells::take_back_on_host;
 use crate::log::{Position, Source};
-use crate::start::NewCells;
 use engine::Result;
 use lang::message;
+use simulation::NewCells;
 
 impl SessionWorker {
     /// Sets the lattices to the cells at the start of the route to the move's target. Nothing may be in

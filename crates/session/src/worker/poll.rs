@@ -2,9 +2,9 @@
 
 use super::SessionWorker;
 use super::watching::RoundMeasures;
-use crate::instances::Event;
 use engine::Result;
 use model::Side;
+use simulation::instances::Event;
 
 impl SessionWorker {
     /// Takes all completed events and handles them.

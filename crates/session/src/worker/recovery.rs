@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{SNAPSHOT_SLOTS, SessionWorker};
-use crate::instances::Instances;
 use crate::log::{Position, SessionParameters};
-use crate::start::NewCells;
 use crate::state::{Mode, Notice};
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{EngineError, Loss, Result};
 use lang::{Message, message};
 use life::Size;
 use model::{DeviceChoice, InWords, Setup, words};
+use simulation::NewCells;
+use simulation::instances::Instances;
 
 /// Turns in a row that may fail before the session ends: without an end, notices would come
 /// thousands of times per second.

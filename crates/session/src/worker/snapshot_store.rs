@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::background;
 use crate::command::{Command, Query};
-use crate::instances::{Instances, read_lattice};
 use crate::last_known::HostCopy;
 use crate::log::{Content, Position};
 use crate::next_task::SnapshotReason;
@@ -23,6 +22,7 @@ use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
 use engine::{Result, Slot, Slots};
 use life::{Lattice, Size};
+use simulation::instances::{Instances, read_lattice};
 
 /// Number of page-locked slots for copies of all lattices.
 pub(crate) const SNAPSHOT_SLOTS: u8 = 3;

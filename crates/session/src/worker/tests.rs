@@ -12,12 +12,12 @@ use super::*;
 use crate::command::Query;
 use crate::log::Position;
 use crate::saved::{SavedSession, SavedTimeline};
-use crate::scripted_engine::{Call, Fault, Gpus};
 use crate::state::{MoveReason, Notice};
 use driver::{Driver, Step};
 use engine::{EngineError, Loss, kernels};
 use life::{Lattice, Size};
 use model::{Change, Edit, Pace, SessionAction, Start, StopWhenStill, TimeSettings};
+use simulation::scripted_engine::{Call, Fault, Gpus};
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
@@ -208,7 +208,7 @@ fn copies_of_two_instances_wait_until_a_move_has_arrived() {
 /// Regression test: B repeated its round without end.
 #[test]
 fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
-    crate::instances::limit::set(Some(2));
+    simulation::instances::limit::set(Some(2));
     let setup = Setup {
         generations_per_round: 3,
         ..small(2)
@@ -767,7 +767,7 @@ fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
 /// Regression test: B was edited some generations too early.
 #[test]
 fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
-    crate::instances::limit::set(Some(2));
+    simulation::instances::limit::set(Some(2));
     let setup = Setup {
         generations_per_round: 3,
         ..small(4)
@@ -790,7 +790,7 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
 /// Regression test: B's cells were saved as they were a part of a round earlier.
 #[test]
 fn a_comparison_saved_in_the_middle_of_a_round_in_parts_has_bs_cells_of_that_generation() {
-    crate::instances::limit::set(Some(2));
+    simulation::instances::limit::set(Some(2));
     let setup = Setup {
         size: Size::new(33, 7).unwrap(),
         instances: 2,

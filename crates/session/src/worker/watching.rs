@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::command::Command;
-use crate::instances::Measuring;
 use crate::settling::Detector;
 use crate::state::{Mode, Notice};
 use engine::Measure;
@@ -16,6 +15,7 @@ use lang::{Message, message};
 use model::population::Populations;
 use model::{NOTICE_TIME, Settled};
 use model::{Start, StopWhenStill};
+use simulation::instances::Measuring;
 
 /// How long a dead or periodic panel is shown before it is refilled.
 const RESEED_DELAY: Duration = Duration::from_secs(3);

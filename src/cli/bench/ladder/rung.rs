@@ -13,7 +13,7 @@ use engine::{DeviceInfo, EngineError, Nanos};
 use life::{Lattice, Rule, Size, reference};
 use model::ladder::{LeftOut, Rate, Workload};
 use model::{DeviceChoice, InWords, Setup, Start, Streams, Switches};
-use session::instances::{Event, Instances, open_engine, start_lattice, starts};
+use simulation::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;

@@ -10,15 +10,15 @@ use super::expected::Alone;
 use super::*;
 use crate::background::deferred;
 use crate::command::Query;
-use crate::instances::read_lattice;
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
 use crate::persistence::OwnFile;
 use crate::saved::SavedSession;
-use crate::scripted_engine::{Call, Fault, Script};
 use engine::{LatticeId, Slot, Transfer};
 use life::Lattice;
 use model::{Change, Edit};
+use simulation::instances::read_lattice;
+use simulation::scripted_engine::{Call, Fault, Script};
 
 /// One thing that happens to a session.
 #[derive(Clone, Debug)]

@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use super::driver::{Driver, Reopen, Step};
 use super::expected::Alone;
 use super::*;
-use crate::instances::limit;
 use crate::log::reference_log::test_histories;
-use crate::scripted_engine::{Call, Fault};
 use engine::kernels::KERNELS;
 use engine::{ReduceRegion, Transfer};
 use model::{Area, Change, Edit, StopWhenStill, Switch};
+use simulation::instances::limit;
+use simulation::scripted_engine::{Call, Fault};
 
 /// The sides within which areas lie: those of the smallest lattice.
 const SIDES: [u32; 2] = [32, 4];

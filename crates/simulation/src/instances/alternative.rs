@@ -60,7 +60,7 @@ impl Instances {
 
     /// Whether an alternative needs other slots than the instances' own plan: then slots are
     /// allocated again as it comes and goes.
-    pub(crate) fn needs_slots_of_its_own(&self, kernel: &Kernel, switches: Switches) -> bool {
+    pub fn needs_slots_of_its_own(&self, kernel: &Kernel, switches: Switches) -> bool {
         let own = self.own_plan();
         own.switches.host_memory != switches.host_memory
             || own.switches.transfer != switches.transfer
@@ -68,7 +68,7 @@ impl Instances {
     }
 
     /// Whether the alternative, if there is one, has slots of its own.
-    pub(crate) fn alternative_has_slots(&self) -> bool {
+    pub fn alternative_has_slots(&self) -> bool {
         self.alternative.as_ref().is_some_and(|alternative| {
             let other = if alternative.in_use {
                 self.plan()
@@ -105,7 +105,7 @@ impl Instances {
     }
 
     /// The instances' own plan, whether it is in use or not.
-    pub(crate) fn own_plan(&self) -> &RoundPlan {
+    pub fn own_plan(&self) -> &RoundPlan {
         match &self.alternative {
             Some(alternative) if alternative.in_use => &alternative.plan,
             _ => self.plan(),

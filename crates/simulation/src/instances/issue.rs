@@ -290,7 +290,7 @@ impl Instances {
     }
 
     /// Whether the next round is one of the few that measure: its times are not representative.
-    pub(crate) fn is_next_an_exception(&self) -> bool {
+    pub fn is_next_an_exception(&self) -> bool {
         self.measuring == Measuring::Sparse && self.measures_next()
     }
 
@@ -302,8 +302,8 @@ impl Instances {
 
     /// Maximum number of generations of a round, so that it takes at most [`MAX_ROUND`] and its calls
     /// some 40 ms: nothing stops in the middle of a round.
-    pub(crate) fn longest_round(&self) -> u32 {
-        #[cfg(test)]
+    pub fn longest_round(&self) -> u32 {
+        #[cfg(any(test, feature = "testing"))]
         if let Some(max) = limit::get() {
             return max;
         }
@@ -454,8 +454,8 @@ impl Instances {
 }
 
 /// A lower limit of generations per round, for tests.
-#[cfg(test)]
-pub(crate) mod limit {
+#[cfg(any(test, feature = "testing"))]
+pub mod limit {
     use std::cell::Cell;
 
     thread_local! {
@@ -463,7 +463,7 @@ pub(crate) mod limit {
     }
 
     /// Sets it for this thread.
-    pub(crate) fn set(max: Option<u32>) {
+    pub fn set(max: Option<u32>) {
         LONGEST_ROUND.set(max);
     }
 

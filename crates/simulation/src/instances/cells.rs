@@ -64,26 +64,26 @@ impl Instances {
     }
 
     /// The number of the last edit that was applied; 0 before the first.
-    #[cfg(test)]
-    pub(crate) fn edit_number(&self) -> u64 {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn edit_number(&self) -> u64 {
         self.edit_number
     }
 
     /// Notes that pictures issued from now on show every instance with this edit and all before it:
     /// edits are applied in order, and one that another has replaced on the log shows nowhere.
-    pub(crate) fn set_edit_number(&mut self, number: u64) {
+    pub fn set_edit_number(&mut self, number: u64) {
         self.edit_number = number.max(self.edit_number);
     }
 
     /// The host slot for whole lattices with this index.
-    pub(crate) fn snapshot_slot(&self, index: u8) -> Slot {
+    pub fn snapshot_slot(&self, index: u8) -> Slot {
         Slot(self.spec.pictures() + index)
     }
 
     /// Downloads every lattice's bits into the whole-lattice slot `index`.
     /// [`Event::Snapshot`](super::Event::Snapshot) follows, unless the slots are allocated again
     /// before. Returns `false` if that slot is being read, or during a calibration.
-    pub(crate) fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
+    pub fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
         if self.is_calibrating() {
             return Ok(false);
         }

@@ -30,7 +30,7 @@ impl Instances {
     /// meanwhile. Answers whether it could begin now: nothing must be in flight, and no settings
     /// compared. A later op that cannot be submitted is tried again by
     /// the next [`Instances::poll`]; if the first cannot be, no calibration has begun.
-    pub(crate) fn begin_calibration(
+    pub fn begin_calibration(
         &mut self,
         generations: u32,
         newest: impl Fn(Slot) -> bool,
@@ -74,7 +74,7 @@ impl Instances {
     }
 
     /// Whether a calibration is under way.
-    pub(crate) fn is_calibrating(&self) -> bool {
+    pub fn is_calibrating(&self) -> bool {
         self.calibration.is_some()
     }
 

@@ -272,7 +272,7 @@ impl Candidate {
     }
 
     /// The most launches for one instance in one round.
-    pub(crate) fn max_launches(&self, instances: usize) -> u32 {
+    pub fn max_launches(&self, instances: usize) -> u32 {
         /// Launches of a graph: capturing more takes longer than a round.
         const OF_GRAPH: u64 = 4096;
         /// Launches of a round: more than a round's time of calls.

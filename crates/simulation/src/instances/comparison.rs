@@ -45,13 +45,13 @@ impl Instances {
     }
 
     /// Whether a comparison is under way.
-    pub(crate) fn is_comparing(&self) -> bool {
+    pub fn is_comparing(&self) -> bool {
         self.plans.len() > 1
     }
 
     /// Sets whose round comes first in the next pair of rounds. Changes nothing in the middle of a
     /// pair, or without a comparison.
-    pub(crate) fn begin_pair(&mut self, first: Side) {
+    pub fn begin_pair(&mut self, first: Side) {
         if self.is_comparing() && !self.is_one_ahead() {
             (self.first, self.next_plan) = (first, first);
         }
@@ -59,17 +59,17 @@ impl Instances {
 
     /// Whether A or B has made generations that the other has not: the cells of both are of no one
     /// generation.
-    pub(crate) fn is_one_ahead(&self) -> bool {
+    pub fn is_one_ahead(&self) -> bool {
         self.is_comparing() && self.next_plan != self.first
     }
 
     /// The generations of the second round of a pair, if that is the next one.
-    pub(crate) fn pending_second_round(&self) -> Option<u32> {
+    pub fn pending_second_round(&self) -> Option<u32> {
         (self.next_plan != self.first).then_some(self.last_a_generations)
     }
 
     /// Whose round is the next one, during a comparison.
-    pub(crate) fn next_side(&self) -> Side {
+    pub fn next_side(&self) -> Side {
         self.next_plan
     }
 

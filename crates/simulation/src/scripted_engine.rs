@@ -15,7 +15,7 @@ use engine::{
 
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// Half of a submission is done.
     Midway,
     /// The context is lost, and every later call fails.
@@ -28,18 +28,22 @@ pub(crate) enum Fault {
 
 /// The calls that can fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Call {
+pub enum Call {
+    /// Starting or replaying a program.
     Submit,
+    /// Taking what has completed.
     Poll,
+    /// Preparing a program.
     Prepare,
     /// Memory, streams, slots.
     Allocate,
+    /// Opening the devices.
     Open,
 }
 
 /// Which GPUs can still be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum Gpus {
+pub enum Gpus {
     /// Every one.
     #[default]
     All,
@@ -51,7 +55,7 @@ pub(crate) enum Gpus {
 
 /// What happens in every engine of a test.
 #[derive(Default)]
-pub(crate) struct Script {
+pub struct Script {
     /// After this many more calls of this kind, one fails.
     faults: Mutex<Vec<(Call, u32, Fault)>>,
     gpus: Mutex<Gpus>,
@@ -69,7 +73,7 @@ pub(crate) struct Script {
 
 impl Script {
     /// A script whose engines hand completions over one by one, at each [`Script::release`].
-    pub(crate) fn holding_completions() -> Script {
+    pub fn holding_completions() -> Script {
         Script {
             holds_completions: true,
             ..Script::default()
@@ -77,32 +81,32 @@ impl Script {
     }
 
     /// After this many more calls of this kind, one fails.
-    pub(crate) fn fail(&self, call: Call, after: u32, fault: Fault) {
+    pub fn fail(&self, call: Call, after: u32, fault: Fault) {
         self.faults.lock().unwrap().push((call, after, fault));
     }
 
     /// From now on, these GPUs can be opened. Engines that are open already go on.
-    pub(crate) fn set_gpus(&self, gpus: Gpus) {
+    pub fn set_gpus(&self, gpus: Gpus) {
         *self.gpus.lock().unwrap() = gpus;
     }
 
     /// Whether a call will fail.
-    pub(crate) fn has_faults(&self) -> bool {
+    pub fn has_faults(&self) -> bool {
         !self.faults.lock().unwrap().is_empty()
     }
 
     /// How many calls have failed so far.
-    pub(crate) fn failed(&self) -> usize {
+    pub fn failed(&self) -> usize {
         self.failed.load(Relaxed)
     }
 
     /// How many calls have failed with nothing lost.
-    pub(crate) fn refused(&self) -> usize {
+    pub fn refused(&self) -> usize {
         self.refused.load(Relaxed)
     }
 
     /// Nothing fails meanwhile.
-    pub(crate) fn protected<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn protected<T>(&self, work: impl FnOnce() -> T) -> T {
         self.protected.store(true, Relaxed);
         let done = work();
         self.protected.store(false, Relaxed);
@@ -110,7 +114,7 @@ impl Script {
     }
 
     /// Hands over one more completion; whether there is one.
-    pub(crate) fn release(&self) -> bool {
+    pub fn release(&self) -> bool {
         let waits = self.waiting.load(Relaxed) > self.released.load(Relaxed);
         if waits {
             self.released.fetch_add(1, Relaxed);
@@ -148,13 +152,13 @@ impl Script {
     }
 
     /// Makes an engine that does as this says, as `open_engine` would.
-    pub(crate) fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+    pub fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         let needs_every_gpu = choice != DeviceChoice::Cpu;
         self.open_if(!needs_every_gpu || *self.gpus.lock().unwrap() == Gpus::All)
     }
 
     /// As `reopen_engine` would: `cuda` takes the GPUs that are left.
-    pub(crate) fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+    pub fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         match choice {
             DeviceChoice::Cuda => self.open_if(*self.gpus.lock().unwrap() != Gpus::AllLost),
             other => self.open(other),

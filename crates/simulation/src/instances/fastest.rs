@@ -28,7 +28,7 @@ impl Instances {
 
     /// The lengths of rounds by the present plan that should take `target` each, from the present
     /// number of generations on.
-    pub(crate) fn round_length(&self, target: Duration, generations: u32) -> RoundLength {
+    pub fn round_length(&self, target: Duration, generations: u32) -> RoundLength {
         let RoundPlan {
             kernel, switches, ..
         } = *self.plan();

@@ -52,7 +52,7 @@ impl Instances {
     }
 
     /// Changes the rule between two rounds. What is compiled for it is compiled in the background.
-    pub(crate) fn set_rule(&mut self, rule: Rule) {
+    pub fn set_rule(&mut self, rule: Rule) {
         self.forget_prepared();
         for plan in self.plans_and_alternative() {
             plan.rule = rule;
@@ -64,7 +64,7 @@ impl Instances {
     }
 
     /// Sets which rounds measure their lattices.
-    pub(crate) fn set_measuring(&mut self, measuring: Measuring) {
+    pub fn set_measuring(&mut self, measuring: Measuring) {
         if self.measuring != measuring {
             self.measuring = measuring;
             self.forget_prepared();
@@ -133,12 +133,12 @@ impl Instances {
     }
 
     /// Whether such pictures need other slots than the present ones.
-    pub(crate) fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
+    pub fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
         self.wanted_slots(request).is_some()
     }
 
     /// Whether switches need other slots than the present ones.
-    pub(crate) fn switches_need_slots(&self, side: Side, switches: Switches) -> bool {
+    pub fn switches_need_slots(&self, side: Side, switches: Switches) -> bool {
         let changed = RoundPlan {
             switches,
             ..self.plans[side as usize].clone()

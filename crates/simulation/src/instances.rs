@@ -44,8 +44,8 @@ use calibrate::Calibration;
 pub use cells::read_lattice;
 pub use events::Event;
 pub use issue::MAX_GRAPH_LAUNCHES;
-#[cfg(test)]
-pub(crate) use issue::limit;
+#[cfg(any(test, feature = "testing"))]
+pub use issue::limit;
 use issue::{InFlight, PreparedKey, Variant, longest_round};
 pub use results::Results;
 use settings::{make_streams, one_of_each_device};
@@ -93,7 +93,7 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
 ///
 /// # Errors
 /// No device of the choice can be used.
-pub(crate) fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+pub fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     let usable = match choice {
         DeviceChoice::Cuda => CudaEngine::open(Ordinals::AllUsable),
         DeviceChoice::Auto => CudaEngine::open(Ordinals::FirstUsable),
@@ -233,10 +233,7 @@ impl Instances {
     ///
     /// # Errors
     /// The error, with the engine, which has no lattices then.
-    pub(crate) fn replaced(
-        mut self,
-        setup: &Setup,
-    ) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
+    pub fn replaced(mut self, setup: &Setup) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
         let whole_slots = self.spec.snapshots;
         match self.engine.clear() {
             Ok(()) => Instances::on(self.engine, setup, whole_slots),
@@ -245,7 +242,7 @@ impl Instances {
     }
 
     /// [`Instances::new`], which gives the engine back with an error.
-    pub(crate) fn on(
+    pub fn on(
         mut engine: Box<dyn Engine>,
         setup: &Setup,
         whole_slots: u8,
@@ -339,8 +336,8 @@ impl Instances {
     }
 
     /// The plan that steps an instance, or A's if none does.
-    #[cfg(test)]
-    pub(crate) fn plan_of(&self, instance: usize) -> &RoundPlan {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn plan_of(&self, instance: usize) -> &RoundPlan {
         let mut plans = self.plans.iter();
         plans
             .find(|plan| plan.instances.contains(&instance))
@@ -348,7 +345,7 @@ impl Instances {
     }
 
     /// The plan of the next round.
-    pub(crate) fn next_plan(&self) -> &RoundPlan {
+    pub fn next_plan(&self) -> &RoundPlan {
         &self.plans[self.next_plan as usize]
     }
 
@@ -370,7 +367,7 @@ impl Instances {
     }
 
     /// Sets the generation of all lattices. A round that was issued by A or B alone is forgotten.
-    pub(crate) fn set_generation(&mut self, generation: u64) {
+    pub fn set_generation(&mut self, generation: u64) {
         self.generations = [generation; 2];
         self.forget_round();
     }
@@ -398,7 +395,7 @@ impl Instances {
     }
 
     /// Bytes of all lattices at 1 bit per cell.
-    pub(crate) fn all_bits(&self) -> u64 {
+    pub fn all_bits(&self) -> u64 {
         4 * self.size.words() as u64 * self.instances() as u64
     }
 

@@ -36,11 +36,7 @@ impl From<Arc<Lattice>> for NewCells {
 ///
 /// # Errors
 /// The host has no memory for them.
-pub(crate) fn start_cells(
-    start: &Start,
-    size: Size,
-    instance: usize,
-) -> Result<NewCells, MemoryError> {
+pub fn start_cells(start: &Start, size: Size, instance: usize) -> Result<NewCells, MemoryError> {
     match *start {
         Start::Soup {
             density,
@@ -71,7 +67,7 @@ pub(crate) fn start_cells(
 ///
 /// # Errors
 /// The host has no memory for it.
-pub(crate) fn start_lattice(
+pub fn start_lattice(
     start: &Start,
     size: Size,
     instance: usize,
