@@ -6,6 +6,7 @@ use std::time::Instant;
 use crate::lessons::Lessons;
 use crate::{LessonSource, SessionHandle};
 use lang::{Message, message};
+use life::Size;
 use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
 use screen::{
     Composer, Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, Sources, Timeline,
@@ -32,6 +33,8 @@ pub struct AppState<W> {
     notice_until: Option<Instant>,
     /// The pictures that the session was asked for last.
     requested: Option<PicturePlan>,
+    /// The size and the number of the lattices, as of the last look.
+    grid: Option<(Size, usize)>,
 }
 
 impl<W: SessionHandle> AppState<W> {
@@ -47,6 +50,7 @@ impl<W: SessionHandle> AppState<W> {
             composer: Composer::default(),
             notice_until: None,
             requested: None,
+            grid: None,
         }
     }
 
@@ -138,9 +142,19 @@ impl<W: SessionHandle> AppState<W> {
         }
     }
 
-    /// The session's lattices are others now: what it was asked for last no longer counts.
-    pub fn forget_request(&mut self) {
-        self.requested = None;
+    /// Whether the lattices are of another size or number than at the last look. Cameras follow, and
+    /// what the session was asked for last no longer counts.
+    pub fn notice_other_grid(&mut self) -> bool {
+        let Some(status) = self.status() else {
+            return false;
+        };
+        let now = (status.size, status.instances);
+        let before = self.grid.replace(now).filter(|before| *before != now);
+        if let Some((size, _)) = before {
+            self.requested = None;
+            self.options.follow_grid(size, now.0, now.1);
+        }
+        before.is_some()
     }
 
     /// Hands an action to the session.

@@ -105,6 +105,16 @@ impl ViewTransform {
         all.collect()
     }
 
+    /// What shows the same cells of lattices that were resized about their middle, `from` one size
+    /// `to` another.
+    pub fn resized(self, from: Size, to: Size) -> ViewTransform {
+        let by = middle_shift(from, to);
+        ViewTransform {
+            origin: [0, 1].map(|axis| self.origin[axis] + by[axis]),
+            ..self
+        }
+    }
+
     /// The point of the panel, in pixels, that shows a point of the lattice, in cells.
     pub fn to_pixels(self, cell: [f64; 2]) -> [f64; 2] {
         [0, 1].map(|axis| (cell[axis] - self.origin[axis]) * self.scale)
@@ -122,6 +132,12 @@ pub struct PanelPart {
     pub transform: ViewTransform,
 }
 
+/// By how many cells the middle of a lattice moves that is resized about it.
+fn middle_shift(from: Size, to: Size) -> [f64; 2] {
+    let [from, to] = [from, to].map(|size| [size.width(), size.height()].map(i64::from));
+    [0, 1].map(|axis| ((to[axis] - from[axis]) / 2) as f64)
+}
+
 impl Camera {
     /// Shows the whole lattice if its cells then have at least `pixels` pixels, otherwise its middle
     /// with cells of `pixels` pixels.
@@ -131,6 +147,18 @@ impl Camera {
             opening: Some(pixels),
             ..Camera::default()
         }
+    }
+
+    /// Goes on looking at the same cells of lattices that were resized about their middle.
+    pub fn follow_resize(&mut self, from: Size, to: Size) {
+        let by = middle_shift(from, to);
+        let moved = |centre: [f64; 2]| [0, 1].map(|axis| centre[axis] + by[axis]);
+        self.centre = moved(self.centre);
+        self.before_fit = self.before_fit.map(|part| Part {
+            centre: moved(part.centre),
+            ..part
+        });
+        self.glide = None;
     }
 
     /// Shows the whole lattice.

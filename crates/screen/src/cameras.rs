@@ -30,6 +30,18 @@ impl ViewOptions {
         }
     }
 
+    /// Goes on looking at the same cells of so many lattices, after their size or number has
+    /// changed; those that came show what the shared camera does.
+    pub fn follow_grid(&mut self, from: Size, to: Size, instances: usize) {
+        if self.is_separate() {
+            self.cameras.resize(instances, self.camera);
+        }
+        if from != to {
+            let all = std::iter::once(&mut self.camera).chain(&mut self.cameras);
+            all.for_each(|camera| camera.follow_resize(from, to));
+        }
+    }
+
     /// Lets cameras glide on by a part of a whole glide; whether one still does.
     pub fn advance(&mut self, part: f64) -> bool {
         let all = std::iter::once(&mut self.camera).chain(&mut self.cameras);
@@ -48,6 +60,30 @@ impl ViewOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cameras_follow_another_size_and_number() {
+        let [small, large] = [100, 301].map(|side| Size::new(side, side).unwrap());
+        let panel = [200, 200];
+        let mut options = ViewOptions::default();
+        options.camera.zoom(8.0, small, panel);
+        options.toggle_separate(2, 0);
+        options
+            .camera_of_mut(1)
+            .centre_on([30.0, 40.0], small, panel);
+        let before = options.camera_of(1).target_transform(small, panel);
+        options.follow_grid(small, large, 3);
+        let after = options.camera_of(1).target_transform(large, panel);
+        assert_eq!(after, before.resized(small, large));
+        assert_eq!(after.origin[0] - before.origin[0], 100.0);
+        let shared = options.camera;
+        assert_eq!(*options.camera_of(2), shared);
+        options.camera_of_mut(2).fit();
+        assert_eq!(options.camera, shared, "a camera of its own");
+        options.follow_grid(large, small, 1);
+        options.follow_grid(small, small, 2);
+        assert_eq!(*options.camera_of(1), options.camera);
+    }
 
     #[test]
     fn separate_cameras_start_as_the_shared_one_and_it_takes_the_selected_ones() {

@@ -65,6 +65,7 @@ fn panels() {
                         gap: 3,
                         second: None,
                     },
+                    grid: (count, size),
                     transforms: &ViewTransforms::One(camera.target_transform(size, [panel; 2])),
                     minimaps: &[],
                     only: None,

@@ -82,6 +82,8 @@ pub(crate) struct PanelsInput<'a> {
     /// The target's size in pixels.
     pub(crate) pixels: [u32; 2],
     pub(crate) tiling: Tiling,
+    /// How many instances there are, and of which size.
+    pub(crate) grid: (usize, Size),
     pub(crate) transforms: &'a ViewTransforms,
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
@@ -104,6 +106,9 @@ pub(crate) struct Panels {
     scene: wgpu::BindGroup,
     instances: wgpu::Buffer,
     cache: Option<PictureCache>,
+    /// While the lattices are of another size or number than `cache`, which is drawn until the first
+    /// picture of each has arrived.
+    incoming: Option<PictureCache>,
     /// While colours are by age or by history.
     cell_ages: Option<CellAges>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
@@ -183,6 +188,7 @@ impl Panels {
             scene,
             instances: instance_buffer(device, 16),
             cache: None,
+            incoming: None,
             draws: Vec::new(),
             backgrounds: 0..0,
             cell_ages: None,
@@ -201,22 +207,31 @@ impl Panels {
         only: Option<usize>,
         colour_by: ColourBy,
     ) -> bool {
-        let cache = match self.cache.take() {
-            Some(cache) if cache.fits(instances, size) => cache,
-            _ => {
-                self.cell_ages = None;
-                PictureCache::new(
-                    &self.device,
-                    &self.queue,
-                    self.layouts.clone(),
-                    self.limits,
-                    instances,
-                    size,
-                )
-            }
-        };
-        let any = self.cache.insert(cache).update(source, only);
-        self.update_cell_ages(colour_by);
+        let fits = |cache: &PictureCache| cache.fits(instances, size);
+        let incoming = self.incoming.take().filter(fits);
+        if let Some(cache) = self.cache.as_mut().filter(|cache| fits(cache)) {
+            let any = cache.update(source, only);
+            self.update_cell_ages(colour_by);
+            return any;
+        }
+        let mut incoming = incoming.unwrap_or_else(|| {
+            PictureCache::new(
+                &self.device,
+                &self.queue,
+                self.layouts.clone(),
+                self.limits,
+                instances,
+                size,
+            )
+        });
+        let any = incoming.update(source, only);
+        if self.cache.is_none() || incoming.missing(only) == 0 {
+            self.cache = Some(incoming);
+            self.cell_ages = None;
+            self.update_cell_ages(colour_by);
+        } else {
+            self.incoming = Some(incoming);
+        }
         any
     }
 
@@ -261,19 +276,14 @@ impl Panels {
 
     /// How many of the instances to be drawn have no picture yet.
     pub(crate) fn missing(&self, only: Option<usize>) -> usize {
-        let Some(cache) = &self.cache else {
-            return only.map_or(usize::MAX, |_| 1);
-        };
-        let nothing = |picture: &&CachedPicture| matches!(picture, CachedPicture::Nothing);
-        match only {
-            Some(only) => cache
-                .pictures
-                .get(only)
-                .iter()
-                .filter(|picture| nothing(picture))
-                .count(),
-            None => cache.pictures.iter().filter(nothing).count(),
-        }
+        let newest = self.incoming.as_ref().or(self.cache.as_ref());
+        newest.map_or(only.map_or(usize::MAX, |_| 1), |cache| cache.missing(only))
+    }
+
+    /// How many panels the frame that was readied last has.
+    #[cfg(test)]
+    pub(crate) fn drawn(&self) -> u32 {
+        self.backgrounds.start
     }
 
     /// Readies the draws of a frame; [`Panels::draw`] then only records them.
@@ -285,7 +295,9 @@ impl Panels {
         self.queue
             .write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         let mut panels = Vec::new();
-        let drawn = |instance: usize| placing.only.is_none_or(|only| only == instance);
+        let drawn = |instance: usize| {
+            instance < placing.grid.0 && placing.only.is_none_or(|only| only == instance)
+        };
         if let Some(cell_ages) = &self.cell_ages {
             for (bind, page) in cell_ages.pages() {
                 let first = panels.len() as u32;
@@ -341,8 +353,12 @@ impl Panels {
             }
         }
         let first = panels.len() as u32;
-        let empty =
-            |minimaps: &&Minimap| !matches!(cache.pictures[minimaps.instance], CachedPicture::Bits);
+        let empty = |minimaps: &&Minimap| {
+            !matches!(
+                cache.pictures.get(minimaps.instance),
+                Some(CachedPicture::Bits)
+            )
+        };
         let backgrounds = placing
             .minimaps
             .iter()
@@ -394,6 +410,8 @@ fn panel<'a>(
     let place = placing.only.map_or(instance, |_| 0);
     let rect = placing.tiling.rect(place);
     let transform = placing.transforms.of(instance);
+    // Where the picture is one of lattices that have been resized since, they were about its middle.
+    let transform = transform.resized(placing.grid.1, size);
     let lines = placing.options.grid_lines && transform.scale >= MIN_PIXELS_FOR_LINES;
     let lines = if lines { LINES } else { 0.0 };
     let pieces = transform.pieces(size, [rect.width, rect.height]);

@@ -93,6 +93,16 @@ impl PictureCache {
         self.pictures.len() == instances && self.size == size
     }
 
+    /// How many of the instances to be drawn have no picture yet.
+    pub(crate) fn missing(&self, only: Option<usize>) -> usize {
+        let drawn = match only {
+            Some(only) => self.pictures.get(only..=only).unwrap_or_default(),
+            None => &self.pictures,
+        };
+        let nothing = |picture: &&CachedPicture| matches!(picture, CachedPicture::Nothing);
+        drawn.iter().filter(nothing).count()
+    }
+
     /// Queues what is newer than what it holds; `only` says which instance is drawn alone. Waits
     /// for nothing. Whether there was anything newer.
     pub(crate) fn update(&mut self, source: &dyn PictureSource, only: Option<usize>) -> bool {

@@ -78,6 +78,7 @@ fn draw_all(
     panels.prepare(&PanelsInput {
         pixels,
         tiling,
+        grid: (count, size),
         transforms,
         only,
         options,
@@ -102,6 +103,51 @@ fn draw_all(
 
 fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
+}
+
+/// Another number of lattices is drawn once each has a picture, the ones of before until then.
+#[test]
+fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
+    let gpu = lavapipe();
+    let limits = texture_limits(&gpu.device.limits());
+    let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
+    let (small, large) = (size(64, 64), size(96, 96));
+    let soups = |count: u64, size: Size| -> Vec<Lattice> {
+        (0..count).map(|seed| soup(size, 0.5, seed)).collect()
+    };
+    let mut update = |size: Size, count: usize, source: &dyn PictureSource| {
+        panels.update(count, size, source, None, ColourBy::Age);
+        let tiling = Tiling {
+            count,
+            columns: count,
+            panel: [64, 64],
+            origin: [1, 2],
+            gap: 3,
+            second: None,
+        };
+        panels.prepare(&PanelsInput {
+            pixels: [400, 100],
+            tiling,
+            grid: (count, size),
+            transforms: &ViewTransforms::One(Camera::default().shown(size, [64, 64])),
+            only: None,
+            options: &ViewOptions::default(),
+            minimaps: &[],
+            backgrounds: &[],
+        });
+        (panels.drawn(), panels.missing(None))
+    };
+    let two = FixturePictures::bits(&soups(2, small));
+    assert_eq!(update(small, 2, &two), (2, 0));
+    let first = FixturePictures::bits(&soups(1, small));
+    assert_eq!(update(small, 4, &first), (2, 3), "more");
+    let four = FixturePictures::bits(&soups(4, small));
+    assert_eq!(update(small, 4, &four), (4, 0));
+    let none = FixturePictures::bits(&[]);
+    assert_eq!(update(small, 1, &none), (1, 1), "fewer");
+    assert_eq!(update(large, 1, &none), (1, 1), "larger");
+    let one = FixturePictures::bits(&soups(1, large));
+    assert_eq!(update(large, 1, &one), (1, 0));
 }
 
 fn all(limits: TextureLimits) -> TextureLimits {

@@ -312,6 +312,7 @@ impl Scene {
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
+                grid: (status.instances, status.size),
                 transforms: &frame.transforms(status, layout),
                 only: frame.sources.single_instance(),
                 options: frame.sources.options,

@@ -26,7 +26,6 @@ use crate::{WindowOptions, keys, monitor, startup};
 use app::pacing::{FrameRate, Pacer};
 use app::{AppState, EmergencySave, SessionHandle, Wake};
 use lang::{Message, message};
-use life::Size;
 use model::Status;
 use screen::theme::theme;
 use screen::{Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
@@ -103,8 +102,6 @@ pub(super) struct Handler<W> {
     pub(super) editing: Editing,
     /// Larger lattices that were offered to a pattern.
     pub(super) offer: Option<ResizeOffer>,
-    /// The size and the number of the lattices, as of the last look.
-    pub(super) grid: Option<(Size, usize)>,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
     /// The place under the mouse that has a tip or is a button.
@@ -152,7 +149,6 @@ impl<W: SessionHandle> Handler<W> {
             dialogs: Dialogs::default(),
             editing: Editing::default(),
             offer: None,
-            grid: None,
             monitor: None,
             hovered_region: None,
             wheel: 0.0,
@@ -313,6 +309,7 @@ impl<W: SessionHandle> Handler<W> {
         }
         self.app.drawing.callouts = self.callouts.shown().to_vec();
         self.glide(now);
+        self.notice_other_grid();
         let status = self.status();
         self.request_view(status.as_deref());
         self.app.update(status.as_deref());

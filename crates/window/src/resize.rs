@@ -86,13 +86,8 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Clears pending edits and the selection when the size or number of lattices has changed.
     pub(super) fn notice_other_grid(&mut self) {
-        let Some(status) = self.status() else {
-            return;
-        };
-        let grid = (status.size, status.instances);
-        let before = self.grid.replace(grid);
-        if before.is_some_and(|before| before != grid) {
-            self.app.forget_request();
+        if self.app.notice_other_grid() {
+            self.end_stroke();
             self.editing.edit_overlay.pending.clear();
             self.editing.edit_overlay.selection = None;
         }

@@ -40,15 +40,20 @@ pub(super) struct PictureCache {
 impl PictureCache {
     /// Takes over what is newer.
     pub(super) fn update(&mut self, instances: usize, size: Size, source: &dyn PictureSource) {
-        if self.size != Some(size) || self.pictures.len() != instances {
+        if self.size != Some(size) {
             *self = PictureCache {
                 size: Some(size),
-                pictures: vec![None; instances],
-                seen: vec![0; instances],
+                ..PictureCache::default()
             };
         }
+        self.pictures.resize(instances, None);
+        self.seen.resize(instances, 0);
         let pictures = &mut self.pictures;
         source.visit_newer(&mut self.seen, &mut |instance, picture, words| {
+            // Lattices that were just resized are ahead of the status for a moment.
+            if picture.region.is_none() && words.len() != size.words() {
+                return;
+            }
             let place = &mut pictures[instance];
             let cached = place.get_or_insert_with(|| CachedPicture {
                 region: None,
