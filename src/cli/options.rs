@@ -10,7 +10,7 @@ use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
 use lang::Language;
 use lesson::LESSONS;
-use life::{RuleAndTorus, Size, SizeError, Symmetry};
+use life::{RuleAndTorus, Size, Symmetry};
 use model::{
     DeviceChoice, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
     TransferChoice, Wait,
@@ -147,7 +147,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, Setup::MAX_INSTANCES))]
     pub instances: usize,
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
-    #[arg(long, value_name = "WxH", value_parser = size)]
+    #[arg(long, value_name = "WxH", value_parser = Size::from_sides)]
     pub size: Option<Size>,
     /// The rule, as B3/S23, 23/3 or a name such as Seeds, Maze or 'Day & Night'; B3/S23:T64,32 gives
     /// the size too [default: B3/S23, or the pattern's]
@@ -519,14 +519,6 @@ pub(super) enum Display {
     None,
 }
 
-/// One number is a square's side.
-fn size(text: &str) -> Result<Size, SizeError> {
-    match text.trim().parse::<u64>() {
-        Ok(side) => Size::new(side, side),
-        Err(_) => text.parse(),
-    }
-}
-
 /// A whole number within these bounds; what is none is answered with the bounds.
 fn whole<N>(least: N, most: N) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync
 where
@@ -658,15 +650,6 @@ mod tests {
     #[test]
     fn the_command_line_holds_together() {
         command_line().debug_assert();
-    }
-
-    #[test]
-    fn one_number_is_a_squares_side() {
-        for (text, sides) in [("1024", (1024, 1024)), ("40x30", (40, 30))] {
-            let size = size(text).unwrap();
-            assert_eq!((size.width(), size.height()), sides);
-        }
-        assert!(size("0").is_err() && size("").is_err());
     }
 
     #[test]

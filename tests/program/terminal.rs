@@ -213,6 +213,75 @@ fn a_signal_and_ctrl_c_restore_the_screen_too() {
     }
 }
 
+#[test]
+fn instances_size_and_rule_are_changed_by_keys_while_it_runs() {
+    let tmux = Tmux::start(110, 34);
+    tmux.begin(&format!(
+        "{PROGRAM} --size 32x24 --instances 1 --seed 3 --device cpu --reseed off"
+    ));
+    tmux.wait("▶ running");
+    for (key, count) in [
+        ("C-Up", 2),
+        ("C-Up", 4),
+        ("*", 8),
+        ("*", 16),
+        ("*", 32),
+        ("*", 64),
+        ("C-Down", 32),
+        ("/", 16),
+        ("/", 8),
+        ("/", 4),
+        ("/", 2),
+    ] {
+        tmux.keys(key);
+        tmux.wait(&format!("{count} lattices now"));
+    }
+    tmux.keys("C-Down");
+    tmux.wait("1 lattice now");
+    tmux.keys("C-Down");
+    tmux.wait("Take 1 to 4096 instances");
+    // By a field: what is wrong is said in it, and Escape closes it.
+    tmux.keys("N");
+    tmux.wait("Number of instances");
+    tmux.keys("x Enter");
+    tmux.wait("type a whole number from 1 to 4,096");
+    tmux.keys("BSpace 3 Enter");
+    tmux.wait("3 lattices now");
+    tmux.keys("C-n 8");
+    tmux.wait("8▏");
+    tmux.keys("Escape");
+    wait_for("the field to go", || {
+        (!tmux.shows("Number of instances")).then_some(())
+    });
+    tmux.keys("z");
+    tmux.wait("such as 512x512");
+    tmux.keys("4 8 Enter");
+    tmux.wait("The lattices are 48x48 now");
+    tmux.keys("B HiLife");
+    tmux.wait("did you mean HighLife?");
+    tmux.keys("BSpace BSpace BSpace BSpace ghLife Enter");
+    tmux.wait("Rule B36/S23");
+    tmux.keys("g 7 Enter");
+    tmux.wait("7 generations per round");
+    // Undone one by one, the last first: each time first back to where it was made.
+    for _ in 0..2 {
+        tmux.keys("C-z");
+        tmux.wait("just after the last edit");
+        tmux.keys("C-z");
+        tmux.wait("Undone: the last edit");
+    }
+    tmux.keys("z");
+    tmux.wait("Now 32x24.");
+    tmux.keys("Escape");
+    wait_for("the field to go", || {
+        (!tmux.shows("Now 32x24.")).then_some(())
+    });
+    tmux.keys("B");
+    tmux.wait("Now B3/S23.");
+    tmux.keys("C-q");
+    assert_eq!(tmux.end(), "0");
+}
+
 /// Whether a process is over; one that nobody has asked after yet counts.
 fn is_over(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat"));

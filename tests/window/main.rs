@@ -11,6 +11,7 @@ mod camera;
 mod drag;
 mod editing;
 mod ending;
+mod grid;
 mod persistence;
 mod shown;
 mod teaching;

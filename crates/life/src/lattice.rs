@@ -47,6 +47,15 @@ impl Size {
         })
     }
 
+    /// Reads a size such as `512x256`, or one number as a square's side. Errors if it is neither or
+    /// out of range.
+    pub fn from_sides(text: &str) -> Result<Size, SizeError> {
+        match text.trim().parse::<u64>() {
+            Ok(side) => Size::new(side, side),
+            Err(_) => text.parse(),
+        }
+    }
+
     /// Cells in a row.
     pub const fn width(self) -> u32 {
         self.width
@@ -240,6 +249,15 @@ mod tests {
     fn bits_beyond_the_width_are_cleared() {
         let lattice = Lattice::from_words(Size::new(33, 1).unwrap(), vec![u32::MAX, u32::MAX]);
         assert_eq!(lattice.population(), 33);
+    }
+
+    #[test]
+    fn one_number_is_a_squares_side() {
+        for (text, sides) in [("1024", (1024, 1024)), ("40x30", (40, 30))] {
+            let size = Size::from_sides(text).unwrap();
+            assert_eq!((size.width(), size.height()), sides);
+        }
+        assert!(Size::from_sides("0").is_err() && Size::from_sides("").is_err());
     }
 
     #[test]

@@ -138,6 +138,7 @@ mod tests {
             front_end: FrontEnd::Window,
             status: Some(&status),
             has_pending_requests: false,
+            most_instances: usize::MAX,
             toggles,
         })
     }

@@ -13,8 +13,8 @@ use crate::{
     Camera, Drawing, Figures, LessonScreen, MenuTopic, MinimapRegion, PanelFacts, Population,
     SidePanel, Timeline, Tool, ToolbarButton, ViewOptions,
 };
-use model::Status;
 use model::actions::{Context, FrontEnd, Toggles};
+use model::{Setup, Status};
 
 /// What is on screen, in sections; a section that is not shown is `None`. Painters decide where
 /// each stands. A [`Composer`](crate::Composer) makes it and keeps every section whose source has
@@ -98,6 +98,7 @@ impl<'a> Sources<'a> {
             },
             status: self.status,
             has_pending_requests: false,
+            most_instances: self.most_instances(),
             toggles: Toggles {
                 timeline: options.timeline,
                 lab: options.side == Some(SidePanel::Lab),
@@ -118,6 +119,12 @@ impl<'a> Sources<'a> {
                 ghost: window.is_pasting,
             },
         }
+    }
+
+    /// How many instances there can be.
+    pub fn most_instances(&self) -> usize {
+        let most = self.drawing.most_instances;
+        most.unwrap_or(Setup::MAX_INSTANCES)
     }
 
     /// The instance whose camera counts where there can be one alone.

@@ -11,6 +11,7 @@ use ratatui::layout::Position;
 use super::{TerminalApp, TerminalView, keys};
 use crate::help::{Answer, Help};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
+use crate::prompt::PromptField;
 use app::SessionHandle;
 
 use lang::message;
@@ -38,6 +39,14 @@ impl<W: SessionHandle> TerminalApp<W> {
     }
 
     fn key(&mut self, event: &KeyEvent) {
+        if let Some(mut field) = self.view.prompt.take() {
+            let most = self.app.sources(None, &self.timeline).most_instances();
+            return match field.key(event, most) {
+                Answer::Stays => self.view.prompt = Some(field),
+                Answer::Closes => {}
+                Answer::Acts(action) => self.act(action),
+            };
+        }
         let is_list = self.app.lessons.is_list() && self.view.help.is_none();
         if self.has_card() && !is_list {
             let lines = match event.code {
@@ -121,6 +130,7 @@ impl<W: SessionHandle> TerminalApp<W> {
                 };
                 self.view.scroll_to_top();
             }
+            ViewAction::Prompt(prompt) => self.view.prompt = Some(PromptField::new(prompt)),
             ViewAction::ToggleLessons => {
                 self.app.toggle_lessons(Instant::now());
                 self.view.scroll_to_top();
@@ -141,8 +151,7 @@ impl<W: SessionHandle> TerminalApp<W> {
             ViewAction::Escape => self.escape(),
             ViewAction::Quit => self.quit = true,
             // The table gives these to the window alone.
-            ViewAction::OpenGoTo
-            | ViewAction::TogglePopulation
+            ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
             | ViewAction::ToggleGridLines
             | ViewAction::ToggleSeparateCameras

@@ -11,6 +11,7 @@ mod help;
 mod key_reader;
 mod keys;
 mod painting;
+mod prompt;
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -178,6 +179,7 @@ impl<W: SessionHandle> TerminalApp<W> {
     }
 
     fn draw(&mut self, began: Instant) -> Result<(), TerminalError> {
+        self.app.notice_other_grid();
         let status = self.app.status();
         self.area = self.terminal.size().map_err(broken)?.into();
         self.app.drawing.frames_per_second = self.rate.per_second(began);

@@ -53,8 +53,8 @@ pub use texture_array::max_instances;
 pub use timeline::TimelineView;
 
 pub use dialogs::{
-    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, GoTo, Help, Menu, ResizeDialog,
-    Shelf, UiRequest,
+    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, Menu, PromptDialog,
+    ResizeDialog, Shelf, UiRequest,
 };
 pub use gpu::{Canvas, Gpu};
 pub use lesson::entry_at;

@@ -12,7 +12,7 @@ use crate::handler::Handler;
 use crate::resize::OversizedPattern;
 use app::{SessionHandle, Wake};
 use lang::{Message, tr};
-use life::Lattice;
+use life::{Lattice, Rule};
 use session::SavedSession;
 use view::{FileList, ViewError};
 
@@ -25,16 +25,17 @@ pub(crate) enum BackgroundResult {
     /// A recording's file is whole, or why not; and the error that is the program's failure too, if
     /// `--record` asked for the recording.
     RecordingEnded(String, Option<ViewError>),
-    /// A pattern that was read for a panel, as a whole lattice.
-    Opened(usize, Arc<Lattice>, String),
+    /// A pattern that was read for a panel, as a whole lattice; its rule, if it has one, and what is
+    /// to be said of it.
+    Opened(usize, Arc<Lattice>, Option<Rule>, Vec<String>),
     /// A session that was read, and what is to be said of it.
     OpenedSession(Box<SavedSession>, Message),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
     TooLarge(usize, OversizedPattern, String),
     /// Such a pattern in the middle of a larger lattice, and for which instance.
     Centred(usize, Arc<Lattice>),
-    /// A pattern to be placed, and what is to be said of how it was read, if anything.
-    Ghost(Lattice, Vec<String>),
+    /// A pattern to be placed, its rule, and what is to be said of how it was read, if anything.
+    Ghost(Lattice, Option<Rule>, Vec<String>),
     /// Text for the clipboard, and what is to be said of it.
     Copied(String, String),
     /// A file was chosen: to save the pattern to, or, without one, to open.
@@ -142,10 +143,11 @@ impl<W: SessionHandle> Handler<W> {
                 }
                 self.show_notice(what);
             }
-            BackgroundResult::Opened(instance, lattice, what) => {
+            BackgroundResult::Opened(instance, lattice, rule, mut what) => {
                 self.dialogs.close_pending_file();
                 self.place_whole(instance, lattice);
-                self.show_notice(what);
+                what.extend(self.offer_rule(rule));
+                self.show_notice(what.join("; "));
             }
             BackgroundResult::OpenedSession(saved, what) => {
                 self.dialogs.close_pending_file();
@@ -156,7 +158,9 @@ impl<W: SessionHandle> Handler<W> {
                 self.offer_resize(instance, pattern, why);
             }
             BackgroundResult::Centred(instance, lattice) => self.grow(instance, lattice),
-            BackgroundResult::Ghost(pattern, remarks) => self.begin_paste(pattern, remarks),
+            BackgroundResult::Ghost(pattern, rule, remarks) => {
+                self.begin_paste(pattern, rule, remarks);
+            }
             BackgroundResult::Copied(text, what) => {
                 self.set_clipboard(text);
                 self.show_notice(what);

@@ -13,14 +13,14 @@ use crate::recording::in_its_folder;
 use app::SessionHandle;
 
 use lang::{message, tr};
-use model::actions::Context;
+use model::actions::{Context, Prompt};
 use model::{Action, SessionAction, ViewAction};
 use screen::{InterfaceScale, SidePanel, Tool};
 use view::Dialog;
 use view::MIN_PIXELS_FOR_LINES;
 use view::layout::WindowLayout;
 use view::picture_file::write_dated_png;
-use view::{Commands, GoTo, Help, Menu};
+use view::{Commands, Help, Menu, PromptDialog};
 
 impl<W: SessionHandle> Handler<W> {
     /// Does what a person asked for, or says why it is impossible.
@@ -52,8 +52,18 @@ impl<W: SessionHandle> Handler<W> {
         if action == SessionAction::ToggleBlockTimestamps {
             return self.toggle_block_timestamps();
         }
-        if matches!(action, SessionAction::Undo | SessionAction::Redo) {
-            self.end_stroke(); // its rest would join an edit that is no longer there
+        let ends_stroke = matches!(
+            action,
+            // Its rest would join an edit that is no longer there.
+            SessionAction::Undo
+                | SessionAction::Redo
+                // Its cells would be others.
+                | SessionAction::SetInstances(_)
+                | SessionAction::HalveInstances
+                | SessionAction::SetSize(_)
+        );
+        if ends_stroke {
+            self.end_stroke();
         }
         self.app.act(action);
     }
@@ -94,7 +104,15 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::SavePicture => self.save_picture(false),
             ViewAction::SavePanelPicture => self.save_picture(true),
             ViewAction::ToggleRecording => self.toggle_recording(),
-            ViewAction::OpenGoTo => self.dialogs.open(Dialog::GoTo(GoTo::default())),
+            ViewAction::Prompt(prompt) => {
+                let offered = match prompt {
+                    Prompt::Rule => self.editing.offered_rule.take(),
+                    _ => None,
+                };
+                let typed = offered.map(|rule| rule.to_string());
+                let dialog = PromptDialog::new(prompt, typed.unwrap_or_default());
+                self.dialogs.open(Dialog::Prompt(dialog));
+            }
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
             ViewAction::ToggleCommands => {
                 let commands = Commands::new(self.app.list_lessons());

@@ -14,7 +14,7 @@ use crate::resize::OversizedPattern;
 use app::SessionHandle;
 pub(crate) use files::PatternToSave;
 use lang::{message, tr};
-use life::{Lattice, Size};
+use life::{Lattice, Rule, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
 use screen::{EditOverlay, Ghost, Pending, Tool};
 use view::Shelf;
@@ -33,6 +33,8 @@ pub(super) struct Editing {
     tried: String,
     /// The file that is there already and was asked about.
     replaces: Option<String>,
+    /// The rule of the pattern that was opened or pasted last, if the lattices ran another one.
+    pub(super) offered_rule: Option<Rule>,
 }
 
 /// What a drag with the left button does.
@@ -363,8 +365,13 @@ impl<W: SessionHandle> Handler<W> {
         held.is_some()
     }
 
-    /// A pattern is taken, to be placed by a click.
-    pub(super) fn begin_paste(&mut self, pattern: Lattice, remarks: Vec<String>) {
+    /// A pattern made for this rule, if any, is taken, to be placed by a click.
+    pub(super) fn begin_paste(
+        &mut self,
+        pattern: Lattice,
+        rule: Option<Rule>,
+        mut remarks: Vec<String>,
+    ) {
         self.editing.edit_overlay.ghost = Some(Ghost {
             pattern: Arc::new(pattern),
             at: None,
@@ -373,7 +380,9 @@ impl<W: SessionHandle> Handler<W> {
         let keys =
             tr!("Click to place, Q/W to rotate, Esc to cancel; a right click opens the menu")
                 .to_owned();
-        self.show_notice([vec![keys], remarks].concat().join("; "));
+        remarks.insert(0, keys);
+        remarks.extend(self.offer_rule(rule));
+        self.show_notice(remarks.join("; "));
     }
 
     fn move_ghost(&mut self) {

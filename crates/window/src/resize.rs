@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use app::SessionHandle;
-use life::{Lattice, Pattern, Size};
+use life::{Lattice, Pattern, Rule, Size};
 use model::Change;
 use view::{Dialog, ResizeDialog};
 
@@ -27,6 +27,14 @@ impl OversizedPattern {
         };
         let wide = cells.width().max(beside.width()).into();
         Size::new(wide, cells.height().max(beside.height()).into()).ok()
+    }
+
+    /// The rule that it was made for, if it says so.
+    fn rule(&self) -> Option<Rule> {
+        match self {
+            OversizedPattern::Pattern(pattern) => pattern.rule(),
+            OversizedPattern::Cells(_) => None,
+        }
     }
 
     fn centred_in(&self, size: Size) -> Result<Lattice, String> {
@@ -51,6 +59,10 @@ impl<W: SessionHandle> Handler<W> {
         match size {
             Some(size) if self.app.lessons.screen.is_none() => {
                 tracing::debug!("larger lattices are offered: {size}");
+                let why = match self.offer_rule(pattern.rule()) {
+                    Some(rule) => format!("{why} {rule}"),
+                    None => why,
+                };
                 self.dialogs
                     .open(Dialog::Resize(ResizeDialog::new(why, size)));
                 self.offer = Some((instance, pattern, size));

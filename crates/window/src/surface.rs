@@ -184,6 +184,7 @@ impl WindowSurface {
         Drawing {
             adapter: Some(self.gpu.facts.clone()),
             forwarded,
+            most_instances: Some(view::max_instances(self.scene.limits)),
             ..Default::default()
         }
     }

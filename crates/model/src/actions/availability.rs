@@ -24,6 +24,8 @@ pub struct Context<'a> {
     /// Whether requests may be on their way that the figures do not show yet, as when a key is
     /// pressed. What depends on them is then left to the session, which answers in its turn.
     pub has_pending_requests: bool,
+    /// How many instances can be shown there.
+    pub most_instances: usize,
     /// What is open and on in the front end.
     pub toggles: Toggles,
 }
@@ -178,9 +180,7 @@ impl Action {
         match self {
             Action::Session(action) => {
                 let status = context.status;
-                status.map_or(Ok(()), |status| {
-                    action.check(status, context.has_pending_requests)
-                })
+                status.map_or(Ok(()), |status| action.check(status, context))
             }
             Action::View(action) => action.check(context.status),
             Action::Edit(action) => action.check(context.toggles),
@@ -246,8 +246,14 @@ impl SessionAction {
         }
     }
 
-    fn check(self, status: &Status, has_pending_requests: bool) -> Result<(), String> {
+    fn check(self, status: &Status, context: &Context<'_>) -> Result<(), String> {
+        let has_pending_requests = context.has_pending_requests;
+        let ensure_shown = |instances: usize| match context.most_instances {
+            most if instances > most => Err(tr!("at most {most} can be shown here", most = most)),
+            _ => Ok(()),
+        };
         match self {
+            SessionAction::SetInstances(count) => ensure_shown(count.into()),
             SessionAction::SelectNext | SessionAction::SelectPrevious => has_several_panels(status),
             SessionAction::DoubleInstances | SessionAction::HalveInstances
                 if status.comparison.is_some() && !has_pending_requests =>
@@ -259,6 +265,7 @@ impl SessionAction {
             {
                 Err(tr!("there are at most {}", Setup::MAX_INSTANCES))
             }
+            SessionAction::DoubleInstances => ensure_shown(status.instances * 2),
             SessionAction::HalveInstances if !has_pending_requests => has_several_panels(status),
             SessionAction::ToggleComparison if status.instances < 2 => {
                 Err(tr!("A and B need at least two panels").into())
@@ -299,8 +306,6 @@ impl SessionAction {
             | SessionAction::ResetPanel
             | SessionAction::ResetAll
             | SessionAction::NewSeed
-            | SessionAction::SetInstances(_)
-            | SessionAction::DoubleInstances
             | SessionAction::HalveInstances
             | SessionAction::SetSize(_)
             | SessionAction::SetRule(_)
@@ -365,7 +370,7 @@ impl SessionAction {
 impl ViewAction {
     fn needs(self) -> Requirement {
         match self {
-            ViewAction::OpenGoTo | ViewAction::MeasureSpeedup => Requirement::Engine,
+            ViewAction::Prompt(_) | ViewAction::MeasureSpeedup => Requirement::Engine,
             ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
             | ViewAction::ToggleSingle
@@ -410,7 +415,7 @@ impl ViewAction {
             ViewAction::ToggleSingle
             | ViewAction::ToggleSeparateCameras
             | ViewAction::MeasureSpeedup => status.map_or(Ok(()), has_several_panels),
-            ViewAction::OpenGoTo
+            ViewAction::Prompt(_)
             | ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
             | ViewAction::ZoomIn
@@ -464,7 +469,7 @@ impl ViewAction {
             ViewAction::ToggleFullscreen => Some(on.fullscreen),
             ViewAction::ToggleRecording => Some(on.recording),
             ViewAction::TogglePresentation => Some(on.presentation),
-            ViewAction::OpenGoTo
+            ViewAction::Prompt(_)
             | ViewAction::ZoomIn
             | ViewAction::ZoomOut
             | ViewAction::PanLeft

@@ -102,6 +102,13 @@ pub(super) const fn shifted(key: Key) -> Chord {
         ctrl: false,
     }
 }
+pub(super) const fn with_ctrl(key: Key) -> Chord {
+    Chord {
+        key,
+        shift: false,
+        ctrl: true,
+    }
+}
 pub(super) const fn char(c: char) -> Chord {
     key(Key::Char(c))
 }
@@ -113,9 +120,5 @@ pub(super) const fn shift(c: char) -> Chord {
     }
 }
 pub(super) const fn ctrl(c: char) -> Chord {
-    Chord {
-        key: Key::Char(c),
-        shift: false,
-        ctrl: true,
-    }
+    with_ctrl(Key::Char(c))
 }

@@ -8,6 +8,7 @@
 
 mod availability;
 mod keys;
+mod prompt;
 pub mod search;
 mod table;
 mod topics;
@@ -17,6 +18,7 @@ use life::{Rule, Size, Symmetry};
 
 pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
+pub use prompt::Prompt;
 pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
 pub use topics::Topic;
 
@@ -127,8 +129,8 @@ pub enum SessionAction {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum ViewAction {
-    /// Asks for a generation to run to.
-    OpenGoTo,
+    /// Asks for a value.
+    Prompt(Prompt),
     /// Shows or hides population, births and deaths over time.
     TogglePopulation,
     /// Shows the population of all panels together, or of the selected one.

@@ -79,5 +79,18 @@ mod tests {
         assert_eq!(found("").len(), TABLE.len());
         assert_eq!(found("gif"), ["Record the window / stop"]);
         assert!(found("xyzzy").is_empty());
+        for (english, chinese, help) in [
+            ("instances", "实例", "Number of instances"),
+            ("size", "大小", "Size of the lattices"),
+            ("rule", "规则", "Rule of the lattices"),
+            ("density", "密度", "Density of a new soup"),
+            ("symmetry", "对称", "Symmetry of a new soup"),
+            ("generations", "代数", "Generations per round"),
+        ] {
+            assert!(found(english).contains(&help), "{english}");
+            lang::with(Language::Chinese, || {
+                assert!(found(chinese).contains(&help), "{chinese}");
+            });
+        }
     }
 }

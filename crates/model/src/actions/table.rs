@@ -1,8 +1,10 @@
 //! The table: one row for each action that a person can ask for by a key.
 
 use crate::Switch;
-use crate::actions::keys::{char, ctrl, key, shift, shifted};
-use crate::actions::{Action, Chord, EditAction, FrontEnd, Key, SessionAction, Topic, ViewAction};
+use crate::actions::keys::{char, ctrl, key, shift, shifted, with_ctrl};
+use crate::actions::{
+    Action, Chord, EditAction, FrontEnd, Key, Prompt, SessionAction, Topic, ViewAction,
+};
 
 /// A row of the table.
 #[derive(Debug)]
@@ -184,13 +186,19 @@ pub static TABLE: &[Row] = &[
     .search(&["rewind", "previous", "reverse", "倒退"])
     .repeats(),
     Row::view(
-        ViewAction::OpenGoTo,
+        ViewAction::Prompt(Prompt::Generation),
         &[char(':'), ctrl('G')],
         Topic::Time,
         "Run to a generation, or go back to it",
     )
-    .search(&["goto", "jump", "go to", "跳到"])
-    .in_window(),
+    .search(&["goto", "jump", "go to", "跳到"]),
+    Row::view(
+        ViewAction::Prompt(Prompt::GenerationsPerRound),
+        &[char('G')],
+        Topic::Time,
+        "Generations per round",
+    )
+    .search(&["steps", "batch", "每轮", "代数"]),
     Row::session(
         SessionAction::Faster,
         &[char('+'), char('=')],
@@ -262,6 +270,39 @@ pub static TABLE: &[Row] = &[
         "随机",
         "重新开始",
     ]),
+    Row::view(
+        ViewAction::Prompt(Prompt::Size),
+        &[char('Z')],
+        Topic::Cells,
+        "Size of the lattices",
+    )
+    .search(&[
+        "width", "height", "larger", "smaller", "enlarge", "crop", "resize", "grid", "尺寸",
+        "放大", "裁剪",
+    ]),
+    Row::view(
+        ViewAction::Prompt(Prompt::Rule),
+        &[shift('B')],
+        Topic::Cells,
+        "Rule of the lattices",
+    )
+    .search(&[
+        "birth", "survival", "b3", "s23", "highlife", "conway", "规则", "生死",
+    ]),
+    Row::view(
+        ViewAction::Prompt(Prompt::Density),
+        &[char('%')],
+        Topic::Cells,
+        "Density of a new soup",
+    )
+    .search(&["random", "fraction", "fill", "alive", "随机", "密度"]),
+    Row::view(
+        ViewAction::Prompt(Prompt::Symmetry),
+        &[shift('U')],
+        Topic::Cells,
+        "Symmetry of a new soup",
+    )
+    .search(&["random", "mirror", "c4", "d4", "d8", "随机", "对称"]),
     Row::edit(
         EditAction::TogglePencil,
         &[char('D')],
@@ -557,6 +598,29 @@ pub static TABLE: &[Row] = &[
     .search(&["font", "text", "type", "scale", "zoom", "reset", "字号"])
     .in_dialogs()
     .in_window(),
+    Row::view(
+        ViewAction::Prompt(Prompt::Instances),
+        &[ctrl('N'), shift('N')],
+        Topic::Switches,
+        "Number of instances",
+    )
+    .search(&[
+        "lattices", "panels", "streams", "count", "多少", "个数", "面板",
+    ]),
+    Row::session(
+        SessionAction::DoubleInstances,
+        &[with_ctrl(Key::Up), char('*')],
+        Topic::Switches,
+        "Twice as many instances",
+    )
+    .search(&["double", "more", "lattices", "panels", "翻倍", "增加"]),
+    Row::session(
+        SessionAction::HalveInstances,
+        &[with_ctrl(Key::Down), char('/')],
+        Topic::Switches,
+        "Half as many instances",
+    )
+    .search(&["halve", "fewer", "lattices", "panels", "减少"]),
     Row::session(
         SessionAction::CycleSwitch(Switch::Streams),
         &[key(Key::F(2))],
@@ -836,8 +900,14 @@ mod tests {
     use super::*;
 
     /// The variants that no key stands for: a dialog, the mouse or another action names the number.
-    const WITHOUT_ROW: [&str; 6] = [
+    const WITHOUT_ROW: [&str; 12] = [
         "RunTo",
+        "SetInstances",
+        "SetSize",
+        "SetRule",
+        "SetDensity",
+        "SetSymmetry",
+        "SetGenerationsPerRound",
         "UseKernel",
         "SetSwitch",
         "Select",
@@ -870,6 +940,10 @@ mod tests {
         for switch in Switch::ALL {
             let row = Action::from(SessionAction::CycleSwitch(switch)).row();
             assert!(row.is_some(), "{switch:?}");
+        }
+        for prompt in Prompt::ALL {
+            let row = Action::from(ViewAction::Prompt(prompt)).row();
+            assert!(row.is_some(), "{prompt:?}");
         }
     }
 
@@ -934,6 +1008,6 @@ mod tests {
         assert_eq!(typed('+', true), Some(SessionAction::Faster.into()));
         assert_eq!(typed('R', false), Some(SessionAction::ResetPanel.into()));
         assert_eq!(typed('R', true), Some(SessionAction::ResetAll.into()));
-        assert_eq!(typed('Z', false), None);
+        assert_eq!(typed('J', false), None);
     }
 }

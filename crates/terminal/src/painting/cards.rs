@@ -9,15 +9,16 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::help::Help;
-use crate::painting::TerminalView;
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::text::wrap;
+use crate::painting::{TerminalFrame, TerminalView};
+use crate::prompt::PromptField;
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
 use screen::lab::SwitchRow;
 use screen::ladder::Rung;
 use screen::numbers::si;
-use screen::{LadderChart, LessonEntry, LessonPage, LessonScreen, Screen};
+use screen::{LadderChart, LessonEntry, LessonPage, LessonScreen, Sources};
 
 /// A title and lines.
 struct Card {
@@ -73,11 +74,18 @@ impl Card {
 }
 
 /// Paints the topmost card, if there is one, into the middle of `area`.
-pub(super) fn paint(view: &mut TerminalView, screen: &Screen, area: Rect, buffer: &mut Buffer) {
-    let depth = view.depth;
+pub(super) fn paint(
+    view: &mut TerminalView,
+    frame: &TerminalFrame<'_>,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let (screen, depth) = (frame.screen, view.depth);
     // Without the border and a blank at each side.
     let columns = usize::from(area.width.saturating_sub(4));
-    let card = if let Some(help) = &view.help {
+    let card = if let Some(field) = &view.prompt {
+        prompt(field, frame.sources, depth, columns)
+    } else if let Some(help) = &view.help {
         keys(help, depth, columns)
     } else if let Some(lesson) = screen.lesson.as_deref() {
         match lesson {
@@ -160,6 +168,39 @@ pub(super) fn clear_halves(card: Rect, buffer: &mut Buffer) {
         }
     }
 }
+
+/// What is typed into a field, and what is wrong with it or what the value is now.
+fn prompt(field: &PromptField, sources: Sources<'_>, depth: ColourDepth, columns: usize) -> Card {
+    let most = sources.most_instances();
+    let read = field.prompt.read(&field.typed, most);
+    let (below, style) = match (&field.refused, read, sources.status) {
+        (Some(why), ..) => (why.clone(), depth.text(PALETTE.accent)),
+        (None, Err(why), _) if !field.typed.is_empty() => (why, depth.text(PALETTE.label)),
+        (None, _, Some(status)) => (
+            field.prompt.present(status, most),
+            depth.text(PALETTE.label),
+        ),
+        (None, _, None) => Default::default(),
+    };
+    let shown = match field.typed.as_str() {
+        "" => Line::from(vec![
+            Span::raw("▏"),
+            Span::styled(field.prompt.example(), depth.text(PALETTE.label)),
+        ]),
+        typed => Line::styled(format!("{typed}▏"), depth.text(PALETTE.value)),
+    };
+    let mut lines = vec![shown, Line::default()];
+    let below = wrap(&below, columns.min(MAX_PROMPT)).into_iter();
+    lines.extend(below.map(|line| Line::styled(line, style)));
+    Card {
+        // As wide and high whatever it says: nothing moves.
+        min_size: [MAX_PROMPT.min(columns), 5],
+        ..Card::new(field.prompt.title(), lines)
+    }
+}
+
+/// The most columns of a field's texts.
+const MAX_PROMPT: usize = 60;
 
 /// The lessons, their names in a column; a title goes on in the next line where it is too long for
 /// these columns, and starts there where few are left beside the names.

@@ -22,6 +22,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::help::Help;
+use crate::prompt::PromptField;
 use life::Size;
 use model::PictureSource;
 use model::{PicturePlan, Status};
@@ -56,6 +57,8 @@ pub struct TerminalFrame<'a> {
 pub struct TerminalView {
     /// The keys, while they are shown over the panels.
     pub help: Option<Help>,
+    /// The field for a value, while it is open over all else.
+    pub prompt: Option<PromptField>,
     glyphs: Glyphs,
     depth: ColourDepth,
     picture_cache: PictureCache,
@@ -68,6 +71,7 @@ impl TerminalView {
     pub fn new(glyphs: Glyphs, depth: ColourDepth) -> TerminalView {
         TerminalView {
             help: None,
+            prompt: None,
             glyphs,
             depth,
             picture_cache: PictureCache::default(),
@@ -123,7 +127,7 @@ impl TerminalView {
                 height: area.height - places.hud.height,
                 ..area
             };
-            cards::paint(self, frame.screen, body, buffer);
+            cards::paint(self, frame, body, buffer);
             hud::paint_notice(self.depth, frame, status, &places, buffer);
         }
         if self.glyphs == Glyphs::Ascii {
@@ -186,7 +190,10 @@ impl TerminalView {
 
     /// Whether a card covers the panels.
     pub fn has_card(&self, sources: &Sources<'_>) -> bool {
-        self.help.is_some() || sources.options.side.is_some() || sources.lesson.is_some()
+        self.help.is_some()
+            || self.prompt.is_some()
+            || sources.options.side.is_some()
+            || sources.lesson.is_some()
     }
 
     /// Moves a card's lines up by so many.

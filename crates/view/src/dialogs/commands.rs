@@ -145,6 +145,7 @@ mod tests {
             front_end: FrontEnd::Window,
             status,
             has_pending_requests: false,
+            most_instances: usize::MAX,
             toggles: Toggles::default(),
         }
     }

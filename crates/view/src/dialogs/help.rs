@@ -279,6 +279,7 @@ mod tests {
                 front_end: FrontEnd::Window,
                 status: Some(&status),
                 has_pending_requests: false,
+                most_instances: usize::MAX,
                 toggles: Toggles::default(),
             };
             let palette = Palette::DARK.map(opaque);

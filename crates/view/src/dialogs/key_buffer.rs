@@ -69,10 +69,11 @@ mod tests {
     use super::*;
     use crate::Frame;
     use crate::dialogs::{
-        Commands, DialogContext, Dialogs, FileDialog, FileTask, GoTo, Help, UiRequest,
+        Commands, DialogContext, Dialogs, FileDialog, FileTask, Help, PromptDialog, UiRequest,
     };
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;
+    use model::actions::Prompt;
     use screen::ViewOptions;
     use screen::fixtures::status;
     use screen::{Screen, Sources};
@@ -81,6 +82,10 @@ mod tests {
         let mut dialogs = Dialogs::default();
         dialogs.open(dialog);
         dialogs
+    }
+
+    fn generation() -> Dialog {
+        Dialog::Prompt(PromptDialog::new(Prompt::Generation, String::new()))
     }
 
     /// What is asked for when all of this is typed before the first frame.
@@ -163,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_before_the_first_frame_is_not_lost() {
-        let requests = typed(Dialog::GoTo(GoTo::default()), "2000");
+        let requests = typed(generation(), "2000");
         assert_eq!(
             requests,
             [UiRequest::Act(SessionAction::RunTo(2000).into())]
@@ -175,7 +180,7 @@ mod tests {
 
     #[test]
     fn only_the_topmost_dialog_gets_keys() {
-        let mut dialogs = open(Dialog::GoTo(GoTo::default()));
+        let mut dialogs = open(generation());
         let context = Context::default();
         assert_eq!(typed_into(&context, &mut dialogs, ""), [], "no number yet");
         dialogs.open(Dialog::Help(Help::default()));
@@ -188,7 +193,7 @@ mod tests {
     #[test]
     fn one_list_of_actions_is_open_at_a_time() {
         let help = || Dialog::Help(Help::default());
-        let mut dialogs = open(Dialog::GoTo(GoTo::default()));
+        let mut dialogs = open(generation());
         dialogs.toggle(Dialog::Commands(Commands::default()));
         dialogs.toggle(help());
         dialogs.close_top();

@@ -7,19 +7,19 @@
 mod commands;
 mod entries;
 mod file;
-mod go_to;
 mod help;
 mod key_buffer;
 mod menu;
+mod prompt;
 mod resize;
 mod shelf;
 pub(crate) mod style;
 
 pub use commands::Commands;
 pub use file::{FileDialog, FileList, FileTask};
-pub use go_to::GoTo;
 pub use help::Help;
 pub use menu::Menu;
+pub use prompt::PromptDialog;
 pub use resize::ResizeDialog;
 pub use shelf::Shelf;
 
@@ -41,8 +41,8 @@ pub enum Dialog {
     File(FileDialog),
     /// The shelf.
     Shelf(Shelf),
-    /// The generation to run to.
-    GoTo(GoTo),
+    /// A value that is typed in.
+    Prompt(PromptDialog),
     /// The offer of larger lattices.
     Resize(ResizeDialog),
     /// The menu.
@@ -107,7 +107,7 @@ impl Dialog {
             Dialog::Commands(commands) => commands.show(context, cx, requests),
             Dialog::File(file) => file.show(context, cx, requests),
             Dialog::Shelf(shelf) => shelf.show(context, cx, requests),
-            Dialog::GoTo(go_to) => go_to.show(context, cx, requests),
+            Dialog::Prompt(prompt) => prompt.show(context, cx, requests),
             Dialog::Resize(resize) => resize.show(context, cx, requests),
             Dialog::Menu(menu) => menu.show(context, cx, requests),
             Dialog::Help(help) => help.show(context, cx, requests),
@@ -118,7 +118,7 @@ impl Dialog {
     fn is_list(&self) -> bool {
         match self {
             Dialog::Commands(_) | Dialog::Menu(_) | Dialog::Help(_) => true,
-            Dialog::File(_) | Dialog::Shelf(_) | Dialog::GoTo(_) | Dialog::Resize(_) => false,
+            Dialog::File(_) | Dialog::Shelf(_) | Dialog::Prompt(_) | Dialog::Resize(_) => false,
         }
     }
 

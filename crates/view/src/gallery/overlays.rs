@@ -1,9 +1,9 @@
 //! What lies over the panels: help, dialogs, tips.
 
 use crate::gallery::{SCREEN, Scenario};
-use crate::{Commands, Dialog, FileDialog, FileList, FileTask, GoTo, Help, Menu, Shelf};
+use crate::{Commands, Dialog, FileDialog, FileList, FileTask, Help, Menu, PromptDialog, Shelf};
 use lang::tr;
-use model::actions::Topic;
+use model::actions::{Prompt, Topic};
 
 pub(super) fn screens() -> Vec<Scenario> {
     let mut screens = helps().to_vec();
@@ -104,7 +104,7 @@ fn menus() -> [Scenario; 8] {
     ]
 }
 
-fn fields() -> [Scenario; 6] {
+fn fields() -> [Scenario; 7] {
     [
         Scenario {
             name: "open-a-file",
@@ -170,7 +170,22 @@ fn fields() -> [Scenario; 6] {
         },
         Scenario {
             name: "go-to",
-            dialogs: |dialogs| dialogs.open(Dialog::GoTo(GoTo::default())),
+            dialogs: |dialogs| {
+                dialogs.open(Dialog::Prompt(PromptDialog::new(
+                    Prompt::Generation,
+                    String::new(),
+                )));
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "prompt-rule",
+            dialogs: |dialogs| {
+                dialogs.open(Dialog::Prompt(PromptDialog::new(
+                    Prompt::Rule,
+                    "HiLife".into(),
+                )))
+            },
             ..SCREEN
         },
         Scenario {

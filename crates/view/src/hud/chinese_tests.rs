@@ -8,12 +8,12 @@ use crate::dialogs::DialogContext;
 use crate::hud::style::ThemedPainter;
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
-use crate::{Commands, Dialogs, FileDialog, Frame, GoTo, Help, LabView, Menu, TimelineView};
-use crate::{Dialog, FileTask, ResizeDialog};
+use crate::{Commands, Dialogs, FileDialog, Frame, Help, LabView, Menu, TimelineView};
+use crate::{Dialog, FileTask, PromptDialog, ResizeDialog};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
-use model::actions::Topic;
+use model::actions::{Prompt, Topic};
 use model::{AbComparison, Bound, Overlap, Resource, Settled, Status, StopWhenStill};
 use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, round_with_block_timestamps, status};
@@ -222,10 +222,11 @@ fn no_english_is_left_in_dialogs() {
     let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
     let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));
     // Not the shelf: its patterns and their authors keep their English names.
-    let dialogs = menus.into_iter().chain([
+    let prompts =
+        Prompt::ALL.map(|prompt| Dialog::Prompt(PromptDialog::new(prompt, String::new())));
+    let dialogs = menus.into_iter().chain(prompts).chain([
         Dialog::Commands(Commands::default()),
         Dialog::Help(Help::default()),
-        Dialog::GoTo(GoTo::default()),
         Dialog::Resize(ResizeDialog::new(
             String::new(),
             Size::new(128, 128).unwrap(),

@@ -14,7 +14,8 @@ use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, shown,
     write_atomically,
 };
-use model::Area;
+use model::actions::Prompt;
+use model::{Action, Area, ViewAction};
 use screen::EditOverlay;
 use session::SavedSession;
 use view::{Dialog, FileDialog, FileList, FileTask};
@@ -94,7 +95,7 @@ impl<W: SessionHandle> Handler<W> {
             let why = tr!("nothing was opened: the session has ended; start the program again");
             return self.not_opened(why.into());
         }
-        let (size, rule, instance) = (status.size, status.rule, status.selected);
+        let (size, instance) = (status.size, status.selected);
         self.run_in_background(move || {
             let name = shown(Path::new(&path).file_name().unwrap_or_default());
             if SavedSession::is_in(Path::new(&path)) {
@@ -128,21 +129,25 @@ impl<W: SessionHandle> Handler<W> {
                 }
                 Err(error) => BackgroundResult::NotOpened(error.to_string()),
                 Ok(lattice) => {
-                    let other = pattern.rule().filter(|own| *own != rule);
-                    let what = match other {
-                        None => tr!("Opened {}", name),
-                        Some(own) => tr!(
-                            "Opened {}, which is meant for {own}; the lattices run {rule}",
-                            name,
-                            own = own,
-                            rule = rule
-                        ),
-                    };
-                    let what = [vec![what], pattern.remarks()].concat().join("; ");
-                    BackgroundResult::Opened(instance, Arc::new(lattice), what)
+                    let what = [vec![tr!("Opened {}", name)], pattern.remarks()].concat();
+                    BackgroundResult::Opened(instance, Arc::new(lattice), pattern.rule(), what)
                 }
             }
         });
+    }
+
+    /// Offers the rule that a pattern was made for, if the lattices run another one: the field for
+    /// the rule has it typed already. What to say of it.
+    pub(crate) fn offer_rule(&mut self, own: Option<Rule>) -> Option<String> {
+        let rule = self.status()?.rule;
+        self.editing.offered_rule = own.filter(|own| *own != rule);
+        let own = self.editing.offered_rule?;
+        Some(tr!(
+            "its rule is {own}, the lattices run {rule}; {key} and Enter take {own}",
+            own = own,
+            rule = rule,
+            key = Action::from(ViewAction::Prompt(Prompt::Rule)).key()
+        ))
     }
 
     /// Opens a saved session in place of the present one; a notice says `what` once it is open. What
@@ -226,7 +231,7 @@ impl<W: SessionHandle> Handler<W> {
             let pattern = Pattern::from_text("the clipboard", text);
             match pattern.map_err(|error| tr!("Not a pattern: {error}", error = error)) {
                 Ok(pattern) => match cells_of(&pattern, size) {
-                    Ok(cells) => BackgroundResult::Ghost(cells, pattern.remarks()),
+                    Ok(cells) => BackgroundResult::Ghost(cells, pattern.rule(), pattern.remarks()),
                     Err(why) => BackgroundResult::Notice(why),
                 },
                 Err(why) => BackgroundResult::Notice(why),
@@ -239,8 +244,9 @@ impl<W: SessionHandle> Handler<W> {
         let Some(size) = self.status().map(|status| status.size) else {
             return;
         };
-        match cells_of(&shelved.pattern(), size) {
-            Ok(cells) => self.begin_paste(cells, Vec::new()),
+        let pattern = shelved.pattern();
+        match cells_of(&pattern, size) {
+            Ok(cells) => self.begin_paste(cells, pattern.rule(), Vec::new()),
             Err(why) => self.show_notice(why),
         }
     }

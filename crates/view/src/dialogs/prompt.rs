@@ -1,23 +1,32 @@
-//! A field for the generation to run to, or to go back to.
+//! A field for one value: the generation to run to, the number of instances, a size, a rule.
 
 use egui::{Event, Key, RichText, TextEdit};
 
 use crate::dialogs::{DialogContext, UiRequest, style};
-use lang::tr;
-use model::SessionAction;
-use screen::numbers::grouped;
+use model::actions::Prompt;
 
 /// The open field.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct GoTo {
+#[derive(Clone, PartialEq, Debug)]
+pub struct PromptDialog {
+    prompt: Prompt,
     typed: String,
-    /// Whether the text was not a generation when Enter was pressed.
-    wrong: bool,
+    /// Whether Enter was pressed with a text that is no such value.
+    refused: bool,
     /// Keys typed after Enter in the same frame, which belong to the next frame.
     later: Vec<Event>,
 }
 
-impl GoTo {
+impl PromptDialog {
+    /// A field with this typed already.
+    pub fn new(prompt: Prompt, typed: String) -> PromptDialog {
+        PromptDialog {
+            prompt,
+            typed,
+            refused: false,
+            later: Vec::new(),
+        }
+    }
+
     /// Lays it out; whether it stays open.
     pub(super) fn show(
         &mut self,
@@ -26,41 +35,35 @@ impl GoTo {
         requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
-        let left = style::dialog(context, cx, "go to", Some(0.12), 360.0, |ui| {
-            style::heading(ui, tr!("Run to generation"));
+        let left = style::dialog(context, cx, "prompt", Some(0.12), 420.0, |ui| {
+            style::heading(ui, self.prompt.title());
             // Before the field sees it: it would lose its focus.
             let entered = ui.input_mut(|input| self.up_to_enter(&mut input.events));
             if !self.later.is_empty() {
                 ui.ctx().request_repaint();
             }
-            let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("such as 5,206"));
+            let field = TextEdit::singleline(&mut self.typed).hint_text(self.prompt.example());
             let field = ui.add(field.desired_width(f32::INFINITY));
             if cx.is_top {
                 field.request_focus();
             }
-            self.wrong &= !field.changed();
-            match generation(&self.typed).filter(|_| entered) {
-                Some(generation) => {
-                    requests.push(UiRequest::Act(SessionAction::RunTo(generation).into()));
-                    stays = false;
-                }
-                None => self.wrong |= entered,
+            self.refused &= !field.changed();
+            let sources = cx.frame.sources;
+            let most = sources.most_instances();
+            let read = self.prompt.read(&self.typed, most);
+            if let (Ok(action), true) = (&read, entered) {
+                requests.push(UiRequest::Act((*action).into()));
+                stays = false;
             }
-            let now = cx
-                .frame
-                .sources
-                .status
-                .map_or(0, |status| status.generation);
-            // One line, whatever it says: nothing moves.
-            if self.wrong {
-                let why = RichText::new(tr!("type a whole number"));
-                ui.label(why.color(cx.palette.accent))
-            } else {
-                ui.label(tr!(
-                    "Current generation: {}. A smaller number goes back in time.",
-                    grouped(now)
-                ))
-            };
+            self.refused |= entered && read.is_err();
+            match (read, sources.status) {
+                (Err(why), _) if self.refused => {
+                    ui.label(RichText::new(why).color(cx.palette.accent));
+                }
+                (Err(why), _) if !self.typed.is_empty() => drop(ui.label(why)),
+                (_, Some(status)) => drop(ui.label(self.prompt.present(status, most))),
+                (_, None) => {}
+            }
         });
         stays && !left
     }
@@ -84,13 +87,6 @@ impl GoTo {
     }
 }
 
-/// A generation as people write it.
-fn generation(typed: &str) -> Option<u64> {
-    let separates = |c: &char| matches!(c, ',' | '_' | '\'') || c.is_whitespace();
-    let digits: String = typed.chars().filter(|c| !separates(c)).collect();
-    digits.parse().ok().filter(|_| !digits.starts_with('+'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,7 +102,7 @@ mod tests {
             modifiers: Modifiers::NONE,
         };
         let (typed, enter) = (Event::Text("7".into()), key(Key::Enter));
-        let mut field = GoTo::default();
+        let mut field = PromptDialog::new(Prompt::Generation, String::new());
         let mut events = vec![typed.clone(), enter.clone(), key(Key::Backspace), enter];
         assert!(field.up_to_enter(&mut events));
         assert_eq!(events, [typed]);
@@ -114,22 +110,5 @@ mod tests {
         assert!(field.up_to_enter(&mut next));
         assert_eq!(next, [key(Key::Backspace)]);
         assert!(!field.up_to_enter(&mut Vec::new()));
-    }
-
-    #[test]
-    fn a_generation_is_read_as_people_write_it() {
-        for (typed, wanted) in [
-            ("5206", Some(5206)),
-            (" 5,206 ", Some(5206)),
-            ("1_000_000", Some(1_000_000)),
-            ("0", Some(0)),
-            ("", None),
-            ("-3", None),
-            ("+3", None),
-            ("1.5", None),
-            ("99999999999999999999", None),
-        ] {
-            assert_eq!(generation(typed), wanted, "{typed}");
-        }
     }
 }
