@@ -8,7 +8,7 @@ use engine::cpu::CpuEngine;
 use engine::kernels;
 use life::{Rule, Size};
 use model::{DeviceChoice, Setup};
-use session::instances::{Instances, starts};
+use simulation::instances::{Instances, starts};
 
 const GENERATIONS: u32 = 48;
 
