@@ -181,6 +181,10 @@ impl SessionWorker {
                 self.wait_for_session(query);
                 Ok(())
             }
+            Command::ResetPanel(_) => {
+                self.log_command(SessionAction::ResetPanel);
+                Ok(())
+            }
             Command::Open(session) => self.open(*session),
             Command::Replace(session, file, what) => self.replace(*session, &file, what),
             _ => Ok(()),
