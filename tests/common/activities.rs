@@ -27,9 +27,10 @@ pub(crate) enum Activity {
     Save,
     NewSeed,
     Grow,
+    Reshape,
 }
 
-pub(crate) const ACTIVITIES: [Activity; 11] = [
+pub(crate) const ACTIVITIES: [Activity; 12] = [
     Activity::Running,
     Activity::Stroke,
     Activity::Undo,
@@ -41,6 +42,7 @@ pub(crate) const ACTIVITIES: [Activity; 11] = [
     Activity::Save,
     Activity::NewSeed,
     Activity::Grow,
+    Activity::Reshape,
 ];
 
 /// A session of three small lattices.
@@ -121,6 +123,14 @@ pub(crate) fn act(activity: Activity, session: &Session) {
         }
         Activity::Grow => {
             session.grow(Size::new(70, 50).unwrap(), None);
+            stroke(session, 9);
+        }
+        Activity::Reshape => {
+            session.act(SessionAction::DoubleInstances);
+            session.act(SessionAction::SetSize(Size::new(31, 50).unwrap()));
+            session.act(SessionAction::SetRule("B36/S23".parse().unwrap()));
+            session.act(SessionAction::Undo);
+            session.act(SessionAction::SetInstances(2));
             stroke(session, 9);
         }
     }
@@ -207,8 +217,9 @@ fn replay(log: &Log, base: Option<&[Arc<Lattice>]>, to: Position) -> Vec<Arc<Lat
             }
             Content::Rule(_) => {}
             Content::Grid { size, .. } => {
+                lattices.truncate(after.instances);
                 for lattice in &mut lattices {
-                    *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                    *lattice = Arc::new(lattice.resized(*size).unwrap());
                 }
                 for instance in lattices.len()..after.instances {
                     lattices.push(after.start_lattice(instance).unwrap());
