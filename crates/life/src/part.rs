@@ -51,8 +51,9 @@ impl Lattice {
         Ok(larger)
     }
 
-    /// The lattice with other sides: a longer one has this one's cells in its middle, of a shorter one
-    /// this one's middle is left. Enlarged and then reduced again, it is as it was.
+    /// The lattice with sides of another length, about the same middle: a longer side gets dead cells at
+    /// both ends, a shorter one is cropped at both. Enlarging and then reducing to the former size
+    /// gives the same cells.
     ///
     /// # Errors
     /// If memory is insufficient.

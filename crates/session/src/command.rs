@@ -9,9 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::persistence::OwnFile;
+use crate::notice::Notice;
+use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
-use crate::state::Notice;
 use lang::Message;
 use life::{Lattice, Size};
 use model::actions::Requirement;

@@ -11,6 +11,8 @@ mod last_known;
 pub mod log;
 mod losses;
 mod next_task;
+mod notice;
+mod own_file;
 mod persistence;
 pub mod run;
 mod sampling;
@@ -27,7 +29,8 @@ use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use persistence::{NotSaved, Saver, SessionFile};
+pub use own_file::{NotSaved, SessionFile};
+pub use persistence::Saver;
 pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 
@@ -43,7 +46,7 @@ use model::{
 
 /// A running session; see the crate's documentation.
 pub struct Session {
-    file: persistence::OwnFile,
+    file: own_file::OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
     /// Number of edits requested so far.

@@ -1,94 +1,19 @@
 //! Opening a session from a file and saving it there.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::command::{Command, Query};
 use crate::last_known::LastKnown;
-use crate::state::Notice;
+use crate::notice::Notice;
+use crate::own_file::{NotSaved, OwnFile, Written};
 use crate::{SavedSession, Session};
-use directories::ProjectDirs;
 use lang::{Message, message, tr};
-use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
-use life::{dated_name, dated_stem, grouped, shown};
+use life::{dated_stem, grouped, shown};
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Where a session is saved, and what it continues.
-#[derive(Clone, Debug, Default)]
-pub struct SessionFile {
-    /// The file to save the session in, if any.
-    pub(super) own: OwnFile,
-    /// The saved session to continue; `None` for a new session.
-    pub from: Option<SavedSession>,
-}
-
-impl SessionFile {
-    /// Reserves this file for a new session, until the session ends or leaves the file. The file is
-    /// taken as it is now: a change by another program after this call is noticed.
-    ///
-    /// # Errors
-    /// Nothing can be saved there, or another process has reserved it.
-    pub fn reserve(path: &Path) -> Result<SessionFile, SaveError> {
-        check_writable(path)?;
-        let lock = SaveTarget::find(path)?.lock()?;
-        if lock.is_none() {
-            tracing::warn!(
-                "no lock can be made next to {}: another process that saves there is not noticed",
-                shown(path)
-            );
-        }
-        let file = FileInUse {
-            path: path.to_owned(),
-            written: Mutex::new(Written {
-                own: File::open(path).and_then(KnownFile::new).ok(),
-                elsewhere: None,
-            }),
-            _lock: lock,
-        };
-        Ok(SessionFile {
-            own: OwnFile(Arc::new(Mutex::new(Some(Arc::new(file))))),
-            from: None,
-        })
-    }
-
-    /// The file to save the session in, if any.
-    pub fn path(&self) -> Option<PathBuf> {
-        Some(self.own.get()?.path.clone())
-    }
-}
-
-/// A session that is not in its file: either it could not be saved, or it is saved in another file,
-/// which the sentence then names.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{sentence}")]
-pub struct NotSaved {
-    sentence: String,
-    /// Whether the machine lacks something: room on the disk of its file, or a device that answers.
-    pub machine_lacks: bool,
-}
-
-impl NotSaved {
-    fn new(sentence: String) -> NotSaved {
-        NotSaved {
-            sentence,
-            machine_lacks: false,
-        }
-    }
-
-    /// The device has not finished its work within this time.
-    fn no_answer(sentence: String) -> NotSaved {
-        NotSaved {
-            machine_lacks: true,
-            ..NotSaved::new(sentence)
-        }
-    }
-}
 
 impl Session {
     /// Replaces this session by a saved one, on the devices of this one. A session that has a file
@@ -158,39 +83,6 @@ impl Session {
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
         });
-    }
-}
-
-/// The file that a session is saved in, if any, until another session is opened in its place.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OwnFile(Arc<Mutex<Option<Arc<FileInUse>>>>);
-
-/// A file that is reserved for a session.
-#[derive(Debug)]
-struct FileInUse {
-    path: PathBuf,
-    written: Mutex<Written>,
-    _lock: Option<SaveLock>,
-}
-
-/// Where a session was saved.
-#[derive(Debug, Default)]
-struct Written {
-    /// State of the session's own file after its last read or write; `None` if it did not exist.
-    own: Option<KnownFile>,
-    /// The file that took its place when nothing could be saved in it.
-    elsewhere: Option<(PathBuf, KnownFile)>,
-}
-
-impl OwnFile {
-    fn get(&self) -> Option<Arc<FileInUse>> {
-        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        file.clone()
-    }
-
-    /// Another session was opened, which must not be written to this file; or the session ends.
-    pub(super) fn leave(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -270,100 +162,6 @@ fn save(
         ))),
     })?;
     write(&saved).map(Some)
-}
-
-impl FileInUse {
-    /// Writes the session in this file, unless another program has changed that: then next to it.
-    fn write(&self, saved: &SavedSession) -> Result<PathBuf, NotSaved> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_changed = fs::metadata(&self.path).is_ok_and(|now| {
-            let own = written.own.as_ref();
-            !own.is_some_and(|own| own.is_unchanged(&now))
-        });
-        let dated = self.path.with_file_name(dated_name(&self.path, "json"));
-        if is_changed {
-            let beside = written.write_new(saved, &dated)?;
-            return Err(NotSaved::new(tr!(
-                "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
-                path = shown(&self.path),
-                beside = shown(beside)
-            )));
-        }
-        let target = SaveTarget::find(&self.path);
-        match target.and_then(|target| saved.write_to(&target)) {
-            Ok((path, file)) => {
-                written.own = KnownFile::new(file).ok();
-                Ok(path)
-            }
-            Err(error) => {
-                let name = dated.file_name().unwrap_or_default();
-                Err(written.write_in_state_folder(saved, name, error))
-            }
-        }
-    }
-}
-
-impl Written {
-    /// Writes the session in a new file with a date in its name. Returns the file's path.
-    fn write_new(&mut self, saved: &SavedSession, path: &Path) -> Result<PathBuf, NotSaved> {
-        // Nobody named it, so where it is must be said.
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        self.write_elsewhere(saved, &path).map_err(|error| {
-            let name = path.file_name().unwrap_or_default();
-            self.write_in_state_folder(saved, name, error)
-        })
-    }
-
-    /// Writes a session that could not be saved where it should be in the folder for this program's
-    /// state, under a name with a date. Returns what to say.
-    fn write_in_state_folder(
-        &mut self,
-        saved: &SavedSession,
-        name: &OsStr,
-        error: SaveError,
-    ) -> NotSaved {
-        let machine_lacks = error.disk_full;
-        let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
-            let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
-            // Where it cannot be made, neither can the file, which says why.
-            let _ = fs::create_dir_all(folder);
-            self.write_elsewhere(saved, &folder.join(name))
-        });
-        let sentence = match written {
-            None => error.to_string(),
-            Some(Ok(elsewhere)) => tr!(
-                "{error}; the session is saved in {elsewhere} instead",
-                error = error,
-                elsewhere = shown(elsewhere)
-            ),
-            Some(Err(second)) => tr!(
-                "{error}; nor could it be saved in {path}: {reason}",
-                error = error,
-                path = second.path,
-                reason = second.reason
-            ),
-        };
-        NotSaved {
-            sentence,
-            machine_lacks,
-        }
-    }
-
-    /// Writes the session in a new file, or again in the one that it was last saved in instead of
-    /// its own. Returns the file's path.
-    fn write_elsewhere(&mut self, saved: &SavedSession, new: &Path) -> Result<PathBuf, SaveError> {
-        let again = self
-            .elsewhere
-            .take()
-            .filter(|(path, known)| fs::metadata(path).is_ok_and(|now| known.is_unchanged(&now)));
-        let target = match again {
-            Some((path, _)) => SaveTarget::find(&path)?,
-            None => SaveTarget::beside(new.to_owned()),
-        };
-        let (path, file) = saved.write_to(&target)?;
-        self.elsewhere = KnownFile::new(file).ok().map(|known| (path.clone(), known));
-        Ok(path)
-    }
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {

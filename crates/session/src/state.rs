@@ -2,8 +2,8 @@
 //! thread or a clock.
 //!
 //! Commands wait in one queue and are taken in order. [`State::take`] turns a command that changes
-//! cells or time into records of the log or into another [`Mode`]. [`next_task`](crate::next_task) says what
-//! to do now. The worker does it and reports back
+//! cells or time into records of the log or into another [`Mode`].
+//! [`next_task`](crate::next_task) says what to do now. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
@@ -14,6 +14,7 @@ use crate::command::{Command, When};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
+use crate::notice::Notice;
 use lang::{Message, message};
 use life::{Rule, Size, Symmetry, counted_lattices, grouped};
 use model::{Pace, SessionAction, Setup};
@@ -99,17 +100,6 @@ pub(crate) enum MoveReason {
     Opening,
     /// A comparison ended.
     Return,
-}
-
-/// A sentence for the user.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Notice {
-    /// What a command did.
-    Done(Message),
-    /// Why a command was refused.
-    Refused(Message),
-    /// What went wrong.
-    Warning(Message),
 }
 
 /// The state of a session; see the module's documentation.
@@ -229,8 +219,8 @@ impl State {
             *waiting = command;
             return;
         }
-        // During a move, a command that stops it overtakes those that wait for its end, and so does
-        // one that saves the session, unless they change what is saved.
+        // During a move, a command that stops it overtakes those that wait for its end. One that saves
+        // the session overtakes those of them that do not change what is saved.
         let is_moving = self.moving().is_some();
         let at = match &command {
             Command::Act(SessionAction::TogglePause) if is_moving => 0,
@@ -444,11 +434,12 @@ impl State {
         is_gone.then(|| message!("Panel {number} no longer exists", number = number))
     }
 
-    /// Whether the program may refill an instance: nobody drew there, nothing is compared, and no
-    /// records ahead say what happens.
+    /// Whether the program may refill an instance: it is there, nobody drew in it, nothing is compared,
+    /// and no records ahead say what happens.
     pub(crate) fn may_reseed(&self, instance: usize) -> bool {
         let parameters = self.parameters();
-        !parameters.drawn.contains(&instance)
+        instance < parameters.instances
+            && !parameters.drawn.contains(&instance)
             && parameters.counterparts.is_none()
             && !self.has_records_ahead()
     }

@@ -1,3 +1,411 @@
-//! What comes next, in single cases.
+//! The order of work, and what became of histories that once went wrong.
 
-mod order;
+use std::sync::Arc;
+
+use super::*;
+use crate::log::SessionParameters;
+use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
+use life::Size;
+use model::{Change, Edit, Start};
+
+/// A paused session of two lattices, four generations per round.
+fn paused() -> State {
+    let parameters = SessionParameters {
+        size: Size::new(8, 8).unwrap(),
+        instances: 2,
+        rule: "B3/S23".parse().unwrap(),
+        start: soup(1),
+        counterparts: None,
+        drawn: Default::default(),
+    };
+    let mut state = State::new(Log::new(parameters), 4, Pace::Unthrottled, Instant::now());
+    (state.mode, state.refresh) = (Mode::Paused, false);
+    state
+}
+
+fn running() -> State {
+    State {
+        mode: Mode::Running,
+        ..paused()
+    }
+}
+
+fn soup(seed: u64) -> Start {
+    Start::soup(0.3, seed)
+}
+
+/// An engine at rest, with no copy of anything.
+fn facts() -> EngineFacts {
+    EngineFacts {
+        engine_idle: true,
+        has_room: true,
+        can_snapshot: true,
+        ..EngineFacts::none()
+    }
+}
+
+fn at(records: u64, generation: u64) -> Position {
+    Position {
+        records,
+        generation,
+    }
+}
+
+impl EngineFacts {
+    fn busy(self) -> EngineFacts {
+        let engine_idle = false;
+        EngineFacts {
+            engine_idle,
+            ..self
+        }
+    }
+
+    fn full(self) -> EngineFacts {
+        let has_room = false;
+        EngineFacts { has_room, ..self }.busy()
+    }
+
+    fn with_copies(self, snapshots: &[Position]) -> EngineFacts {
+        let snapshots = Arc::from(snapshots);
+        EngineFacts { snapshots, ..self }
+    }
+
+    fn with_b_behind(self, generations: u32) -> EngineFacts {
+        let pending_second_round = Some(generations);
+        EngineFacts {
+            pending_second_round,
+            ..self
+        }
+    }
+
+    fn wanting(self, why: SnapshotReason) -> EngineFacts {
+        let snapshot_wanted = Some(why);
+        EngineFacts {
+            snapshot_wanted,
+            ..self
+        }
+    }
+
+    fn with_longest_round(self, longest_round: u32) -> EngineFacts {
+        EngineFacts {
+            longest_round,
+            ..self
+        }
+    }
+
+    fn without_slots(self) -> EngineFacts {
+        let can_snapshot = false;
+        EngineFacts {
+            can_snapshot,
+            ..self
+        }
+    }
+}
+
+impl State {
+    fn with_command(mut self, command: Command) -> State {
+        self.enqueue(command);
+        self
+    }
+
+    /// Takes a command with no copy of anything.
+    fn takes(&mut self, command: Command) -> Option<Notice> {
+        self.take(&command, &[], self.next_round_at)
+    }
+
+    fn next(&self, facts: EngineFacts) -> NextTask {
+        next_task(self, &facts, self.next_round_at)
+    }
+
+    /// A step of this many generations that nothing interrupts.
+    fn steps(&mut self, generations: u32) {
+        let now = self.next_round_at;
+        self.stepped(generations, now);
+    }
+}
+
+fn edit(instance: usize) -> Command {
+    let cells = Arc::from([[1, 1]]);
+    let change = Change::Draw { cells, alive: true };
+    let edit = Edit {
+        instance,
+        change,
+        continues_stroke: false,
+    };
+    Command::Edit(edit, 7)
+}
+
+const TOGGLE_PAUSE: Command = Command::Act(SessionAction::TogglePause);
+const STEP: Command = Command::Act(SessionAction::StepGeneration);
+const STEP_BACK: Command = Command::Act(SessionAction::StepBack);
+const UNDO: Command = Command::Act(SessionAction::Undo);
+const REDO: Command = Command::Act(SessionAction::Redo);
+const NEXT_KERNEL: Command = Command::Act(SessionAction::NextKernel);
+
+fn run_to(generation: u64) -> Command {
+    Command::Act(SessionAction::RunTo(generation))
+}
+
+fn save() -> Command {
+    Command::Save(crate::command::Query::new().0)
+}
+
+const WAIT: NextTask = NextTask::Wait(None);
+
+#[test]
+fn a_running_session_waits_for_its_pace() {
+    let state = running();
+    let early = state.next_round_at - Duration::from_millis(3);
+    let work = next_task(&state, &facts(), early);
+    assert_eq!(work, NextTask::Wait(Some(state.next_round_at)));
+}
+
+#[test]
+fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
+    let state = running().with_command(edit(0));
+    assert_eq!(state.next(facts().busy()), NextTask::TakeCommand);
+    for command in [UNDO, STEP_BACK, NEXT_KERNEL] {
+        let state = running().with_command(command);
+        assert_eq!(state.next(facts().busy()), WAIT);
+        assert_eq!(state.next(facts()), NextTask::TakeCommand);
+    }
+}
+
+#[test]
+fn a_long_round_is_several_and_counted_once() {
+    let short = || facts().with_longest_round(3);
+    let mut state = running();
+    assert_eq!(state.next(short()), NextTask::Round(2), "equal ones");
+    state.steps(2);
+    assert_eq!((state.rounds, state.round_left), (0, Some(2)));
+    assert_eq!(state.next(short()), NextTask::Round(2));
+    state.steps(2);
+    assert_eq!((state.rounds, state.round_left), (1, None));
+}
+
+#[test]
+fn a_pause_and_a_save_do_not_wait_for_the_end_of_a_long_round() {
+    let short = || facts().with_longest_round(2);
+    for command in [TOGGLE_PAUSE, save()] {
+        let mut state = running().with_command(command);
+        state.steps(2);
+        assert_eq!(state.next(short()), NextTask::TakeCommand);
+    }
+}
+
+#[test]
+fn before_an_edit_all_lattices_are_copied_once() {
+    let mut state = running();
+    state.steps(4);
+    state.takes(edit(0));
+    let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
+    assert_eq!(state.next(facts()), landmark);
+    assert_eq!(state.next(facts().without_slots()), WAIT);
+    let copied = facts().busy().with_copies(&[at(0, 4)]);
+    assert_eq!(
+        state.next(copied),
+        NextTask::Apply,
+        "the copy need not have landed"
+    );
+}
+
+#[test]
+fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
+    let state = running().with_command(STEP);
+    let why = SnapshotReason::Instance(1);
+    assert_eq!(state.next(facts().wanting(why)), NextTask::Snapshot(why));
+    // Rounds go on until a slot is free for it; what was asked for later waits.
+    let without = facts().wanting(why).without_slots();
+    assert!(matches!(state.next(without), NextTask::Round(_)));
+    let without = facts().wanting(why).without_slots();
+    assert_eq!(paused().with_command(STEP).next(without), WAIT);
+}
+
+#[test]
+fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
+    let behind = || facts().with_b_behind(4);
+    let mut state = running();
+    let now = state.next_round_at;
+    state.next_round_at = now + Duration::from_millis(5);
+    let waits = NextTask::Wait(Some(state.next_round_at));
+    assert_eq!(next_task(&state, &behind(), now), waits);
+    assert_eq!(
+        next_task(&state, &behind(), state.next_round_at),
+        NextTask::Round(4)
+    );
+    assert_eq!(
+        next_task(&state, &behind().full(), state.next_round_at),
+        WAIT
+    );
+    let requested = state.clone().with_command(edit(0));
+    assert_eq!(next_task(&requested, &behind(), now), NextTask::Round(4));
+    state.mode = Mode::Paused;
+    assert_eq!(next_task(&state, &behind(), now), NextTask::Round(4));
+}
+
+#[test]
+fn a_calibration_waits_until_nothing_is_under_way_and_for_commands() {
+    let wanting = EngineFacts {
+        wants_calibration: true,
+        ..facts()
+    };
+    assert_eq!(running().next(wanting.clone()), NextTask::Calibrate);
+    assert_eq!(running().next(wanting.clone().busy()), WAIT);
+    let requested = running().with_command(TOGGLE_PAUSE);
+    assert_eq!(requested.next(wanting.clone()), NextTask::TakeCommand);
+    let calibrating = EngineFacts {
+        calibrating: true,
+        ..wanting
+    };
+    assert_eq!(requested.next(calibrating), WAIT);
+}
+
+#[test]
+fn a_periodic_copy_takes_its_turn_between_rounds() {
+    let due = EngineFacts {
+        snapshot_due: true,
+        ..facts()
+    };
+    assert_eq!(
+        running().next(due.clone()),
+        NextTask::Snapshot(SnapshotReason::Periodic)
+    );
+    assert_eq!(
+        running().next(due.clone().without_slots()),
+        NextTask::Round(4)
+    );
+    let requested = running().with_command(edit(0));
+    assert_eq!(requested.next(due), NextTask::TakeCommand);
+}
+
+#[test]
+fn the_number_of_an_edit_goes_with_its_own_record() {
+    let mut state = paused();
+    state.takes(edit(0));
+    state.applied();
+    state.takes(edit(1));
+    state.lost_cells();
+    state.restored(at(0, 0));
+    assert_eq!(state.due_edit_number(), None, "of the first edit");
+    state.applied();
+    assert_eq!(state.due_edit_number(), Some(7));
+}
+
+#[test]
+fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
+    let mut state = paused();
+    state.steps(4);
+    state.takes(edit(0));
+    state.applied();
+    let snapshots = [at(0, 4)];
+    state.take(&UNDO, &snapshots, state.next_round_at);
+    state.restored(at(0, 4));
+    state.arrived(state.next_round_at);
+    state.steps(8);
+    state.take(&REDO, &snapshots, state.next_round_at);
+    assert_eq!(state.log.end(), 1);
+    let answer = state.handle_unreachable_target(&[]);
+    assert!(matches!(answer, Some(Notice::Refused(_))));
+    assert_eq!((state.log.end(), &state.mode), (0, &Mode::Paused));
+    assert_eq!(
+        state.next(facts()),
+        WAIT,
+        "the edit is not applied once more"
+    );
+}
+
+#[test]
+fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
+    let mut state = paused();
+    state.log = Log::from_parts(
+        state.log.base_parameters().clone(),
+        at(0, 4),
+        false,
+        Vec::new(),
+    )
+    .unwrap();
+    state.position = at(0, 4);
+    state.takes(edit(0));
+    state.applied();
+    state.steps(4);
+    state.take(&UNDO, &[at(1, 4)], state.next_round_at);
+    state.restored(at(1, 4));
+    state.arrived(state.next_round_at);
+    state.take(&UNDO, &[at(0, 4)], state.next_round_at);
+    state.lost_cells();
+    // The copy before the edit is gone; the nearest behind it is taken.
+    let copies = [at(1, 9), at(1, 6)];
+    state.handle_unreachable_target(&copies).unwrap();
+    state.restored(at(1, 6));
+    assert_eq!(state.next(facts()), NextTask::Arrive);
+    state.arrived(state.next_round_at);
+    assert_eq!((state.log.end(), state.position), (1, at(1, 6)));
+}
+
+#[test]
+fn what_is_gone_by_the_time_cannot_be_changed() {
+    let mut state = paused();
+    let refused = |answer| matches!(answer, Some(Notice::Refused(_)));
+    assert!(refused(state.takes(edit(2))));
+    assert!(refused(state.takes(Command::ResetPanel(2))));
+    assert_eq!(state.log.end(), 0);
+}
+
+#[test]
+fn an_edit_ends_a_run_that_a_lesson_paused() {
+    let mut state = running();
+    state.takes(run_to(100));
+    state.takes(Command::PauseForLesson(true));
+    assert!(state.takes(edit(0)).is_some());
+    state.applied();
+    state.takes(Command::PauseForLesson(false));
+    assert_eq!(state.mode, Mode::Paused);
+}
+
+#[test]
+fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
+    let mut state = running();
+    state.max_rounds = Some(1);
+    state.steps(4);
+    assert_eq!(state.mode, Mode::Paused);
+    state.lost_cells();
+    state.takes(TOGGLE_PAUSE);
+    state.restored(at(0, 0));
+    state.steps(4);
+    state.arrived(state.next_round_at);
+    state.steps(4);
+    assert_eq!((&state.mode, state.rounds), (&Mode::Running, 2));
+}
+
+#[test]
+fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
+    let mut state = paused();
+    state.steps(50);
+    state.takes(run_to(40));
+    state.restored(at(0, 0));
+    for command in [edit(0), STEP, save(), TOGGLE_PAUSE] {
+        state.enqueue(command);
+    }
+    let order = |command: &Command| match command {
+        Command::Act(SessionAction::TogglePause) => "pause",
+        Command::Edit(..) => "edit",
+        Command::Save(_) => "save",
+        _ => "step",
+    };
+    let order: Vec<_> = state.commands.iter().map(order).collect();
+    assert_eq!(order, ["pause", "edit", "save", "step"]);
+}
+
+#[test]
+fn on_a_long_way_back_a_copy_is_made_for_the_next_step_back() {
+    let mut state = paused();
+    state.steps(1000);
+    state.takes(STEP_BACK);
+    state.restored(at(0, 0));
+    while let NextTask::Round(generations) = state.next(facts()) {
+        state.steps(generations);
+    }
+    let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
+    assert_eq!(state.next(facts()), landmark);
+    assert_eq!(state.position, at(0, 999 - 64));
+}

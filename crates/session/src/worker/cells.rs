@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::SessionWorker;
 use crate::log::{CellChange, Content, Inverse, Log, Position, Record, SessionParameters};
-use crate::state::Notice;
+use crate::notice::Notice;
 use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, counted_lattices};

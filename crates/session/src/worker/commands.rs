@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
-use crate::state::{Mode, Notice};
+use crate::notice::Notice;
+use crate::state::Mode;
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::{Message, message};

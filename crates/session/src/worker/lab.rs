@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use super::effect::Measurement;
 use super::{RETRY_INTERVAL, SessionWorker};
-use crate::state::{Mode, Notice};
+use crate::notice::Notice;
+use crate::state::Mode;
 use crate::statistics::push;
 use engine::{Kernel, Result};
 use lang::{Message, message};

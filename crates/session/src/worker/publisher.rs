@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::state::Notice;
+use crate::notice::Notice;
 use lang::Message;
 use model::trace::{TimedRound, Trace};
 use model::{NOTICE_TIME, Pictures, Setup, Status};

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::{SNAPSHOT_SLOTS, SessionWorker};
 use crate::log::{Position, SessionParameters};
-use crate::state::{Mode, Notice};
+use crate::notice::Notice;
+use crate::state::Mode;
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{EngineError, Loss, Result};
 use lang::{Message, message};

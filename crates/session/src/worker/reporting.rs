@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::next_task::part_of_round;
-use crate::state::{Mode, Notice};
+use crate::notice::Notice;
+use crate::state::Mode;
 use lang::{Message, message};
 use life::time_left;
 use model::ladder::recorded;

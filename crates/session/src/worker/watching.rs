@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::command::Command;
+use crate::notice::Notice;
 use crate::settling::Detector;
-use crate::state::{Mode, Notice};
+use crate::state::Mode;
 use engine::Measure;
 use lang::{Message, message};
 use model::population::Populations;

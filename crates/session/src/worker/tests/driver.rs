@@ -12,7 +12,7 @@ use crate::background::deferred;
 use crate::command::Query;
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
-use crate::persistence::OwnFile;
+use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
 use engine::{LatticeId, Slot, Transfer};
 use life::Lattice;

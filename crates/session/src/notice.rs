@@ -1,0 +1,14 @@
+//! Sentences for the user.
+
+use lang::Message;
+
+/// A sentence for the user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Notice {
+    /// What a command did.
+    Done(Message),
+    /// Why a command was refused.
+    Refused(Message),
+    /// What went wrong.
+    Warning(Message),
+}
