@@ -13,6 +13,7 @@ mod losses;
 mod next_task;
 mod notice;
 mod own_file;
+mod pacing;
 mod persistence;
 pub mod run;
 mod sampling;

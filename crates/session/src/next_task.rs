@@ -103,7 +103,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if let Some(moving) = state.moving()
         && !moving.begun
     {
-        if let Some(Command::Act(SessionAction::TogglePause)) = state.commands.front() {
+        if let Some(Command::Act(SessionAction::TogglePause)) = state.commands().front() {
             return NextTask::TakeCommand;
         }
         return if facts.engine_idle {
@@ -128,11 +128,11 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         Some(why) if facts.can_snapshot => return NextTask::Snapshot(why),
         wanted => wanted.is_some(),
     };
-    let first = state.commands.front().map(|command| state.when(command));
+    let first = state.commands().front().map(|command| state.when(command));
     if first.is_some_and(|when| when <= When::InTurn) {
         return NextTask::TakeCommand;
     }
-    match &state.mode {
+    match &state.mode() {
         Mode::Moving(moving) => return go_on_moving(state, moving, facts),
         Mode::Stepping(left) => return round(state, (*left).into(), facts),
         Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
@@ -141,7 +141,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         return match when {
             When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
             When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,
-            When::AllCellsOnHost if facts.whole != Some(state.position) => {
+            When::AllCellsOnHost if facts.whole != Some(state.position()) => {
                 if facts.can_snapshot {
                     NextTask::Snapshot(SnapshotReason::AllCells)
                 } else {
@@ -151,7 +151,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
             When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
         };
     }
-    if facts.wants_calibration && state.mode == Mode::Running {
+    if facts.wants_calibration && *state.mode() == Mode::Running {
         return if facts.engine_idle {
             NextTask::Calibrate
         } else {
@@ -161,19 +161,21 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if facts.snapshot_due && facts.can_snapshot {
         return NextTask::Snapshot(SnapshotReason::Periodic);
     }
-    match &state.mode {
-        Mode::Running if now >= state.next_round_at => {
-            let wanted = state.round_left.unwrap_or(state.generations_per_round);
+    match &state.mode() {
+        Mode::Running if now >= state.pacing.due() => {
+            let wanted = state.pacing.left();
             round(state, wanted.into(), facts)
         }
-        Mode::Running if state.refresh && facts.has_room => NextTask::Refresh,
-        Mode::Running => NextTask::Wait(Some(state.next_round_at)),
+        Mode::Running if state.wants_pictures() && facts.has_room => NextTask::Refresh,
+        Mode::Running => NextTask::Wait(Some(state.pacing.due())),
         Mode::RunningTo(run_to) => {
-            let left = run_to.generation.saturating_sub(state.position.generation);
+            let left = run_to
+                .generation
+                .saturating_sub(state.position().generation);
             round(state, left.min(run_to.chunk.into()), facts)
         }
         Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
-            if state.refresh && facts.has_room {
+            if state.wants_pictures() && facts.has_room {
                 NextTask::Refresh
             } else {
                 wait
@@ -201,9 +203,9 @@ pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
 
 /// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
-    let at_once = state.mode != Mode::Running || !state.commands.is_empty();
-    if !at_once && now < state.next_round_at {
-        NextTask::Wait(Some(state.next_round_at))
+    let at_once = *state.mode() != Mode::Running || !state.commands().is_empty();
+    if !at_once && now < state.pacing.due() {
+        NextTask::Wait(Some(state.pacing.due()))
     } else if facts.has_room {
         NextTask::Round(generations)
     } else {
@@ -213,12 +215,12 @@ fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -
 
 /// The work that a due record needs before it is applied, or its application.
 fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
-    let (here, wait) = (state.position, NextTask::Wait(None));
+    let (here, wait) = (state.position(), NextTask::Wait(None));
     // An edit can be undone: a snapshot is made before it.
     let previous = here
         .records
         .checked_sub(1)
-        .and_then(|at| state.log.record(at));
+        .and_then(|at| state.log().record(at));
     let begins = previous.is_none_or(|previous| previous.entry != record.entry);
     let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
     if is_landmark && !state.is_at_hand(&facts.snapshots, here) {
@@ -230,7 +232,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
     }
     match &record.content {
         Content::Cells { instance, cells } => {
-            let instance = state.log.base_parameters().instances_of(*instance)[0];
+            let instance = state.log().base_parameters().instances_of(*instance)[0];
             let reads = matches!(
                 cells,
                 CellChange::Edit(Change::Flip { .. } | Change::Rotate { .. })
@@ -253,7 +255,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
 }
 
 fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
-    let here = state.position;
+    let here = state.position();
     if here >= moving.target {
         return NextTask::Arrive;
     }

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 
 use crate::command::{Command, When};
 use crate::log::{
-    Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
+    Author, CellChange, Content, Inverse, Log, Position, Record, Route, SessionParameters, Undo,
 };
 use crate::notice::Notice;
+use crate::pacing::Pacing;
 use lang::{Message, message};
 use life::{Rule, Size, Symmetry, counted_lattices, grouped};
-use model::{Pace, SessionAction, Setup};
+use model::{SessionAction, Setup};
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_QUEUED_STEPS: usize = 4;
@@ -63,6 +64,8 @@ pub(crate) struct Move {
     pub(crate) purpose: MoveReason,
     /// The mode after it.
     pub(crate) then: Mode,
+    /// Since when it is under way.
+    pub(crate) since: Option<Instant>,
     /// Whether the cells at the start of its route were set.
     pub(crate) begun: bool,
     /// Generations per round on the way.
@@ -84,7 +87,10 @@ impl Move {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MoveReason {
     /// The user went back in time.
-    Back,
+    Back {
+        /// Whether the generation was entered: then the arrival is announced.
+        is_entered: bool,
+    },
     /// The user undid an edit.
     Undo {
         /// The position before the undo.
@@ -106,57 +112,50 @@ pub(crate) enum MoveReason {
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     /// What the session is doing.
-    pub(crate) mode: Mode,
+    mode: Mode,
     /// The changes of the cells.
-    pub(crate) log: Log,
+    log: Log,
     /// The position of the cells, or the last one if they are lost.
-    pub(crate) position: Position,
+    position: Position,
     /// Whether the cells on the device are those of the position.
-    pub(crate) cells_known: bool,
+    cells_known: bool,
     /// The commands that wait, in the order in which they are taken.
-    pub(crate) commands: VecDeque<Command>,
-    /// Generations per round while running or stepping by hand.
-    pub(crate) generations_per_round: u32,
-    /// While it runs: generations still to issue of a round that is too long to be issued at once.
-    /// Such a round is issued as several, and counted once.
-    pub(crate) round_left: Option<u32>,
-    /// How fast rounds follow one another.
-    pub(crate) pace: Pace,
-    /// When the next round is due.
-    pub(crate) next_round_at: Instant,
+    commands: VecDeque<Command>,
+    /// How long rounds are while running or stepping by hand, and when the next one is due.
+    pub(crate) pacing: Pacing,
     /// Rounds issued since the session began.
-    pub(crate) rounds: u64,
+    rounds: u64,
     /// The session pauses after this many rounds.
-    pub(crate) max_rounds: Option<u64>,
+    max_rounds: Option<u64>,
     /// New pictures are wanted even if nothing steps.
-    pub(crate) refresh: bool,
+    refresh: bool,
     /// The mode before a lesson paused the session.
-    pub(crate) before_lesson: Option<Mode>,
+    before_lesson: Option<Mode>,
     /// The record of the last edit taken and the edit's number, until the record is applied.
     edit_number: Option<(u64, u64)>,
     /// The number of the last edit that was applied or refused.
-    pub(crate) last_edit: u64,
+    last_edit: u64,
     /// The log before a redo, until the cells are set for the log after it.
     before_redo: Option<Box<Log>>,
     /// The log has changed after this position: snapshots of later positions are void.
-    pub(crate) stale_after: Option<Position>,
+    stale_after: Option<Position>,
 }
 
 impl State {
     /// A running session at the beginning of a log.
-    pub(crate) fn new(log: Log, generations_per_round: u32, pace: Pace, now: Instant) -> State {
+    pub(crate) fn new(log: Log, pacing: Pacing, rounds: Option<u64>) -> State {
         State {
-            mode: Mode::Running,
+            mode: match rounds {
+                Some(0) => Mode::Paused,
+                _ => Mode::Running,
+            },
             position: log.base(),
             log,
             cells_known: true,
             commands: VecDeque::new(),
-            generations_per_round,
-            round_left: None,
-            pace,
-            next_round_at: now,
+            pacing,
             rounds: 0,
-            max_rounds: None,
+            max_rounds: rounds,
             refresh: true,
             before_lesson: None,
             edit_number: None,
@@ -164,6 +163,122 @@ impl State {
             before_redo: None,
             stale_after: None,
         }
+    }
+
+    /// What the session is doing.
+    pub(crate) fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
+    /// The changes of the cells.
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The position of the cells, or the last one if they are lost.
+    pub(crate) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Whether the cells on the device are those of the position.
+    pub(crate) fn cells_known(&self) -> bool {
+        self.cells_known
+    }
+
+    /// The commands that wait, in the order in which they are taken.
+    pub(crate) fn commands(&self) -> &VecDeque<Command> {
+        &self.commands
+    }
+
+    /// Takes the first command of the queue.
+    pub(crate) fn next_command(&mut self) -> Option<Command> {
+        self.commands.pop_front()
+    }
+
+    /// Takes all commands of the queue.
+    pub(crate) fn take_commands(&mut self) -> VecDeque<Command> {
+        std::mem::take(&mut self.commands)
+    }
+
+    /// Whether new pictures are wanted even if nothing steps.
+    pub(crate) fn wants_pictures(&self) -> bool {
+        self.refresh
+    }
+
+    /// Asks for new pictures even if nothing steps.
+    pub(crate) fn want_pictures(&mut self) {
+        self.refresh = true;
+    }
+
+    /// Notes that pictures were issued, or that they cannot be.
+    pub(crate) fn pictures_issued(&mut self) {
+        self.refresh = false;
+    }
+
+    /// Rounds issued since the session began.
+    #[cfg(test)]
+    pub(crate) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// How many rounds were asked for.
+    #[cfg(test)]
+    pub(crate) fn max_rounds(&self) -> Option<u64> {
+        self.max_rounds
+    }
+
+    /// Whether all rounds that were asked for are issued.
+    pub(crate) fn has_all_rounds(&self) -> bool {
+        self.max_rounds.is_some_and(|rounds| self.rounds >= rounds)
+    }
+
+    /// The number of the last edit that was applied or refused.
+    pub(crate) fn last_edit(&self) -> u64 {
+        self.last_edit
+    }
+
+    /// Notes that an edit was applied or refused.
+    pub(crate) fn edit_done(&mut self, number: u64) {
+        self.last_edit = self.last_edit.max(number);
+    }
+
+    /// The position after which the log has changed since this was asked last: snapshots of later
+    /// positions are void.
+    pub(crate) fn take_stale_after(&mut self) -> Option<Position> {
+        self.stale_after.take()
+    }
+
+    /// Notes the inverse of a record.
+    pub(crate) fn set_inverse(&mut self, at: u64, inverse: Inverse) {
+        self.log.set_inverse(at, inverse);
+    }
+
+    /// Discards records before the oldest position that can be reached, and those that take more
+    /// than `budget` bytes. Returns the new base of the log if it has another one.
+    pub(crate) fn discard_unreachable(
+        &mut self,
+        snapshots: &[Position],
+        budget: u64,
+    ) -> Option<Position> {
+        let here = self.cells_known.then_some(self.position);
+        let base = self.log.base();
+        let oldest = self.log.oldest_reachable(here, snapshots.iter().copied());
+        if let Some(oldest) = oldest {
+            self.log.discard_before(oldest);
+        }
+        self.log
+            .discard_beyond(budget, self.position, snapshots.iter().copied());
+        Some(self.log.base()).filter(|&first| first != base)
+    }
+
+    /// Goes on with another log, at a position of it, whose cells are not set yet. Returns the log before
+    /// and the position on it.
+    pub(crate) fn exchange_log(&mut self, log: Log, position: Position) -> (Log, Position) {
+        self.cells_known = false;
+        (
+            std::mem::replace(&mut self.log, log),
+            std::mem::replace(&mut self.position, position),
+        )
     }
 
     /// Adds a record at the present position, where it is due.
@@ -328,7 +443,7 @@ impl State {
         snapshots: &[Position],
         now: Instant,
     ) -> Option<Notice> {
-        let per_round = self.generations_per_round;
+        let per_round = self.pacing.generations();
         match action {
             SessionAction::TogglePause => self.toggle_pause(now),
             SessionAction::StepGeneration => self.step(1),
@@ -479,8 +594,8 @@ impl State {
 
     fn toggle_pause(&mut self, now: Instant) -> Option<Notice> {
         self.before_lesson = None;
-        self.next_round_at = now;
-        self.round_left = None; // a pause ends a long round
+        self.pacing.hurry(now);
+        self.pacing.end_round(); // a pause ends a long round
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
@@ -505,7 +620,7 @@ impl State {
             }
         };
         self.mode = mode;
-        if self.is_running() && self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) {
+        if self.is_running() && self.has_all_rounds() {
             self.max_rounds = None; // all of them are done; the user wants more
         }
         answer
@@ -529,7 +644,7 @@ impl State {
                         Mode::RunningTo(run_to) if is_over(&run_to) => Mode::Paused,
                         other => other,
                     };
-                    self.next_round_at = now;
+                    self.pacing.hurry(now);
                 }
             }
             _ => {}
@@ -545,14 +660,31 @@ impl State {
         route.is_some()
     }
 
+    /// Begins a move after which the session runs or pauses as before it.
+    pub(crate) fn return_to(&mut self, target: Position) {
+        let then = match self.mode {
+            Mode::Running => Mode::Running,
+            _ => Mode::Paused,
+        };
+        self.begin_move(target, MoveReason::Return, then);
+    }
+
+    /// Notes since when a move is under way.
+    pub(crate) fn time_move(&mut self, now: Instant) {
+        if let Mode::Moving(moving) = &mut self.mode {
+            moving.since.get_or_insert(now);
+        }
+    }
+
     /// Begins a move. Its route is found when the worker restores the cells.
     pub(crate) fn begin_move(&mut self, target: Position, purpose: MoveReason, then: Mode) {
         self.mode = Mode::Moving(Box::new(Move {
             target,
             purpose,
             then,
+            since: None,
             begun: false,
-            chunk: self.generations_per_round,
+            chunk: self.pacing.generations(),
             total: 0,
             waypoint: None,
         }));
@@ -575,7 +707,7 @@ impl State {
             )));
         }
         let wanted = self.position.generation.saturating_sub(by);
-        self.go_back(wanted.max(generation), snapshots)
+        self.go_back(wanted.max(generation), false, snapshots)
     }
 
     /// The generation of the start in force, which the log may have discarded.
@@ -584,10 +716,16 @@ impl State {
     }
 
     /// Goes back to a generation of the start in force, or as far back as a route leads.
-    fn go_back(&mut self, generation: u64, snapshots: &[Position]) -> Option<Notice> {
+    fn go_back(
+        &mut self,
+        generation: u64,
+        is_entered: bool,
+        snapshots: &[Position],
+    ) -> Option<Notice> {
+        let reason = MoveReason::Back { is_entered };
         let target = self.log.at_generation(self.position, generation);
         let is_kept = target.generation == generation;
-        if is_kept && self.move_to(target, MoveReason::Back, snapshots) {
+        if is_kept && self.move_to(target, reason, snapshots) {
             return None;
         }
         let here = self.cells_known.then_some(self.position);
@@ -597,7 +735,7 @@ impl State {
                 && self.log.start_of(oldest) == self.log.start_of(self.position)
         });
         match oldest {
-            Some(oldest) if self.move_to(oldest, MoveReason::Back, snapshots) => {
+            Some(oldest) if self.move_to(oldest, reason, snapshots) => {
                 let generation = oldest.generation;
                 Some(Notice::Done(message!(
                     "Generation {generation} is the oldest one kept",
@@ -616,7 +754,7 @@ impl State {
         if generation > now {
             self.mode = Mode::RunningTo(RunTo {
                 generation,
-                chunk: self.generations_per_round,
+                chunk: self.pacing.generations(),
             });
             return None;
         }
@@ -628,7 +766,7 @@ impl State {
                 "Cannot go back before the start (generation {start})",
                 start = start
             ))),
-            _ => self.go_back(generation, snapshots),
+            _ => self.go_back(generation, true, snapshots),
         }
     }
 
@@ -714,14 +852,14 @@ impl State {
         let whole = match self.mode {
             Mode::Moving(_) => return,
             Mode::Stepping(left) => left,
-            Mode::Running => self.round_left.unwrap_or(self.generations_per_round),
+            Mode::Running => self.pacing.left(),
             Mode::RunningTo(_) | Mode::Paused => generations,
         };
         let left = whole.saturating_sub(generations);
         // A record cuts a round short.
         let is_cut = self.log.generations_to_next(self.position) == Some(0);
         let is_ended = left == 0 || is_cut;
-        self.round_left = (!is_ended).then_some(left);
+        self.pacing.set_left((!is_ended).then_some(left));
         if let Mode::Stepping(_) = self.mode {
             self.mode = match left {
                 0 => Mode::Paused,
@@ -733,7 +871,7 @@ impl State {
         }
         self.count_round();
         match self.mode {
-            Mode::Running => self.keep_pace(now),
+            Mode::Running => self.pacing.keep(now),
             Mode::RunningTo(run_to) if self.position.generation >= run_to.generation => {
                 self.mode = Mode::Paused;
             }
@@ -744,12 +882,23 @@ impl State {
     /// Notes that B's round was issued: B is at A's generation.
     pub(crate) fn stepped_second(&mut self, now: Instant) {
         if self.mode == Mode::Running {
-            self.keep_pace(now);
+            self.pacing.keep(now);
         }
     }
 
+    /// Pauses at once.
+    pub(crate) fn pause(&mut self) {
+        self.mode = Mode::Paused;
+    }
+
+    /// Pauses after an error: what failed is not tried again.
+    pub(crate) fn halt(&mut self) {
+        self.pause_now();
+        self.refresh = false;
+    }
+
     /// Pauses at once, also during a move. The cells must be known.
-    pub(crate) fn pause_now(&mut self) {
+    fn pause_now(&mut self) {
         self.drop_redo();
         self.mode = Mode::Paused;
     }
@@ -800,7 +949,7 @@ impl State {
 
     /// Fits the generations per round of a run or a move to the time that the last round took.
     pub(crate) fn fit_chunk(&mut self, took: Duration, max: u32) {
-        let least = self.generations_per_round;
+        let least = self.pacing.generations();
         let chunk = match &mut self.mode {
             Mode::RunningTo(run_to) => &mut run_to.chunk,
             Mode::Moving(moving) => &mut moving.chunk,
@@ -814,21 +963,26 @@ impl State {
     }
 
     /// Counts a round, and pauses after the last of [`State::max_rounds`].
-    pub(crate) fn count_round(&mut self) {
+    fn count_round(&mut self) {
         self.rounds += 1;
-        if self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) && self.mode == Mode::Running
-        {
+        if self.has_all_rounds() && self.mode == Mode::Running {
             self.mode = Mode::Paused;
         }
     }
 
-    /// Sets when the next round is due. Delays of more than four periods are not caught up.
-    pub(crate) fn keep_pace(&mut self, now: Instant) {
-        let period = self.pace.period();
-        self.next_round_at += period;
-        if self.pace.period().is_zero() || self.next_round_at + 4 * period < now {
-            self.next_round_at = now;
-        }
+    /// Notes that the cells on the device are being replaced.
+    pub(crate) fn cells_unknown(&mut self) {
+        self.cells_known = false;
+    }
+
+    /// Notes that the cells on the device are those of the position.
+    pub(crate) fn cells_set(&mut self) {
+        self.cells_known = true;
+    }
+
+    /// Notes that the last record before the position was reverted.
+    pub(crate) fn reverted(&mut self) {
+        self.position.records -= 1;
     }
 
     /// Notes that the cells were set to those of a position, where a route begins.
@@ -845,7 +999,8 @@ impl State {
             .log
             .route(Some(position), std::iter::empty(), moving.target);
         moving.total = route.map_or(0, |route| route.generations);
-        let far = moving.total > 2 * WAYPOINT_DISTANCE && moving.purpose == MoveReason::Back;
+        let far = moving.total > 2 * WAYPOINT_DISTANCE
+            && matches!(moving.purpose, MoveReason::Back { .. });
         let waypoint = moving.target.generation.saturating_sub(WAYPOINT_DISTANCE);
         moving.waypoint = Some(waypoint).filter(|_| far);
     }
@@ -867,11 +1022,15 @@ impl State {
             Mode::RunningTo(run_to) if run_to.generation <= generation => Mode::Paused,
             then => then,
         };
-        self.next_round_at = now;
+        self.pacing.hurry(now);
         self.refresh = true;
         let told = match moving.purpose {
-            MoveReason::Back | MoveReason::Recovery | MoveReason::Return | MoveReason::Opening => {
-                return None;
+            MoveReason::Back { is_entered: false }
+            | MoveReason::Recovery
+            | MoveReason::Return
+            | MoveReason::Opening => return None,
+            MoveReason::Back { is_entered: true } => {
+                message!("Back to generation {generation}", generation = generation)
             }
             MoveReason::Undo { from, undo } => {
                 self.log.commit_undo(from, undo);

@@ -6,7 +6,7 @@ use super::*;
 use crate::log::SessionParameters;
 use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
 use life::Size;
-use model::{Change, Edit, Start};
+use model::{Change, Edit, Pace, Start};
 
 /// A paused session of two lattices, four generations per round.
 fn paused() -> State {
@@ -18,7 +18,11 @@ fn paused() -> State {
         counterparts: None,
         drawn: Default::default(),
     };
-    let mut state = State::new(Log::new(parameters), 4, Pace::Unthrottled, Instant::now());
+    let mut state = State::new(
+        Log::new(parameters),
+        Pacing::new(Pace::Unthrottled, 4, Instant::now()),
+        None,
+    );
     (state.mode, state.refresh) = (Mode::Paused, false);
     state
 }
@@ -110,16 +114,16 @@ impl State {
 
     /// Takes a command with no copy of anything.
     fn takes(&mut self, command: Command) -> Option<Notice> {
-        self.take(&command, &[], self.next_round_at)
+        self.take(&command, &[], self.pacing.due())
     }
 
     fn next(&self, facts: EngineFacts) -> NextTask {
-        next_task(self, &facts, self.next_round_at)
+        next_task(self, &facts, self.pacing.due())
     }
 
     /// A step of this many generations that nothing interrupts.
     fn steps(&mut self, generations: u32) {
-        let now = self.next_round_at;
+        let now = self.pacing.due();
         self.stepped(generations, now);
     }
 }
@@ -155,9 +159,9 @@ const WAIT: NextTask = NextTask::Wait(None);
 #[test]
 fn a_running_session_waits_for_its_pace() {
     let state = running();
-    let early = state.next_round_at - Duration::from_millis(3);
+    let early = state.pacing.due() - Duration::from_millis(3);
     let work = next_task(&state, &facts(), early);
-    assert_eq!(work, NextTask::Wait(Some(state.next_round_at)));
+    assert_eq!(work, NextTask::Wait(Some(state.pacing.due())));
 }
 
 #[test]
@@ -177,10 +181,10 @@ fn a_long_round_is_several_and_counted_once() {
     let mut state = running();
     assert_eq!(state.next(short()), NextTask::Round(2), "equal ones");
     state.steps(2);
-    assert_eq!((state.rounds, state.round_left), (0, Some(2)));
+    assert_eq!((state.rounds, state.pacing.is_in_a_round()), (0, true));
     assert_eq!(state.next(short()), NextTask::Round(2));
     state.steps(2);
-    assert_eq!((state.rounds, state.round_left), (1, None));
+    assert_eq!((state.rounds, state.pacing.is_in_a_round()), (1, false));
 }
 
 #[test]
@@ -225,16 +229,16 @@ fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
 fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
     let behind = || facts().with_b_behind(4);
     let mut state = running();
-    let now = state.next_round_at;
-    state.next_round_at = now + Duration::from_millis(5);
-    let waits = NextTask::Wait(Some(state.next_round_at));
+    let now = state.pacing.due();
+    state.pacing.hurry(now + Duration::from_millis(5));
+    let waits = NextTask::Wait(Some(state.pacing.due()));
     assert_eq!(next_task(&state, &behind(), now), waits);
     assert_eq!(
-        next_task(&state, &behind(), state.next_round_at),
+        next_task(&state, &behind(), state.pacing.due()),
         NextTask::Round(4)
     );
     assert_eq!(
-        next_task(&state, &behind().full(), state.next_round_at),
+        next_task(&state, &behind().full(), state.pacing.due()),
         WAIT
     );
     let requested = state.clone().with_command(edit(0));
@@ -298,11 +302,11 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     state.takes(edit(0));
     state.applied();
     let snapshots = [at(0, 4)];
-    state.take(&UNDO, &snapshots, state.next_round_at);
+    state.take(&UNDO, &snapshots, state.pacing.due());
     state.restored(at(0, 4));
-    state.arrived(state.next_round_at);
+    state.arrived(state.pacing.due());
     state.steps(8);
-    state.take(&REDO, &snapshots, state.next_round_at);
+    state.take(&REDO, &snapshots, state.pacing.due());
     assert_eq!(state.log.end(), 1);
     let answer = state.handle_unreachable_target(&[]);
     assert!(matches!(answer, Some(Notice::Refused(_))));
@@ -328,17 +332,17 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     state.takes(edit(0));
     state.applied();
     state.steps(4);
-    state.take(&UNDO, &[at(1, 4)], state.next_round_at);
+    state.take(&UNDO, &[at(1, 4)], state.pacing.due());
     state.restored(at(1, 4));
-    state.arrived(state.next_round_at);
-    state.take(&UNDO, &[at(0, 4)], state.next_round_at);
+    state.arrived(state.pacing.due());
+    state.take(&UNDO, &[at(0, 4)], state.pacing.due());
     state.lost_cells();
     // The copy before the edit is gone; the nearest behind it is taken.
     let copies = [at(1, 9), at(1, 6)];
     state.handle_unreachable_target(&copies).unwrap();
     state.restored(at(1, 6));
     assert_eq!(state.next(facts()), NextTask::Arrive);
-    state.arrived(state.next_round_at);
+    state.arrived(state.pacing.due());
     assert_eq!((state.log.end(), state.position), (1, at(1, 6)));
 }
 
@@ -372,7 +376,7 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
     state.takes(TOGGLE_PAUSE);
     state.restored(at(0, 0));
     state.steps(4);
-    state.arrived(state.next_round_at);
+    state.arrived(state.pacing.due());
     state.steps(4);
     assert_eq!((&state.mode, state.rounds), (&Mode::Running, 2));
 }

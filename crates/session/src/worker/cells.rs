@@ -111,12 +111,12 @@ impl SessionWorker {
     /// The instance whose present cells are known to the host.
     pub(super) fn known_instance(&self) -> Option<usize> {
         let known = self.known_cells.as_ref()?;
-        (known.at == self.state.position && self.state.cells_known).then_some(known.instance)
+        (known.at == self.state.position() && self.state.cells_known()).then_some(known.instance)
     }
 
     /// An instance's present cells, if they are known to the host.
     pub(super) fn known_cells(&self, instance: usize) -> Option<Arc<Lattice>> {
-        let instance = self.state.log.base_parameters().instances_of(instance)[0];
+        let instance = self.state.log().base_parameters().instances_of(instance)[0];
         let known = self.known_cells.as_ref()?;
         (self.known_instance() == Some(instance)).then(|| known.lattice.clone())
     }
@@ -128,7 +128,12 @@ impl SessionWorker {
 
     /// Applies the due record. If it cannot be applied, takes it off the log.
     pub(super) fn apply_due(&mut self) -> Result<()> {
-        let Some(record) = self.state.log.record(self.state.position.records).cloned() else {
+        let Some(record) = self
+            .state
+            .log()
+            .record(self.state.position().records)
+            .cloned()
+        else {
             return Ok(());
         };
         let applied = match &record.content {
@@ -155,7 +160,7 @@ impl SessionWorker {
             Err(lost) if lost.loses_lattices() => Err(lost),
             // It was applied before, so it stays; the move ends here.
             Err(why) if self.state.moving().is_some_and(|it| !it.is_redo()) => {
-                if !self.state.cells_known {
+                if !self.state.cells_known() {
                     self.state.lost_cells();
                 }
                 Err(why)
@@ -163,7 +168,7 @@ impl SessionWorker {
             Err(why) => {
                 let number = self.state.due_edit_number();
                 self.state.cannot_apply();
-                if !self.state.cells_known {
+                if !self.state.cells_known() {
                     self.state.lost_cells();
                 }
                 self.log_changed();
@@ -180,26 +185,26 @@ impl SessionWorker {
 
     /// Notes that pictures from now on show this edit, or that it was refused.
     pub(super) fn edit_done(&mut self, number: u64) {
-        self.state.last_edit = self.state.last_edit.max(number);
+        self.state.edit_done(number);
         if let Some(instances) = &mut self.instances {
-            instances.set_edit_number(self.state.last_edit);
+            instances.set_edit_number(self.state.last_edit());
         }
     }
 
     fn record_applied(&mut self, record: &Record) {
-        let (number, before) = (self.state.due_edit_number(), self.state.position);
+        let (number, before) = (self.state.due_edit_number(), self.state.position());
         self.state.applied();
         self.log_changed();
         let touched = match &record.content {
             Content::Cells { instance, .. } => {
-                self.state.log.base_parameters().instances_of(*instance)
+                self.state.log().base_parameters().instances_of(*instance)
             }
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => {
                 (0..self.setup.instances).collect()
             }
         };
         if let Some(instances) = &mut self.instances {
-            instances.set_generation(self.state.position.generation);
+            instances.set_generation(self.state.position().generation);
         }
         if let Some(number) = number {
             self.edit_done(number);
@@ -216,7 +221,7 @@ impl SessionWorker {
         if let Some(known) = &mut self.known_cells
             && known.at == before
         {
-            known.at = self.state.position;
+            known.at = self.state.position();
             if !matches!(record.content, Content::Cells { .. }) {
                 self.known_cells = None;
             }
@@ -226,7 +231,7 @@ impl SessionWorker {
     }
 
     fn apply_cells(&mut self, instance: usize, cells: &CellChange) -> Result<()> {
-        let parameters = self.state.log.parameters(self.state.position.records);
+        let parameters = self.state.log().parameters(self.state.position().records);
         let instances = parameters.instances_of(instance);
         let known = self.known_instance() == Some(instances[0]);
         let mut known = self.known_cells.take_if(|_| known);
@@ -242,8 +247,7 @@ impl SessionWorker {
         {
             let inverse = touched.inverse(&known.lattice);
             self.state
-                .log
-                .set_inverse(self.state.position.records, inverse);
+                .set_inverse(self.state.position().records, inverse);
             touched.apply(&mut known.lattice);
         }
         if issued.is_ok() {
@@ -267,7 +271,10 @@ impl SessionWorker {
 
     /// Sets every lattice to the start of the due record.
     fn apply_start(&mut self) -> Result<()> {
-        let after = self.state.log.parameters(self.state.position.records + 1);
+        let after = self
+            .state
+            .log()
+            .parameters(self.state.position().records + 1);
         let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
         self.forget_known();
@@ -280,8 +287,11 @@ impl SessionWorker {
 
     /// Changes the size of the lattices or their number.
     fn apply_grid(&mut self) -> Result<()> {
-        let before = self.state.log.parameters(self.state.position.records);
-        let after = self.state.log.parameters(self.state.position.records + 1);
+        let before = self.state.log().parameters(self.state.position().records);
+        let after = self
+            .state
+            .log()
+            .parameters(self.state.position().records + 1);
         // It stays in the store until it is known that it need not be restored.
         let Some(lattices) = self.snapshots.whole_lattices() else {
             return Ok(());
@@ -289,7 +299,7 @@ impl SessionWorker {
         let all = resized(lattices, &before, &after)?;
         let setup = self.setup_for(&after);
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
-        self.state.cells_known = true;
+        self.state.cells_set();
         if self.state.moving().is_none() {
             self.notify(Notice::Done(if after.size != before.size {
                 message!(
@@ -319,8 +329,8 @@ impl SessionWorker {
         let mut lattice = lattice;
         let mut at = position.records;
         let same = |record: &Record| record.generation == position.generation;
-        while at < self.state.position.records
-            && let Some(record) = self.state.log.record(at).filter(|record| same(record))
+        while at < self.state.position().records
+            && let Some(record) = self.state.log().record(at).filter(|record| same(record))
         {
             let Content::Cells {
                 instance: of,
@@ -329,7 +339,7 @@ impl SessionWorker {
             else {
                 break;
             };
-            let parameters = self.state.log.parameters(at);
+            let parameters = self.state.log().parameters(at);
             if parameters.instances_of(*of)[0] == instance {
                 let Ok(Some(touched)) = touched(cells, &parameters, instance, Some(&lattice))
                 else {
@@ -337,7 +347,7 @@ impl SessionWorker {
                 };
                 let inverse = touched.inverse(&lattice);
                 touched.apply(&mut lattice);
-                self.state.log.set_inverse(at, inverse);
+                self.state.set_inverse(at, inverse);
             }
             at += 1;
         }
@@ -345,7 +355,7 @@ impl SessionWorker {
             records: at,
             ..position
         };
-        if at == self.state.position && self.state.cells_known {
+        if at == self.state.position() && self.state.cells_known() {
             self.known_cells = Some(KnownCells {
                 instance,
                 lattice,
@@ -358,13 +368,13 @@ impl SessionWorker {
     /// before the last record that was reverted.
     pub(super) fn take_back(&mut self, count: u64) -> Result<()> {
         for _ in 0..count {
-            let from = self.state.position;
+            let from = self.state.position();
             let before = Position {
                 records: from.records - 1,
                 ..from
             };
             self.take_one_back(before.records)?;
-            self.state.position = before;
+            self.state.reverted();
             // The known cells were reverted with it.
             if let Some(known) = &mut self.known_cells
                 && known.at == from
@@ -376,12 +386,12 @@ impl SessionWorker {
     }
 
     fn take_one_back(&mut self, at: u64) -> Result<()> {
-        let Some(record) = self.state.log.record(at) else {
+        let Some(record) = self.state.log().record(at) else {
             return Ok(());
         };
         match (&record.content, record.inverse.clone()) {
             (Content::Cells { instance, .. }, Some(inverse)) => {
-                let instances = self.state.log.base_parameters().instances_of(*instance);
+                let instances = self.state.log().base_parameters().instances_of(*instance);
                 let touched = match &inverse {
                     Inverse::Words(words) => Touched::Words(words.to_vec()),
                     Inverse::Lattice(lattice) => Touched::Whole(lattice.clone().into()),
@@ -397,7 +407,7 @@ impl SessionWorker {
                 }
             }
             (Content::Rule(_), _) => {
-                let rule = self.state.log.parameters(at).rule;
+                let rule = self.state.log().parameters(at).rule;
                 if let Some(instances) = &mut self.instances {
                     instances.set_rule(rule);
                 }

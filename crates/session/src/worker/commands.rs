@@ -39,7 +39,7 @@ impl SessionWorker {
 
     /// Whether pictures can be changed without new slots, and no other change of them waits.
     fn may_view_at_once(&self, plan: PicturePlan) -> bool {
-        let mut waiting = self.state.commands.iter();
+        let mut waiting = self.state.commands().iter();
         !waiting.any(|command| matches!(command, Command::View(_)))
             && self
                 .instances
@@ -75,7 +75,7 @@ impl SessionWorker {
 
     /// Clears the queue when the session ends; copies and saves are still answered.
     pub(super) fn end_commands(&mut self) {
-        for command in std::mem::take(&mut self.state.commands) {
+        for command in self.state.take_commands() {
             if command.after_end() != AfterEnd::Refuse {
                 self.dispatch_after_end(command);
             }
@@ -102,8 +102,8 @@ impl SessionWorker {
     fn act_at_once(&mut self, action: SessionAction) {
         let all = self.setup.instances;
         match action {
-            SessionAction::Faster => self.set_pace(self.state.pace.faster()),
-            SessionAction::Slower => self.set_pace(self.state.pace.slower()),
+            SessionAction::Faster => self.set_pace(self.state.pacing.pace().faster()),
+            SessionAction::Slower => self.set_pace(self.state.pacing.pace().slower()),
             SessionAction::SetGenerationsPerRound(count) => self.choose_generations(count),
             SessionAction::NextStopWhenStill => self.next_stop_when_still(),
             SessionAction::ToggleReseed => self.toggle_reseed(),
@@ -119,10 +119,10 @@ impl SessionWorker {
     /// Takes the first command of the queue.
     pub(super) fn take_command(&mut self) -> Result<()> {
         self.waiting = None;
-        let Some(command) = self.state.commands.pop_front() else {
+        let Some(command) = self.state.next_command() else {
             return Ok(());
         };
-        let (mode, now) = (self.state.mode.clone(), self.now());
+        let (mode, now) = (self.state.mode().clone(), self.now());
         if let Command::Reseed { instance, .. } = command {
             if !self.state.may_reseed(instance) {
                 return Ok(()); // the user drew there meanwhile
@@ -133,12 +133,10 @@ impl SessionWorker {
         let notice = self.state.take(&command, &snapshots, now);
         self.log_changed();
         self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
-        if self.state.mode != mode {
+        if *self.state.mode() != mode {
             if let Some(measurement) = &mut self.lab.measurement {
                 measurement.interrupt();
             }
-            let runs_to = matches!(command, Command::Act(SessionAction::RunTo(_)));
-            self.announces_arrival = runs_to && self.state.moving().is_some();
             self.statistics.restart();
             self.halted = None;
         }
@@ -146,7 +144,7 @@ impl SessionWorker {
         // The drawing side stops waiting for a picture with an edit that was refused.
         if let (Command::Edit(_, number), Some(Notice::Refused(_))) = (&command, &notice) {
             self.edit_done(*number);
-            self.state.refresh = true;
+            self.state.want_pictures();
         }
         if let Some(notice) = notice {
             self.notify(notice);
@@ -227,7 +225,7 @@ impl SessionWorker {
         } else {
             "paused"
         };
-        let generation = self.state.position.generation;
+        let generation = self.state.position().generation;
         let (kernel, selected) = (self.setup.kernel.name, self.selected);
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
@@ -235,14 +233,8 @@ impl SessionWorker {
     }
 
     fn set_pace(&mut self, pace: Pace) {
-        self.state.pace = pace;
-        if pace == Pace::Maximum {
-            self.before_maximum
-                .get_or_insert(self.setup.generations_per_round);
-        } else if let Some(before) = self.before_maximum.take() {
-            self.set_generations_per_round(before);
-        }
-        self.state.next_round_at = self.now();
+        let now = self.now();
+        self.state.pacing.set_pace(pace, now);
         self.statistics.restart();
         self.notify(Notice::Done(match pace {
             Pace::PerSecond(_) => message!("Speed: at most {pace}", pace = pace),
@@ -253,36 +245,22 @@ impl SessionWorker {
         }));
     }
 
-    /// The generations per round that somebody chose.
-    pub(super) fn chosen_generations_per_round(&self) -> u32 {
-        self.before_maximum
-            .unwrap_or(self.setup.generations_per_round)
-    }
-
     /// Sets how many generations a round has; at the maximum pace, once that ends.
     fn choose_generations(&mut self, count: u32) {
         let count = count.max(1);
-        if let Some(before) = &mut self.before_maximum {
-            *before = count;
+        if !self.state.pacing.choose(count) {
             self.notify(Notice::Done(message!(
                 "{count} generations per round, once the speed is not the maximum",
                 count = count
             )));
             return;
         }
-        self.set_generations_per_round(count);
-        self.state.round_left = None;
         self.lab.changed();
         self.statistics.restart();
         self.notify(Notice::Done(message!(
             "{count} generations per round",
             count = count
         )));
-    }
-
-    fn set_generations_per_round(&mut self, generations: u32) {
-        self.setup.generations_per_round = generations;
-        self.state.generations_per_round = generations;
     }
 
     /// At the maximum pace, fits the generations per round to the time that a round took: as many
@@ -292,12 +270,13 @@ impl SessionWorker {
             return;
         };
         let is_compared = instances.is_comparing() || self.lab.measurement.is_some();
-        if self.state.pace != Pace::Maximum || self.state.mode != Mode::Running || is_compared {
+        let pacing = &self.state.pacing;
+        if pacing.pace() != Pace::Maximum || *self.state.mode() != Mode::Running || is_compared {
             return;
         }
-        let mut rounds = instances.round_length(Pace::FRAME, self.setup.generations_per_round);
+        let mut rounds = instances.round_length(Pace::FRAME, pacing.generations());
         rounds.learn(generations, took);
-        self.set_generations_per_round(rounds.generations());
+        self.state.pacing.fit(rounds.generations());
     }
 
     /// Selects the kernel `ahead` places on in the table, skipping unavailable kernels.
@@ -386,10 +365,12 @@ impl SessionWorker {
         if instances.needs_slots(plan) {
             // Some snapshots are only in the slots that are about to be freed.
             self.snapshots
-                .save_from_slots(instances, self.state.log.bytes());
+                .save_from_slots(instances, self.state.log().bytes());
         }
         self.change_slots(|instances| instances.set_picture(plan))?;
-        self.state.refresh |= before != plan;
+        if before != plan {
+            self.state.want_pictures();
+        }
         self.publisher.mark_changed();
         Ok(())
     }
@@ -414,14 +395,14 @@ impl SessionWorker {
                 .pictures()
                 .replace_slots(instances.slots().clone());
             self.snapshots.clear_slots();
-            self.state.refresh = true;
+            self.state.want_pictures();
         }
         changed.map(Some)
     }
 
     /// Number of edits, undos, redos and copies in the queue.
     pub(super) fn waiting_edits(&self) -> usize {
-        let all = self.state.commands.iter();
+        let all = self.state.commands().iter();
         all.filter(|command| command.is_edit()).count()
     }
 
@@ -432,7 +413,7 @@ impl SessionWorker {
 
     /// Pauses at once.
     pub(super) fn pause(&mut self) {
-        self.state.mode = Mode::Paused;
+        self.state.pause();
         self.statistics.restart();
     }
 }

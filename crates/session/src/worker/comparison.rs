@@ -10,7 +10,6 @@ use super::effect::Measurement;
 use crate::log::{Log, Position};
 use crate::notice::Notice;
 use crate::snapshots::Snapshots;
-use crate::state::{Mode, MoveReason};
 use engine::Result;
 use lang::message;
 use life::{Lattice, grouped};
@@ -59,12 +58,13 @@ impl SessionWorker {
         let Some(lattices) = self.snapshots.take_whole() else {
             return Ok(());
         };
-        let mut parameters = self.state.log.parameters(self.state.position.records);
+        let mut parameters = self.state.log().parameters(self.state.position().records);
         parameters.counterparts = Some(parameters.instances / 2);
-        let (log, position) = (Log::new(parameters), self.state.position);
+        let (log, position) = (Log::new(parameters), self.state.position());
         let begin = log.base();
         self.split(self.other_setting(), log, begin, (position, lattices))?;
-        self.move_without_asking(begin);
+        self.state.return_to(begin);
+        self.log_changed();
         let from = position.generation;
         self.notify(Notice::Done(message!(
             "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
@@ -89,17 +89,16 @@ impl SessionWorker {
         let budget = self.setup.time.history_bytes.saturating_sub(left);
         let snapshots = self.snapshots.exchange(Snapshots::new(budget));
         let each = log.base_parameters().instances / 2;
+        let (log, position) = self.state.exchange_log(log, position);
         self.comparison = Some(ActiveComparison {
             b_switches,
-            log: std::mem::replace(&mut self.state.log, log),
-            position: self.state.position,
+            log,
+            position,
             snapshots,
             main_snapshot,
             each,
             differing: None,
         });
-        self.state.position = position;
-        self.state.cells_known = false;
         self.forget_known();
         self.measure_a_and_b();
         Ok(())
@@ -113,30 +112,19 @@ impl SessionWorker {
         };
         self.lab.measurement = None;
         self.snapshots.exchange(comparison.snapshots);
-        self.state.log = comparison.log;
-        self.state.position = comparison.position;
-        self.state.cells_known = false;
+        self.state.exchange_log(comparison.log, comparison.position);
         self.forget_known();
         self.snapshots.add(
             comparison.main_snapshot.0,
             comparison.main_snapshot.1,
-            self.state.log.bytes(),
+            self.state.log().bytes(),
         );
-        self.move_without_asking(comparison.position);
+        self.state.return_to(comparison.position);
+        self.log_changed();
         self.notify(Notice::Done(message!(
             "The comparison has ended; every lattice is as it was before"
         )));
         ended.map(|_| ())
-    }
-
-    /// Begins a move to a position, after which the session runs or pauses as before.
-    fn move_without_asking(&mut self, position: Position) {
-        let mode = match std::mem::replace(&mut self.state.mode, Mode::Paused) {
-            Mode::Running => Mode::Running,
-            _ => Mode::Paused,
-        };
-        self.state.begin_move(position, MoveReason::Return, mode);
-        self.log_changed();
     }
 
     /// B's first setting: the one before the last switch, or another way of sharing streams.

@@ -164,7 +164,7 @@ impl SessionWorker {
         }
         if instances.needs_slots_of_its_own(kernel, switches) {
             self.snapshots
-                .save_from_slots(instances, self.state.log.bytes());
+                .save_from_slots(instances, self.state.log().bytes());
         }
         let set =
             self.change_slots(|instances| instances.set_alternative(Some((kernel, switches))));
@@ -193,9 +193,9 @@ impl SessionWorker {
     /// while and it runs so slowly that rounds one at a time are no slower.
     pub(super) fn measure_equal_settings(&mut self, now: Instant) -> Result<()> {
         let is_idle = now - self.last_command >= IDLE_BEFORE_EQUAL_SETTINGS
-            && self.state.mode == Mode::Running
-            && matches!(self.state.pace, Pace::PerSecond(_))
-            && self.state.commands.is_empty()
+            && *self.state.mode() == Mode::Running
+            && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
+            && self.state.commands().is_empty()
             && !self.lab.is_watching();
         let is_free = self.lab.measurement.is_none() && self.comparison.is_none();
         let is_known = self.lab.spread.is_some();
@@ -240,7 +240,7 @@ impl SessionWorker {
         };
         if instances.alternative_has_slots() {
             self.snapshots
-                .save_from_slots(instances, self.state.log.bytes());
+                .save_from_slots(instances, self.state.log().bytes());
         }
         self.change_slots(|instances| instances.set_alternative(None))?;
         Ok(())
@@ -296,7 +296,7 @@ impl SessionWorker {
     /// Puts the setting in use that the next round has. Returns `false` if it cannot be issued yet.
     pub(super) fn prepare_round(&mut self, generations: u32) -> Result<bool> {
         let now = self.now();
-        let is_running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
+        let is_running = matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
         // Between equal settings there is only noise.
         let of_equals = |it: &ActiveComparison| it.b_switches == self.setup.switches;
         let is_of_equals = self.comparison.as_ref().is_some_and(of_equals);
@@ -305,7 +305,7 @@ impl SessionWorker {
             return Ok(true);
         };
         // The last one of those as which a long round is issued may be shorter, and does not count.
-        let of_all = self.setup.generations_per_round;
+        let of_all = self.state.pacing.generations();
         let is_whole = generations == part_of_round(of_all, instances.longest_round());
         let is_second = instances.pending_second_round().is_some();
         if !is_second {

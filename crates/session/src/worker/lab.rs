@@ -163,7 +163,7 @@ impl SessionWorker {
         if instances.switches_need_slots(side, switches) {
             // Some snapshots are only in the slots that are about to be freed.
             self.snapshots
-                .save_from_slots(instances, self.state.log.bytes());
+                .save_from_slots(instances, self.state.log().bytes());
         }
         self.change_slots(|instances| instances.set_switches(side, switches))?;
         match &mut self.comparison {
@@ -199,13 +199,13 @@ impl SessionWorker {
     /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
     /// round, before a record ahead, or while stepping by hand.
     pub(super) fn wants_calibration(&self, instances: &Instances) -> bool {
-        let generations = self.setup.generations_per_round;
+        let generations = self.state.pacing.generations();
         self.lab.watching
             && self.lab.alone.is_none()
             && self.comparison.is_none()
             && !instances.has_alternative()
             && !self.state.has_records_ahead()
-            && self.state.mode == Mode::Running
+            && *self.state.mode() == Mode::Running
             && generations <= instances.longest_round()
     }
 
@@ -215,7 +215,7 @@ impl SessionWorker {
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
-        let generations = self.setup.generations_per_round;
+        let generations = self.state.pacing.generations();
         let pictures = self.publisher.pictures();
         let downloads = instances.next_plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, downloads.clone());

@@ -56,6 +56,7 @@ use crate::log::{Log, SessionParameters};
 use crate::losses::Losses;
 use crate::next_task::{EngineFacts, NextTask, next_task};
 use crate::notice::Notice;
+use crate::pacing::Pacing;
 use crate::saved::SavedSession;
 use crate::state::{Mode, State};
 use crate::statistics::Statistics;
@@ -63,7 +64,7 @@ use engine::{Engine, Result};
 use lang::{Message, message};
 use model::population::Populations;
 use model::trace::Trace;
-use model::{DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Setup, Status};
+use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, Setup, Status};
 use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
@@ -157,8 +158,6 @@ struct SessionWorker {
     instances: Option<Instances>,
     /// The settings. Size, number of instances, rule and start are those of the position.
     setup: Setup,
-    /// Generations per round before the pace became the maximum, which chooses them by itself.
-    before_maximum: Option<u32>,
     state: State,
     /// The first command, while it waits for the engine.
     waiting: Option<Waiting>,
@@ -174,11 +173,6 @@ struct SessionWorker {
     watch: Watch,
     sampling: Sampling,
     lab: Measurements,
-    /// Whether the move under way is one to a generation that the user entered; its end is
-    /// announced.
-    announces_arrival: bool,
-    /// Since when a move is under way.
-    moving_since: Option<Instant>,
     /// The error that stopped the rounds, until they go on.
     halted: Option<Message>,
     /// Number of turns in a row that have failed.
@@ -203,7 +197,6 @@ impl SessionWorker {
         sender: Sender<Command>,
         wake: Box<dyn Fn()>,
     ) -> Result<SessionWorker> {
-        let before_maximum = (setup.pace == Pace::Maximum).then_some(setup.generations_per_round);
         let open = |choice| environment.make_engine(EngineSource::Open(choice));
         let make = |engine| start_instances(engine, setup.clone());
         let (instances, setup) = make_on_devices(setup.device, open, make)?;
@@ -215,14 +208,10 @@ impl SessionWorker {
         let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
         let now = (environment.now)();
         let log = Log::new(SessionParameters::of(&setup));
-        let mut state = State::new(log, setup.generations_per_round, setup.pace, now);
-        state.max_rounds = setup.rounds;
-        if setup.rounds == Some(0) {
-            state.mode = Mode::Paused;
-        }
+        let pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
         let mut worker = SessionWorker {
             snapshots: SnapshotStore::new(setup.time.history_bytes),
-            state,
+            state: State::new(log, pacing, setup.rounds),
             waiting: None,
             known_cells: None,
             comparison: None,
@@ -234,8 +223,6 @@ impl SessionWorker {
             watch: Watch::default(),
             sampling: Sampling::default(),
             lab: Measurements::default(),
-            announces_arrival: false,
-            moving_since: None,
             halted: None,
             failures: 0,
             last_command: now,
@@ -245,7 +232,6 @@ impl SessionWorker {
             retry_at: None,
             instances: Some(instances),
             setup,
-            before_maximum,
             environment,
             sender,
         };
@@ -329,10 +315,7 @@ impl SessionWorker {
         if self.watch.forget_reseeds(now) {
             self.publisher.mark_changed();
         }
-        self.moving_since = match self.state.moving() {
-            Some(_) => self.moving_since.or(Some(now)),
-            None => None,
-        };
+        self.state.time_move(now);
         self.report_waiting_command(now);
         self.reseed_one(now);
         self.publish_last_known(PUBLISH_INTERVAL);
@@ -373,13 +356,6 @@ impl SessionWorker {
             NextTask::Restore => self.restore(),
             NextTask::Arrive => {
                 let notice = self.state.arrived(now);
-                if std::mem::take(&mut self.announces_arrival) {
-                    let generation = self.state.position.generation;
-                    self.notify(Notice::Done(message!(
-                        "Back to generation {generation}",
-                        generation = generation
-                    )));
-                }
                 self.safety_copy.restore_pending = false;
                 self.log_changed();
                 self.statistics.restart();
@@ -392,7 +368,9 @@ impl SessionWorker {
             NextTask::Refresh => {
                 let issued = self.issue(0, false);
                 // After an error it is not tried again: it would fail again.
-                self.state.refresh = matches!(issued, Ok(false));
+                if !matches!(issued, Ok(false)) {
+                    self.state.pictures_issued();
+                }
                 issued.map(|_| ())
             }
             NextTask::Calibrate => self.calibrate(),
@@ -409,7 +387,7 @@ impl SessionWorker {
         };
         let is_second = instances.pending_second_round().is_some();
         let may_be_timed = !instances.is_next_an_exception()
-            && matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
+            && matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
         let wanted = || {
             let soon = self.lab.wants_rounds() || self.statistics.stepping_rate().is_none();
             self.sampling.wants(now, soon, self.comparison.is_some())
@@ -422,23 +400,23 @@ impl SessionWorker {
         if !self.issue(generations, timed)? {
             return Ok(());
         }
-        let by_hand = matches!(self.state.mode, Mode::Stepping(_));
-        let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
+        let by_hand = matches!(self.state.mode(), Mode::Stepping(_));
+        let runs_to = matches!(self.state.mode(), Mode::RunningTo(_));
         self.round_issued();
         if is_second {
             self.state.stepped_second(now);
         } else {
             self.state.stepped(generations, now);
         }
-        if runs_to && self.state.mode == Mode::Paused {
-            let generation = self.state.position.generation;
+        if runs_to && *self.state.mode() == Mode::Paused {
+            let generation = self.state.position().generation;
             self.notify(Notice::Done(message!(
                 "Reached generation {generation}",
                 generation = generation
             )));
         }
         if by_hand {
-            tracing::debug!("stepped to generation {}", self.state.position.generation);
+            tracing::debug!("stepped to generation {}", self.state.position().generation);
         }
         self.halted = None;
         self.safety_copy.mark_stale();
@@ -447,9 +425,6 @@ impl SessionWorker {
         }
         self.sampling.issued(self.now(), timed);
         self.snapshots.mark_stale();
-        if let Mode::RunningTo(_) | Mode::Moving(_) = self.state.mode {
-            self.state.next_round_at = now;
-        }
         Ok(())
     }
 
@@ -471,7 +446,7 @@ impl SessionWorker {
 
     /// Shows a notice, once per command, if the first one waits for a long launch.
     fn report_waiting_command(&mut self, now: Instant) {
-        let waits = !self.state.commands.is_empty() && self.state.moving().is_none();
+        let waits = !self.state.commands().is_empty() && self.state.moving().is_none();
         if !waits || self.failed.is_some() {
             self.waiting = None;
             return;
@@ -492,12 +467,12 @@ impl SessionWorker {
     /// Follows a change of the log or the position: drops void snapshots and updates the setup.
     fn log_changed(&mut self) {
         self.safety_copy.mark_stale();
-        if let Some(position) = self.state.stale_after.take() {
+        if let Some(position) = self.state.take_stale_after() {
             self.snapshots.forget_after(position);
         }
-        let log = &self.state.log;
+        let log = self.state.log();
         self.snapshots.retain(|position| log.contains(position));
-        let parameters = log.parameters(self.state.position.records);
+        let parameters = log.parameters(self.state.position().records);
         self.setup.size = parameters.size;
         self.setup.instances = parameters.instances;
         self.setup.rule = parameters.rule;

@@ -18,7 +18,7 @@ impl SessionWorker {
         let Some(route) = self.state.route(&snapshots, target) else {
             return self.handle_unreachable_target();
         };
-        let before = self.state.position;
+        let before = self.state.position();
         let from = match route.source {
             Source::Here => before,
             Source::Start(position) | Source::Snapshot(position) => position,
@@ -52,7 +52,7 @@ impl SessionWorker {
 
     /// Sets the lattices from a snapshot or a start. Returns `false` if the snapshot could not be read.
     fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<bool> {
-        let parameters = self.state.log.parameters(from.records);
+        let parameters = self.state.log().parameters(from.records);
         let records = begin.records..from.records;
         let instances = 0..parameters.instances;
         let all: Vec<(usize, NewCells)> = match source {
@@ -62,7 +62,7 @@ impl SessionWorker {
                     self.snapshots.retain(|at| at != position);
                     return Ok(false);
                 };
-                take_back_on_host(&self.state.log, records, &mut lattices);
+                take_back_on_host(self.state.log(), records, &mut lattices);
                 instances
                     .zip(lattices.into_iter().map(NewCells::from))
                     .collect()
@@ -74,8 +74,8 @@ impl SessionWorker {
             }
         };
         self.forget_known();
-        self.state.cells_known = false;
-        let parameters = self.state.log.parameters(begin.records);
+        self.state.cells_unknown();
+        let parameters = self.state.log().parameters(begin.records);
         let setup = self.setup_for(&parameters);
         let Some(instances) = &mut self.instances else {
             return Ok(false);

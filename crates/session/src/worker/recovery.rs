@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use super::{SNAPSHOT_SLOTS, SessionWorker};
 use crate::log::{Position, SessionParameters};
 use crate::notice::Notice;
-use crate::state::Mode;
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{EngineError, Loss, Result};
 use lang::{Message, message};
@@ -60,9 +59,8 @@ impl SessionWorker {
                     if self.failures > MAX_FAILURES {
                         return self.fail(why);
                     }
-                    if self.state.cells_known {
-                        self.state.pause_now();
-                        self.state.refresh = false;
+                    if self.state.cells_known() {
+                        self.state.halt();
                     }
                     self.halted = Some(why.clone());
                 }
@@ -75,7 +73,7 @@ impl SessionWorker {
     pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{why}");
         self.failed = Some(why);
-        self.state.mode = Mode::Paused;
+        self.state.pause();
         self.end_commands();
         self.answer_waiters_at_the_end();
         self.publisher.mark_changed();
@@ -91,7 +89,7 @@ impl SessionWorker {
     /// position of the loss. Ends the session if no engine can be opened.
     fn recover(&mut self, lost: EngineError) {
         let why = Message::new(|| words::reason(&lost));
-        let position = self.state.position;
+        let position = self.state.position();
         if !self.losses.survive(position) {
             return self.fail(message!(
                 "The engine was lost {count} times in a row, the last time because: {why}",
@@ -157,7 +155,7 @@ impl SessionWorker {
 
     /// Instances with what the session has set besides its setup.
     fn equipped(&self, mut instances: Instances) -> Result<Instances> {
-        instances.set_edit_number(self.state.last_edit);
+        instances.set_edit_number(self.state.last_edit());
         instances.set_block_timestamps(self.lab.block_timestamps());
         if let Some(comparison) = &self.comparison {
             instances.compare(Some(comparison.b_switches))?;
@@ -180,8 +178,9 @@ impl SessionWorker {
             return Ok(());
         };
         self.forget_known();
-        self.state.cells_known = false;
-        self.snapshots.save_from_slots(&old, self.state.log.bytes());
+        self.state.cells_unknown();
+        self.snapshots
+            .save_from_slots(&old, self.state.log().bytes());
         self.snapshots.clear_slots();
         self.publisher.pictures().clear();
         let lost = |error: EngineError| EngineError::ContextLost(Loss::Error(Box::new(error)));
@@ -227,7 +226,8 @@ impl SessionWorker {
             );
         self.setup = setup;
         if let Some(old) = &self.instances {
-            self.snapshots.save_from_slots(old, self.state.log.bytes());
+            self.snapshots
+                .save_from_slots(old, self.state.log().bytes());
         }
         self.snapshots.clear_slots();
         if is_other_grid {
@@ -250,7 +250,7 @@ impl SessionWorker {
             self.measure_a_and_b();
         }
         self.update_measuring(true);
-        self.state.refresh = true;
+        self.state.want_pictures();
         if let Some(view) = self.view {
             // A view of other lattices is void; the drawing side requests another one.
             let view = if is_other_grid { None } else { Some(view) };
@@ -273,7 +273,8 @@ impl SessionWorker {
             self.snapshots.clear_slots();
             return;
         };
-        self.snapshots.save_from_slots(&old, self.state.log.bytes());
+        self.snapshots
+            .save_from_slots(&old, self.state.log().bytes());
         self.snapshots.clear_slots();
         let slots = Arc::downgrade(old.slots());
         drop(old);

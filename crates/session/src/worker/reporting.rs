@@ -39,14 +39,13 @@ impl SessionWorker {
             status.devices = engine.devices().to_vec();
             status.recorded = engine.devices().first().and_then(|d| recorded(&d.name));
             status.startup = engine.startup();
-            let of_all = self.setup.generations_per_round;
+            let of_all = self.state.pacing.generations();
             status.generations_per_round = part_of_round(of_all, instances.longest_round());
             status.bytes_per_round = instances.bytes_per_round();
             let idle = instances.is_idle();
-            let through = |rounds: u64| self.state.rounds >= rounds;
-            status.finished = self.state.max_rounds.is_some_and(through)
+            status.finished = self.state.has_all_rounds()
                 && idle
-                && self.state.cells_known
+                && self.state.cells_known()
                 && self.state.moving().is_none()
                 && instances.pending_second_round().is_none();
             if let Some(picture) = instances.own_plan().picture {
@@ -54,9 +53,9 @@ impl SessionWorker {
             }
         }
         let cells = self.setup.size.cells() as f64 * self.setup.instances as f64;
-        status.generation = self.state.position.generation;
+        status.generation = self.state.position().generation;
         status.running = self.is_running();
-        status.pace = self.state.pace;
+        status.pace = self.state.pacing.pace();
         status.rounds = self.statistics.rounds();
         status.rounds_per_second = rate(rounds);
         status.generations_per_second = rate(generations);
@@ -73,7 +72,7 @@ impl SessionWorker {
         status.timestamp_overhead = self.lab.timestamp_overhead();
         status.time.settings = self.setup.time;
         status.time.settled = self.watch.settled();
-        status.time.run_to = match self.state.mode {
+        status.time.run_to = match self.state.mode() {
             Mode::RunningTo(run_to) => Some(run_to.generation),
             _ => None,
         };
@@ -92,10 +91,10 @@ impl SessionWorker {
 
     /// The oldest generation of the start in force that a route leads to.
     fn oldest_generation(&self) -> Option<u64> {
-        let (log, here) = (&self.state.log, self.state.position);
+        let (log, here) = (self.state.log(), self.state.position());
         let snapshots = self.snapshots.positions();
         let oldest = log.oldest_reachable(
-            self.state.cells_known.then_some(here),
+            self.state.cells_known().then_some(here),
             snapshots.iter().copied(),
         )?;
         Some(oldest.max(log.start_of(here)).generation)
@@ -103,8 +102,8 @@ impl SessionWorker {
 
     /// How much of a move is done, unless it has only just begun: most are over at once.
     fn recomputing(&self, now: Instant) -> Option<Recomputing> {
-        let (moving, since) = (self.state.moving()?, self.moving_since?);
-        let took = now - since;
+        let moving = self.state.moving()?;
+        let took = now - moving.since?;
         let progress = self.state.progress().unwrap_or(0.0);
         (took >= MIN_SHOWN_MOVE).then_some(Recomputing {
             target: moving.target.generation,

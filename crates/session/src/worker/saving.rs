@@ -9,13 +9,14 @@ use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::notice::Notice;
 use crate::own_file::OwnFile;
+use crate::pacing::Pacing;
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Loss, Result};
 use lang::{Message, message};
 use life::Lattice;
-use model::{InWords, Pace, Setup};
+use model::{InWords, Setup};
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.
@@ -47,10 +48,10 @@ impl SessionWorker {
         let mut session = self.session_without_cells();
         match (&self.comparison, &mut session.comparison) {
             (Some(_), Some(saved)) => {
-                saved.timeline.base = self.base_lattices(&self.state.log);
+                saved.timeline.base = self.base_lattices(self.state.log());
                 session.main.base = self.pinned_base(&mut session.main.log);
             }
-            _ => session.main.base = self.base_lattices(&self.state.log),
+            _ => session.main.base = self.base_lattices(self.state.log()),
         }
         session
     }
@@ -58,14 +59,14 @@ impl SessionWorker {
     /// The position that is saved: during a move its end, since the way there follows from the log.
     pub(super) fn saved_position(&self) -> Position {
         let moving = self.state.moving();
-        moving.map_or(self.state.position, |moving| moving.target)
+        moving.map_or(self.state.position(), |moving| moving.target)
     }
 
     /// The session as it is saved, with no cells but those of the main session during a comparison.
     fn session_without_cells(&self) -> SavedSession {
         let position = self.saved_position();
         let now = SavedTimeline {
-            log: self.state.log.clone(),
+            log: self.state.log().clone(),
             position,
             base: None,
             newest: (position, Vec::new()),
@@ -89,8 +90,8 @@ impl SessionWorker {
         let parameters = main.log.parameters(main.position.records);
         SavedSession {
             setup: Setup {
-                pace: self.state.pace,
-                generations_per_round: self.chosen_generations_per_round(),
+                pace: self.state.pacing.pace(),
+                generations_per_round: self.state.pacing.chosen(),
                 rounds: None,
                 size: parameters.size,
                 instances: parameters.instances,
@@ -120,7 +121,7 @@ impl SessionWorker {
     fn newest_host_copy(&self, limit: Position) -> Option<(Position, HostCopy)> {
         let instances = self.instances.as_ref();
         let copy = instances.and_then(|instances| self.snapshots.newest(limit, instances));
-        let log = &self.state.log;
+        let log = self.state.log();
         copy.or_else(|| log.base_is_start().then(|| (log.base(), HostCopy::Start)))
     }
 
@@ -209,9 +210,7 @@ impl SessionWorker {
         if self.setup.switches.graphs && self.lab.block_timestamps() {
             self.toggle_block_timestamps();
         }
-        self.before_maximum = (pace == Pace::Maximum).then_some(generations);
-        self.state.pace = pace;
-        self.state.generations_per_round = generations;
+        self.state.pacing = Pacing::new(pace, generations, self.now());
         self.safety_copy.restore_pending = true;
         self.notify(Notice::Done(what));
         self.open(saved)
@@ -237,8 +236,8 @@ impl SessionWorker {
             self.split(second, log, position, copy)?;
             self.take_timeline(timeline);
         }
-        let target = self.state.position;
-        self.state.round_left = None;
+        let target = self.state.position();
+        self.state.pacing.end_round();
         self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
         self.publisher.mark_changed();
@@ -248,11 +247,9 @@ impl SessionWorker {
     /// Replaces the log and adds its snapshots. Its cells are not on the device yet.
     fn take_timeline(&mut self, timeline: SavedTimeline) {
         let log_bytes = timeline.log.bytes();
-        self.state.log = timeline.log;
-        self.state.position = timeline.position;
-        self.state.cells_known = false;
+        self.state.exchange_log(timeline.log, timeline.position);
         if let Some(base) = timeline.base {
-            self.snapshots.add(self.state.log.base(), base, log_bytes);
+            self.snapshots.add(self.state.log().base(), base, log_bytes);
         }
         let (newest, lattices) = timeline.newest;
         self.snapshots.add(newest, lattices, log_bytes);

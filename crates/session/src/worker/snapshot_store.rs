@@ -415,7 +415,7 @@ impl SessionWorker {
     /// Sends an instance's present cells as soon as they are on the host.
     pub(super) fn wait_for_cells(&mut self, instance: usize, query: Query<(Arc<Lattice>, u64)>) {
         if let Some(lattice) = self.known_cells(instance) {
-            query.answer((lattice, self.state.position.generation));
+            query.answer((lattice, self.state.position().generation));
             self.publisher.wake();
             return;
         }
@@ -446,7 +446,7 @@ impl SessionWorker {
             self.retry_at = Some(now + RETRY_INTERVAL);
             return Ok(());
         }
-        let position = self.state.position;
+        let position = self.state.position();
         self.snapshots.slots[slot] = SlotUse::UnderWay(position, why);
         self.snapshots.is_stale = false;
         self.snapshots.begun = Some(now);
@@ -502,7 +502,7 @@ impl SessionWorker {
             && self
                 .snapshots
                 .kept
-                .would_keep(instances.all_bits(), self.state.log.bytes());
+                .would_keep(instances.all_bits(), self.state.log().bytes());
         let wanted = if why == SnapshotReason::AllCells
             || has_room
             || self.comparison.is_some() // cells that differ are counted
@@ -557,10 +557,10 @@ impl SessionWorker {
 
     /// The instance that the record at a position changes.
     fn edited_at(&self, position: Position) -> Option<usize> {
-        let record = self.state.log.record(position.records)?;
+        let record = self.state.log().record(position.records)?;
         match record.content {
             Content::Cells { instance, .. } => {
-                Some(self.state.log.base_parameters().instances_of(instance)[0])
+                Some(self.state.log().base_parameters().instances_of(instance)[0])
             }
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => None,
         }
@@ -611,7 +611,7 @@ impl SessionWorker {
                 self.snapshots.whole = Some((read.position, read.lattices.clone()));
             }
             let bytes = self.instances.as_ref().map_or(0, Instances::all_bits);
-            let log_bytes = self.state.log.bytes();
+            let log_bytes = self.state.log().bytes();
             if all && self.snapshots.kept.would_keep(bytes, log_bytes) {
                 self.snapshots
                     .add(read.position, read.lattices.clone(), log_bytes);
@@ -659,23 +659,12 @@ impl SessionWorker {
 
     /// Discards records before the oldest reachable position, and those beyond the budget.
     pub(super) fn forget_unreachable(&mut self) {
-        let here = self.state.cells_known.then_some(self.state.position);
-        let snapshots = self.snapshots.positions();
-        let oldest = self
-            .state
-            .log
-            .oldest_reachable(here, snapshots.iter().copied());
-        if let Some(oldest) = oldest {
-            self.state.log.discard_before(oldest);
-        }
-        let budget = self.setup.time.history_bytes / 2;
-        let (position, base) = (self.state.position, self.state.log.base());
-        self.state
-            .log
-            .discard_beyond(budget, position, snapshots.iter().copied());
-        let first = self.state.log.base();
-        if first != base {
-            self.snapshots.retain(|position| position >= first);
+        let (snapshots, budget) = (
+            self.snapshots.positions(),
+            self.setup.time.history_bytes / 2,
+        );
+        if let Some(base) = self.state.discard_unreachable(&snapshots, budget) {
+            self.snapshots.retain(|position| position >= base);
         }
     }
 
@@ -732,7 +721,7 @@ impl SessionWorker {
         if let Some(last) = self.last_lattices() {
             return Some(last);
         }
-        let log = &self.state.log;
+        let log = self.state.log();
         if !log.base_is_start() {
             return None;
         }

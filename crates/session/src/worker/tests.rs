@@ -65,7 +65,7 @@ fn turn_until(made: &mut Made, what: &str, mut so: impl FnMut(&mut SessionWorker
 }
 
 fn generation(worker: &SessionWorker) -> u64 {
-    worker.state.position.generation
+    worker.state.position().generation
 }
 
 fn act(made: &mut Made, action: SessionAction) {
@@ -105,10 +105,10 @@ fn draw_now(made: &mut Made, continues_stroke: bool) {
         continues_stroke,
         ..dot(0, 7, 5)
     };
-    let end = made.0.state.log.end();
+    let end = made.0.state.log().end();
     made.0.dispatch(Command::Edit(edit, end + 1));
     turn_until(made, "an edit", |worker| {
-        worker.state.log.end() > end && worker.state.position.records > end
+        worker.state.log().end() > end && worker.state.position().records > end
     });
 }
 
@@ -118,13 +118,13 @@ fn reseeded(made: &mut Made) -> Option<usize> {
         worker.watch.are_all_settled()
     });
     made.0.reseed_one(Instant::now() + Duration::from_secs(60));
-    let commands = made.0.state.commands.iter();
+    let commands = made.0.state.commands().iter();
     let asked = commands.into_iter().find_map(|command| match command {
         Command::Reseed { instance, .. } => Some(*instance),
         _ => None,
     });
     turn_until(made, "it is filled", |worker| {
-        worker.state.commands.is_empty() && !worker.state.has_records_ahead()
+        worker.state.commands().is_empty() && !worker.state.has_records_ahead()
     });
     asked
 }
@@ -290,9 +290,9 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
 #[test]
 fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
     let mut made = worker(setup(None));
-    turn_until(&mut made, "some rounds", |worker| worker.state.rounds > 3);
+    turn_until(&mut made, "some rounds", |worker| worker.state.rounds() > 3);
     draw_now(&mut made, false);
-    let first = made.0.state.log.record(0).unwrap().generation;
+    let first = made.0.state.log().record(0).unwrap().generation;
     let before = Position {
         records: 0,
         generation: first,
@@ -300,8 +300,10 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
     assert!(made.0.snapshots.positions().contains(&before));
     let known = made.0.snapshots.positions().len();
     for _ in 0..5 {
-        let rounds = made.0.state.rounds;
-        turn_until(&mut made, "a round", |worker| worker.state.rounds > rounds);
+        let rounds = made.0.state.rounds();
+        turn_until(&mut made, "a round", |worker| {
+            worker.state.rounds() > rounds
+        });
         draw_now(&mut made, true);
     }
     let later = made.0.snapshots.positions();
@@ -323,7 +325,7 @@ fn a_copy_waits_while_all_slots_are_read_and_rounds_go_on() {
     driver.turns_without_reading(50);
     assert!(generation(&driver.worker) > requests_and + 10);
     assert_eq!(
-        driver.worker.state.log.end(),
+        driver.worker.state.log().end(),
         0,
         "what was asked later waits"
     );
@@ -362,7 +364,7 @@ fn a_panel_that_somebody_drew_in_is_never_filled_with_a_soup() {
     act(&mut made, SessionAction::Undo);
     act(&mut made, SessionAction::TogglePause);
     turn_until(&mut made, "it runs", |worker| {
-        worker.state.commands.is_empty() && worker.state.mode == Mode::Running
+        worker.state.commands().is_empty() && *worker.state.mode() == Mode::Running
     });
     assert_eq!(reseeded(&mut made), Some(1));
 }
@@ -412,20 +414,20 @@ fn what_stops_once_all_panels_are_still_fills_none_of_them() {
     turn_until(&mut made, "all die down", |worker| {
         worker.watch.are_all_settled()
     });
-    made.0.state.mode = Mode::Running;
+    act(&mut made, SessionAction::TogglePause);
     assert_eq!(reseeded(&mut made), None);
 }
 
 #[test]
 fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
     let mut made = worker(dying());
-    let (mut rounds, mut measured) = (made.0.state.rounds, 0);
+    let (mut rounds, mut measured) = (made.0.state.rounds(), 0);
     let mut was_next = false;
     turn_until(&mut made, "some rounds", |worker| {
-        if worker.state.rounds > rounds {
-            assert_eq!(worker.state.rounds, rounds + 1, "a turn issues one round");
+        if worker.state.rounds() > rounds {
+            assert_eq!(worker.state.rounds(), rounds + 1, "a turn issues one round");
             measured += u32::from(was_next);
-            rounds = worker.state.rounds;
+            rounds = worker.state.rounds();
         }
         was_next = worker.instances.as_ref().unwrap().is_next_an_exception();
         rounds == 160
@@ -441,21 +443,23 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
 fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_tried_again() {
     let mut made = worker(setup(Some(0)));
     turn_until(&mut made, "the first picture", |worker| {
-        !worker.state.refresh
+        !worker.state.wants_pictures()
     });
-    made.0.state.refresh = true;
+    made.0.state.want_pictures();
     made.0.notify(Notice::Warning("something".into()));
-    assert!(made.0.state.refresh, "the picture is still wanted");
-    turn_until(&mut made, "the picture", |worker| !worker.state.refresh);
+    assert!(made.0.state.wants_pictures(), "the picture is still wanted");
+    turn_until(&mut made, "the picture", |worker| {
+        !worker.state.wants_pictures()
+    });
     // One that cannot be: of an instance that is not there.
     let view = PicturePlan {
         only: Some(77),
         ..PicturePlan::BITS
     };
     let _ = made.0.set_view(view);
-    made.0.state.refresh = true;
+    made.0.state.want_pictures();
     turn_until(&mut made, "an end of trying", |worker| {
-        !worker.state.refresh
+        !worker.state.wants_pictures()
     });
 }
 
@@ -474,7 +478,7 @@ fn a_session_that_has_ended_says_so_and_does_nothing() {
 #[test]
 fn a_session_that_has_ended_says_that_it_opens_no_other() {
     let mut made = worker(setup(Some(0)));
-    turn_until(&mut made, "the start", |worker| worker.state.cells_known);
+    turn_until(&mut made, "the start", |worker| worker.state.cells_known());
     let answer = save(&mut made.0);
     let mut saved = None;
     turn_until(&mut made, "a saved session", |_| {
@@ -527,10 +531,10 @@ fn what_is_computed_again_is_no_pause_and_has_no_rates() {
     turn_until(&mut made, "some rounds", |worker| generation(worker) > 2);
     let now = Instant::now();
     assert_eq!(made.0.make_status(now).time.recomputing, None);
-    let target = made.0.state.position;
+    let target = made.0.state.position();
     let reason = MoveReason::Opening;
     made.0.state.begin_move(target, reason, Mode::Paused);
-    made.0.moving_since = Some(now);
+    made.0.state.time_move(now);
     // Most are over before anyone sees them.
     assert_eq!(made.0.make_status(now).time.recomputing, None);
     let status = made.0.make_status(now + Duration::from_secs(1));
@@ -548,7 +552,7 @@ fn no_session_is_through_while_generations_are_computed_again() {
     turn_until(&mut made, "the end", |worker| {
         worker.make_status(Instant::now()).finished
     });
-    let target = made.0.state.position;
+    let target = made.0.state.position();
     let reason = MoveReason::Opening;
     made.0.state.begin_move(target, reason, Mode::Paused);
     assert!(!made.0.make_status(Instant::now()).finished);
@@ -575,7 +579,7 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
         let copy = copy.try_recv().expect("an answer");
         assert!(copy.0 == *known && copy.1 == position.generation);
     }
-    assert!(made.0.state.commands.is_empty());
+    assert!(made.0.state.commands().is_empty());
 }
 
 /// The edit's record lies ahead then, and is applied when its generation is reached.
@@ -634,7 +638,7 @@ fn failures_one_after_the_other_end_the_session() {
     assert!(!made.0.is_running() && made.0.failed.is_none());
     assert!(made.0.halted.is_some(), "somebody may have it go on");
     act(&mut made, SessionAction::TogglePause);
-    turn_until(&mut made, "a round", |worker| worker.state.rounds > 0);
+    turn_until(&mut made, "a round", |worker| worker.state.rounds() > 0);
     assert!(made.0.is_running() && made.0.halted.is_none());
     for _ in 0..8 {
         made.0.handle_error(refused(), true);
@@ -692,7 +696,7 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
 fn rounds_that_were_lost_are_made_again_and_counted_once() {
     let mut made = worker(setup(Some(400)));
     turn_until(&mut made, "a copy", |worker| {
-        worker.state.rounds > 20 && !worker.snapshots.positions().is_empty()
+        worker.state.rounds() > 20 && !worker.snapshots.positions().is_empty()
     });
     let lose = |made: &mut Made| {
         made.0.handle_error(
@@ -709,7 +713,7 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
         });
         assert_eq!(generation(&made.0), 400);
         assert_eq!(made.0.instances.as_ref().unwrap().generation(), 400);
-        assert_eq!(made.0.state.rounds, 400);
+        assert_eq!(made.0.state.rounds(), 400);
         // All of them were issued, and the last were lost.
         lose(&mut made);
     }

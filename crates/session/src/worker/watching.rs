@@ -227,7 +227,7 @@ impl SessionWorker {
         let still = self.watch.settled[about.clone()]
             .iter()
             .all(Option::is_some);
-        let running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
+        let running = matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
         if still && running && !self.watch.stopped {
             self.pause();
             self.notify(Notice::Done(match self.watch.settled[about.start] {
@@ -235,18 +235,19 @@ impl SessionWorker {
                 _ => message!("Stopped: every panel is still or periodic"),
             }));
         }
-        self.watch.stopped = still && (self.watch.stopped || self.state.mode == Mode::Paused);
+        self.watch.stopped = still && (self.watch.stopped || *self.state.mode() == Mode::Paused);
     }
 
     /// Requests a soup for one panel that has been dead or periodic for a while.
     pub(super) fn reseed_one(&mut self, now: Instant) {
         let settings = self.setup.time;
         // Not during a run to a generation: it is about the present lattices.
-        let may = settings.reseed && self.state.mode == Mode::Running && self.comparison.is_none();
+        let may =
+            settings.reseed && *self.state.mode() == Mode::Running && self.comparison.is_none();
         // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;
         // Records ahead say what happens.
-        let may = may && self.state.commands.is_empty() && !self.state.has_records_ahead();
+        let may = may && self.state.commands().is_empty() && !self.state.has_records_ahead();
         // Opened patterns are never refilled.
         let Start::Soup { density, seed, .. } = self.setup.start else {
             return;
@@ -259,7 +260,7 @@ impl SessionWorker {
         if let Some(instance) = (0..self.watch.since.len()).find(is_over) {
             self.watch.since[instance] = None;
             // A different seed after each record.
-            let seed = seed.wrapping_add(1 + self.state.log.end());
+            let seed = seed.wrapping_add(1 + self.state.log().end());
             self.state.enqueue(Command::Reseed {
                 instance,
                 density,

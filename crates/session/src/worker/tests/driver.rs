@@ -114,7 +114,7 @@ impl Driver {
         let script = Arc::new(Script::holding_completions());
         let time = Rc::new(Cell::new(Instant::now()));
         let (worker, received) = make(setup, None, &script, &time);
-        let main = ReferenceLog::of(&worker.state.log);
+        let main = ReferenceLog::of(worker.state.log());
         let mut driver = Driver {
             script,
             time,
@@ -210,7 +210,7 @@ impl Driver {
     /// Where a session is saved: during a move, at its end.
     fn saved_position(&self) -> Position {
         let state = &self.worker.state;
-        state.moving().map_or(state.position, |it| it.target)
+        state.moving().map_or(state.position(), |it| it.target)
     }
 
     /// The size of larger lattices, unless they would take too long.
@@ -227,7 +227,7 @@ impl Driver {
         // However fast rounds follow one another, the background goes on too.
         self.turns += 1;
         // At the maximum pace, rounds are as long as real time allows: replaying them takes long.
-        if self.worker.state.position.generation > 1000 {
+        if self.worker.state.position().generation > 1000 {
             self.pause();
         }
         if self.turns.is_multiple_of(16) {
@@ -250,19 +250,19 @@ impl Driver {
                 }
             }
             work => {
-                let before = self.worker.state.position;
+                let before = self.worker.state.position();
                 let moves = self.worker.state.moving().is_some();
                 self.worker.perform_or_handle_error(work);
                 let is_stepped = matches!(work, NextTask::Round(_))
                     && self.worker.failures == 0
-                    && self.worker.state.position != before;
+                    && self.worker.state.position() != before;
                 let (state, halted) = (&self.worker.state, &self.worker.halted);
                 assert!(!is_stepped || halted.is_none(), "still {halted:?}");
                 let is_refused = matches!(work, NextTask::Apply)
-                    && state.position == before
+                    && state.position() == before
                     && !(moves || state.moving().is_some())
                     && self.worker.failed.is_none();
-                let is_due = state.log.due_record(before).is_some();
+                let is_due = state.log().due_record(before).is_some();
                 assert!(!is_refused || !is_due, "it is tried again");
                 true
             }
@@ -315,26 +315,26 @@ impl Driver {
 
     /// Notes what the cells are now.
     fn observe(&mut self) {
-        let log = &self.worker.state.log;
+        let log = &self.worker.state.log();
         if self.worker.comparison.is_some() {
             let scratch = self.scratch.get_or_insert_with(|| ReferenceLog::of(log));
             scratch.follow(log);
         } else {
             self.scratch = None;
             self.main.follow(log);
-            self.main_at = self.worker.state.position;
+            self.main_at = self.worker.state.position();
         }
         let position = self.saved_position();
         self.saves.iter_mut().for_each(|(_, at)| at.push(position));
         self.take_answers();
-        let position = self.worker.state.position;
+        let position = self.worker.state.position();
         let at = Some((self.worker.comparison.is_some(), position));
-        if !self.worker.state.cells_known || self.at == at {
+        if !self.worker.state.cells_known() || self.at == at {
             return;
         }
         let state = &self.worker.state;
-        assert!(state.log.contains(position), "{position:?}");
-        let is_over = state.max_rounds.is_some_and(|max| state.rounds > max);
+        assert!(state.log().contains(position), "{position:?}");
+        let is_over = state.max_rounds().is_some_and(|max| state.rounds() > max);
         assert!(!is_over || self.reloaded, "more rounds than asked for");
         self.at = at;
         assert!(
@@ -358,7 +358,7 @@ impl Driver {
 
     /// Whether the session ended before it could begin with this lattice.
     fn would_have_begun(&self, instance: usize, lattice: &Arc<Lattice>) -> bool {
-        let log = &self.worker.state.log;
+        let log = &self.worker.state.log();
         self.worker.failed.is_some()
             && log.base_is_start()
             && log.base_parameters().start_lattice(instance).unwrap() == *lattice
@@ -419,9 +419,9 @@ impl Driver {
                 turns < 20_000,
                 "no rest: {:?}",
                 (
-                    &self.worker.state.mode,
-                    &self.worker.state.position,
-                    &self.worker.state.commands,
+                    &self.worker.state.mode(),
+                    &self.worker.state.position(),
+                    &self.worker.state.commands(),
                 )
             );
             if turns % 500 == 0 {
@@ -463,22 +463,22 @@ impl Driver {
         self.take_answers();
         assert!(self.cell_reads.is_empty(), "a copy is not answered");
         assert!(self.saves.is_empty(), "a save is not answered");
-        assert!(self.worker.state.commands.is_empty());
+        assert!(self.worker.state.commands().is_empty());
     }
 
     fn check_rest(&mut self) {
         let state = &self.worker.state;
-        assert_eq!(state.mode, Mode::Paused);
-        assert!(state.commands.is_empty(), "{:?}", state.commands);
-        assert!(state.cells_known && !state.refresh);
+        assert_eq!(*state.mode(), Mode::Paused);
+        assert!(state.commands().is_empty(), "{:?}", state.commands());
+        assert!(state.cells_known() && !state.wants_pictures());
         assert!(
             !self.worker.snapshots.is_reading(),
             "a copy is read for ever"
         );
         assert!(self.cell_reads.is_empty(), "a copy is not answered");
         assert!(self.saves.is_empty(), "a save is not answered");
-        let position = state.position;
-        assert!(!state.has_records_ahead() || state.log.contains(position));
+        let position = state.position();
+        assert!(!state.has_records_ahead() || state.log().contains(position));
         let want = self.reference().cells(position);
         let parameters = self.reference().parameters(position.records).clone();
         let instances = self.worker.instances.as_ref().unwrap();
@@ -516,7 +516,7 @@ impl Driver {
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
         let (state, instances) = (&self.worker.state, self.worker.instances.as_ref().unwrap());
         // The last one of an odd number is not shown while two settings are compared.
-        let counterparts = state.log.base_parameters().counterparts;
+        let counterparts = state.log().base_parameters().counterparts;
         let shown = counterparts.map_or(want.len(), |each| 2 * each);
         let mut generations = vec![None; shown];
         let mut seen = vec![0; shown];
@@ -533,7 +533,7 @@ impl Driver {
             });
         for (i, generation) in generations.into_iter().enumerate() {
             if is_drawn(instances, i) {
-                let now = Some(state.position.generation);
+                let now = Some(state.position().generation);
                 assert_eq!(generation, now, "the picture of {i}");
             }
         }
@@ -590,7 +590,7 @@ impl Driver {
         let position = loaded.timeline().position;
         self.main_at = loaded.main.position;
         script.protected(|| self.reopen(way, loaded));
-        assert_eq!(self.worker.state.position, position, "reopened");
+        assert_eq!(self.worker.state.position(), position, "reopened");
         self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();
@@ -617,7 +617,7 @@ impl Driver {
             }
         }
         let is_opening = |worker: &SessionWorker| {
-            worker.safety_copy.restore_pending || !worker.state.commands.is_empty()
+            worker.safety_copy.restore_pending || !worker.state.commands().is_empty()
         };
         while is_opening(&self.worker) && self.open_turn() {}
     }

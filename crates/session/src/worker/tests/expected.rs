@@ -53,8 +53,8 @@ impl Driver {
     fn is_undisturbed(&mut self) -> bool {
         self.settle();
         let worker = &self.worker;
-        let may_stop = worker.state.position.generation > 500 // see `turn`
-            || worker.state.pace == Pace::Maximum
+        let may_stop = worker.state.position().generation > 500 // see `turn`
+            || worker.state.pacing.pace() == Pace::Maximum
             || worker.setup.time.stop_when_still != StopWhenStill::Never;
         worker.failed.is_none() && !self.script.has_faults() && !may_stop
     }
@@ -75,19 +75,19 @@ impl Driver {
 
     /// Asks for something at rest, and compares what it leads to with what it should.
     fn ask(&mut self, step: Step) {
-        let here = self.worker.state.position;
+        let here = self.worker.state.position();
         let is_run = matches!(step, Step::Act(SessionAction::TogglePause));
         let expected = self.expected(&step);
         self.step(step);
         if is_run {
-            self.turn_while(|worker| !worker.state.commands.is_empty());
+            self.turn_while(|worker| !worker.state.commands().is_empty());
             return assert!(self.worker.is_running(), "it does not run");
         }
         self.turn_until_rest();
         let Some((target, added)) = expected else {
             return;
         };
-        let at = self.worker.state.position;
+        let at = self.worker.state.position();
         if at != target && self.is_forgetful() && added.is_empty() {
             // As far back as anything is kept, or nothing was done.
             return assert!(at == here || target < at && at < here, "at {at:?}");
@@ -135,8 +135,8 @@ impl Driver {
     }
 
     fn expected_of(&mut self, action: SessionAction) -> Option<(Position, Vec<Content>)> {
-        let here = self.worker.state.position;
-        let per_round = self.worker.setup.generations_per_round.into();
+        let here = self.worker.state.position();
+        let per_round = self.worker.state.pacing.generations().into();
         let parameters = self.reference().parameters(here.records).clone();
         let target = match action {
             SessionAction::StepGeneration => self.after(here, 1, false),
@@ -220,7 +220,7 @@ impl Driver {
 
     /// Back to a generation of the present start.
     fn back_to(&mut self, generation: u64) -> Position {
-        let here = self.worker.state.position;
+        let here = self.worker.state.position();
         let log = self.reference();
         if here.generation == log.start_of(here).generation {
             return here;
@@ -230,7 +230,7 @@ impl Driver {
 
     /// After a change of the grid, unless it is no change, or of A's and B's instances.
     fn resizing(&mut self, size: Size, instances: usize) -> (Position, Vec<Content>) {
-        let here = self.worker.state.position;
+        let here = self.worker.state.position();
         let now = self.reference().parameters(here.records);
         let is_more = now.counterparts.is_none() && instances > 0;
         if (size, instances) == (now.size, now.instances) || instances != now.instances && !is_more
@@ -242,7 +242,7 @@ impl Driver {
 
     /// After records that are added here.
     fn adding(&self, added: Vec<Content>) -> (Position, Vec<Content>) {
-        let mut at = self.worker.state.position;
+        let mut at = self.worker.state.position();
         at.records += added.len() as u64;
         if let Some(Content::Start(start)) = added.last() {
             at.generation = start.generation();
@@ -252,7 +252,7 @@ impl Driver {
 
     /// Edits an instance and asks for its cells, and then for a step: they are those before it.
     fn copy_after(&mut self, edit: Edit) {
-        let mut at = self.worker.state.position;
+        let mut at = self.worker.state.position();
         at.records += 1;
         let instance = edit.instance % self.worker.setup.instances;
         let (query, copy) = Query::new();
@@ -285,7 +285,7 @@ impl Driver {
     /// Edits while rounds go on. Every edit is on the log afterwards, in this order; a run to a
     /// generation ends with the first.
     fn edit_running(&mut self, edits: Vec<(Edit, u32)>, runs_to: bool) {
-        let far = self.worker.state.position.generation + 300;
+        let far = self.worker.state.position().generation + 300;
         self.act(if runs_to {
             SessionAction::RunTo(far)
         } else {
@@ -301,7 +301,7 @@ impl Driver {
             self.step(Step::Edit(edit));
             self.step(Step::Turns(turns));
         }
-        self.turn_while(|worker| !worker.state.commands.is_empty());
+        self.turn_while(|worker| !worker.state.commands().is_empty());
         assert!(!runs_to || !self.worker.is_running(), "the run goes on");
         self.settle();
         let items = self.reference().items.iter();
@@ -316,13 +316,13 @@ impl Driver {
 
     /// Undoes everything, and redoes it.
     fn undo_and_redo_all(&mut self) {
-        let before = (self.worker.state.log.end(), self.worker.state.position);
+        let before = (self.worker.state.log().end(), self.worker.state.position());
         let mut undone = 0;
         loop {
-            let here = self.worker.state.position;
+            let here = self.worker.state.position();
             self.act(SessionAction::Undo);
             self.turn_until_rest();
-            if self.worker.state.position == here {
+            if self.worker.state.position() == here {
                 break;
             }
             undone += 1;
@@ -332,16 +332,16 @@ impl Driver {
             self.act(SessionAction::Redo);
             self.turn_until_rest();
         }
-        let after = (self.worker.state.log.end(), self.worker.state.position);
+        let after = (self.worker.state.log().end(), self.worker.state.position());
         assert_eq!(after, before, "redo leads elsewhere");
     }
 
     /// Asks for more steps than may wait.
     fn hold_step(&mut self) {
-        let target = self.after(self.worker.state.position, 4, false);
+        let target = self.after(self.worker.state.position(), 4, false);
         (0..9).for_each(|_| self.act(SessionAction::StepGeneration));
         self.turn_until_rest();
-        assert_eq!(self.worker.state.position, target);
+        assert_eq!(self.worker.state.position(), target);
     }
 
     /// Opens a lesson while it runs, and closes it.
@@ -353,7 +353,7 @@ impl Driver {
         }
         for opens in [true, false] {
             self.step(Step::PauseForLesson(opens));
-            self.turn_while(|worker| !worker.state.commands.is_empty());
+            self.turn_while(|worker| !worker.state.commands().is_empty());
             assert_eq!(self.worker.is_running(), !opens);
         }
     }
@@ -364,13 +364,13 @@ impl Driver {
         self.turn_while(|worker| worker.state.moving().is_none_or(|it| !it.begun));
         let target = self.worker.state.moving().map(|moving| moving.target);
         let is_ahead =
-            |target: &Position| self.worker.state.position.generation < target.generation;
+            |target: &Position| self.worker.state.position().generation < target.generation;
         let Some(target) = target.filter(is_ahead) else {
             return;
         };
         self.step(Step::Edit(edit));
         self.act(SessionAction::TogglePause);
         self.turn_while(|worker| worker.state.moving().is_some());
-        assert!(self.worker.state.position < target, "it is not stopped");
+        assert!(self.worker.state.position() < target, "it is not stopped");
     }
 }

@@ -1,0 +1,112 @@
+//! How many generations a round has, and when the next one is due.
+
+use std::time::Instant;
+
+use model::Pace;
+
+/// The length of rounds and their pace.
+#[derive(Clone, Debug)]
+pub(crate) struct Pacing {
+    pace: Pace,
+    /// Generations per round that somebody chose.
+    chosen: u32,
+    /// Those in use at the maximum pace, which fits them to the time of a frame.
+    fitted: Option<u32>,
+    /// When the next round is due.
+    due: Instant,
+    /// Generations still to issue of a round that is too long to be issued at once. Such a round is
+    /// issued as several, and counted once.
+    left: Option<u32>,
+}
+
+impl Pacing {
+    /// Rounds of so many generations, the first one due now.
+    pub(crate) fn new(pace: Pace, generations: u32, now: Instant) -> Pacing {
+        Pacing {
+            pace,
+            chosen: generations,
+            fitted: (pace == Pace::Maximum).then_some(generations),
+            due: now,
+            left: None,
+        }
+    }
+
+    /// How fast rounds follow one another.
+    pub(crate) fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Generations per round.
+    pub(crate) fn generations(&self) -> u32 {
+        self.fitted.unwrap_or(self.chosen)
+    }
+
+    /// Generations per round that somebody chose; those in use where the pace is not the maximum.
+    pub(crate) fn chosen(&self) -> u32 {
+        self.chosen
+    }
+
+    /// Generations that are left of the round under way, or a whole round's.
+    pub(crate) fn left(&self) -> u32 {
+        self.left.unwrap_or(self.generations())
+    }
+
+    /// Whether a round was issued in part.
+    #[cfg(test)]
+    pub(crate) fn is_in_a_round(&self) -> bool {
+        self.left.is_some()
+    }
+
+    /// When the next round is due.
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Sets the pace; the next round is due now.
+    pub(crate) fn set_pace(&mut self, pace: Pace, now: Instant) {
+        self.pace = pace;
+        self.fitted = (pace == Pace::Maximum).then_some(self.generations());
+        self.due = now;
+    }
+
+    /// Chooses the generations per round. Returns whether rounds have them at once: at the maximum pace
+    /// they have them once that ends.
+    pub(crate) fn choose(&mut self, generations: u32) -> bool {
+        self.chosen = generations;
+        if self.fitted.is_none() {
+            self.left = None;
+        }
+        self.fitted.is_none()
+    }
+
+    /// Fits the generations per round to the time of a frame, at the maximum pace.
+    pub(crate) fn fit(&mut self, generations: u32) {
+        if let Some(fitted) = &mut self.fitted {
+            *fitted = generations;
+        }
+    }
+
+    /// Ends a round that was issued in part.
+    pub(crate) fn end_round(&mut self) {
+        self.left = None;
+    }
+
+    /// Notes how many generations are left of a round, if it is not complete.
+    pub(crate) fn set_left(&mut self, left: Option<u32>) {
+        self.left = left;
+    }
+
+    /// Has the next round, or the next part of one, follow now.
+    pub(crate) fn hurry(&mut self, now: Instant) {
+        self.due = now;
+    }
+
+    /// Sets when the next round is due, at the pace. Delays of more than four periods are not caught up.
+    pub(crate) fn keep(&mut self, now: Instant) {
+        let period = self.pace.period();
+        self.due += period;
+        if period.is_zero() || self.due + 4 * period < now {
+            self.due = now;
+        }
+    }
+}
