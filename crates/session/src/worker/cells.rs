@@ -140,10 +140,10 @@ impl SessionWorker {
             Content::Cells { instance, cells } => self.apply_cells(*instance, cells),
             Content::Start(_) => self.apply_start(),
             Content::Rule(rule) => {
-                if let Some(instances) = &mut self.instances {
+                if let Some(instances) = &mut self.lattices.instances {
                     instances.set_rule(*rule);
                 }
-                self.statistics.restart();
+                self.lab.statistics.restart();
                 if self.state.moving().is_none() {
                     self.notify(Notice::Done(message!("Rule {rule}", rule = rule)));
                 }
@@ -186,7 +186,7 @@ impl SessionWorker {
     /// Notes that pictures from now on show this edit, or that it was refused.
     pub(super) fn edit_done(&mut self, number: u64) {
         self.state.edit_done(number);
-        if let Some(instances) = &mut self.instances {
+        if let Some(instances) = &mut self.lattices.instances {
             instances.set_edit_number(self.state.last_edit());
         }
     }
@@ -200,10 +200,10 @@ impl SessionWorker {
                 self.state.log().base_parameters().instances_of(*instance)
             }
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => {
-                (0..self.setup.instances).collect()
+                (0..self.lattices.setup().instances).collect()
             }
         };
-        if let Some(instances) = &mut self.instances {
+        if let Some(instances) = &mut self.lattices.instances {
             instances.set_generation(self.state.position().generation);
         }
         if let Some(number) = number {
@@ -257,7 +257,7 @@ impl SessionWorker {
     }
 
     fn issue_touched(&mut self, instances: &[usize], touched: &Touched) -> Result<()> {
-        let Some(engine) = &mut self.instances else {
+        let Some(engine) = &mut self.lattices.instances else {
             return Ok(());
         };
         match touched {
@@ -278,8 +278,8 @@ impl SessionWorker {
         let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
         self.forget_known();
-        self.statistics.restart();
-        match &mut self.instances {
+        self.lab.statistics.restart();
+        match &mut self.lattices.instances {
             Some(instances) => instances.set_lattices(all),
             None => Ok(()),
         }
@@ -297,7 +297,7 @@ impl SessionWorker {
             return Ok(());
         };
         let all = resized(lattices, &before, &after)?;
-        let setup = self.setup_for(&after);
+        let setup = self.lattices.setup_for(&after);
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
         self.state.cells_set();
         if self.state.moving().is_none() {
@@ -408,7 +408,7 @@ impl SessionWorker {
             }
             (Content::Rule(_), _) => {
                 let rule = self.state.log().parameters(at).rule;
-                if let Some(instances) = &mut self.instances {
+                if let Some(instances) = &mut self.lattices.instances {
                     instances.set_rule(rule);
                 }
             }

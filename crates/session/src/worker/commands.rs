@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SessionWorker;
+use super::lattices::Lattices;
 use crate::command::{AfterEnd, Command, When};
 use crate::notice::Notice;
 use crate::state::Mode;
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::{Message, message};
-use model::{InWords, KernelChoice, Pace, PicturePlan, SessionAction, Switch};
-use simulation::instances::Instances;
+use model::{InWords, Pace, PicturePlan, SessionAction, Switch};
 
 impl SessionWorker {
     /// Performs a command or queues it.
@@ -20,7 +20,7 @@ impl SessionWorker {
         if !matches!(command, Command::Ready) {
             self.publisher.mark_changed();
         }
-        if self.failed.is_some() {
+        if self.health.ended().is_some() {
             return self.dispatch_after_end(command);
         }
         match command {
@@ -42,6 +42,7 @@ impl SessionWorker {
         let mut waiting = self.state.commands().iter();
         !waiting.any(|command| matches!(command, Command::View(_)))
             && self
+                .lattices
                 .instances
                 .as_ref()
                 .is_some_and(|it| !it.needs_slots(Some(plan)))
@@ -100,7 +101,7 @@ impl SessionWorker {
     }
 
     fn act_at_once(&mut self, action: SessionAction) {
-        let all = self.setup.instances;
+        let all = self.lattices.setup().instances;
         match action {
             SessionAction::Faster => self.set_pace(self.state.pacing.pace().faster()),
             SessionAction::Slower => self.set_pace(self.state.pacing.pace().slower()),
@@ -118,7 +119,7 @@ impl SessionWorker {
 
     /// Takes the first command of the queue.
     pub(super) fn take_command(&mut self) -> Result<()> {
-        self.waiting = None;
+        self.publisher.command_taken();
         let Some(command) = self.state.next_command() else {
             return Ok(());
         };
@@ -137,8 +138,8 @@ impl SessionWorker {
             if let Some(measurement) = &mut self.lab.measurement {
                 measurement.interrupt();
             }
-            self.statistics.restart();
-            self.halted = None;
+            self.lab.statistics.restart();
+            self.health.goes_on();
         }
         self.publisher.mark_changed();
         // The drawing side stops waiting for a picture with an edit that was refused.
@@ -192,7 +193,7 @@ impl SessionWorker {
 
     /// Sets a switch to its next possible position.
     fn cycle_switch(&mut self, switch: Switch) -> Result<()> {
-        let (switches, kernel) = (self.current_switches(), self.setup.kernel);
+        let (switches, kernel) = (self.lattices.switches(), self.lattices.setup().kernel);
         match switch.next(switches, kernel) {
             Ok(choice) => self.set_switch(switch, choice),
             Err(_) => {
@@ -205,7 +206,7 @@ impl SessionWorker {
 
     /// Sets a switch to this position, if that is possible.
     fn choose(&mut self, switch: Switch, at: usize) -> Result<()> {
-        let (switches, kernel) = (self.current_switches(), self.setup.kernel);
+        let (switches, kernel) = (self.lattices.switches(), self.lattices.setup().kernel);
         let choice = move || switch.choices(switches, kernel).into_iter().nth(at);
         match choice() {
             Some(choice) if choice.unavailable.is_none() => self.set_switch(switch, choice),
@@ -226,7 +227,7 @@ impl SessionWorker {
             "paused"
         };
         let generation = self.state.position().generation;
-        let (kernel, selected) = (self.setup.kernel.name, self.selected);
+        let (kernel, selected) = (self.lattices.setup().kernel.name, self.selected);
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );
@@ -235,7 +236,7 @@ impl SessionWorker {
     fn set_pace(&mut self, pace: Pace) {
         let now = self.now();
         self.state.pacing.set_pace(pace, now);
-        self.statistics.restart();
+        self.lab.statistics.restart();
         self.notify(Notice::Done(match pace {
             Pace::PerSecond(_) => message!("Speed: at most {pace}", pace = pace),
             Pace::Unthrottled => message!("Speed: unthrottled"),
@@ -256,7 +257,7 @@ impl SessionWorker {
             return;
         }
         self.lab.changed();
-        self.statistics.restart();
+        self.lab.statistics.restart();
         self.notify(Notice::Done(message!(
             "{count} generations per round",
             count = count
@@ -266,7 +267,7 @@ impl SessionWorker {
     /// At the maximum pace, fits the generations per round to the time that a round took: as many
     /// as fit in a frame. Not while settings are compared by the time of their rounds.
     pub(super) fn fit_rounds(&mut self, generations: u32, took: Duration) {
-        let Some(instances) = &self.instances else {
+        let Some(instances) = &self.lattices.instances else {
             return;
         };
         let is_compared = instances.is_comparing() || self.lab.measurement.is_some();
@@ -281,17 +282,17 @@ impl SessionWorker {
 
     /// Selects the kernel `ahead` places on in the table, skipping unavailable kernels.
     fn change_kernel(&mut self, ahead: usize) -> Result<()> {
-        let Some(instances) = &mut self.instances else {
+        let Some(instances) = &self.lattices.instances else {
             return Ok(());
         };
-        let mut at = self.setup.kernel.index();
+        let mut at = self.lattices.setup().kernel.index();
         let kernel: &'static Kernel = loop {
             at = (at + ahead) % KERNELS.len();
             if instances.validate(&KERNELS[at]).is_ok() {
                 break &KERNELS[at];
             }
         };
-        if kernel.name == self.setup.kernel.name {
+        if kernel.name == self.lattices.setup().kernel.name {
             self.notify(Notice::Refused(message!(
                 "No other kernel can step these lattices"
             )));
@@ -302,7 +303,7 @@ impl SessionWorker {
 
     /// Selects the kernel at this place in the table, if it is available.
     fn use_kernel(&mut self, at: usize) -> Result<()> {
-        let (Some(instances), Some(kernel)) = (&self.instances, KERNELS.get(at)) else {
+        let (Some(instances), Some(kernel)) = (&self.lattices.instances, KERNELS.get(at)) else {
             return Ok(());
         };
         if let Err(why) = instances.validate(kernel) {
@@ -314,18 +315,12 @@ impl SessionWorker {
 
     fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
         self.drop_measurement()?;
-        let (before, requested) = (self.setup.kernel, self.setup.switches);
-        let Some(instances) = &mut self.instances else {
-            return Ok(());
-        };
-        instances.set_kernel(kernel)?;
-        self.setup.kernel = kernel;
-        self.setup.kernel_choice = KernelChoice::Explicit;
-        self.setup.switches = requested.fitted_to(kernel);
+        let (before, requested) = (self.lattices.setup().kernel, self.lattices.setup().switches);
+        self.lattices.set_kernel(kernel)?;
         self.notify(Notice::Done(match requested.incompatibility(kernel) {
             None => message!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
             Some(why) => {
-                let now = self.setup.switches;
+                let now = self.lattices.setup().switches;
                 let (streams, transfer) = (now.streams, now.transfer);
                 message!(
                     "{why}; changed to streams {streams}, transfer {transfer}",
@@ -335,9 +330,6 @@ impl SessionWorker {
                 )
             }
         }));
-        if let Some(comparison) = &mut self.comparison {
-            comparison.b_switches = comparison.b_switches.fitted_to(kernel);
-        }
         self.lab.changed();
         if self.comparison.is_none() && before.name != kernel.name {
             let what = message!(
@@ -347,28 +339,24 @@ impl SessionWorker {
             );
             self.measure_change(what, before, requested)?;
         }
-        self.statistics.restart();
+        self.lab.statistics.restart();
         // Other pictures may be possible with this kernel.
-        self.view.map_or(Ok(()), |view| self.set_view(view))
+        self.lattices
+            .view()
+            .map_or(Ok(()), |view| self.set_view(view))
     }
 
     pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
-        self.view = Some(view);
-        let plan = Some(view);
-        let Some(instances) = &mut self.instances else {
+        let Some(instances) = &self.lattices.instances else {
             return Ok(());
         };
-        let before = instances.own_plan().picture;
-        if before != plan {
+        let is_other = instances.own_plan().picture != Some(view);
+        if is_other {
             self.lab.changed();
         }
-        if instances.needs_slots(plan) {
-            // Some snapshots are only in the slots that are about to be freed.
-            self.snapshots
-                .save_from_slots(instances, self.state.log().bytes());
-        }
-        self.change_slots(|instances| instances.set_picture(plan))?;
-        if before != plan {
+        let frees = instances.needs_slots(Some(view));
+        self.change_slots(frees, |lattices| lattices.set_view(view))?;
+        if is_other {
             self.state.want_pictures();
         }
         self.publisher.mark_changed();
@@ -376,28 +364,40 @@ impl SessionWorker {
     }
 
     /// Makes a change that may allocate other slots, and uses those afterwards, even if the change
-    /// itself failed after the allocation.
-    pub(super) fn change_slots<T>(
+    /// itself failed after the allocation. `frees` says that it is known to free the present ones.
+    pub(super) fn change_slots(
         &mut self,
-        change: impl FnOnce(&mut Instances) -> Result<T>,
-    ) -> Result<Option<T>> {
+        frees: bool,
+        change: impl FnOnce(&mut Lattices) -> Result<()>,
+    ) -> Result<()> {
+        let slots = |lattices: &Lattices| lattices.instances.as_ref().map(|it| it.slots().clone());
+        // A weak reference: the slots must not be kept alive.
+        let Some(before) = slots(&self.lattices).map(|slots| Arc::downgrade(&slots)) else {
+            return Ok(());
+        };
+        if frees {
+            self.save_from_slots();
+        }
         // Copies in slots may be gone from now on.
         self.safety_copy.mark_stale();
         self.publish_last_known(Duration::ZERO);
-        let Some(instances) = &mut self.instances else {
-            return Ok(None);
-        };
-        // A weak reference: the slots must not be kept alive.
-        let before = Arc::downgrade(instances.slots());
-        let changed = change(instances);
-        if !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(instances.slots())) {
-            self.publisher
-                .pictures()
-                .replace_slots(instances.slots().clone());
+        let changed = change(&mut self.lattices);
+        if let Some(slots) = slots(&self.lattices)
+            && !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(&slots))
+        {
+            self.publisher.pictures().replace_slots(slots);
             self.snapshots.clear_slots();
             self.state.want_pictures();
         }
-        changed.map(Some)
+        changed
+    }
+
+    /// Some snapshots are only in the slots, which are about to be freed: keeps those elsewhere.
+    pub(super) fn save_from_slots(&mut self) {
+        if let Some(instances) = &self.lattices.instances {
+            self.snapshots
+                .save_from_slots(instances, self.state.log().bytes());
+        }
     }
 
     /// Number of edits, undos, redos and copies in the queue.
@@ -408,12 +408,12 @@ impl SessionWorker {
 
     /// Whether rounds follow one another, or will after a move.
     pub(super) fn is_running(&self) -> bool {
-        self.failed.is_none() && self.state.is_running()
+        self.health.ended().is_none() && self.state.is_running()
     }
 
     /// Pauses at once.
     pub(super) fn pause(&mut self) {
         self.state.pause();
-        self.statistics.restart();
+        self.lab.statistics.restart();
     }
 }

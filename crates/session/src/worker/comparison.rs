@@ -18,8 +18,6 @@ use simulation::instances::Instances;
 
 /// The main session, pinned during a comparison, and B's settings.
 pub(super) struct ActiveComparison {
-    /// B's switches; A's are the session's.
-    pub(super) b_switches: Switches,
     /// The main log.
     pub(super) log: Log,
     /// The session's position on it.
@@ -40,11 +38,11 @@ impl SessionWorker {
     pub(super) fn toggle_comparison(&mut self) -> Result<()> {
         self.lab.changed();
         self.drop_measurement()?;
-        self.statistics.restart();
-        self.watch.replaced(0..self.setup.instances);
+        self.lab.statistics.restart();
+        self.watch.replaced(0..self.lattices.setup().instances);
         if self.comparison.is_some() {
             self.end_comparison()
-        } else if self.setup.instances < 2 {
+        } else if self.lattices.setup().instances < 2 {
             self.notify(Notice::Refused(message!(
                 "A and B need two instances or more; start with --instances 2"
             )));
@@ -84,14 +82,18 @@ impl SessionWorker {
         position: Position,
         main_snapshot: (Position, Vec<Arc<Lattice>>),
     ) -> Result<()> {
-        self.change_slots(|instances| instances.compare(Some(b_switches)))?;
+        self.change_slots(false, |lattices| lattices.compare(Some(b_switches)))?;
         let left = self.snapshots.kept().bytes();
-        let budget = self.setup.time.history_bytes.saturating_sub(left);
+        let budget = self
+            .lattices
+            .setup()
+            .time
+            .history_bytes
+            .saturating_sub(left);
         let snapshots = self.snapshots.exchange(Snapshots::new(budget));
         let each = log.base_parameters().instances / 2;
         let (log, position) = self.state.exchange_log(log, position);
         self.comparison = Some(ActiveComparison {
-            b_switches,
             log,
             position,
             snapshots,
@@ -105,10 +107,11 @@ impl SessionWorker {
     }
 
     fn end_comparison(&mut self) -> Result<()> {
-        let ended = self.change_slots(|instances| instances.compare(None));
-        let still = self.instances.as_ref().is_none_or(Instances::is_comparing);
+        let ended = self.change_slots(false, |lattices| lattices.compare(None));
+        let instances = self.lattices.instances.as_ref();
+        let still = instances.is_none_or(Instances::is_comparing);
         let Some(comparison) = self.comparison.take_if(|_| !still) else {
-            return ended.map(|_| ());
+            return ended;
         };
         self.lab.measurement = None;
         self.snapshots.exchange(comparison.snapshots);
@@ -124,12 +127,12 @@ impl SessionWorker {
         self.notify(Notice::Done(message!(
             "The comparison has ended; every lattice is as it was before"
         )));
-        ended.map(|_| ())
+        ended
     }
 
     /// B's first setting: the one before the last switch, or another way of sharing streams.
     fn other_setting(&self) -> Switches {
-        let (now, kernel) = (self.setup.switches, self.setup.kernel);
+        let (now, kernel) = (self.lattices.setup().switches, self.lattices.setup().kernel);
         let fits = |other: &Switches| *other != now && other.incompatibility(kernel).is_none();
         let streams = match now.streams {
             Streams::PerInstance => Streams::One,
@@ -159,7 +162,7 @@ impl SessionWorker {
         let comparison = self.comparison.as_ref()?;
         let measurement = self.lab.measurement.as_ref();
         Some(AbComparison {
-            switches: [self.setup.switches, comparison.b_switches],
+            switches: [self.lattices.setup().switches, self.lattices.switches()],
             round_us: measurement.map_or([None; 2], Measurement::round_us),
             finding: measurement.and_then(Measurement::finding),
             source: measurement.map(Measurement::source).unwrap_or_default(),

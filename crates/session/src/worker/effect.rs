@@ -8,7 +8,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::comparison::ActiveComparison;
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::next_task::part_of_round;
 use crate::notice::Notice;
@@ -155,21 +154,20 @@ impl SessionWorker {
         kernel: &'static Kernel,
         switches: Switches,
     ) -> Result<()> {
-        let Some(instances) = &mut self.instances else {
+        let Some(instances) = &self.lattices.instances else {
             return Ok(());
         };
-        let cells = self.setup.size.cells() * self.setup.instances as u64;
-        if kernel.layout != self.setup.kernel.layout && cells > MAX_CONVERTED_CELLS {
+        let cells = self.lattices.setup().size.cells() * self.lattices.setup().instances as u64;
+        if kernel.layout != self.lattices.setup().kernel.layout && cells > MAX_CONVERTED_CELLS {
             return Ok(());
         }
-        if instances.needs_slots_of_its_own(kernel, switches) {
-            self.snapshots
-                .save_from_slots(instances, self.state.log().bytes());
-        }
-        let set =
-            self.change_slots(|instances| instances.set_alternative(Some((kernel, switches))));
+        let (frees, setting) = (
+            instances.needs_slots_of_its_own(kernel, switches),
+            Some((kernel, switches)),
+        );
+        let set = self.change_slots(frees, |lattices| lattices.set_alternative(setting));
         match set {
-            Ok(_) => {}
+            Ok(()) => {}
             Err(error) if error.loses_lattices() => return Err(error),
             // There is no room for both settings.
             Err(error @ (EngineError::OutOfMemory { .. } | EngineError::DriverOutOfMemory(_))) => {
@@ -192,15 +190,15 @@ impl SessionWorker {
     /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
     /// while and it runs so slowly that rounds one at a time are no slower.
     pub(super) fn measure_equal_settings(&mut self, now: Instant) -> Result<()> {
-        let is_idle = now - self.last_command >= IDLE_BEFORE_EQUAL_SETTINGS
+        let is_idle = now - self.lab.last_command >= IDLE_BEFORE_EQUAL_SETTINGS
             && *self.state.mode() == Mode::Running
             && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
             && self.state.commands().is_empty()
             && !self.lab.is_watching();
         let is_free = self.lab.measurement.is_none() && self.comparison.is_none();
         let is_known = self.lab.spread.is_some();
-        let setting = (self.setup.kernel, self.setup.switches);
-        let Some(instances) = &mut self.instances else {
+        let setting = (self.lattices.setup().kernel, self.lattices.setup().switches);
+        let Some(instances) = &mut self.lattices.instances else {
             return Ok(());
         };
         if !is_idle || !is_free || is_known || !instances.is_idle() {
@@ -235,22 +233,27 @@ impl SessionWorker {
 
     /// Puts the session's own setting in use, and gives back what the one before a change needed.
     fn end_alternative(&mut self) -> Result<()> {
-        let Some(instances) = self.instances.as_ref().filter(|it| it.has_alternative()) else {
+        let Some(instances) = self
+            .lattices
+            .instances
+            .as_ref()
+            .filter(|it| it.has_alternative())
+        else {
             return Ok(());
         };
-        if instances.alternative_has_slots() {
-            self.snapshots
-                .save_from_slots(instances, self.state.log().bytes());
-        }
-        self.change_slots(|instances| instances.set_alternative(None))?;
-        Ok(())
+        let frees = instances.alternative_has_slots();
+        self.change_slots(frees, |lattices| lattices.set_alternative(None))
     }
 
     /// Ends a comparison that has its finding, once nothing is in flight.
     pub(super) fn end_measurement(&mut self) -> Result<()> {
         let is_over = |it: &Measurement| !it.is_of_a_and_b() && !it.is_under_way();
         let over = self.lab.measurement.as_ref().is_some_and(is_over);
-        let idle = self.instances.as_ref().is_some_and(Instances::is_idle);
+        let idle = self
+            .lattices
+            .instances
+            .as_ref()
+            .is_some_and(Instances::is_idle);
         if over && idle {
             self.publish_effect();
             let ended = self.lab.measurement.take();
@@ -261,7 +264,7 @@ impl SessionWorker {
                     tracing::debug!("equal settings differ by {:?}", self.lab.spread);
                 }
                 _ => {
-                    self.statistics.restart();
+                    self.lab.statistics.restart();
                     if let Some(effect) = &self.lab.last_effect {
                         let effect = effect.clone();
                         self.notify(Notice::Done(Message::new(move || effect.in_words())));
@@ -298,9 +301,9 @@ impl SessionWorker {
         let now = self.now();
         let is_running = matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
         // Between equal settings there is only noise.
-        let of_equals = |it: &ActiveComparison| it.b_switches == self.setup.switches;
-        let is_of_equals = self.comparison.as_ref().is_some_and(of_equals);
-        let (Some(instances), Some(measurement)) = (&mut self.instances, &mut self.lab.measurement)
+        let is_of_equals = self.lattices.b_switches() == Some(self.lattices.setup().switches);
+        let (Some(instances), Some(measurement)) =
+            (&mut self.lattices.instances, &mut self.lab.measurement)
         else {
             return Ok(true);
         };
@@ -329,7 +332,7 @@ impl SessionWorker {
         // With a change of the setting, the lattices may have to be converted first.
         let can_issue = instances.has_room();
         if !can_issue {
-            self.retry_at = Some(now + RETRY_INTERVAL);
+            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
         }
         Ok(can_issue)
     }

@@ -1,12 +1,14 @@
 //! The lab: switches, overlap, and the cost of block timestamps.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use super::effect::Measurement;
 use super::{RETRY_INTERVAL, SessionWorker};
+use crate::Sampling;
 use crate::notice::Notice;
 use crate::state::Mode;
-use crate::statistics::push;
+use crate::statistics::{Statistics, push};
 use engine::{Kernel, Result};
 use lang::{Message, message};
 use model::overlap::IsolatedOp;
@@ -17,9 +19,12 @@ use simulation::instances::Instances;
 /// Timed rounds needed before their overlap is shown.
 const MIN_ROUNDS: usize = 3;
 
-/// The lab's part of a session.
-#[derive(Default)]
-pub(super) struct Measurements {
+/// What is measured of a session's rounds.
+pub(super) struct Lab {
+    pub(super) statistics: Statistics,
+    pub(super) sampling: Sampling,
+    /// When the last command came.
+    pub(super) last_command: Instant,
     /// Rounds that are compared: before and after the last change, or A's and B's.
     pub(super) measurement: Option<Measurement>,
     /// How many comparisons of rounds have begun.
@@ -48,7 +53,28 @@ pub(super) struct Measurements {
 /// The settings that a calibration depends on.
 type CalibrationKey = (Switches, &'static Kernel, Option<PicturePlan>);
 
-impl Measurements {
+impl Lab {
+    /// Nothing is measured yet.
+    pub(super) fn new(now: Instant) -> Lab {
+        Lab {
+            statistics: Statistics::default(),
+            sampling: Sampling::default(),
+            last_command: now,
+            measurement: None,
+            measurements: 0,
+            spread: None,
+            last_effect: None,
+            previous: None,
+            watching: false,
+            alone: None,
+            calibrating: None,
+            rounds: VecDeque::new(),
+            overlap: None,
+            block_timestamps: false,
+            launches: Default::default(),
+        }
+    }
+
     /// Sets whether the overlap is shown.
     pub(super) fn watch(&mut self, watching: bool) {
         self.watching = watching;
@@ -117,22 +143,15 @@ impl Measurements {
 }
 
 impl SessionWorker {
-    /// The switches that keys change: B's during a comparison.
-    pub(super) fn current_switches(&self) -> Switches {
-        let comparison = self.comparison.as_ref();
-        comparison.map_or(self.setup.switches, |comparison| comparison.b_switches)
-    }
-
     /// Sets a switch to a choice, and begins to measure its effect.
     pub(super) fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<()> {
-        let before = self.current_switches();
-        let kernel = self.setup.kernel;
-        let side = match self.comparison {
-            Some(_) => Side::B,
-            None => Side::A,
-        };
+        let before = self.lattices.switches();
+        let kernel = self.lattices.setup().kernel;
+        let side = self.lattices.changed_side();
         self.drop_measurement()?;
-        self.set_switches(side, choice.switches)?;
+        let frees = self.lattices.needs_slots_for(choice.switches);
+        self.change_slots(frees, |lattices| lattices.set_switches(choice.switches))?;
+        self.lab.changed();
         let effect = move || {
             let choices = switch.choices(choice.switches, kernel);
             let now = choices
@@ -149,34 +168,16 @@ impl SessionWorker {
         if side == Side::A && before != choice.switches {
             self.measure_change(what, kernel, before)?;
         }
-        self.statistics.restart();
+        self.lab.statistics.restart();
         if choice.switches.graphs && self.lab.block_timestamps {
             self.toggle_block_timestamps();
         }
         Ok(())
     }
 
-    fn set_switches(&mut self, side: Side, switches: Switches) -> Result<()> {
-        let Some(instances) = &mut self.instances else {
-            return Ok(());
-        };
-        if instances.switches_need_slots(side, switches) {
-            // Some snapshots are only in the slots that are about to be freed.
-            self.snapshots
-                .save_from_slots(instances, self.state.log().bytes());
-        }
-        self.change_slots(|instances| instances.set_switches(side, switches))?;
-        match &mut self.comparison {
-            Some(comparison) if side == Side::B => comparison.b_switches = switches,
-            _ => self.setup.switches = switches,
-        }
-        self.lab.changed();
-        Ok(())
-    }
-
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) {
-        if self.current_switches().graphs && !self.lab.block_timestamps {
+        if self.lattices.switches().graphs && !self.lab.block_timestamps {
             self.notify(Notice::Refused(message!(
                 "Block timestamps are unavailable with graphs; {key} turns graphs off",
                 key = Switch::Graphs.key()
@@ -185,7 +186,7 @@ impl SessionWorker {
         }
         self.lab.block_timestamps = !self.lab.block_timestamps;
         self.lab.launches.iter_mut().for_each(VecDeque::clear);
-        if let Some(instances) = &mut self.instances {
+        if let Some(instances) = &mut self.lattices.instances {
             instances.set_block_timestamps(self.lab.block_timestamps);
         }
     }
@@ -193,7 +194,11 @@ impl SessionWorker {
     /// The present setting.
     fn setting(&self, instances: &Instances) -> CalibrationKey {
         let picture = instances.plan().picture;
-        (self.setup.switches, self.setup.kernel, picture)
+        (
+            self.lattices.setup().switches,
+            self.lattices.setup().kernel,
+            picture,
+        )
     }
 
     /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
@@ -212,7 +217,7 @@ impl SessionWorker {
     /// Begins a round that runs op by op. Nothing may be in flight.
     pub(super) fn calibrate(&mut self) -> Result<()> {
         let now = self.now();
-        let Some(instances) = &mut self.instances else {
+        let Some(instances) = &mut self.lattices.instances else {
             return Ok(());
         };
         let generations = self.state.pacing.generations();
@@ -220,22 +225,19 @@ impl SessionWorker {
         let downloads = instances.next_plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, downloads.clone());
         if instances.begin_calibration(generations, newest)? {
-            self.lab.calibrating = Some((
-                self.setup.switches,
-                self.setup.kernel,
-                instances.plan().picture,
-            ));
+            let instances = self.lattices.instances.as_ref();
+            self.lab.calibrating = instances.map(|it| self.setting(it));
             self.state.stepped(generations, now);
             self.snapshots.mark_stale();
         } else {
-            self.retry_at = Some(now + RETRY_INTERVAL);
+            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
         }
         Ok(())
     }
 
     /// Drops a finished calibration's result if the setting has changed meanwhile.
     pub(super) fn check_calibration(&mut self) {
-        let now = self.instances.as_ref().map(|it| self.setting(it));
+        let now = self.lattices.instances.as_ref().map(|it| self.setting(it));
         if self.lab.calibrating.take() != now {
             self.lab.alone = None;
         }

@@ -6,6 +6,8 @@
 //!
 //! | File | What it does |
 //! |---|---|
+//! | `lattices` | what rounds step: the engine, its lattices and the settings |
+//! | `health` | what stopped the rounds, and what ended the session |
 //! | `commands` | dispatches commands: performs them at once or in their turn |
 //! | `cells` | applies records of the log to the lattices and reverts them |
 //! | `snapshot_store` | snapshots on the host, and who waits for them |
@@ -27,7 +29,9 @@ mod cells;
 mod commands;
 mod comparison;
 mod effect;
+mod health;
 mod lab;
+mod lattices;
 mod moving;
 mod poll;
 mod publisher;
@@ -41,43 +45,34 @@ mod watching;
 
 use cells::KnownCells;
 use comparison::ActiveComparison;
-use lab::Measurements;
+use health::Health;
+use lab::Lab;
+use lattices::{Engines, Lattices};
 use publisher::Publisher;
-use recovery::EngineSource;
 use safety_copy::SafetyCopy;
 pub(crate) use snapshot_store::SNAPSHOT_SLOTS;
 use snapshot_store::SnapshotStore;
 use watching::Watch;
 
-use crate::Sampling;
 use crate::command::Command;
 use crate::last_known::LastKnown;
 use crate::log::{Log, SessionParameters};
-use crate::losses::Losses;
 use crate::next_task::{EngineFacts, NextTask, next_task};
 use crate::notice::Notice;
 use crate::pacing::Pacing;
 use crate::saved::SavedSession;
 use crate::state::{Mode, State};
-use crate::statistics::Statistics;
-use engine::{Engine, Result};
-use lang::{Message, message};
+use engine::Result;
+use lang::message;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, Setup, Status};
-use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
+use model::{Pictures, Setup, Status};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a command waits for the engine before a notice says so.
-const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
-
 /// Time until work that found no free slot is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_micros(200);
-
-/// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
-const MAX_PICTURE_WORDS: usize = 1 << 24;
 
 /// The part of a session that other threads read.
 pub(super) struct Shared {
@@ -86,36 +81,6 @@ pub(super) struct Shared {
     pub(super) trace: Arc<Mutex<Trace>>,
     pub(super) populations: Arc<Mutex<Populations>>,
     pub(super) last_known: LastKnown,
-}
-
-/// The worker's access to engines and the clock; tests replace it.
-pub(super) struct Environment {
-    /// Opens an engine on the devices of a choice.
-    open_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
-    /// Opens an engine on those devices of a choice that still work, after a loss.
-    reopen_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
-    /// The present time.
-    now: Box<dyn Fn() -> Instant>,
-}
-
-impl Environment {
-    /// Makes an engine from a source.
-    fn make_engine(&self, source: EngineSource) -> Result<Box<dyn Engine>> {
-        match source {
-            EngineSource::Open(choice) => (self.open_engine)(choice),
-            EngineSource::Reopen(choice) => (self.reopen_engine)(choice),
-        }
-    }
-}
-
-impl Default for Environment {
-    fn default() -> Environment {
-        Environment {
-            open_engine: Box::new(open_engine),
-            reopen_engine: Box::new(reopen_engine),
-            now: Box::new(Instant::now),
-        }
-    }
 }
 
 /// The thread's body: answers `ready` once, then works until [`Command::Close`] comes. Continues the
@@ -128,7 +93,9 @@ pub(super) fn run(
     wake: Box<dyn Fn()>,
     ready: Sender<Result<Shared>>,
 ) {
-    let mut worker = match SessionWorker::new(setup, from, Environment::default(), sender, wake) {
+    let clock = Box::new(Instant::now);
+    let worker = SessionWorker::new(setup, from, Engines::default(), clock, sender, wake);
+    let mut worker = match worker {
         Ok(worker) => worker,
         Err(error) => return drop(ready.send(Err(error))),
     };
@@ -146,98 +113,53 @@ pub(super) fn run(
     while worker.run_once(&commands) {}
 }
 
-/// The first command of the queue, while it is not taken.
-struct Waiting {
-    since: Instant,
-    /// Whether a notice has said that it waits.
-    is_reported: bool,
-}
-
 struct SessionWorker {
-    /// `None` only while a lost engine is being replaced, or if the session has ended.
-    instances: Option<Instances>,
-    /// The settings. Size, number of instances, rule and start are those of the position.
-    setup: Setup,
+    lattices: Lattices,
     state: State,
-    /// The first command, while it waits for the engine.
-    waiting: Option<Waiting>,
     snapshots: SnapshotStore,
     known_cells: Option<KnownCells>,
     /// The main log while two settings are compared on a scratch log.
     comparison: Option<ActiveComparison>,
-    losses: Losses,
-    engine_source: EngineSource,
-    view: Option<PicturePlan>,
     selected: usize,
-    statistics: Statistics,
     watch: Watch,
-    sampling: Sampling,
-    lab: Measurements,
-    /// The error that stopped the rounds, until they go on.
-    halted: Option<Message>,
-    /// Number of turns in a row that have failed.
-    failures: u32,
-    /// When the last command came.
-    last_command: Instant,
-    /// Why the session has ended.
-    failed: Option<Message>,
+    lab: Lab,
+    health: Health,
     safety_copy: SafetyCopy,
     publisher: Publisher,
-    /// Until then, work that found no free slot is not tried again.
-    retry_at: Option<Instant>,
-    environment: Environment,
-    sender: Sender<Command>,
+    /// The present time.
+    clock: Box<dyn Fn() -> Instant>,
 }
 
 impl SessionWorker {
     fn new(
         setup: Setup,
         from: Option<SavedSession>,
-        environment: Environment,
+        engines: Engines,
+        clock: Box<dyn Fn() -> Instant>,
         sender: Sender<Command>,
         wake: Box<dyn Fn()>,
     ) -> Result<SessionWorker> {
-        let open = |choice| environment.make_engine(EngineSource::Open(choice));
-        let make = |engine| start_instances(engine, setup.clone());
-        let (instances, setup) = make_on_devices(setup.device, open, make)?;
-        // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
-        let engine_source = EngineSource::Open(match (setup.device, instances.engine().name()) {
-            (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
-            (choice, _) => choice,
-        });
-        let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
-        let now = (environment.now)();
-        let log = Log::new(SessionParameters::of(&setup));
+        let (lattices, pictures) = Lattices::new(setup, engines)?;
+        let (setup, now) = (lattices.setup(), clock());
+        let log = Log::new(SessionParameters::of(setup));
         let pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
         let mut worker = SessionWorker {
-            snapshots: SnapshotStore::new(setup.time.history_bytes),
+            snapshots: SnapshotStore::new(setup.time.history_bytes, sender),
             state: State::new(log, pacing, setup.rounds),
-            waiting: None,
             known_cells: None,
             comparison: None,
-            losses: Losses::default(),
-            engine_source,
-            view: None,
             selected: 0,
-            statistics: Statistics::default(),
             watch: Watch::default(),
-            sampling: Sampling::default(),
-            lab: Measurements::default(),
-            halted: None,
-            failures: 0,
-            last_command: now,
-            failed: None,
+            lab: Lab::new(now),
+            health: Health::default(),
             safety_copy: SafetyCopy::default(),
-            publisher: Publisher::new(&setup, pictures, now, wake),
-            retry_at: None,
-            instances: Some(instances),
-            setup,
-            environment,
-            sender,
+            publisher: Publisher::new(setup, pictures, now, wake),
+            lattices,
+            clock,
         };
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
-        if worker.setup.size.words() <= MAX_PICTURE_WORDS {
-            worker.set_view(PicturePlan::BITS)?;
+        if let Some(view) = worker.lattices.first_view() {
+            worker.set_view(view)?;
         }
         worker.update_measuring(false);
         // Asked for before the first turn, so that nothing of the setup's own start comes before it.
@@ -252,7 +174,7 @@ impl SessionWorker {
 
     /// The present time.
     fn now(&self) -> Instant {
-        (self.environment.now)()
+        (self.clock)()
     }
 
     /// One turn of the loop. Returns `false` when the loop ends.
@@ -266,7 +188,7 @@ impl SessionWorker {
         match command {
             Err(sleep::Gone) | Ok(Some(Command::Close)) => return false,
             Ok(Some(command)) => {
-                self.last_command = self.now();
+                self.lab.last_command = self.now();
                 self.dispatch(command);
             }
             Ok(None) => {}
@@ -288,12 +210,12 @@ impl SessionWorker {
         if let Err(error) = measured.and_then(|()| self.measure_equal_settings(now)) {
             self.handle_error(error, true);
         }
-        let work = match self.failed {
+        let work = match self.health.ended() {
             None => next_task(&self.state, &self.engine_facts(now), now),
             Some(_) => NextTask::Wait(None),
         };
         // Work that found no free slot is tried again a little later.
-        match (work, self.retry_at.filter(|&at| now < at)) {
+        match (work, self.lattices.retry_at.filter(|&at| now < at)) {
             (NextTask::Round(_) | NextTask::Refresh | NextTask::Snapshot(_), Some(at)) => {
                 NextTask::Wait(Some(at))
             }
@@ -303,7 +225,7 @@ impl SessionWorker {
 
     fn perform_or_handle_error(&mut self, work: NextTask) {
         match self.perform(work) {
-            Ok(()) => self.failures = 0,
+            Ok(()) => self.health.turn_done(),
             Err(error) => self.handle_error(error, true),
         }
     }
@@ -326,7 +248,7 @@ impl SessionWorker {
     }
 
     fn engine_facts(&self, now: Instant) -> EngineFacts {
-        let Some(instances) = &self.instances else {
+        let Some(instances) = &self.lattices.instances else {
             return EngineFacts::none();
         };
         EngineFacts {
@@ -358,7 +280,7 @@ impl SessionWorker {
                 let notice = self.state.arrived(now);
                 self.safety_copy.restore_pending = false;
                 self.log_changed();
-                self.statistics.restart();
+                self.lab.statistics.restart();
                 if let Some(notice) = notice {
                     self.notify(notice);
                 }
@@ -382,15 +304,17 @@ impl SessionWorker {
         if !self.prepare_round(generations)? {
             return Ok(());
         }
-        let Some(instances) = &mut self.instances else {
+        let Some(instances) = &mut self.lattices.instances else {
             return Ok(());
         };
         let is_second = instances.pending_second_round().is_some();
         let may_be_timed = !instances.is_next_an_exception()
             && matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
         let wanted = || {
-            let soon = self.lab.wants_rounds() || self.statistics.stepping_rate().is_none();
-            self.sampling.wants(now, soon, self.comparison.is_some())
+            let soon = self.lab.wants_rounds() || self.lab.statistics.stepping_rate().is_none();
+            self.lab
+                .sampling
+                .wants(now, soon, self.comparison.is_some())
         };
         let timed = may_be_timed
             && match self.lab.measurement.as_ref() {
@@ -418,12 +342,12 @@ impl SessionWorker {
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position().generation);
         }
-        self.halted = None;
+        self.health.goes_on();
         self.safety_copy.mark_stale();
         if !self.state.is_at_work() {
             self.publisher.mark_changed();
         }
-        self.sampling.issued(self.now(), timed);
+        self.lab.sampling.issued(self.now(), timed);
         self.snapshots.mark_stale();
         Ok(())
     }
@@ -431,7 +355,7 @@ impl SessionWorker {
     /// Issues a round; one of 0 generations only downloads pictures. Returns `false` if no slot is
     /// free for them.
     fn issue(&mut self, generations: u32, timed: bool) -> Result<bool> {
-        let Some(instances) = &mut self.instances else {
+        let Some(instances) = &mut self.lattices.instances else {
             return Ok(false);
         };
         let pictures = self.publisher.pictures();
@@ -439,7 +363,7 @@ impl SessionWorker {
         let newest = |slot| pictures.holds_newest(slot, wanted.clone());
         let issued = instances.issue_round(generations, timed, newest);
         if matches!(issued, Ok(false)) {
-            self.retry_at = Some(self.now() + RETRY_INTERVAL);
+            self.lattices.retry_at = Some(self.now() + RETRY_INTERVAL);
         }
         issued
     }
@@ -447,21 +371,12 @@ impl SessionWorker {
     /// Shows a notice, once per command, if the first one waits for a long launch.
     fn report_waiting_command(&mut self, now: Instant) {
         let waits = !self.state.commands().is_empty() && self.state.moving().is_none();
-        if !waits || self.failed.is_some() {
-            self.waiting = None;
-            return;
-        }
-        let mut waiting = self.waiting.take().unwrap_or(Waiting {
-            since: now,
-            is_reported: false,
-        });
-        if !waiting.is_reported && now - waiting.since > WAITING_NOTICE_DELAY {
-            waiting.is_reported = true;
+        let waits = waits && self.health.ended().is_none();
+        if self.publisher.waits_long(waits, now) {
             self.notify(Notice::Done(message!(
                 "Waiting for the present launch to finish"
             )));
         }
-        self.waiting = Some(waiting);
     }
 
     /// Follows a change of the log or the position: drops void snapshots and updates the setup.
@@ -473,27 +388,13 @@ impl SessionWorker {
         let log = self.state.log();
         self.snapshots.retain(|position| log.contains(position));
         let parameters = log.parameters(self.state.position().records);
-        self.setup.size = parameters.size;
-        self.setup.instances = parameters.instances;
-        self.setup.rule = parameters.rule;
-        self.setup.start = parameters.start;
-        self.selected = self.selected.min(self.setup.instances - 1);
-        self.snapshots.forget_missing(self.setup.instances);
-        self.watch.set_drawn(parameters.drawn);
+        let drawn = parameters.drawn.clone();
+        self.lattices.set_parameters(parameters);
+        self.selected = self.selected.min(self.lattices.setup().instances - 1);
+        self.snapshots
+            .forget_missing(self.lattices.setup().instances);
+        self.watch.set_drawn(drawn);
     }
-}
-
-/// Makes a session's instances on an engine, with all that their first round needs.
-fn start_instances(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)> {
-    let mut instances = Instances::new(engine, &setup, SNAPSHOT_SLOTS)?;
-    let picture = (setup.size.words() <= MAX_PICTURE_WORDS).then_some(PicturePlan::BITS);
-    if setup.kernel_choice == KernelChoice::Auto {
-        instances.set_picture(picture)?; // what pictures cost counts
-    }
-    instances.start(&mut setup)?;
-    instances.set_picture(picture)?;
-    instances.load()?;
-    Ok((instances, setup))
 }
 
 #[cfg(test)]

@@ -37,15 +37,15 @@ impl SessionWorker {
         }
         self.state.restored(begin);
         self.log_changed();
-        if let Some(instances) = &mut self.instances {
+        if let Some(instances) = &mut self.lattices.instances {
             instances.set_generation(begin.generation);
         }
         // Cell ages, populations and cycle detection begin again.
         if route.source != Source::Here {
-            self.watch.moved(self.setup.instances);
+            self.watch.moved(self.lattices.setup().instances);
         }
         self.snapshots.mark_stale();
-        self.statistics.restart();
+        self.lab.statistics.restart();
         self.publisher.mark_changed();
         Ok(())
     }
@@ -76,8 +76,8 @@ impl SessionWorker {
         self.forget_known();
         self.state.cells_unknown();
         let parameters = self.state.log().parameters(begin.records);
-        let setup = self.setup_for(&parameters);
-        let Some(instances) = &mut self.instances else {
+        let setup = self.lattices.setup_for(&parameters);
+        let Some(instances) = &mut self.lattices.instances else {
             return Ok(false);
         };
         if (instances.size(), instances.instances()) == (parameters.size, parameters.instances) {

@@ -10,15 +10,16 @@ impl SessionWorker {
     /// Takes all completed events and handles them.
     pub(super) fn poll(&mut self) -> Result<()> {
         let now = self.now();
-        if self.failed.is_some() {
+        if self.health.ended().is_some() {
             return Ok(()); // the session has ended
         }
-        let Some(instances) = &mut self.instances else {
+        let has_graphs = self.lattices.setup().switches.graphs;
+        let Some(instances) = &mut self.lattices.instances else {
             return Ok(());
         };
         let comparing = instances.is_comparing();
         // A graph is made for each length of a round.
-        let max = if self.setup.switches.graphs {
+        let max = if has_graphs {
             1
         } else {
             instances.longest_round()
@@ -28,8 +29,7 @@ impl SessionWorker {
         let mut last_round = None;
         let mut landed = Vec::new();
         let mut found = Vec::new();
-        let (publisher, statistics) = (&self.publisher, &mut self.statistics);
-        let lab = &mut self.lab;
+        let (publisher, lab) = (&self.publisher, &mut self.lab);
         let (snapshots, state) = (&mut self.snapshots, &mut self.state);
         let polled = instances.poll(|event| {
             news |= !matches!(event, Event::Snapshot { .. });
@@ -56,7 +56,8 @@ impl SessionWorker {
                     let measurement = lab.measurement.as_mut();
                     let is_before = measurement.is_some_and(|it| it.round(took, now));
                     if !comparing || side == Side::B {
-                        statistics.round(now, generations, (!is_before).then_some(took));
+                        lab.statistics
+                            .round(now, generations, (!is_before).then_some(took));
                     }
                     let Some(timed) = timed else {
                         return;
@@ -68,13 +69,13 @@ impl SessionWorker {
                     }
                     let plain = timed.block_timestamps.is_empty();
                     if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
-                        statistics.stepping(kernel, rate);
+                        lab.statistics.stepping(kernel, rate);
                     }
                     if let Some(length) = timed.median_launch() {
                         let us = length.as_us() / f64::from(launches.max(1));
                         lab.launch(us, plain);
                         if plain {
-                            statistics.launch(us);
+                            lab.statistics.launch(us);
                         }
                     }
                     lab.round(&timed);

@@ -11,12 +11,24 @@ use model::{NOTICE_TIME, Pictures, Setup, Status};
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 
+/// How long a command waits for the engine before a notice says so.
+const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
+
+/// The first command of the queue, while it is not taken.
+struct Waiting {
+    since: Instant,
+    /// Whether a notice has said that it waits.
+    is_reported: bool,
+}
+
 /// Publishes a session to other threads, and wakes them.
 pub(super) struct Publisher {
     status: Arc<Mutex<Arc<Status>>>,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
     notice: Option<(Message, Instant)>,
+    /// The first command, while it waits for the engine.
+    waiting: Option<Waiting>,
     /// Whether the status has changed since it was published.
     is_changed: bool,
     /// When the status was published.
@@ -37,6 +49,7 @@ impl Publisher {
             pictures,
             trace: Arc::default(),
             notice: None,
+            waiting: None,
             is_changed: true,
             published: now,
             wake,
@@ -103,6 +116,26 @@ impl Publisher {
     pub(super) fn forget_old_notice(&mut self, now: Instant) {
         let is_over = |(_, since): &mut (Message, Instant)| now - *since > NOTICE_TIME;
         self.is_changed |= self.notice.take_if(is_over).is_some();
+    }
+
+    /// Notes that the first command was taken.
+    pub(super) fn command_taken(&mut self) {
+        self.waiting = None;
+    }
+
+    /// Notes whether the first command waits. Returns whether a notice should say so now.
+    pub(super) fn waits_long(&mut self, waits: bool, now: Instant) -> bool {
+        if !waits {
+            self.waiting = None;
+            return false;
+        }
+        let waiting = self.waiting.get_or_insert(Waiting {
+            since: now,
+            is_reported: false,
+        });
+        let is_long = !waiting.is_reported && now - waiting.since > WAITING_NOTICE_DELAY;
+        waiting.is_reported |= is_long;
+        is_long
     }
 
     /// When a changed status may be published; `None` if it has not changed.

@@ -28,12 +28,12 @@ impl SessionWorker {
     }
 
     pub(super) fn make_status(&self, now: Instant) -> Status {
-        let mut status = Status::before_start(&self.setup);
-        let (rounds, generations) = self.statistics.rates(now);
+        let mut status = Status::before_start(self.lattices.setup());
+        let (rounds, generations) = self.lab.statistics.rates(now);
         // What is computed again on the way to a generation has no rates.
         let at_work = self.state.is_at_work() && self.state.moving().is_none();
         let rate = |per_second: f64| if at_work { per_second } else { 0.0 };
-        if let Some(instances) = &self.instances {
+        if let Some(instances) = &self.lattices.instances {
             let engine = instances.engine();
             status.engine = engine.name();
             status.devices = engine.devices().to_vec();
@@ -52,25 +52,26 @@ impl SessionWorker {
                 status.transfer = picture.transfer;
             }
         }
-        let cells = self.setup.size.cells() as f64 * self.setup.instances as f64;
+        let cells =
+            self.lattices.setup().size.cells() as f64 * self.lattices.setup().instances as f64;
         status.generation = self.state.position().generation;
         status.running = self.is_running();
         status.pace = self.state.pacing.pace();
-        status.rounds = self.statistics.rounds();
+        status.rounds = self.lab.statistics.rounds();
         status.rounds_per_second = rate(rounds);
         status.generations_per_second = rate(generations);
         status.cells_per_second = rate(generations) * cells;
-        status.launch_us = self.statistics.launch_us();
-        status.stepping = self.statistics.stepping_rate();
-        status.reached = self.statistics.reached().to_vec();
-        status.round_us = self.statistics.round_us();
-        status.timed_one_in = self.sampling.one_in();
-        status.switches = self.current_switches();
+        status.launch_us = self.lab.statistics.launch_us();
+        status.stepping = self.lab.statistics.stepping_rate();
+        status.reached = self.lab.statistics.reached().to_vec();
+        status.round_us = self.lab.statistics.round_us();
+        status.timed_one_in = self.lab.sampling.one_in();
+        status.switches = self.lattices.switches();
         status.overlap = self.lab.overlap();
         status.comparison = self.comparison();
         status.block_timestamps = self.lab.block_timestamps();
         status.timestamp_overhead = self.lab.timestamp_overhead();
-        status.time.settings = self.setup.time;
+        status.time.settings = self.lattices.setup().time;
         status.time.settled = self.watch.settled();
         status.time.run_to = match self.state.mode() {
             Mode::RunningTo(run_to) => Some(run_to.generation),
@@ -84,8 +85,8 @@ impl SessionWorker {
         status.selected = self.selected;
         let notice = self.publisher.notice().cloned();
         status.notice = self.progress_notice(now).or(notice);
-        status.halted = self.halted.clone();
-        status.failed = self.failed.clone();
+        status.halted = self.health.halted().cloned();
+        status.failed = self.health.ended().cloned();
         status
     }
 

@@ -81,7 +81,7 @@ impl SessionWorker {
                     newest: comparison.main_snapshot.clone(),
                 };
                 let comparison = SavedComparison {
-                    second: comparison.b_switches,
+                    second: self.lattices.switches(),
                     timeline: now,
                 };
                 (main, Some(comparison))
@@ -97,7 +97,7 @@ impl SessionWorker {
                 instances: parameters.instances,
                 rule: parameters.rule,
                 start: parameters.start,
-                ..self.setup.clone()
+                ..self.lattices.setup().clone()
             },
             main,
             comparison,
@@ -119,7 +119,7 @@ impl SessionWorker {
 
     /// The newest copy of all lattices that is on the host, at `limit` or before.
     fn newest_host_copy(&self, limit: Position) -> Option<(Position, HostCopy)> {
-        let instances = self.instances.as_ref();
+        let instances = self.lattices.instances.as_ref();
         let copy = instances.and_then(|instances| self.snapshots.newest(limit, instances));
         let log = self.state.log();
         copy.or_else(|| log.base_is_start().then(|| (log.base(), HostCopy::Start)))
@@ -192,22 +192,16 @@ impl SessionWorker {
         what: Message,
     ) -> Result<()> {
         let setup = Setup {
-            device: self.setup.device,
-            rounds: self.setup.rounds,
+            device: self.lattices.setup().device,
+            rounds: self.lattices.setup().rounds,
             ..saved.setup.clone()
         };
-        let comparison = self.comparison.take(); // of these instances, not of the new ones
-        let instances = match self.make_instances(&setup) {
-            Ok(instances) => instances,
-            Err(error) => {
-                self.comparison = comparison;
-                return Err(error);
-            }
-        };
+        let instances = self.lattices.make(&setup, self.equipment())?;
+        self.comparison = None; // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);
         self.take_instances(instances, setup);
         file.leave();
-        if self.setup.switches.graphs && self.lab.block_timestamps() {
+        if self.lattices.setup().switches.graphs && self.lab.block_timestamps() {
             self.toggle_block_timestamps();
         }
         self.state.pacing = Pacing::new(pace, generations, self.now());
@@ -217,16 +211,16 @@ impl SessionWorker {
     }
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
-        self.selected = saved.selected.min(self.setup.instances - 1);
-        let limited = self.setup.rounds.is_some(); // a requested number of rounds is run
-        let runs = (saved.running || limited) && self.setup.rounds != Some(0);
+        self.selected = saved.selected.min(self.lattices.setup().instances - 1);
+        let limited = self.lattices.setup().rounds.is_some(); // a requested number of rounds is run
+        let runs = (saved.running || limited) && self.lattices.setup().rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.forget_known();
         self.safety_copy.clear();
-        self.statistics.restart();
+        self.lab.statistics.restart();
         // Copies of other cells may have the positions of this session.
         self.snapshots
-            .exchange(Snapshots::new(self.setup.time.history_bytes));
+            .exchange(Snapshots::new(self.lattices.setup().time.history_bytes));
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
             let copy = self

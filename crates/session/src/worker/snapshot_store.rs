@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::{RETRY_INTERVAL, SessionWorker};
@@ -81,6 +81,8 @@ pub(super) struct SnapshotStore {
     /// How long reading the last periodic copy took, and when that ended.
     read: Option<(Duration, Instant)>,
     generation_us: Option<f64>,
+    /// What was read in the background is reported to the session by this.
+    sender: Sender<Command>,
 }
 
 /// Somebody who waits for a copy.
@@ -113,7 +115,7 @@ struct Read {
 
 impl SnapshotStore {
     /// No copies yet; kept ones take at most `budget` bytes.
-    pub(super) fn new(budget: u64) -> SnapshotStore {
+    pub(super) fn new(budget: u64, sender: Sender<Command>) -> SnapshotStore {
         SnapshotStore {
             slots: [SlotUse::Free; SNAPSHOT_SLOTS as usize],
             kept: Snapshots::new(budget),
@@ -126,6 +128,7 @@ impl SnapshotStore {
             begun: None,
             read: None,
             generation_us: None,
+            sender,
         }
     }
 
@@ -419,7 +422,7 @@ impl SessionWorker {
             self.publisher.wake();
             return;
         }
-        if instance < self.setup.instances {
+        if instance < self.lattices.setup().instances {
             let waiter = Waiter::Cells(instance, query, None);
             self.snapshots.waiters.push(waiter);
         } else {
@@ -434,7 +437,8 @@ impl SessionWorker {
 
     /// Issues a copy of all lattices into a slot.
     pub(super) fn issue_snapshot(&mut self, why: SnapshotReason, now: Instant) -> Result<()> {
-        let (Some(slot), Some(instances)) = (self.snapshots.free_slot(), &mut self.instances)
+        let (Some(slot), Some(instances)) =
+            (self.snapshots.free_slot(), &mut self.lattices.instances)
         else {
             return Ok(());
         };
@@ -443,7 +447,7 @@ impl SessionWorker {
         let issued = instances.issue_snapshot(slot as u8)?;
         if !issued {
             self.snapshots.list_positions();
-            self.retry_at = Some(now + RETRY_INTERVAL);
+            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
             return Ok(());
         }
         let position = self.state.position();
@@ -477,7 +481,7 @@ impl SessionWorker {
 
     /// Begins to read the needed lattices of a copy that has arrived in its slot.
     pub(super) fn snapshot_landed(&mut self, slot: usize) {
-        let Some(instances) = &self.instances else {
+        let Some(instances) = &self.lattices.instances else {
             return;
         };
         let (position, why, is_void) = match self.snapshots.slots[slot] {
@@ -533,7 +537,7 @@ impl SessionWorker {
         // If the slots are gone meanwhile, nothing is read: those who wait get another copy.
         let (slots, size) = (Arc::downgrade(instances.slots()), instances.size());
         let (whole_slot, read) = (instances.snapshot_slot(slot as u8), range.clone());
-        let told = self.sender.clone();
+        let told = self.snapshots.sender.clone();
         background::spawn(move || {
             let Some(slots) = slots.upgrade() else {
                 return;
@@ -593,7 +597,7 @@ impl SessionWorker {
 
     fn take_one(&mut self, read: Read) {
         self.safety_copy.mark_stale();
-        let all = read.lattices.len() == self.setup.instances;
+        let all = read.lattices.len() == self.lattices.setup().instances;
         if !read.is_void {
             let edited = match read.why {
                 SnapshotReason::Instance(instance) => Some(instance),
@@ -610,7 +614,11 @@ impl SessionWorker {
             if read.why == SnapshotReason::AllCells {
                 self.snapshots.whole = Some((read.position, read.lattices.clone()));
             }
-            let bytes = self.instances.as_ref().map_or(0, Instances::all_bits);
+            let bytes = self
+                .lattices
+                .instances
+                .as_ref()
+                .map_or(0, Instances::all_bits);
             let log_bytes = self.state.log().bytes();
             if all && self.snapshots.kept.would_keep(bytes, log_bytes) {
                 self.snapshots
@@ -661,7 +669,7 @@ impl SessionWorker {
     pub(super) fn forget_unreachable(&mut self) {
         let (snapshots, budget) = (
             self.snapshots.positions(),
-            self.setup.time.history_bytes / 2,
+            self.lattices.setup().time.history_bytes / 2,
         );
         if let Some(base) = self.state.discard_unreachable(&snapshots, budget) {
             self.snapshots.retain(|position| position >= base);
@@ -670,7 +678,8 @@ impl SessionWorker {
 
     /// The lattices of the copy of a position.
     pub(super) fn lattices_of_copy(&self, position: Position) -> Option<Vec<Arc<Lattice>>> {
-        self.snapshots.lattices(position, self.instances.as_ref()?)
+        self.snapshots
+            .lattices(position, self.lattices.instances.as_ref()?)
     }
 
     /// The newest lattices on the host that lead to the session's position, and theirs.
@@ -679,7 +688,7 @@ impl SessionWorker {
         let limit = self.saved_position();
         let mut positions = positions.iter().rev().filter(|at| **at <= limit);
         positions.find_map(|&position| {
-            let lattices = match &self.instances {
+            let lattices = match &self.lattices.instances {
                 Some(instances) => self.snapshots.lattices(position, instances),
                 None => self.snapshots.kept.get(position).and_then(|it| it.ok()),
             };

@@ -17,7 +17,10 @@ use crate::state::MoveReason;
 use driver::{Driver, Step};
 use engine::{EngineError, Loss, kernels};
 use life::{Lattice, Size};
-use model::{Change, Edit, Pace, SessionAction, Start, StopWhenStill, TimeSettings};
+use model::{
+    Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Start, StopWhenStill,
+    TimeSettings,
+};
 use simulation::scripted_engine::{Call, Fault, Gpus};
 use tracing::Level;
 
@@ -48,7 +51,8 @@ fn worker(setup: Setup) -> Made {
 /// The same, which continues a saved session, if there is one.
 fn worker_from(setup: Setup, from: Option<SavedSession>) -> Made {
     let (sender, received) = channel();
-    let worker = SessionWorker::new(setup, from, Environment::default(), sender, Box::new(|| {}));
+    let (engines, clock) = (Engines::default(), Box::new(Instant::now));
+    let worker = SessionWorker::new(setup, from, engines, clock, sender, Box::new(|| {}));
     (worker.unwrap(), received)
 }
 
@@ -346,7 +350,7 @@ fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
         .handle_error(EngineError::ContextLost(Loss::Thread), true);
     turn_until(&mut made, "the end", |worker| !worker.is_running());
     assert_eq!(generation(&made.0), 5000);
-    let instances = made.0.instances.as_ref().unwrap();
+    let instances = made.0.lattices.instances.as_ref().unwrap();
     assert_eq!(instances.generation(), 5000);
 }
 
@@ -429,7 +433,12 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
             measured += u32::from(was_next);
             rounds = worker.state.rounds();
         }
-        was_next = worker.instances.as_ref().unwrap().is_next_an_exception();
+        was_next = worker
+            .lattices
+            .instances
+            .as_ref()
+            .unwrap()
+            .is_next_an_exception();
         rounds == 160
     });
     assert_eq!(measured, 10);
@@ -502,12 +511,12 @@ fn a_session_that_has_ended_says_that_it_opens_no_other() {
 #[test]
 fn a_change_of_the_kernel_says_which_one_steps_now() {
     let mut made = worker(setup(Some(0)));
-    let before = made.0.setup.kernel;
+    let before = made.0.lattices.setup().kernel;
     act(&mut made, SessionAction::NextKernel);
     turn_until(&mut made, "another kernel", |worker| {
-        worker.setup.kernel.name != before.name
+        worker.lattices.setup().kernel.name != before.name
     });
-    let kernel = made.0.setup.kernel;
+    let kernel = made.0.lattices.setup().kernel;
     let said = made.0.publisher.take_notice().unwrap();
     assert_eq!(*said, *format!("kernel {}: {}", kernel.name, kernel.title));
 }
@@ -635,15 +644,18 @@ fn failures_one_after_the_other_end_the_session() {
     let mut made = worker(setup(None));
     let refused = || EngineError::DriverOutOfMemory("cuLaunchKernel");
     made.0.handle_error(refused(), true);
-    assert!(!made.0.is_running() && made.0.failed.is_none());
-    assert!(made.0.halted.is_some(), "somebody may have it go on");
+    assert!(!made.0.is_running() && made.0.health.ended().is_none());
+    assert!(
+        made.0.health.halted().is_some(),
+        "somebody may have it go on"
+    );
     act(&mut made, SessionAction::TogglePause);
     turn_until(&mut made, "a round", |worker| worker.state.rounds() > 0);
-    assert!(made.0.is_running() && made.0.halted.is_none());
+    assert!(made.0.is_running() && made.0.health.halted().is_none());
     for _ in 0..8 {
         made.0.handle_error(refused(), true);
     }
-    assert!(made.0.failed.is_some(), "it would go on for ever");
+    assert!(made.0.health.ended().is_some(), "it would go on for ever");
 }
 
 #[test]
@@ -654,7 +666,7 @@ fn losses_one_after_the_other_end_the_session_and_it_keeps_answering() {
         driver.step(Step::Fail(Call::Submit, 0, Fault::Lost));
         driver.step(Step::Turns(4));
     }
-    assert!(driver.worker.failed.is_some());
+    assert!(driver.worker.health.ended().is_some());
     driver.step(Step::Settle);
 }
 
@@ -677,17 +689,29 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
         driver.step(Step::Fail(Call::Submit, 0, Fault::Lost));
         driver.step(Step::Turns(9));
         driver.step(Step::Settle);
-        let before = driver.worker.setup.size;
+        let before = driver.worker.lattices.setup().size;
         driver.step(Step::Grow(5, 3, None));
         driver.step(Step::Settle);
         let after = Size::new(38, 10).unwrap();
-        assert_eq!(driver.worker.setup.size, after, "{device:?} {left:?}");
+        assert_eq!(
+            driver.worker.lattices.setup().size,
+            after,
+            "{device:?} {left:?}"
+        );
         driver.step(Step::Act(SessionAction::Undo));
         driver.step(Step::Settle);
-        assert_eq!(driver.worker.setup.size, before, "{device:?} {left:?}");
+        assert_eq!(
+            driver.worker.lattices.setup().size,
+            before,
+            "{device:?} {left:?}"
+        );
         driver.step(Step::Act(SessionAction::Redo));
         driver.step(Step::Settle);
-        assert_eq!(driver.worker.setup.size, after, "{device:?} {left:?}");
+        assert_eq!(
+            driver.worker.lattices.setup().size,
+            after,
+            "{device:?} {left:?}"
+        );
     }
 }
 
@@ -712,7 +736,10 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
                 && worker.make_status(Instant::now()).finished
         });
         assert_eq!(generation(&made.0), 400);
-        assert_eq!(made.0.instances.as_ref().unwrap().generation(), 400);
+        assert_eq!(
+            made.0.lattices.instances.as_ref().unwrap().generation(),
+            400
+        );
         assert_eq!(made.0.state.rounds(), 400);
         // All of them were issued, and the last were lost.
         lose(&mut made);
@@ -833,19 +860,27 @@ fn equal_settings_are_compared_once_while_nothing_is_asked() {
         ..small(2)
     });
     turn_until(&mut made, "a round", |worker| {
-        worker.statistics.rounds() > 1
+        worker.lab.statistics.rounds() > 1
     });
     assert!(made.0.lab.measurement.is_none());
-    made.0.last_command -= Duration::from_secs(10);
+    made.0.lab.last_command -= Duration::from_secs(10);
     let is_measuring = |worker: &mut SessionWorker| worker.lab.measurement.is_some();
     turn_until(&mut made, "a comparison", is_measuring);
     turn_until(&mut made, "its end", |worker| worker.lab.spread.is_some());
     assert!(made.0.lab.spread.is_some_and(|factor| factor >= 1.0));
-    assert!(!made.0.instances.as_ref().unwrap().has_alternative());
+    assert!(
+        !made
+            .0
+            .lattices
+            .instances
+            .as_ref()
+            .unwrap()
+            .has_alternative()
+    );
     assert_eq!(made.0.lab.last_effect, None, "nothing was changed");
-    let rounds = made.0.statistics.rounds();
+    let rounds = made.0.lab.statistics.rounds();
     turn_until(&mut made, "more rounds", |worker| {
-        worker.statistics.rounds() > rounds + 5
+        worker.lab.statistics.rounds() > rounds + 5
     });
     assert!(made.0.lab.measurement.is_none(), "once");
 }

@@ -140,8 +140,8 @@ impl SessionWorker {
 
     /// Switches to the next choice of when rounds stop automatically.
     pub(super) fn next_stop_when_still(&mut self) {
-        let next = self.setup.time.stop_when_still.next();
-        self.setup.time.stop_when_still = next;
+        let next = self.lattices.setup().time.stop_when_still.next();
+        self.lattices.time_settings().stop_when_still = next;
         self.watch.stopped = false;
         self.update_measuring(false);
         self.notify(Notice::Done(match next {
@@ -155,9 +155,9 @@ impl SessionWorker {
 
     /// Turns the refilling of dead panels on or off.
     pub(super) fn toggle_reseed(&mut self) {
-        self.setup.time.reseed ^= true;
+        self.lattices.time_settings().reseed ^= true;
         self.update_measuring(false);
-        self.notify(Notice::Done(if self.setup.time.reseed {
+        self.notify(Notice::Done(if self.lattices.setup().time.reseed {
             message!("Dead panels are reseeded")
         } else {
             message!("Dead panels are left as they are")
@@ -166,7 +166,7 @@ impl SessionWorker {
 
     /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
     pub(super) fn update_measuring(&mut self, anew: bool) {
-        let settings = self.setup.time;
+        let settings = self.lattices.setup().time;
         let stops = settings.stop_when_still != StopWhenStill::Never;
         let measuring = match (self.watch.shown || stops, settings.reseed) {
             (true, _) => Measuring::Always,
@@ -177,10 +177,14 @@ impl SessionWorker {
         self.watch.sparse = measuring == Measuring::Sparse;
         let measures = !self.watch.detectors.is_empty();
         if wanted != measures || anew {
-            let instances = if wanted { self.setup.instances } else { 0 };
+            let instances = if wanted {
+                self.lattices.setup().instances
+            } else {
+                0
+            };
             self.watch.begin(instances);
         }
-        if let Some(instances) = &mut self.instances {
+        if let Some(instances) = &mut self.lattices.instances {
             instances.set_measuring(measuring);
         }
         self.publisher.mark_changed();
@@ -204,7 +208,8 @@ impl SessionWorker {
         {
             for (i, measure) in (first..).zip(measures) {
                 populations.record(i, generation, measure);
-                let settled = watch.detectors[i].add(generation, measure, self.setup.rule);
+                let settled =
+                    watch.detectors[i].add(generation, measure, self.lattices.setup().rule);
                 let since = watch.since[i].filter(|_| settled.is_some());
                 watch.since[i] = settled.map(|_| since.unwrap_or(now));
             }
@@ -219,10 +224,10 @@ impl SessionWorker {
     }
 
     fn stop_when_still(&mut self) {
-        let about = match self.setup.time.stop_when_still {
+        let about = match self.lattices.setup().time.stop_when_still {
             StopWhenStill::Never => return,
             StopWhenStill::Selected => self.selected..self.selected + 1,
-            StopWhenStill::All => 0..self.setup.instances,
+            StopWhenStill::All => 0..self.lattices.setup().instances,
         };
         let still = self.watch.settled[about.clone()]
             .iter()
@@ -240,7 +245,7 @@ impl SessionWorker {
 
     /// Requests a soup for one panel that has been dead or periodic for a while.
     pub(super) fn reseed_one(&mut self, now: Instant) {
-        let settings = self.setup.time;
+        let settings = self.lattices.setup().time;
         // Not during a run to a generation: it is about the present lattices.
         let may =
             settings.reseed && *self.state.mode() == Mode::Running && self.comparison.is_none();
@@ -249,10 +254,10 @@ impl SessionWorker {
         // Records ahead say what happens.
         let may = may && self.state.commands().is_empty() && !self.state.has_records_ahead();
         // Opened patterns are never refilled.
-        let Start::Soup { density, seed, .. } = self.setup.start else {
+        let Start::Soup { density, seed, .. } = self.lattices.setup().start else {
             return;
         };
-        if !may || self.failed.is_some() {
+        if !may || self.health.ended().is_some() {
             return;
         }
         let over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);

@@ -16,8 +16,8 @@ use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
 use engine::{LatticeId, Slot, Transfer};
 use life::Lattice;
-use model::{Change, Edit};
-use simulation::instances::read_lattice;
+use model::{Change, Edit, PicturePlan};
+use simulation::instances::{Instances, read_lattice};
 use simulation::scripted_engine::{Call, Fault, Script};
 
 /// One thing that happens to a session.
@@ -99,12 +99,12 @@ fn make(
 ) -> (SessionWorker, Receiver<Command>) {
     let (sender, received) = channel();
     let (opened, reopened, now) = (script.clone(), script.clone(), time.clone());
-    let environment = Environment {
-        open_engine: Box::new(move |choice| opened.open(choice)),
-        reopen_engine: Box::new(move |choice| reopened.reopen(choice)),
-        now: Box::new(move || now.get()),
+    let engines = Engines {
+        open: Box::new(move |choice| opened.open(choice)),
+        reopen: Box::new(move |choice| reopened.reopen(choice)),
     };
-    let worker = SessionWorker::new(setup, from, environment, sender, Box::new(|| {}));
+    let clock = Box::new(move || now.get());
+    let worker = SessionWorker::new(setup, from, engines, clock, sender, Box::new(|| {}));
     (worker.unwrap(), received)
 }
 
@@ -162,21 +162,21 @@ impl Driver {
             Step::WatchOverlap(watch) => self.worker.dispatch(Command::WatchOverlap(watch)),
             Step::WatchPopulation(watch) => self.worker.dispatch(Command::WatchPopulation(watch)),
             Step::Edit(mut edit) => {
-                edit.instance %= self.worker.setup.instances;
+                edit.instance %= self.worker.lattices.setup().instances;
                 self.edits += 1;
                 self.edited.insert(edit.instance, self.edits);
                 self.worker.dispatch(Command::Edit(edit, self.edits));
             }
             Step::Grow(wider, higher, place) => {
                 if let Some(size) = self.grown(wider, higher) {
-                    let all = self.worker.setup.instances;
+                    let all = self.worker.lattices.setup().instances;
                     let place = place.map(|(instance, change)| (instance % all, change));
                     self.worker.dispatch(Command::Grow(size, place));
                 }
             }
             Step::Copy(instance) => {
                 let (query, copy) = Query::new();
-                let instance = instance % self.worker.setup.instances;
+                let instance = instance % self.worker.lattices.setup().instances;
                 self.worker.dispatch(Command::ReadCells(instance, query));
                 self.cell_reads.push((instance, copy));
             }
@@ -187,7 +187,9 @@ impl Driver {
             }
             Step::Reload(way) => self.reload(way),
             Step::View(plan) => {
-                let only = plan.only.filter(|&i| i < self.worker.setup.instances);
+                let only = plan
+                    .only
+                    .filter(|&i| i < self.worker.lattices.setup().instances);
                 let plan = PicturePlan { only, ..plan };
                 self.worker.dispatch(Command::View(plan));
             }
@@ -215,7 +217,7 @@ impl Driver {
 
     /// The size of larger lattices, unless they would take too long.
     pub(super) fn grown(&self, wider: u32, higher: u32) -> Option<Size> {
-        let size = self.worker.setup.size;
+        let size = self.worker.lattices.setup().size;
         let (width, height) = (size.width() + wider, size.height() + higher);
         let size = Size::new(width.into(), height.into()).unwrap();
         (width * height < 2000).then_some(size)
@@ -254,14 +256,14 @@ impl Driver {
                 let moves = self.worker.state.moving().is_some();
                 self.worker.perform_or_handle_error(work);
                 let is_stepped = matches!(work, NextTask::Round(_))
-                    && self.worker.failures == 0
+                    && !self.worker.health.has_just_failed()
                     && self.worker.state.position() != before;
-                let (state, halted) = (&self.worker.state, &self.worker.halted);
+                let (state, halted) = (&self.worker.state, self.worker.health.halted());
                 assert!(!is_stepped || halted.is_none(), "still {halted:?}");
                 let is_refused = matches!(work, NextTask::Apply)
                     && state.position() == before
                     && !(moves || state.moving().is_some())
-                    && self.worker.failed.is_none();
+                    && self.worker.health.ended().is_none();
                 let is_due = state.log().due_record(before).is_some();
                 assert!(!is_refused || !is_due, "it is tried again");
                 true
@@ -294,7 +296,7 @@ impl Driver {
     }
 
     fn read_meanwhile(&mut self, instance: usize, slot: u8, turns: u32) {
-        let Some(instances) = &self.worker.instances else {
+        let Some(instances) = &self.worker.lattices.instances else {
             return;
         };
         // An engine that is lost waits for its readers, in real time.
@@ -359,7 +361,7 @@ impl Driver {
     /// Whether the session ended before it could begin with this lattice.
     fn would_have_begun(&self, instance: usize, lattice: &Arc<Lattice>) -> bool {
         let log = &self.worker.state.log();
-        self.worker.failed.is_some()
+        self.worker.health.ended().is_some()
             && log.base_is_start()
             && log.base_parameters().start_lattice(instance).unwrap() == *lattice
     }
@@ -378,7 +380,7 @@ impl Driver {
             Err(TryRecvError::Empty) => true,
             Err(TryRecvError::Disconnected) => {
                 // The instance may have gone meanwhile.
-                let answers = self.worker.failed.is_none() && self.resized == 0;
+                let answers = self.worker.health.ended().is_none() && self.resized == 0;
                 assert!(!answers, "a copy is not answered");
                 false
             }
@@ -403,7 +405,10 @@ impl Driver {
             }
             Err(TryRecvError::Empty) => true,
             Err(TryRecvError::Disconnected) => {
-                assert!(self.worker.failed.is_some(), "a save is not answered");
+                assert!(
+                    self.worker.health.ended().is_some(),
+                    "a save is not answered"
+                );
                 false
             }
         });
@@ -447,7 +452,7 @@ impl Driver {
             self.time.set(self.time.get() + Duration::from_secs(4));
             self.turn_until_rest();
         }
-        if let Some(why) = self.worker.failed.clone() {
+        if let Some(why) = self.worker.health.ended().cloned() {
             return self.check_end(&why);
         }
         self.check_rest();
@@ -481,7 +486,7 @@ impl Driver {
         assert!(!state.has_records_ahead() || state.log().contains(position));
         let want = self.reference().cells(position);
         let parameters = self.reference().parameters(position.records).clone();
-        let instances = self.worker.instances.as_ref().unwrap();
+        let instances = self.worker.lattices.instances.as_ref().unwrap();
         assert!(instances.is_idle() && instances.pending_second_round().is_none());
         let label = [
             instances.generation(),
@@ -497,7 +502,13 @@ impl Driver {
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
         for (&i, &number) in &self.edited {
-            let shown = self.worker.instances.as_ref().unwrap().edit_number();
+            let shown = self
+                .worker
+                .lattices
+                .instances
+                .as_ref()
+                .unwrap()
+                .edit_number();
             // A recovery may have been stopped before it, and a later edit may have replaced it.
             let pending = self.worker.state.pending_edit();
             let is_pending = pending.is_some_and(|pending| number <= pending);
@@ -514,7 +525,10 @@ impl Driver {
 
     /// The pictures that are shown are those of the cells.
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
-        let (state, instances) = (&self.worker.state, self.worker.instances.as_ref().unwrap());
+        let (state, instances) = (
+            &self.worker.state,
+            self.worker.lattices.instances.as_ref().unwrap(),
+        );
         // The last one of an odd number is not shown while two settings are compared.
         let counterparts = state.log().base_parameters().counterparts;
         let shown = counterparts.map_or(want.len(), |each| 2 * each);
@@ -543,7 +557,7 @@ impl Driver {
     fn fetch(&mut self) -> Vec<Lattice> {
         let worker = &mut self.worker;
         let slot = worker.snapshots.take_slot();
-        let instances = worker.instances.as_mut().unwrap();
+        let instances = worker.lattices.instances.as_mut().unwrap();
         self.script.protected(|| {
             assert!(instances.issue_snapshot(slot as u8).unwrap());
             instances.finish().unwrap();
@@ -562,7 +576,7 @@ impl Driver {
         let Some(saved) = self
             .last_saved
             .take()
-            .filter(|_| self.worker.failed.is_none())
+            .filter(|_| self.worker.health.ended().is_none())
         else {
             return;
         };

@@ -55,13 +55,13 @@ impl Driver {
         let worker = &self.worker;
         let may_stop = worker.state.position().generation > 500 // see `turn`
             || worker.state.pacing.pace() == Pace::Maximum
-            || worker.setup.time.stop_when_still != StopWhenStill::Never;
-        worker.failed.is_none() && !self.script.has_faults() && !may_stop
+            || worker.lattices.setup().time.stop_when_still != StopWhenStill::Never;
+        worker.health.ended().is_none() && !self.script.has_faults() && !may_stop
     }
 
     /// Whether the memory for history is so small that positions are forgotten.
     pub(super) fn is_forgetful(&self) -> bool {
-        self.worker.setup.time.history_bytes < 1 << 20
+        self.worker.lattices.setup().time.history_bytes < 1 << 20
     }
 
     fn act(&mut self, action: SessionAction) {
@@ -109,7 +109,7 @@ impl Driver {
 
     /// Where this leads from rest, and what it adds to the log.
     fn expected(&mut self, step: &Step) -> Option<(Position, Vec<Content>)> {
-        let all = self.worker.setup.instances;
+        let all = self.worker.lattices.setup().instances;
         let cells = |instance, cells| Content::Cells {
             instance: instance % all,
             cells,
@@ -254,7 +254,7 @@ impl Driver {
     fn copy_after(&mut self, edit: Edit) {
         let mut at = self.worker.state.position();
         at.records += 1;
-        let instance = edit.instance % self.worker.setup.instances;
+        let instance = edit.instance % self.worker.lattices.setup().instances;
         let (query, copy) = Query::new();
         self.step(Step::Edit(edit));
         self.worker.dispatch(Command::ReadCells(instance, query));
@@ -291,7 +291,7 @@ impl Driver {
         } else {
             SessionAction::TogglePause
         });
-        let all = self.worker.setup.instances;
+        let all = self.worker.lattices.setup().instances;
         let mut asked = Vec::new();
         for (edit, turns) in edits {
             asked.push(Content::Cells {

@@ -11,7 +11,7 @@ use super::*;
 use crate::log::reference_log::test_histories;
 use engine::kernels::KERNELS;
 use engine::{ReduceRegion, Transfer};
-use model::{Area, Change, Edit, StopWhenStill, Switch};
+use model::{Area, Change, Edit, PicturePlan, StopWhenStill, Switch};
 use simulation::instances::limit;
 use simulation::scripted_engine::{Call, Fault};
 

@@ -1,0 +1,56 @@
+//! Whether a session works: what stopped its rounds, and what ended it.
+
+use lang::Message;
+
+/// Turns in a row that may fail before the session ends: without an end, notices would come
+/// thousands of times per second.
+const MAX_FAILURES: u32 = 3;
+
+/// What has gone wrong, if anything.
+#[derive(Default)]
+pub(super) struct Health {
+    ended: Option<Message>,
+    halted: Option<Message>,
+    /// Number of turns in a row that have failed.
+    failures: u32,
+}
+
+impl Health {
+    /// Why the session has ended.
+    pub(super) fn ended(&self) -> Option<&Message> {
+        self.ended.as_ref()
+    }
+
+    /// The error that stopped the rounds, until they go on.
+    pub(super) fn halted(&self) -> Option<&Message> {
+        self.halted.as_ref()
+    }
+
+    /// Whether the work of the last turn failed.
+    #[cfg(test)]
+    pub(super) fn has_just_failed(&self) -> bool {
+        self.failures > 0
+    }
+
+    /// Ends the session.
+    pub(super) fn end(&mut self, why: Message) {
+        self.ended = Some(why);
+    }
+
+    /// Notes a turn whose work failed. Returns whether there were too many in a row.
+    pub(super) fn turn_failed(&mut self, why: &Message) -> bool {
+        self.failures += 1;
+        self.halted = Some(why.clone());
+        self.failures > MAX_FAILURES
+    }
+
+    /// Notes a turn whose work was done.
+    pub(super) fn turn_done(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Notes that rounds go on.
+    pub(super) fn goes_on(&mut self) {
+        self.halted = None;
+    }
+}

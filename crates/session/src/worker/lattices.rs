@@ -1,0 +1,363 @@
+//! What rounds step: the lattices on their engine, the settings by which they are stepped, and how
+//! another engine is made in the place of one that is lost.
+//!
+//! A setting is committed before the engine is touched: an engine in the place of one that was lost
+//! meanwhile has it. If the engine refuses it, the one before is in force again.
+
+use std::time::Instant;
+
+use crate::log::SessionParameters;
+use crate::losses::Losses;
+use engine::kernels::{self, KERNELS, Kernel};
+use engine::{Engine, EngineError, Loss, Result};
+use life::Size;
+use model::{
+    DeviceChoice, InWords, KernelChoice, PicturePlan, Pictures, Setup, Side, Switches, TimeSettings,
+};
+use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
+
+use super::SNAPSHOT_SLOTS;
+
+/// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
+const MAX_PICTURE_WORDS: usize = 1 << 24;
+
+/// How engines are opened; tests replace it.
+pub(super) struct Engines {
+    /// On the devices of a choice.
+    pub(super) open: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
+    /// On those devices of a choice that still work, after a loss.
+    pub(super) reopen: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
+}
+
+impl Default for Engines {
+    fn default() -> Engines {
+        Engines {
+            open: Box::new(open_engine),
+            reopen: Box::new(reopen_engine),
+        }
+    }
+}
+
+/// How the present engine was made; another one beside it is made the same way.
+#[derive(Clone, Copy)]
+enum Source {
+    Open(DeviceChoice),
+    Reopen(DeviceChoice),
+}
+
+impl Source {
+    /// The devices that were chosen.
+    fn choice(self) -> DeviceChoice {
+        match self {
+            Source::Open(choice) | Source::Reopen(choice) => choice,
+        }
+    }
+}
+
+/// What a session has set on its instances besides the settings.
+#[derive(Clone, Copy)]
+pub(super) struct Equipment {
+    /// The number of the last edit.
+    pub(super) edit: u64,
+    /// Whether timed rounds record block timestamps.
+    pub(super) block_timestamps: bool,
+}
+
+/// The lattices and their settings.
+pub(super) struct Lattices {
+    /// `None` only while a lost engine is being replaced, or if the session has ended.
+    pub(super) instances: Option<Instances>,
+    setup: Setup,
+    /// B's switches while two settings are compared; A's are the setup's.
+    b_switches: Option<Switches>,
+    view: Option<PicturePlan>,
+    engines: Engines,
+    source: Source,
+    pub(super) losses: Losses,
+    /// Until then, work that found no free slot is not tried again.
+    pub(super) retry_at: Option<Instant>,
+}
+
+impl Lattices {
+    /// Makes a setup's lattices, with all that their first round needs, and the place of their pictures.
+    ///
+    /// # Errors
+    /// A device of the choice cannot be used, or memory is lacking.
+    pub(super) fn new(setup: Setup, engines: Engines) -> Result<(Lattices, Pictures)> {
+        let make = |engine| start(engine, setup.clone());
+        let (instances, setup) = make_on_devices(setup.device, &engines.open, make)?;
+        // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
+        let choice = match (setup.device, instances.engine().name()) {
+            (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
+            (choice, _) => choice,
+        };
+        let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
+        let lattices = Lattices {
+            instances: Some(instances),
+            setup,
+            b_switches: None,
+            view: None,
+            engines,
+            source: Source::Open(choice),
+            losses: Losses::default(),
+            retry_at: None,
+        };
+        Ok((lattices, pictures))
+    }
+
+    /// The settings. Size, number of instances, rule and start are those of the position.
+    pub(super) fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The settings that concern time, which no engine needs.
+    pub(super) fn time_settings(&mut self) -> &mut TimeSettings {
+        &mut self.setup.time
+    }
+
+    /// Sets what the log says of the lattices.
+    pub(super) fn set_parameters(&mut self, parameters: SessionParameters) {
+        self.setup.size = parameters.size;
+        self.setup.instances = parameters.instances;
+        self.setup.rule = parameters.rule;
+        self.setup.start = parameters.start;
+    }
+
+    /// The setup with these parameters, and with a kernel that accepts lattices of their size.
+    pub(super) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
+        let kernel = kernel_for(parameters.size, self.setup.kernel);
+        Setup {
+            size: parameters.size,
+            instances: parameters.instances,
+            rule: parameters.rule,
+            start: parameters.start.clone(),
+            kernel,
+            switches: self.setup.switches.fitted_to(kernel),
+            ..self.setup.clone()
+        }
+    }
+
+    /// B's switches, while two settings are compared.
+    pub(super) fn b_switches(&self) -> Option<Switches> {
+        self.b_switches
+    }
+
+    /// The switches that keys change: B's during a comparison.
+    pub(super) fn switches(&self) -> Switches {
+        self.b_switches.unwrap_or(self.setup.switches)
+    }
+
+    /// Whose switches keys change.
+    pub(super) fn changed_side(&self) -> Side {
+        match self.b_switches {
+            Some(_) => Side::B,
+            None => Side::A,
+        }
+    }
+
+    /// Sets the kernel, with the switches that it allows.
+    ///
+    /// # Errors
+    /// The engine refuses it, or is lost.
+    pub(super) fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        let before = (self.setup.clone(), self.b_switches);
+        self.setup.kernel = kernel;
+        self.setup.kernel_choice = KernelChoice::Explicit;
+        self.setup.switches = self.setup.switches.fitted_to(kernel);
+        self.b_switches = self.b_switches.map(|it| it.fitted_to(kernel));
+        let set = self.instances.as_mut().map(|it| it.set_kernel(kernel));
+        self.accept(before, set.unwrap_or(Ok(())))
+    }
+
+    /// Sets the switches that keys change.
+    ///
+    /// # Errors
+    /// The engine refuses them, or is lost.
+    pub(super) fn set_switches(&mut self, switches: Switches) -> Result<()> {
+        let (before, side) = ((self.setup.clone(), self.b_switches), self.changed_side());
+        match &mut self.b_switches {
+            Some(of_b) => *of_b = switches,
+            None => self.setup.switches = switches,
+        }
+        let instances = self.instances.as_mut();
+        let set = instances.map(|it| it.set_switches(side, switches).map(drop));
+        self.accept(before, set.unwrap_or(Ok(())))
+    }
+
+    /// Whether switches need other slots than the present ones.
+    pub(super) fn needs_slots_for(&self, switches: Switches) -> bool {
+        let instances = self.instances.as_ref();
+        instances.is_some_and(|it| it.switches_need_slots(self.changed_side(), switches))
+    }
+
+    /// Begins a comparison, with these switches for B, or ends it.
+    ///
+    /// # Errors
+    /// There is no memory for both, or the engine is lost.
+    pub(super) fn compare(&mut self, b_switches: Option<Switches>) -> Result<()> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let set = instances.compare(b_switches);
+        let now = b_switches.or(self.b_switches);
+        self.b_switches = now.filter(|_| instances.is_comparing());
+        set.map(drop)
+    }
+
+    /// Has the settings of before in force again if the engine refused others.
+    fn accept(&mut self, before: (Setup, Option<Switches>), set: Result<()>) -> Result<()> {
+        if set.as_ref().is_err_and(|error| !error.loses_lattices()) {
+            (self.setup, self.b_switches) = before;
+        }
+        set
+    }
+
+    /// Sets another setting whose rounds are compared with those of the present one, or none.
+    ///
+    /// # Errors
+    /// There is no room for both, or the engine is lost.
+    pub(super) fn set_alternative(
+        &mut self,
+        setting: Option<(&'static Kernel, Switches)>,
+    ) -> Result<()> {
+        let instances = self.instances.as_mut();
+        let set = instances.map(|it| it.set_alternative(setting).map(drop));
+        set.unwrap_or(Ok(()))
+    }
+
+    /// What the drawing side wants to see.
+    pub(super) fn view(&self) -> Option<PicturePlan> {
+        self.view
+    }
+
+    /// Sets what rounds download.
+    ///
+    /// # Errors
+    /// There is no memory for it, or the engine is lost.
+    pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
+        self.view = Some(view);
+        let instances = self.instances.as_mut();
+        let set = instances.map(|it| it.set_picture(self.view).map(drop));
+        set.unwrap_or(Ok(()))
+    }
+
+    /// What is downloaded as long as the drawing side has not said what it wants: bits, if the lattices
+    /// are not enormous.
+    pub(super) fn first_view(&self) -> Option<PicturePlan> {
+        first_view(&self.setup)
+    }
+
+    /// Uses other instances, whose settings these are.
+    pub(super) fn take(&mut self, instances: Instances, setup: Setup) {
+        self.b_switches = self.b_switches.filter(|_| instances.is_comparing());
+        self.instances = Some(instances);
+        self.setup = setup;
+    }
+
+    /// Makes the lattices of another setup, all cells dead, on a new engine of the same devices as the
+    /// present one. Until [`take`](Self::take) both are in memory.
+    ///
+    /// # Errors
+    /// The devices cannot be opened, or there is no memory.
+    pub(super) fn make(&self, setup: &Setup, equipment: Equipment) -> Result<Instances> {
+        let instances = self.make_from(self.source, setup)?;
+        equip(instances, equipment, None)
+    }
+
+    fn make_from(&self, source: Source, setup: &Setup) -> Result<Instances> {
+        let engine = match source {
+            Source::Open(choice) => (self.engines.open)(choice),
+            Source::Reopen(choice) => (self.engines.reopen)(choice),
+        };
+        Instances::new(engine?, setup, SNAPSHOT_SLOTS)
+    }
+
+    /// Makes the present settings' lattices, all cells dead, in the place of lost ones: on the devices
+    /// that still work, or on the CPU. `lost` says what lost them.
+    ///
+    /// # Errors
+    /// No engine can be opened.
+    pub(super) fn make_again(
+        &mut self,
+        lost: EngineError,
+        equipment: Equipment,
+    ) -> Result<Instances> {
+        let mut made = Err(lost);
+        for choice in self.losses.devices(self.source.choice(), true) {
+            let source = Source::Reopen(choice);
+            let instances = self.make_from(source, &self.setup);
+            made = instances.and_then(|it| equip(it, equipment, self.b_switches));
+            match &made {
+                Ok(_) => {
+                    self.source = source;
+                    break;
+                }
+                Err(error) => tracing::warn!("{}", error.in_words()),
+            }
+        }
+        made
+    }
+
+    /// Makes lattices of another size or number, all cells dead, on the contexts of `old`, whose memory
+    /// is freed first. If memory is lacking, as many and as large as before, and the error.
+    ///
+    /// # Errors
+    /// The engine is lost.
+    pub(super) fn resized(
+        &self,
+        old: Instances,
+        setup: Setup,
+        equipment: Equipment,
+    ) -> Result<(Instances, Setup, Result<()>)> {
+        let lost = |error: EngineError| EngineError::ContextLost(Loss::Error(Box::new(error)));
+        let (instances, setup, done) = match old.replaced(&setup) {
+            Ok(instances) => (instances, setup, Ok(())),
+            Err((engine, error)) => {
+                let instances = Instances::on(engine, &self.setup, SNAPSHOT_SLOTS);
+                let instances = instances.map_err(|(_, error)| lost(error))?;
+                (instances, self.setup.clone(), Err(error))
+            }
+        };
+        let instances = equip(instances, equipment, self.b_switches).map_err(lost)?;
+        Ok((instances, setup, done))
+    }
+}
+
+/// Instances with what the session has set.
+fn equip(
+    mut instances: Instances,
+    equipment: Equipment,
+    b_switches: Option<Switches>,
+) -> Result<Instances> {
+    instances.set_edit_number(equipment.edit);
+    instances.set_block_timestamps(equipment.block_timestamps);
+    if b_switches.is_some() {
+        instances.compare(b_switches)?;
+    }
+    Ok(instances)
+}
+
+fn first_view(setup: &Setup) -> Option<PicturePlan> {
+    (setup.size.words() <= MAX_PICTURE_WORDS).then_some(PicturePlan::BITS)
+}
+
+/// Makes a setup's instances on an engine, with all that their first round needs.
+fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)> {
+    let mut instances = Instances::new(engine, &setup, SNAPSHOT_SLOTS)?;
+    let picture = first_view(&setup);
+    if setup.kernel_choice == KernelChoice::Auto {
+        instances.set_picture(picture)?; // what pictures cost counts
+    }
+    instances.start(&mut setup)?;
+    instances.set_picture(picture)?;
+    instances.load()?;
+    Ok((instances, setup))
+}
+
+/// The present kernel, or another one if it does not accept lattices of this size.
+fn kernel_for(size: Size, kernel: &'static Kernel) -> &'static Kernel {
+    let takes = |kernel: &&'static Kernel| kernel.validate_size(size).is_ok();
+    let others = kernels::find("bits").into_iter().chain(KERNELS.iter());
+    let mut all = std::iter::once(kernel).chain(others);
+    all.find(takes).unwrap_or(kernel)
+}
