@@ -79,9 +79,9 @@ impl Blocks {
         self.counts
     }
 
-    /// Leaves out the block under way once it is complete.
-    pub fn leave_out_block(&mut self) {
-        self.counts = false;
+    /// Whether the block under way counts once it is complete.
+    pub fn count_block(&mut self, counts: bool) {
+        self.counts = counts;
     }
 
     /// Number of blocks that count.
@@ -159,7 +159,7 @@ mod tests {
         blocks.record(1e6);
         blocks.restart_block();
         assert!(!blocks.record(2.0) && blocks.record(2.0));
-        blocks.leave_out_block();
+        blocks.count_block(false);
         assert!(!blocks.record(3.0) && !blocks.record(3.0));
         assert!(!blocks.record(4.0) && blocks.record(4.0));
         assert_eq!([blocks.times(0), blocks.times(1)], [[2.0, 4.0], [2.0, 4.0]]);

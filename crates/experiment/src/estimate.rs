@@ -68,7 +68,7 @@ impl Estimate {
 /// The estimate is the median of all blocks. Its interval is widened until it contains what every window
 /// has found. If intervals of windows are clearly apart, the ratio changes with the load, from the
 /// lowest to the highest of these intervals.
-pub fn across_windows(windows: &[Vec<f64>]) -> Option<(Estimate, Finding)> {
+pub(crate) fn across_windows(windows: &[Vec<f64>]) -> Option<(Estimate, Finding)> {
     let mut all = Estimate::of(&windows.concat(), ERROR)?;
     for window in windows {
         if let Some(middle) = median(window.iter().copied()) {

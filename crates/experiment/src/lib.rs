@@ -9,18 +9,21 @@
 //! had again and again. Other programs that take a core for a while add to the time of a round, so
 //! under another load the ratio is another one.
 //!
-//! Where it is looked at while it is measured, [`Comparison`] keeps the promise of the interval over all
-//! looks. Where there is more time, [`across_windows`] compares windows some seconds apart.
-//! `tests/simulation.rs` holds both to what they promise, for the kinds of noise that machines make.
+//! An [`Executor`] has all of this: whose round is next, which rounds count, and what comes of them. Where
+//! somebody waits, it keeps the promise of the interval over all looks at it. Where there is more time, it
+//! compares windows some seconds apart. `tests/simulation.rs` holds both to what they promise, for the
+//! kinds of noise that machines make.
 
 mod blocks;
-mod comparison;
 mod estimate;
+mod executor;
 mod finding;
+mod side;
 mod source;
 
 pub use blocks::Blocks;
-pub use comparison::{Comparison, Side, WINDOW};
-pub use estimate::{ERROR, Estimate, across_windows, median, nearest};
+pub use estimate::{ERROR, Estimate, median, nearest};
+pub use executor::{Executor, Limits, Plan, Round, Turn};
 pub use finding::Finding;
+pub use side::Side;
 pub use source::{Load, Source};

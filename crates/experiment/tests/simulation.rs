@@ -9,9 +9,9 @@
 //! `cargo test -p experiment --test simulation -- --ignored --nocapture` makes ten times as many and
 //! prints the table of `docs/reliability.md`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use experiment::{Blocks, Comparison, Finding, Side, across_windows, median};
+use experiment::{Blocks, Executor, Finding, Limits, Plan, Round, Turn, median};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -166,32 +166,38 @@ fn blocks(case: Case, machine: &mut Machine, window_ms: f64, seed: u64) -> Vec<f
     blocks.log_ratios(0, 1)
 }
 
-/// A comparison while somebody waits, and how long it takes in milliseconds.
-fn live(case: Case, load_seed: u64, seed: u64) -> (Finding, f64) {
-    let mut machine = Machine::new(case.noise, load_seed, seed);
-    let mut comparison = Comparison::new(seed, 1.0);
+/// A comparison, as far as it got.
+fn execute(case: Case, machine: &mut Machine, seed: u64, plan: Plan) -> Executor {
+    let mut executor = Executor::new(2, seed, plan);
+    let began = Instant::now();
+    let at = |ms: f64| Duration::from_secs_f64(ms / 1e3);
     loop {
-        let ms = match comparison.next_side() {
-            Side::A => ROUND_MS * case.ratio,
-            Side::B => ROUND_MS,
-        };
-        let took = machine.round(ms, case.pace_ms);
-        let elapsed = Duration::from_secs_f64(machine.now_ms / 1e3);
-        if let Some(finding) = comparison.record(took, elapsed) {
-            return (finding, machine.now_ms);
+        match executor.next_turn() {
+            Turn::Round(subject) => {
+                let ms = ROUND_MS * [case.ratio, 1.0][subject];
+                let time = machine.round(ms, case.pace_ms);
+                let round = Round {
+                    time,
+                    lasted: at(time),
+                    cpu: Duration::ZERO,
+                    is_preempted: false,
+                };
+                executor.record(round, began + at(machine.now_ms));
+            }
+            Turn::Wait(_) => machine.now_ms = 10_000.0 * executor.windows() as f64,
+            Turn::Done => return executor,
         }
     }
 }
 
 /// Three windows of a second, ten seconds apart.
-fn in_windows(case: Case, load_seed: u64, seed: u64) -> Vec<Vec<f64>> {
+fn in_windows(case: Case, load_seed: u64, seed: u64) -> Vec<f64> {
     let mut machine = Machine::new(case.noise, load_seed, seed);
-    (0..3_u32)
-        .map(|window| {
-            machine.now_ms = 10_000.0 * f64::from(window);
-            blocks(case, &mut machine, 1000.0, seed + u64::from(window))
-        })
-        .collect()
+    let windows = (0..3_u32).flat_map(|window| {
+        machine.now_ms = 10_000.0 * f64::from(window);
+        blocks(case, &mut machine, 1000.0, seed + u64::from(window))
+    });
+    windows.collect()
 }
 
 /// The ratio of all blocks in as many repetitions under the load of one seed.
@@ -269,9 +275,11 @@ fn compare(mode: Mode, noise: Noise, ratio: f64, comparisons: u64) -> Tally {
         for comparison in 0..comparisons {
             let load_seed = comparison + ratio.to_bits() + pace_ms.to_bits();
             let seed = load_seed.wrapping_mul(3);
+            let mut machine = Machine::new(case.noise, load_seed, seed);
             let (finding, ratio) = match mode {
                 Mode::Live => {
-                    let (finding, elapsed) = live(case, load_seed, seed);
+                    let found = execute(case, &mut machine, seed, Plan::Live(1.0));
+                    let (finding, elapsed) = (found.finding(), machine.now_ms);
                     let ratio = stated(case, REPETITIONS, |seed| {
                         let mut machine = Machine::new(case.noise, load_seed, seed);
                         blocks(case, &mut machine, elapsed, seed)
@@ -279,13 +287,13 @@ fn compare(mode: Mode, noise: Noise, ratio: f64, comparisons: u64) -> Tally {
                     (finding, ratio)
                 }
                 Mode::Windows => {
-                    let windows = in_windows(case, load_seed, seed);
-                    let ratio = stated(case, REPETITIONS, |seed| {
-                        in_windows(case, load_seed, seed).concat()
-                    });
-                    (across_windows(&windows).expect("enough blocks").1, ratio)
+                    let plan = Plan::Windows(Limits::three_windows(Duration::ZERO));
+                    let found = execute(case, &mut machine, seed, plan).across_windows(0, 1);
+                    let ratio = stated(case, REPETITIONS, |seed| in_windows(case, load_seed, seed));
+                    (found.map(|(_, finding)| finding), ratio)
                 }
             };
+            let finding = finding.expect("enough blocks");
             let [low, high] = interval(finding);
             let contains = |ratio| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&ratio);
             tally.add(Tally {

@@ -37,10 +37,11 @@ pub use outcome::{
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use engine::EngineError;
+use experiment::Limits;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-use interleave::{Limits, interleave};
+use interleave::interleave;
 use lang::tr;
 use model::{DeviceChoice, InWords, Source, Speedup};
 
@@ -286,7 +287,7 @@ fn run_on(
     let mut bench = Bench::open(device)?;
     let mut outcome = match lesson.sweep() {
         Some(own) => sweep::measure(lesson, swept.unwrap_or(own), &mut bench, on_progress)?,
-        None => measure(lesson, &mut bench, Limits::lesson(), on_progress)?,
+        None => measure(lesson, &mut bench, interleave::limits(), on_progress)?,
     };
     outcome.close(lesson);
     Ok(outcome)
@@ -350,14 +351,10 @@ fn measure(
         let compared = compared.filter_map(|compare| Some((compare, places(compare)?)));
         let (compared, pairs): (Vec<_>, Vec<_>) = compared.unzip();
         if !pairs.is_empty() && (can_compare || bench.sweep.is_some()) {
-            let first: Vec<f64> = parts
-                .iter()
-                .map(|&part| outcome.compared_ms(part))
-                .collect();
             let limits = if can_compare {
                 limits
             } else {
-                Limits::one_window()
+                Limits::ONE_WINDOW
             };
             let mut sample = |i: usize| {
                 // The system may leave a thread of the CPU engine in a bad place for seconds, and the
@@ -373,7 +370,7 @@ fn measure(
                 let of = limits.windows;
                 pause(apart, &mut || on_progress(Progress::Waiting { done, of }))
             };
-            let interleaved = interleave(&first, &pairs, limits, &mut sample, &mut wait)?;
+            let interleaved = interleave(parts.len(), &pairs, limits, &mut sample, &mut wait)?;
             let runs = interleaved.runs.into_iter().zip(interleaved.intervals);
             for (&part, (run, interval)) in parts.iter().zip(runs) {
                 outcome.replace(part, run, interval);

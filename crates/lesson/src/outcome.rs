@@ -312,15 +312,6 @@ impl Outcome {
         });
     }
 
-    /// The time of a part that is compared.
-    ///
-    /// # Panics
-    /// If it has none.
-    pub(super) fn compared_ms(&self, part: usize) -> f64 {
-        let time = self.parts[part].time_ms;
-        time.expect("a part that is compared has a time")
-    }
-
     /// Puts a run that stands for many in the place of a part's first one, with the interval of its
     /// time.
     pub(super) fn replace(&mut self, part: usize, run: Measured, interval: Option<[f64; 2]>) {

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::interleave::Limits;
+use crate::interleave;
 use crate::{Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, SweepSetup, go_on};
+use experiment::Limits;
 use model::{Speedup, SpeedupPoint, SpeedupSeries};
 
 /// Measures every part of a lesson for each number of instances, up to those of `sweep`, whose times
@@ -24,13 +25,13 @@ pub(super) fn measure(
     for &instances in &counts[..counts.len() - 1] {
         bench.sweep = Some(SweepSetup { instances, ..sweep });
         let silent = &mut |_: Progress| ControlFlow::Continue(());
-        let outcome = super::measure(lesson, bench, Limits::one_window(), silent)?;
+        let outcome = super::measure(lesson, bench, Limits::ONE_WINDOW, silent)?;
         add_points(&mut speedup, instances, &outcome);
         go_on(on_progress(Progress::Swept(&speedup)))?;
         failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
     }
     bench.sweep = Some(sweep);
-    let mut outcome = super::measure(lesson, bench, Limits::lesson(), &mut |progress| {
+    let mut outcome = super::measure(lesson, bench, interleave::limits(), &mut |progress| {
         // What was measured follows the curve, which it completes.
         match progress {
             Progress::Measuring(_) | Progress::Waiting { .. } => on_progress(progress),

@@ -25,7 +25,7 @@ pub mod words;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use edits::{Area, Change, Edit, Patch};
-pub use experiment::{Comparison, Finding, Load, Side, Source, median};
+pub use experiment::{Finding, Load, Side, Source, median};
 pub use finding::{finding_in_words, load_in_words};
 pub use kernel_choice::KernelChoice;
 pub use overlap::{Bound, IsolatedOp, Overlap, Resource};

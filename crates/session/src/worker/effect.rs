@@ -1,4 +1,4 @@
-//! Rounds with two settings, compared while the session runs (crate `experiment`): the effect of a change of a
+//! Rounds with two settings, compared by an [`Executor`] while the session runs: the effect of a change of a
 //! switch or of the kernel, A against B, and, once per session, equal settings, whose difference widens
 //! what is found of others.
 //!
@@ -13,8 +13,9 @@ use crate::next_task::part_of_round;
 use crate::notice::Notice;
 use crate::state::Mode;
 use engine::{EngineError, Kernel, Result};
+use experiment::{Executor, Plan, Round};
 use lang::Message;
-use model::{Comparison, Effect, Finding, Load, Pace, Side, Source, Switches};
+use model::{Effect, Finding, Pace, Side, Source, Switches};
 use platform::{Usage, usage};
 use simulation::instances::Instances;
 
@@ -38,47 +39,18 @@ enum Subject {
 /// A comparison of rounds, under way or finished.
 pub(super) struct Measurement {
     subject: Subject,
-    comparison: Comparison,
-    seed: u64,
-    /// By what factor equal settings differ.
-    spread: f64,
-    /// Generations of the rounds that are compared.
-    generations: u32,
-    /// How long it has been measuring; pauses do not count.
-    elapsed: Duration,
-    /// When the last round that is compared ended, unless another came between.
-    last: Option<Instant>,
+    /// Of A's rounds and of B's.
+    executor: Executor,
     /// Whether the round that is being issued is compared, and in a comparison of A and B the pair.
     is_compared: bool,
     /// What the system had given when the round that is being issued was prepared.
     used: Usage,
-    /// The side of the round in flight, if it is compared.
-    in_flight: Option<Side>,
-    load: Load,
-    finding: Option<Finding>,
 }
 
 impl Measurement {
-    fn new(subject: Subject, seed: u64, spread: f64) -> Measurement {
-        Measurement {
-            subject,
-            comparison: Comparison::new(seed, spread),
-            seed,
-            spread,
-            generations: 0,
-            elapsed: Duration::ZERO,
-            last: None,
-            is_compared: false,
-            used: Usage::default(),
-            in_flight: None,
-            load: Load::default(),
-            finding: None,
-        }
-    }
-
     /// Whether rounds are still compared.
     pub(super) fn is_under_way(&self) -> bool {
-        self.finding.is_none()
+        !self.executor.is_done()
     }
 
     /// Whether A and B are compared, not a change.
@@ -88,60 +60,48 @@ impl Measurement {
 
     /// Leaves out a round: the block that it would belong to does not count.
     pub(super) fn interrupt(&mut self) {
-        self.comparison.restart_block();
-        (self.in_flight, self.last, self.is_compared) = (None, None, false);
-    }
-
-    /// Begins anew if rounds have another number of generations now.
-    fn compare_rounds_of(&mut self, generations: u32) {
-        if self.generations != generations {
-            self.comparison = Comparison::new(self.seed, self.spread);
-            self.generations = generations;
-            (self.elapsed, self.load) = (Duration::ZERO, Load::default());
-            self.interrupt();
-        }
+        self.executor.interrupt();
+        self.is_compared = false;
     }
 
     /// Whether the next round counts, so that events, which would cost one side more than the other, must
     /// not time it.
     pub(super) fn is_counting(&self) -> bool {
-        self.is_under_way() && self.comparison.is_counting()
+        self.executor.is_counting()
+    }
+
+    /// The side of the next round.
+    fn next_side(&self) -> Side {
+        Side::ALL[self.executor.next_subject()]
     }
 
     /// Takes the round in flight. Returns whether it was one with the setting before a change.
     pub(super) fn round(&mut self, took: Duration, now: Instant) -> bool {
-        let Some(side) = self.in_flight.take() else {
-            return false;
+        let used = usage();
+        let round = Round {
+            time: took.as_secs_f64() * 1e6,
+            lasted: took,
+            cpu: used.cpu - self.used.cpu,
+            is_preempted: used.is_preempted_since(self.used),
         };
-        self.elapsed += self.last.map_or(took, |last| now - last);
-        self.last = Some(now);
-        if self.is_under_way() {
-            let used = usage();
-            self.load.add(
-                took.as_secs_f64(),
-                (used.cpu - self.used.cpu).as_secs_f64(),
-                used.is_preempted_since(self.used),
-            );
-            let us = took.as_secs_f64() * 1e6;
-            self.finding = self.comparison.record(us, self.elapsed);
-        }
-        side == Side::A && matches!(self.subject, Subject::Change(_))
+        let subject = self.executor.record(round, now);
+        subject == Some(Side::A as usize) && matches!(self.subject, Subject::Change(_))
     }
 
     /// Times of a round in microseconds: before and after, or A's and B's.
     pub(super) fn round_us(&self) -> [Option<f64>; 2] {
-        let times = self.comparison.times();
-        times.map_or([None; 2], |times| times.map(Some))
+        let times = self.executor.times();
+        [0, 1].map(|side| times.map(|times| times[side]))
     }
 
     /// Where the times come from, and what else the machine did meanwhile.
     pub(super) fn source(&self) -> Source {
-        Source::MeasuredHere(self.load)
+        Source::MeasuredHere(self.executor.load())
     }
 
     /// The finding, once there is one.
     pub(super) fn finding(&self) -> Option<Finding> {
-        self.finding
+        self.executor.finding()
     }
 }
 
@@ -215,7 +175,12 @@ impl SessionWorker {
     fn begin_measurement(&mut self, subject: Subject) {
         self.lab.measurements += 1;
         let spread = self.lab.spread.unwrap_or(1.0);
-        self.lab.measurement = Some(Measurement::new(subject, self.lab.measurements, spread));
+        self.lab.measurement = Some(Measurement {
+            subject,
+            executor: Executor::new(2, self.lab.measurements, Plan::Live(spread)),
+            is_compared: false,
+            used: Usage::default(),
+        });
     }
 
     /// Stops comparing a change's rounds; its effect stays unknown. A comparison of A and B begins
@@ -258,9 +223,9 @@ impl SessionWorker {
             self.publish_effect();
             let ended = self.lab.measurement.take();
             self.end_alternative()?;
-            match ended.map(|it| (it.subject, it.comparison)) {
-                Some((Subject::EqualSettings, comparison)) => {
-                    self.lab.spread = comparison.excess();
+            match ended.map(|it| (it.subject, it.executor)) {
+                Some((Subject::EqualSettings, executor)) => {
+                    self.lab.spread = executor.excess();
                     tracing::debug!("equal settings differ by {:?}", self.lab.spread);
                 }
                 _ => {
@@ -290,7 +255,7 @@ impl SessionWorker {
             self.lab.last_effect = Some(Effect {
                 what: what.clone(),
                 round_us: measurement.round_us(),
-                finding: measurement.finding,
+                finding: measurement.finding(),
                 source: measurement.source(),
             });
         }
@@ -315,10 +280,10 @@ impl SessionWorker {
             let is_under_way = measurement.is_under_way() && !is_of_equals;
             measurement.is_compared = is_running && is_whole && is_under_way;
             if measurement.is_compared {
-                measurement.compare_rounds_of(generations);
+                measurement.executor.compare_rounds_of(generations);
             }
         }
-        let side = measurement.comparison.next_side();
+        let side = measurement.next_side();
         match measurement.subject {
             Subject::AAndB if is_second => measurement.is_compared &= instances.next_side() == side,
             Subject::AAndB if measurement.is_compared => instances.begin_pair(side),
@@ -341,67 +306,10 @@ impl SessionWorker {
     pub(super) fn round_issued(&mut self) {
         if let Some(measurement) = &mut self.lab.measurement {
             if measurement.is_compared {
-                measurement.in_flight = Some(measurement.comparison.next_side());
+                measurement.executor.issued();
             } else {
                 measurement.interrupt();
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Compares rounds of these times, in microseconds, each with some noise, one after the other.
-    fn compare([a, b]: [f64; 2]) -> Measurement {
-        let what = "a change".into();
-        let mut measurement = Measurement::new(Subject::Change(what), 1, 1.0);
-        measurement.compare_rounds_of(5);
-        let mut now = Instant::now();
-        for round in 0_u32.. {
-            let side = measurement.comparison.next_side();
-            measurement.in_flight = Some(side);
-            let noise = 1.0 + f64::from(round * round % 101) / 2000.0;
-            let took = Duration::from_secs_f64([a, b][side as usize] * noise / 1e6);
-            now += took;
-            assert_eq!(measurement.round(took, now), side == Side::A);
-            if !measurement.is_under_way() {
-                break;
-            }
-        }
-        measurement
-    }
-
-    #[test]
-    fn equal_settings_are_not_told_apart_and_a_known_difference_is_found() {
-        let equal = compare([1000.0, 1000.0]).finding();
-        assert!(
-            matches!(equal, Some(Finding::NoDifference { .. })),
-            "{equal:?}"
-        );
-        let known = compare([1250.0, 1000.0]);
-        let Some(Finding::Difference { ratio, interval }) = known.finding() else {
-            panic!("{:?}", known.finding());
-        };
-        assert!(interval[0] <= 1.25 && 1.25 <= interval[1], "{interval:?}");
-        let [before, after] = known.round_us().map(Option::unwrap);
-        assert!(
-            (before / after - ratio).abs() < 1e-9,
-            "{before} {after} {ratio}"
-        );
-        assert!(known.load.rounds > 100 && known.load.wall_seconds > 0.3);
-    }
-
-    #[test]
-    fn a_pause_is_not_part_of_the_time_for_which_rounds_are_compared() {
-        let mut measurement = Measurement::new(Subject::AAndB, 1, 1.0);
-        measurement.in_flight = Some(Side::A);
-        let now = Instant::now();
-        measurement.round(Duration::from_millis(5), now);
-        measurement.interrupt();
-        measurement.in_flight = Some(Side::A);
-        measurement.round(Duration::from_millis(5), now + Duration::from_secs(60));
-        assert_eq!(measurement.elapsed, Duration::from_millis(10));
     }
 }

@@ -1,0 +1,550 @@
+//! Rounds of several subjects, from the first one to what was found.
+
+use std::time::{Duration, Instant};
+
+use crate::estimate::across_windows;
+use crate::{Blocks, ERROR, Estimate, Finding, Load};
+
+/// How long rounds are compared while somebody waits, at most, unless they are too few for any interval.
+const LIVE: Duration = Duration::from_secs(3);
+
+/// How often the estimate is looked at meanwhile: after an eighth, a quarter, half and all of [`LIVE`].
+const LOOKS: u32 = 4;
+
+/// The error probability of each look; the last one has what is left of [`ERROR`]. By Bonferroni's
+/// inequality the interval misses the ratio in at most [`ERROR`] of all comparisons.
+const ERROR_PER_LOOK: f64 = ERROR / LOOKS as f64;
+
+/// A difference is measured until its interval is within this part of the ratio on either side.
+const PRECISION: f64 = 0.02;
+
+/// Blocks in all windows, at least: six blocks are the fewest for an interval.
+const MIN_BLOCKS: usize = 6;
+
+/// Blocks in a window, at most.
+const MAX_BLOCKS: usize = 1000;
+
+/// How long rounds are compared.
+#[derive(Clone, Copy, Debug)]
+pub enum Plan {
+    /// While somebody waits: the first of two subjects against the second, until more rounds would not
+    /// make the finding more useful, but three seconds at most. Intervals are widened by this factor, by
+    /// which equal settings were found to differ; 1 if they were not.
+    Live(f64),
+    /// In windows some time apart.
+    Windows(Limits),
+}
+
+/// When and how long subjects are measured in windows.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Number of windows.
+    pub windows: usize,
+    /// How long each window lasts, at least.
+    pub window: Duration,
+    /// The time between the end of a window and the beginning of the next.
+    pub apart: Duration,
+    /// A subject of which a round takes longer than this is slow.
+    pub slow_round: Duration,
+    /// How long slow subjects are measured, at most, even if there are too few blocks.
+    pub longest: Duration,
+}
+
+impl Limits {
+    /// One window, for a point of a curve.
+    pub const ONE_WINDOW: Limits = Limits {
+        windows: 1,
+        window: Duration::from_secs(1),
+        apart: Duration::ZERO,
+        slow_round: Duration::from_secs(1),
+        longest: Duration::from_secs(20),
+    };
+
+    /// Three windows, this far apart: what a class waits for.
+    pub const fn three_windows(apart: Duration) -> Limits {
+        Limits {
+            windows: 3,
+            apart,
+            ..Limits::ONE_WINDOW
+        }
+    }
+}
+
+/// What comes next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Turn {
+    /// A round of this subject, which is in flight now.
+    Round(usize),
+    /// This long, nothing; then the next window.
+    Wait(Duration),
+    /// Nothing more.
+    Done,
+}
+
+/// What a round took.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// The time that is compared, in any unit.
+    pub time: f64,
+    /// How long it lasted.
+    pub lasted: Duration,
+    /// The time that the program computed meanwhile, added over its threads.
+    pub cpu: Duration,
+    /// Whether the system took a core from the program meanwhile.
+    pub is_preempted: bool,
+}
+
+/// Says whose round is next, takes what each took, and says what was found. It is told what time it is.
+///
+/// Rounds that differ from the others in anything else than the subject do not count: whoever issues such
+/// a round calls [`Executor::interrupt`].
+#[derive(Clone, Debug)]
+pub struct Executor {
+    plan: Plan,
+    subjects: usize,
+    seed: u64,
+    /// Generations of the rounds that are compared.
+    generations: u32,
+    blocks: Blocks,
+    /// The subject of the round in flight, if it is compared.
+    in_flight: Option<usize>,
+    /// When the last round that is compared ended, unless something else came between.
+    last: Option<Instant>,
+    /// How long rounds have been compared; what came between does not count.
+    elapsed: Duration,
+    longest_round: Duration,
+    load: Load,
+    /// Looks that had enough blocks for an interval.
+    looks: u32,
+    /// The number of blocks at the end of each window, and how long rounds had been compared.
+    windows: Vec<(usize, Duration)>,
+    /// Whether the next window is still to be waited for.
+    is_waiting: bool,
+    is_done: bool,
+    /// The time of each subject's round, renewed now and then.
+    times: Option<Vec<f64>>,
+    estimate: Option<Estimate>,
+    finding: Option<Finding>,
+}
+
+impl Executor {
+    /// For this many subjects, with no times yet. `seed` decides the orders of the blocks.
+    ///
+    /// # Panics
+    /// Without subjects.
+    pub fn new(subjects: usize, seed: u64, plan: Plan) -> Executor {
+        Executor {
+            plan,
+            subjects,
+            seed,
+            generations: 0,
+            blocks: Blocks::new(subjects, seed),
+            in_flight: None,
+            last: None,
+            elapsed: Duration::ZERO,
+            longest_round: Duration::ZERO,
+            load: Load::default(),
+            looks: 0,
+            windows: Vec::new(),
+            is_waiting: false,
+            is_done: false,
+            times: None,
+            estimate: None,
+            finding: None,
+        }
+    }
+
+    /// For subjects each of which has had a round already: the first block counts.
+    #[must_use]
+    pub fn warmed_up(mut self) -> Executor {
+        self.blocks.count_block(true);
+        self
+    }
+
+    /// Begins anew if rounds have another number of generations now.
+    pub fn compare_rounds_of(&mut self, generations: u32) {
+        if self.generations != generations {
+            *self = Executor::new(self.subjects, self.seed, self.plan);
+            self.generations = generations;
+        }
+    }
+
+    /// Leaves out a round: the block that it would belong to does not count.
+    pub fn interrupt(&mut self) {
+        self.blocks.restart_block();
+        (self.in_flight, self.last) = (None, None);
+    }
+
+    /// The subject of the next round.
+    pub fn next_subject(&self) -> usize {
+        self.blocks.next_subject()
+    }
+
+    /// Whether the next round counts. The first block of a window warms up, and of live comparisons the
+    /// one after 4, 8, 16 … blocks does not count either: its rounds can be timed by events, to be drawn.
+    pub fn is_counting(&self) -> bool {
+        !self.is_done && self.blocks.is_counting()
+    }
+
+    /// Whether nothing more is to be measured.
+    pub fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Notes that a round of [`Executor::next_subject`] is in flight.
+    pub fn issued(&mut self) {
+        self.in_flight = Some(self.next_subject());
+    }
+
+    /// What to do next. It is asked for once, and then done.
+    pub fn next_turn(&mut self) -> Turn {
+        match self.plan {
+            _ if self.is_done => Turn::Done,
+            Plan::Windows(limits) if std::mem::take(&mut self.is_waiting) => {
+                Turn::Wait(limits.apart)
+            }
+            _ => {
+                self.issued();
+                Turn::Round(self.next_subject())
+            }
+        }
+    }
+
+    /// Takes what the round in flight took, which has ended `now`, and returns its subject; `None` if it is
+    /// not compared. Once all is done, rounds change nothing.
+    pub fn record(&mut self, round: Round, now: Instant) -> Option<usize> {
+        let subject = self.in_flight.take()?;
+        self.elapsed += self.last.map_or(round.lasted, |last| now - last);
+        self.last = Some(now);
+        if self.is_done {
+            return Some(subject);
+        }
+        self.longest_round = self.longest_round.max(round.lasted);
+        let [wall, cpu] = [round.lasted, round.cpu].map(|time| time.as_secs_f64());
+        self.load.add(wall, cpu, round.is_preempted);
+        if self.blocks.record(round.time) {
+            match self.plan {
+                Plan::Live(spread) => self.look(spread),
+                Plan::Windows(limits) => self.end_window(&limits),
+            }
+        }
+        Some(subject)
+    }
+
+    /// Looks at the estimate if that is due.
+    fn look(&mut self, spread: f64) {
+        let is_last = self.elapsed >= LIVE;
+        let due = LIVE / (1 << LOOKS.saturating_sub(1 + self.looks));
+        let error = if is_last {
+            ERROR - f64::from(self.looks) * ERROR_PER_LOOK
+        } else {
+            ERROR_PER_LOOK
+        };
+        // Too few blocks for an interval are no look.
+        let look = || Estimate::of(&self.blocks.log_ratios(0, 1), error);
+        let is_due = is_last || self.elapsed >= due;
+        if let Some(estimate) = is_due.then(look).flatten() {
+            self.looks += 1;
+            let widened = estimate.widened(spread);
+            let finding = Finding::of(widened.ratio, widened.interval);
+            self.is_done = is_last || is_precise(&finding);
+            self.estimate = Some(estimate);
+            self.finding = self.is_done.then_some(finding);
+        }
+        let is_drawn = self.blocks.len() >= 4 && self.blocks.len().is_power_of_two();
+        self.blocks.count_block(!is_drawn);
+        if is_drawn || self.is_done {
+            self.times = self.blocks.typical_times();
+        }
+    }
+
+    /// Ends the window if it has enough blocks, and all of them if that was the last.
+    fn end_window(&mut self, limits: &Limits) {
+        let (begin, began) = self.windows.last().copied().unwrap_or_default();
+        let blocks = self.blocks.len() - begin;
+        let is_enough =
+            self.elapsed - began >= limits.window && blocks >= MIN_BLOCKS.div_ceil(limits.windows);
+        let is_slow = self.elapsed >= limits.longest && self.longest_round >= limits.slow_round;
+        if !is_enough && !is_slow && blocks < MAX_BLOCKS {
+            return;
+        }
+        self.windows.push((self.blocks.len(), self.elapsed));
+        self.is_done = is_slow || self.windows.len() >= limits.windows;
+        self.is_waiting = !self.is_done;
+        self.last = None;
+        self.blocks.count_block(false);
+        self.times = self.blocks.typical_times();
+    }
+
+    /// The time of each subject's round, in the unit of the times taken: once all is done, the times of two
+    /// subjects have the ratio that was found. `None` before some blocks are complete.
+    pub fn times(&self) -> Option<&[f64]> {
+        self.times.as_deref()
+    }
+
+    /// The interval of a subject's time; `None` if there are too few blocks.
+    pub fn interval(&self, subject: usize) -> Option<[f64; 2]> {
+        let time = self.times.as_ref()?[subject];
+        let times = self.blocks.times(subject).iter();
+        let logarithms: Vec<f64> = times.map(|time| time.ln()).collect();
+        let [low, high] = Estimate::of(&logarithms, ERROR)?.interval;
+        Some([low.min(time), high.max(time)])
+    }
+
+    /// What a live comparison found, once it has.
+    pub fn finding(&self) -> Option<Finding> {
+        self.finding
+    }
+
+    /// What all windows so far say of two subjects, the one that is expected to be slower first; `None` if
+    /// there are too few blocks.
+    pub fn across_windows(&self, slow: usize, fast: usize) -> Option<(Estimate, Finding)> {
+        let (ratios, mut begin) = (self.blocks.log_ratios(slow, fast), 0);
+        let windows = self
+            .windows
+            .iter()
+            .map(|&(end, _)| ratios[std::mem::replace(&mut begin, end)..end].to_vec());
+        across_windows(&windows.collect::<Vec<_>>())
+    }
+
+    /// Number of windows so far.
+    pub fn windows(&self) -> usize {
+        self.windows.len()
+    }
+
+    /// By what factor two equal settings differ, once there is a finding: what [`Plan::Live`] takes
+    /// afterwards.
+    pub fn excess(&self) -> Option<f64> {
+        let estimate = self.estimate.filter(|_| self.is_done);
+        estimate.map(|estimate| estimate.excess())
+    }
+
+    /// What else the machine did meanwhile.
+    pub fn load(&self) -> Load {
+        self.load
+    }
+}
+
+/// Whether more rounds would not make a finding more useful.
+fn is_precise(finding: &Finding) -> bool {
+    match *finding {
+        Finding::Difference {
+            ratio,
+            interval: [low, high],
+        } => (high / ratio).max(ratio / low) <= 1.0 + PRECISION,
+        Finding::NoDifference { .. } => true,
+        Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::identity;
+
+    /// A machine on which nothing happens but rounds.
+    struct Script {
+        executor: Executor,
+        now: Instant,
+        rounds: u64,
+        waited: Vec<Duration>,
+    }
+
+    impl Script {
+        fn new(subjects: usize, plan: Plan) -> Script {
+            Script {
+                executor: Executor::new(subjects, 1, plan),
+                now: Instant::now(),
+                rounds: 0,
+                waited: Vec::new(),
+            }
+        }
+
+        /// The next turn, in which a round takes its subject's time in milliseconds with up to so much
+        /// noise, as a fraction.
+        fn turn(&mut self, ms: &[f64], noise: f64) -> Turn {
+            let turn = self.executor.next_turn();
+            match turn {
+                Turn::Round(subject) => {
+                    self.rounds += 1;
+                    let part = (self.rounds * self.rounds % 101) as f64 / 101.0;
+                    self.take(ms[subject] * (1.0 + noise * part));
+                }
+                Turn::Wait(time) => {
+                    self.now += time;
+                    self.waited.push(time);
+                }
+                Turn::Done => {}
+            }
+            turn
+        }
+
+        fn take(&mut self, ms: f64) -> Option<usize> {
+            let lasted = Duration::from_secs_f64(ms / 1e3);
+            self.now += lasted;
+            let round = Round {
+                time: ms,
+                lasted,
+                cpu: 2 * lasted,
+                is_preempted: false,
+            };
+            self.executor.record(round, self.now)
+        }
+
+        fn finish(mut self, ms: &[f64], noise: f64) -> Script {
+            while self.turn(ms, noise) != Turn::Done {}
+            self
+        }
+
+        fn found(&self) -> Finding {
+            self.executor.finding().expect("a finding")
+        }
+    }
+
+    fn live(ms: [f64; 2], noise: f64) -> Script {
+        Script::new(2, Plan::Live(1.0)).finish(&ms, noise)
+    }
+
+    const APART: Duration = Duration::from_secs(10);
+
+    fn in_windows(ms: &[f64], noise: f64) -> Script {
+        let plan = Plan::Windows(Limits::three_windows(APART));
+        Script::new(ms.len(), plan).finish(ms, noise)
+    }
+
+    #[test]
+    fn what_is_certain_is_found_at_the_first_look_and_the_rest_takes_the_time_there_is() {
+        let certain = live([8.0, 1.0], 0.0);
+        assert!(
+            matches!(certain.found(), Finding::Difference { ratio, interval: [low, high] }
+                if [ratio, low, high].iter().all(|it| (it - 8.0).abs() < 1e-9))
+        );
+        assert_eq!(certain.executor.elapsed.as_millis() / 10, 37);
+        let times = certain.executor.times().unwrap();
+        assert!((times[0] - 8.0).abs() < 1e-9 && (times[1] - 1.0).abs() < 1e-9);
+        let small = live([1.01, 1.0], 0.0);
+        assert!(matches!(small.found(), Finding::NoDifference { within } if within < 0.0101));
+        assert!(small.executor.elapsed < LIVE / 7);
+        let noisy = live([1.1, 1.0], 4.0);
+        let finding = noisy.found();
+        assert!(
+            !matches!(finding, Finding::NoDifference { .. }),
+            "{finding:?}"
+        );
+        assert!(noisy.executor.elapsed >= LIVE && noisy.executor.blocks.len() > 400);
+    }
+
+    #[test]
+    fn slow_rounds_are_compared_until_there_are_enough() {
+        let slow = live([3000.0, 1000.0], 0.0);
+        assert!(slow.found().is_faster());
+        // Six blocks that agree are the fewest for an interval; one warms up, one is drawn.
+        let (blocks, elapsed) = (slow.executor.blocks.len(), slow.executor.elapsed);
+        assert_eq!((blocks, elapsed.as_secs()), (6, 32));
+        let load = slow.executor.load();
+        assert_eq!((load.rounds, load.cores()), (16, Some(2.0)));
+    }
+
+    #[test]
+    fn what_equal_settings_differ_by_widens_every_finding() {
+        let widened = Script::new(2, Plan::Live(1.05)).finish(&[1.0, 1.0], 0.0);
+        assert!(
+            matches!(widened.found(), Finding::NotResolved { at_most: Some(at_most) } if (at_most - 0.05).abs() < 1e-9)
+        );
+        assert_eq!(widened.executor.excess(), Some(1.0));
+    }
+
+    #[test]
+    fn an_interruption_costs_the_block_and_a_pause_no_time() {
+        let mut script = Script::new(2, Plan::Live(1.0));
+        while script.executor.blocks.len() < 2 {
+            script.turn(&[2.0, 1.0], 0.0);
+        }
+        script.turn(&[50.0, 50.0], 0.0);
+        script.executor.issued();
+        script.executor.interrupt();
+        assert_eq!(script.take(50.0), None, "it is not compared");
+        let before = script.executor.elapsed;
+        script.now += Duration::from_secs(60);
+        script.turn(&[2.0, 1.0], 0.0);
+        assert!(script.executor.elapsed - before <= Duration::from_millis(2));
+        let found = script.finish(&[2.0, 1.0], 0.0).found();
+        assert!(
+            matches!(found, Finding::Difference { interval: [_, high], .. } if high < 2.001),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn rounds_of_another_length_begin_anew() {
+        let mut script = live([2.0, 1.0], 0.0);
+        script.executor.compare_rounds_of(0);
+        assert!(script.executor.is_done(), "they are as long as before");
+        script.executor.compare_rounds_of(5);
+        assert!(!script.executor.is_done() && !script.executor.is_counting());
+        assert_eq!(script.executor.load(), Load::default());
+        assert!(script.finish(&[1.0, 3.0], 0.0).found().is_slower());
+    }
+
+    #[test]
+    fn a_subject_has_one_time_in_all_comparisons_of_its_windows() {
+        let script = in_windows(&[8.0, 4.0, 1.0], 0.1);
+        let executor = &script.executor;
+        assert_eq!((executor.windows(), script.waited), (3, vec![APART; 2]));
+        let times = executor.times().unwrap();
+        for [slow, fast] in [[0, 1], [1, 2], [0, 2]] {
+            let (found, finding) = executor.across_windows(slow, fast).unwrap();
+            assert!((found.ratio / (times[slow] / times[fast]) - 1.0).abs() < 0.01);
+            assert!(finding.is_faster() && found.interval[0] <= found.ratio);
+        }
+        for (subject, time) in times.iter().enumerate() {
+            let [low, high] = executor.interval(subject).expect("enough blocks");
+            assert!(low <= *time && *time <= high);
+        }
+        let elapsed = executor.elapsed.as_secs_f64();
+        assert!((3.0..3.1).contains(&elapsed), "{elapsed}");
+    }
+
+    #[test]
+    fn a_load_that_comes_with_a_window_is_said_to_change_the_ratio() {
+        let plan = Plan::Windows(Limits::three_windows(APART));
+        let mut script = Script::new(2, plan);
+        while script.executor.windows() < 2 {
+            script.turn(&[2.0, 1.0], 0.05);
+        }
+        let script = script.finish(&[6.0, 1.0], 0.05);
+        let found = script.executor.across_windows(0, 1).map(|found| found.1);
+        assert!(
+            matches!(found, Some(Finding::ChangesWithLoad { interval: [low, high] })
+                if low < 2.1 && high > 5.9),
+            "{found:?}"
+        );
+        let equal = in_windows(&[2.0, 2.0], 0.05).executor;
+        let found = equal.across_windows(0, 1).map(|found| found.1);
+        assert!(
+            matches!(found, Some(Finding::NoDifference { within }) if within < 0.02),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn slow_subjects_are_given_up_and_others_are_measured_until_it_is_enough() {
+        let measure = |ms: [f64; 2], into: fn(Executor) -> Executor| {
+            let mut script = Script::new(2, Plan::Windows(Limits::ONE_WINDOW));
+            script.executor = into(script.executor);
+            script.finish(&ms, 0.0).executor
+        };
+        let slow = measure([20_000.0, 10_000.0], Executor::warmed_up);
+        assert_eq!(slow.elapsed.as_secs(), 30);
+        assert_eq!(slow.times().unwrap().len(), 2);
+        assert_eq!(slow.interval(0), None);
+        assert!(slow.across_windows(0, 1).is_none());
+        let cold = measure([20_000.0, 10_000.0], identity);
+        assert_eq!((cold.elapsed.as_secs(), cold.blocks.len()), (60, 1));
+        let quick = measure([900.0, 300.0], identity);
+        assert_eq!(quick.blocks.len(), MIN_BLOCKS);
+        assert!(quick.across_windows(0, 1).unwrap().1.is_faster());
+        let quickest = measure([0.02, 0.01], identity);
+        assert_eq!(quickest.blocks.len(), MAX_BLOCKS);
+    }
+}
