@@ -75,7 +75,7 @@ impl Limits {
 pub enum Turn {
     /// A round of this subject, which is in flight now.
     Round(usize),
-    /// This long, nothing; then the next window.
+    /// No round for this long; then the next window begins.
     Wait(Duration),
     /// Nothing more.
     Done,
@@ -94,7 +94,8 @@ pub struct Round {
     pub is_preempted: bool,
 }
 
-/// Says whose round is next, takes what each took, and says what was found. It is told what time it is.
+/// Decides whose round is next, records how long each round took, and derives the findings. It has no clock:
+/// callers pass the present time.
 ///
 /// Rounds that differ from the others in anything else than the subject do not count: whoever issues such
 /// a round calls [`Executor::interrupt`].
@@ -196,7 +197,7 @@ impl Executor {
         self.in_flight = Some(self.next_subject());
     }
 
-    /// What to do next. It is asked for once, and then done.
+    /// Decides what the caller does next, which it must do: a round is in flight from now on.
     pub fn next_turn(&mut self) -> Turn {
         match self.plan {
             _ if self.is_done => Turn::Done,

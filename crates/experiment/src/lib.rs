@@ -9,9 +9,9 @@
 //! had again and again. Other programs that take a core for a while add to the time of a round, so
 //! under another load the ratio is another one.
 //!
-//! An [`Executor`] has all of this: whose round is next, which rounds count, and what comes of them. Where
-//! somebody waits, it keeps the promise of the interval over all looks at it. Where there is more time, it
-//! compares windows some seconds apart. `tests/simulation.rs` holds both to what they promise, for the
+//! An [`Executor`] decides whose round is next and which rounds count, and derives the findings. Where
+//! somebody waits, it looks at the estimate several times, and the interval keeps its promise over all
+//! looks. Where there is more time, it compares windows some seconds apart. `tests/simulation.rs` holds both to what they promise, for the
 //! kinds of noise that machines make.
 
 mod blocks;

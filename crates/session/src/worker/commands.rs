@@ -139,7 +139,7 @@ impl SessionWorker {
                 measurement.interrupt();
             }
             self.lab.statistics.restart();
-            self.health.goes_on();
+            self.health.resumed();
         }
         self.publisher.mark_changed();
         // The drawing side stops waiting for a picture with an edit that was refused.

@@ -162,7 +162,7 @@ impl SessionWorker {
         let comparison = self.comparison.as_ref()?;
         let measurement = self.lab.measurement.as_ref();
         Some(AbComparison {
-            switches: [self.lattices.setup().switches, self.lattices.switches()],
+            switches: [self.lattices.setup().switches, self.lattices.b_switches()?],
             round_us: measurement.map_or([None; 2], Measurement::round_us),
             finding: measurement.and_then(Measurement::finding),
             source: measurement.map(Measurement::source).unwrap_or_default(),

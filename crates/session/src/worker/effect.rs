@@ -150,7 +150,8 @@ impl SessionWorker {
     /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
     /// while and it runs so slowly that rounds one at a time are no slower.
     pub(super) fn measure_equal_settings(&mut self, now: Instant) -> Result<()> {
-        let is_idle = now - self.lab.last_command >= IDLE_BEFORE_EQUAL_SETTINGS
+        let is_long_ago = |at: Instant| now - at >= IDLE_BEFORE_EQUAL_SETTINGS;
+        let is_idle = self.lab.last_command.is_some_and(is_long_ago)
             && *self.state.mode() == Mode::Running
             && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
             && self.state.commands().is_empty()

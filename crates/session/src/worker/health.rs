@@ -21,7 +21,7 @@ impl Health {
         self.ended.as_ref()
     }
 
-    /// The error that stopped the rounds, until they go on.
+    /// The error that stopped the rounds, until they resume.
     pub(super) fn halted(&self) -> Option<&Message> {
         self.halted.as_ref()
     }
@@ -49,8 +49,8 @@ impl Health {
         self.failures = 0;
     }
 
-    /// Notes that rounds go on.
-    pub(super) fn goes_on(&mut self) {
+    /// Notes that the rounds have resumed.
+    pub(super) fn resumed(&mut self) {
         self.halted = None;
     }
 }

@@ -20,11 +20,12 @@ use simulation::instances::Instances;
 const MIN_ROUNDS: usize = 3;
 
 /// What is measured of a session's rounds.
+#[derive(Default)]
 pub(super) struct Lab {
     pub(super) statistics: Statistics,
     pub(super) sampling: Sampling,
-    /// When the last command came.
-    pub(super) last_command: Instant,
+    /// When the last command came, or the session began.
+    pub(super) last_command: Option<Instant>,
     /// Rounds that are compared: before and after the last change, or A's and B's.
     pub(super) measurement: Option<Measurement>,
     /// How many comparisons of rounds have begun.
@@ -54,27 +55,6 @@ pub(super) struct Lab {
 type CalibrationKey = (Switches, &'static Kernel, Option<PicturePlan>);
 
 impl Lab {
-    /// Nothing is measured yet.
-    pub(super) fn new(now: Instant) -> Lab {
-        Lab {
-            statistics: Statistics::default(),
-            sampling: Sampling::default(),
-            last_command: now,
-            measurement: None,
-            measurements: 0,
-            spread: None,
-            last_effect: None,
-            previous: None,
-            watching: false,
-            alone: None,
-            calibrating: None,
-            rounds: VecDeque::new(),
-            overlap: None,
-            block_timestamps: false,
-            launches: Default::default(),
-        }
-    }
-
     /// Sets whether the overlap is shown.
     pub(super) fn watch(&mut self, watching: bool) {
         self.watching = watching;
@@ -150,7 +130,12 @@ impl SessionWorker {
         let side = self.lattices.changed_side();
         self.drop_measurement()?;
         let frees = self.lattices.needs_slots_for(choice.switches);
-        self.change_slots(frees, |lattices| lattices.set_switches(choice.switches))?;
+        let set = self.change_slots(frees, |lattices| lattices.set_switches(choice.switches));
+        // Also if the engine is lost: the one in its place has the switches.
+        if self.lattices.switches().graphs && self.lab.block_timestamps {
+            self.toggle_block_timestamps();
+        }
+        set?;
         self.lab.changed();
         let effect = move || {
             let choices = switch.choices(choice.switches, kernel);
@@ -169,9 +154,6 @@ impl SessionWorker {
             self.measure_change(what, kernel, before)?;
         }
         self.lab.statistics.restart();
-        if choice.switches.graphs && self.lab.block_timestamps {
-            self.toggle_block_timestamps();
-        }
         Ok(())
     }
 

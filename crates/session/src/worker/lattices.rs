@@ -111,7 +111,7 @@ impl Lattices {
     }
 
     /// The settings that concern time, which no engine needs.
-    pub(super) fn time_settings(&mut self) -> &mut TimeSettings {
+    pub(super) fn time_settings_mut(&mut self) -> &mut TimeSettings {
         &mut self.setup.time
     }
 
@@ -160,13 +160,15 @@ impl Lattices {
     /// # Errors
     /// The engine refuses it, or is lost.
     pub(super) fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
-        let before = (self.setup.clone(), self.b_switches);
-        self.setup.kernel = kernel;
-        self.setup.kernel_choice = KernelChoice::Explicit;
-        self.setup.switches = self.setup.switches.fitted_to(kernel);
-        self.b_switches = self.b_switches.map(|it| it.fitted_to(kernel));
-        let set = self.instances.as_mut().map(|it| it.set_kernel(kernel));
-        self.accept(before, set.unwrap_or(Ok(())))
+        self.change(
+            |lattices| {
+                lattices.setup.kernel = kernel;
+                lattices.setup.kernel_choice = KernelChoice::Explicit;
+                lattices.setup.switches = lattices.setup.switches.fitted_to(kernel);
+                lattices.b_switches = lattices.b_switches.map(|it| it.fitted_to(kernel));
+            },
+            |instances| instances.set_kernel(kernel),
+        )
     }
 
     /// Sets the switches that keys change.
@@ -174,14 +176,30 @@ impl Lattices {
     /// # Errors
     /// The engine refuses them, or is lost.
     pub(super) fn set_switches(&mut self, switches: Switches) -> Result<()> {
-        let (before, side) = ((self.setup.clone(), self.b_switches), self.changed_side());
-        match &mut self.b_switches {
-            Some(of_b) => *of_b = switches,
-            None => self.setup.switches = switches,
+        let side = self.changed_side();
+        self.change(
+            |lattices| match &mut lattices.b_switches {
+                Some(of_b) => *of_b = switches,
+                None => lattices.setup.switches = switches,
+            },
+            |instances| instances.set_switches(side, switches).map(drop),
+        )
+    }
+
+    /// Commits settings, then has the instances adopt them. If the engine refuses, the settings of before
+    /// are in force again.
+    fn change(
+        &mut self,
+        commit: impl FnOnce(&mut Lattices),
+        adopt: impl FnOnce(&mut Instances) -> Result<()>,
+    ) -> Result<()> {
+        let before = (self.setup.clone(), self.b_switches);
+        commit(self);
+        let adopted = self.instances.as_mut().map_or(Ok(()), adopt);
+        if adopted.as_ref().is_err_and(|error| !error.loses_lattices()) {
+            (self.setup, self.b_switches) = before;
         }
-        let instances = self.instances.as_mut();
-        let set = instances.map(|it| it.set_switches(side, switches).map(drop));
-        self.accept(before, set.unwrap_or(Ok(())))
+        adopted
     }
 
     /// Whether switches need other slots than the present ones.
@@ -202,14 +220,6 @@ impl Lattices {
         let now = b_switches.or(self.b_switches);
         self.b_switches = now.filter(|_| instances.is_comparing());
         set.map(drop)
-    }
-
-    /// Has the settings of before in force again if the engine refused others.
-    fn accept(&mut self, before: (Setup, Option<Switches>), set: Result<()>) -> Result<()> {
-        if set.as_ref().is_err_and(|error| !error.loses_lattices()) {
-            (self.setup, self.b_switches) = before;
-        }
-        set
     }
 
     /// Sets another setting whose rounds are compared with those of the present one, or none.

@@ -150,13 +150,14 @@ impl SessionWorker {
             comparison: None,
             selected: 0,
             watch: Watch::default(),
-            lab: Lab::new(now),
+            lab: Lab::default(),
             health: Health::default(),
             safety_copy: SafetyCopy::default(),
             publisher: Publisher::new(setup, pictures, now, wake),
             lattices,
             clock,
         };
+        worker.lab.last_command = Some(now);
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
         if let Some(view) = worker.lattices.first_view() {
             worker.set_view(view)?;
@@ -188,7 +189,7 @@ impl SessionWorker {
         match command {
             Err(sleep::Gone) | Ok(Some(Command::Close)) => return false,
             Ok(Some(command)) => {
-                self.lab.last_command = self.now();
+                self.lab.last_command = Some(self.now());
                 self.dispatch(command);
             }
             Ok(None) => {}
@@ -342,7 +343,7 @@ impl SessionWorker {
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position().generation);
         }
-        self.health.goes_on();
+        self.health.resumed();
         self.safety_copy.mark_stale();
         if !self.state.is_at_work() {
             self.publisher.mark_changed();

@@ -71,9 +71,10 @@ impl SessionWorker {
             base: None,
             newest: (position, Vec::new()),
         };
-        let (main, comparison) = match &self.comparison {
+        let comparison = self.comparison.as_ref().zip(self.lattices.b_switches());
+        let (main, comparison) = match comparison {
             None => (now, None),
-            Some(comparison) => {
+            Some((comparison, second)) => {
                 let main = SavedTimeline {
                     log: comparison.log.clone(),
                     position: comparison.position,
@@ -81,7 +82,7 @@ impl SessionWorker {
                     newest: comparison.main_snapshot.clone(),
                 };
                 let comparison = SavedComparison {
-                    second: self.lattices.switches(),
+                    second,
                     timeline: now,
                 };
                 (main, Some(comparison))

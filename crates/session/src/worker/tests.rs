@@ -863,7 +863,8 @@ fn equal_settings_are_compared_once_while_nothing_is_asked() {
         worker.lab.statistics.rounds() > 1
     });
     assert!(made.0.lab.measurement.is_none());
-    made.0.lab.last_command -= Duration::from_secs(10);
+    let last = made.0.lab.last_command.unwrap();
+    made.0.lab.last_command = Some(last - Duration::from_secs(10));
     let is_measuring = |worker: &mut SessionWorker| worker.lab.measurement.is_some();
     turn_until(&mut made, "a comparison", is_measuring);
     turn_until(&mut made, "its end", |worker| worker.lab.spread.is_some());

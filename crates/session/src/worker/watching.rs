@@ -141,7 +141,7 @@ impl SessionWorker {
     /// Switches to the next choice of when rounds stop automatically.
     pub(super) fn next_stop_when_still(&mut self) {
         let next = self.lattices.setup().time.stop_when_still.next();
-        self.lattices.time_settings().stop_when_still = next;
+        self.lattices.time_settings_mut().stop_when_still = next;
         self.watch.stopped = false;
         self.update_measuring(false);
         self.notify(Notice::Done(match next {
@@ -155,7 +155,7 @@ impl SessionWorker {
 
     /// Turns the refilling of dead panels on or off.
     pub(super) fn toggle_reseed(&mut self) {
-        self.lattices.time_settings().reseed ^= true;
+        self.lattices.time_settings_mut().reseed ^= true;
         self.update_measuring(false);
         self.notify(Notice::Done(if self.lattices.setup().time.reseed {
             message!("Dead panels are reseeded")
