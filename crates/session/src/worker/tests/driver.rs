@@ -62,6 +62,10 @@ pub(super) enum Reopen {
     LastKnown,
 }
 
+/// Generations of a round at the maximum pace, at most, before a turn; in it, real time may lengthen the
+/// round by the factor 8.
+const LONGEST_FITTED: u32 = 256;
+
 /// Who waits for a copy: of which instance.
 type CopyWaiter = (usize, Receiver<(Arc<Lattice>, u64)>);
 
@@ -232,6 +236,8 @@ impl Driver {
         if self.worker.state.position().generation > 1000 {
             self.pause();
         }
+        let pacing = &mut self.worker.state.pacing;
+        pacing.fit(pacing.generations().min(LONGEST_FITTED));
         if self.turns.is_multiple_of(16) {
             deferred::run_one();
         }
