@@ -43,6 +43,7 @@ use alternative::Alternative;
 use calibrate::Calibration;
 pub use cells::read_lattice;
 pub use events::Event;
+use events::lost;
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(any(test, feature = "testing"))]
 pub use issue::limit;
@@ -232,13 +233,17 @@ impl Instances {
     /// place of these, on the same contexts.
     ///
     /// # Errors
-    /// The error, with the engine, which has no lattices then.
+    /// The error, with the engine, which has no lattices then, unless the error says that it is lost.
     pub fn replaced(mut self, setup: &Setup) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
         let whole_slots = self.spec.snapshots;
-        match self.engine.clear() {
-            Ok(()) => Instances::on(self.engine, setup, whole_slots),
-            Err(error) => Err((self.engine, error)),
+        if let Err(error) = self.engine.clear() {
+            return Err((self.engine, lost(error)));
         }
+        // What was allocated before the error would stay beside the lattices that come after it.
+        Instances::on(self.engine, setup, whole_slots).map_err(|(mut engine, error)| {
+            let error = engine.clear().map_or_else(lost, |()| error);
+            (engine, error)
+        })
     }
 
     /// [`Instances::new`], which gives the engine back with an error.

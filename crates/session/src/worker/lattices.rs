@@ -322,6 +322,7 @@ impl Lattices {
         let lost = |error: EngineError| EngineError::ContextLost(Loss::Error(Box::new(error)));
         let (instances, setup, done) = match old.replaced(&setup) {
             Ok(instances) => (instances, setup, Ok(())),
+            Err((_, error)) if error.loses_lattices() => return Err(error),
             Err((engine, error)) => {
                 let instances = Instances::on(engine, &self.setup, SNAPSHOT_SLOTS);
                 let instances = instances.map_err(|(_, error)| lost(error))?;

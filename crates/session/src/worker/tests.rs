@@ -177,6 +177,26 @@ fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
     Driver::run(setup, steps);
 }
 
+/// Regression test: what a refused size had allocated stayed on the engine, and the lattices that were put
+/// back got the memory of another size.
+#[test]
+fn a_size_that_is_refused_at_any_allocation_leaves_the_lattices_as_they_are() {
+    for (call, calls) in (0..6)
+        .map(|calls| (Call::Allocate, calls))
+        .chain([(Call::Submit, 0)])
+    {
+        let setup = Setup {
+            size: Size::new(128, 4).unwrap(),
+            ..small(1)
+        };
+        let steps = vec![
+            Step::Fail(call, calls, Fault::OutOfMemory),
+            Step::Act(SessionAction::SetSize(Size::new(33, 8).unwrap())),
+        ];
+        Driver::run(setup, steps);
+    }
+}
+
 /// Regression test: the round of the refused calibration was stepped anyway, and its generations were
 /// not counted.
 #[test]
