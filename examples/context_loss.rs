@@ -40,7 +40,7 @@ fn main() {
     };
     let session = session(activity, DeviceChoice::CudaOrdinal(0));
     prepare(activity, &session);
-    let before = session.status().generation;
+    let before = session.status().clock.generation;
     let loser = std::thread::spawn(lose);
     act(activity, &session);
     loser.join().expect("the context is lost");
@@ -52,6 +52,6 @@ fn main() {
     let status = session.status();
     println!(
         "{name}: from generation {before} to {} on the {}, every cell right; ended: {failed:?}; {:?}",
-        saved.main.position.generation, status.engine, status.notice
+        saved.main.position.generation, status.engine.name, status.notice
     );
 }

@@ -120,7 +120,7 @@ fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize
                     let what = format!("{fault} while {activity:?}");
                     let session = session(activity, DeviceChoice::CudaOrdinal(0));
                     prepare(activity, &session);
-                    let before = session.status().generation;
+                    let before = session.status().clock.generation;
                     driver.arm(&fault);
                     act(activity, &session);
                     let (saved, failed) = settled(&session);
@@ -221,10 +221,10 @@ fn do_without_a_fault(activity: Activity) {
     let next = saved.main.position.generation + 1;
     session.act(SessionAction::StepGeneration);
     let status = wait_for("a step", &session, |status| {
-        status.failed.is_some() || (!status.running && status.generation >= next)
+        status.failed.is_some() || (!status.clock.running && status.clock.generation >= next)
     });
     assert_eq!(status.failed, None, "{activity:?}");
-    assert_eq!(status.engine, "cuda", "{activity:?}: {status:?}");
+    assert_eq!(status.engine.name, "cuda", "{activity:?}: {status:?}");
 }
 
 /// A session on two GPUs, one of which is lost for good: it does all that it was asked for on the
@@ -232,7 +232,7 @@ fn do_without_a_fault(activity: Activity) {
 fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32) {
     let what = format!("GPU {gpu} of 2 lost while {activity:?}");
     let session = session(activity, DeviceChoice::Cuda);
-    assert_eq!(session.status().devices.len(), 2, "{what}");
+    assert_eq!(session.status().engine.devices.len(), 2, "{what}");
     prepare(activity, &session);
     driver.lose(gpu);
     act(activity, &session);
@@ -247,7 +247,7 @@ fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32) {
     check(&what, &saved);
     assert_eq!(saved.setup.size, size, "{what}");
     wait_for("the GPU that is left", &session, |status| {
-        (status.engine, status.devices.len()) == ("cuda", 1)
+        (status.engine.name, status.engine.devices.len()) == ("cuda", 1)
     });
     driver.lose(-1);
 }

@@ -46,11 +46,11 @@ fn until_stopped(
     stopped: &Receiver<()>,
     window: &WindowArguments,
 ) -> Result<()> {
-    if session.status().size.words() > MAX_WORDS {
-        session.request_view(whole_lattice(session.status().size));
+    if session.status().lattices.size.words() > MAX_WORDS {
+        session.request_view(whole_lattice(session.status().lattices.size));
     }
     let pictures = session.pictures();
-    let mut seen = vec![0; session.status().instances];
+    let mut seen = vec![0; session.status().lattices.instances];
     let mut frames = 0;
     let mut said = Instant::now();
     loop {
@@ -60,10 +60,11 @@ fn until_stopped(
         frames += u64::from(news);
         let status = session.status();
         // Nobody is there to have it go on.
-        let stops = status.time.settings.stop_when_still != StopWhenStill::Never;
-        let stopped_itself = stops && !status.running && status.gives_up().is_none();
-        let through =
-            status.finished || stopped_itself || window.frames.is_some_and(|limit| frames >= limit);
+        let stops = status.setting.time.stop_when_still != StopWhenStill::Never;
+        let stopped_itself = stops && !status.clock.running && status.gives_up().is_none();
+        let through = status.clock.finished
+            || stopped_itself
+            || window.frames.is_some_and(|limit| frames >= limit);
         if let Some(why) = status.gives_up().filter(|_| !through) {
             anyhow::bail!("{why}");
         }
@@ -112,19 +113,22 @@ fn measured(per_second: f64) -> Option<f64> {
 
 /// The figures in a line, without those that are not measured yet.
 fn line(status: &Status) -> String {
-    let rounds = measured(status.rounds_per_second);
-    let cells = measured(status.cells_per_second);
+    let rounds = measured(status.rates.rounds_per_second);
+    let cells = measured(status.rates.cells_per_second);
     let figures = [
         rounds.map(|rate| format!("{} rounds/s", si(rate).trim_end())),
         cells.map(|rate| format!("{}cells/s", si(rate))),
-        status.launch_us.map(|us| format!("{us:.1} µs per launch")),
+        status
+            .rates
+            .launch_us
+            .map(|us| format!("{us:.1} µs per launch")),
     ];
     let figures: Vec<String> = figures.into_iter().flatten().collect();
-    let mut line = format!("generation {}", status.generation);
+    let mut line = format!("generation {}", status.clock.generation);
     if !figures.is_empty() {
         line += &format!(": {}", figures.join(", "));
     }
-    if let Some(recomputing) = &status.time.recomputing {
+    if let Some(recomputing) = &status.clock.recomputing {
         line += &format!(
             "; {}; {}",
             way_to(recomputing),

@@ -96,13 +96,16 @@ fn record(
     for frame in 0..frames {
         // A round that is asked for on the way to where the session stood would wait for its end, and
         // saving the session would wait for the round.
-        let has_arrived =
-            |status: &Status| status.time.recomputing.is_none() && status.generation >= saved_at;
+        let has_arrived = |status: &Status| {
+            status.clock.recomputing.is_none() && status.clock.generation >= saved_at
+        };
         wait_until(session, || quits() || has_arrived(&session.status()))?;
         if frame > 0 {
-            let before = session.status().rounds;
+            let before = session.status().rates.rounds;
             session.act(SessionAction::StepRound);
-            wait_until(session, || quits() || session.status().rounds > before)?;
+            wait_until(session, || {
+                quits() || session.status().rates.rounds > before
+            })?;
         }
         let status = session.status();
         let began = Instant::now();
@@ -141,7 +144,7 @@ fn record(
 fn check_way(status: &Status) -> Result<(), BadArguments> {
     let limit = TIMEOUT.as_secs_f64();
     let too_long = status
-        .time
+        .clock
         .recomputing
         .filter(|it| it.seconds_left > Some(limit));
     match &too_long {

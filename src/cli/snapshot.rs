@@ -58,33 +58,34 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             bail!("{why}");
         }
         renderer.frame(&status, session, &options)?;
-        let through = status.finished || (rounds.is_none() && status.rounds >= arguments.rounds);
-        if options.timeline && status.finished && !renderer.timeline.has_round() {
+        let through =
+            status.clock.finished || (rounds.is_none() && status.rates.rounds >= arguments.rounds);
+        if options.timeline && status.clock.finished && !renderer.timeline.has_round() {
             let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
             bail!(BadArguments(sentence.into()));
         }
         let watched =
             options.side != Some(SidePanel::Population) || renderer.population.has_samples();
-        if status.finished && !watched {
+        if status.clock.finished && !watched {
             let sentence = "too few rounds were measured; --population takes some more --rounds";
             bail!(BadArguments(sentence.into()));
         }
         let timed = !options.timeline || renderer.timeline.has_round();
         let block_timestamps = !arguments.blocks
-            || (status.block_timestamps && renderer.timeline.has_block_timestamps());
+            || (status.lab.block_timestamps && renderer.timeline.has_block_timestamps());
         let compared = |comparison: &AbComparison| {
             let is_timed = comparison.round_us.iter().all(Option::is_some);
-            let is_found = comparison.finding.is_some() || (status.finished && is_timed);
+            let is_found = comparison.finding.is_some() || (status.clock.finished && is_timed);
             is_found && comparison.differing.is_some()
         };
-        let climbed = !arguments.ladder || status.finished || status.stepping.is_some();
-        let halved = !arguments.comparison || status.comparison.as_ref().is_some_and(compared);
+        let climbed = !arguments.ladder || status.clock.finished || status.rates.stepping.is_some();
+        let halved = !arguments.comparison || status.lab.comparison.as_ref().is_some_and(compared);
         // A session that stops by itself may stop before the overlap is known.
         let measured = !options.timeline
             || arguments.comparison
-            || status.finished
-            || status.overlap.is_some();
-        if let (true, Some(what)) = (status.finished, lacking(block_timestamps, halved)) {
+            || status.clock.finished
+            || status.lab.overlap.is_some();
+        if let (true, Some(what)) = (status.clock.finished, lacking(block_timestamps, halved)) {
             bail!(BadArguments(what.into()));
         }
         let requested = arguments.look.colour_by.is_some();

@@ -177,7 +177,7 @@ fn announce(status: &Status, drawing: &Drawing) {
 /// The same, and why the CPU computes, if nobody asked for it.
 fn announce_with_reason(status: &Status, drawing: &Drawing) {
     let why = match cuda::first_device() {
-        Err(EngineError::NoCuda(why)) if status.engine == "cpu" => {
+        Err(EngineError::NoCuda(why)) if status.engine.name == "cpu" => {
             format!(" [{}]", why.in_words())
         }
         _ => String::new(), // the session's start has said why
@@ -187,6 +187,7 @@ fn announce_with_reason(status: &Status, drawing: &Drawing) {
 
 fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
     let computing: Vec<String> = status
+        .engine
         .devices
         .iter()
         .map(|device| format!("{} ({})", device.name, device.driver))
@@ -198,7 +199,7 @@ fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
     let both = drawing
         .adapter
         .as_ref()
-        .is_some_and(|adapter| adapter.is_one_of(&status.devices));
+        .is_some_and(|adapter| adapter.is_one_of(&status.engine.devices));
     let software = drawing
         .adapter
         .as_ref()

@@ -80,18 +80,18 @@ pub(crate) fn prepare(activity: Activity, session: &Session) {
     match activity {
         Activity::Undo => {
             stroke(session, 3);
-            reach(session, session.status().generation + 6);
+            reach(session, session.status().clock.generation + 6);
         }
         Activity::StepBack | Activity::RunTo | Activity::Grow => {
             session.act(SessionAction::TogglePause);
-            wait_for("the pause", session, |status| !status.running);
+            wait_for("the pause", session, |status| !status.clock.running);
         }
         _ => {}
     }
 }
 
 pub(crate) fn act(activity: Activity, session: &Session) {
-    let now = session.status().generation;
+    let now = session.status().clock.generation;
     match activity {
         Activity::Running | Activity::Graphs => reach(session, now + 12),
         Activity::Stroke => stroke(session, 20),
@@ -141,9 +141,9 @@ pub(crate) fn act(activity: Activity, session: &Session) {
 pub(crate) fn settled(session: &Session) -> (Option<SavedSession>, Option<String>) {
     // What was asked for and every recovery come first.
     let status = wait_for("the end of what was asked", session, |status| {
-        status.failed.is_some() || status.time.run_to.is_none()
+        status.failed.is_some() || status.clock.run_to.is_none()
     });
-    if status.running && status.failed.is_none() {
+    if status.clock.running && status.failed.is_none() {
         session.act(SessionAction::TogglePause);
     }
     let saved = session.saved().recv_timeout(LIMIT).ok();
@@ -233,7 +233,7 @@ fn replay(log: &Log, base: Option<&[Arc<Lattice>]>, to: Position) -> Vec<Arc<Lat
 
 fn reach(session: &Session, generation: u64) {
     wait_for("some generations", session, |status| {
-        status.failed.is_some() || status.halted.is_some() || status.generation >= generation
+        status.failed.is_some() || status.halted.is_some() || status.clock.generation >= generation
     });
 }
 

@@ -130,10 +130,10 @@ impl SessionWithLessons {
         let (lesson, device) = (open.lesson, self.device);
         let status = self.session.status();
         let swept = SweepSetup {
-            instances: status.instances,
-            size: status.size,
-            kernel: status.kernel,
-            generations_per_round: status.generations_per_round,
+            instances: status.lattices.instances,
+            size: status.lattices.size,
+            kernel: status.setting.kernel,
+            generations_per_round: status.setting.generations_per_round,
         };
         let (before, wake) = (self.measuring.take(), self.wake.clone());
         let begun = Builder::new().name("lesson".into()).spawn(move || {
@@ -462,7 +462,7 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(240));
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(!room.status().running, "the session rests");
+        assert!(!room.status().clock.running, "the session rests");
         let result = room.page().unwrap();
         assert!(!result.checks.is_empty(), "{result:?}");
         assert!(
@@ -474,7 +474,7 @@ mod tests {
         room.close();
         assert!(room.page().is_none());
         let began = Instant::now();
-        while !room.status().running {
+        while !room.status().clock.running {
             assert!(began.elapsed() < Duration::from_secs(240), "it goes on");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -554,13 +554,13 @@ mod tests {
         let began = Instant::now();
         let status = loop {
             let status = room.status();
-            if !status.running && status.generation >= FAR {
+            if !status.clock.running && status.clock.generation >= FAR {
                 break status;
             }
             assert!(began.elapsed() < Duration::from_secs(240), "{status:?}");
             std::thread::sleep(Duration::from_millis(5));
         };
-        assert_eq!(status.generation, FAR);
+        assert_eq!(status.clock.generation, FAR);
     }
 
     #[test]

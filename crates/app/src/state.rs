@@ -148,7 +148,7 @@ impl<W: SessionHandle> AppState<W> {
         let Some(status) = self.status() else {
             return false;
         };
-        let now = (status.size, status.instances);
+        let now = (status.lattices.size, status.lattices.instances);
         let before = self.grid.replace(now).filter(|before| *before != now);
         if let Some((size, _)) = before {
             self.requested = None;

@@ -35,7 +35,10 @@ pub use population::Series;
 pub use settled::Settled;
 pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Start};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
-pub use status::{AbComparison, Effect, NOTICE_TIME, Recomputing, Status, TimeStatus};
+pub use status::{
+    AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
+    PanelStatus, RateStatus, Recomputing, SettingStatus, Status,
+};
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;

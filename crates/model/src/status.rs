@@ -1,27 +1,64 @@
 //! The figures that a session shows of itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lang::Message;
-use std::sync::Arc;
 
 /// How long a notice is shown.
 pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 use crate::ladder::Ladder;
-use crate::{Finding, Overlap, Pace, Settled, Setup, Source, Start, Switches, TimeSettings};
-use crate::{KernelChoice, finding_in_words};
+use crate::{
+    Finding, KernelChoice, Overlap, Pace, Settled, Setup, Source, Start, Switches, TimeSettings,
+    finding_in_words,
+};
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
 use life::{Rule, Size};
 
-/// A session's state and figures, published after a change, at most every 15 ms.
+/// A session's state and figures, in parts, of which each is one owner's. Published when something has
+/// changed, at most every 15 ms; a status that says the same as the one before is not.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Status {
+    /// What computes.
+    pub engine: EngineStatus,
+    /// What is stepped.
+    pub lattices: LatticeStatus,
+    /// How it is stepped.
+    pub setting: SettingStatus,
+    /// Where the session stands in time.
+    pub clock: ClockStatus,
+    /// How fast it goes.
+    pub rates: RateStatus,
+    /// What is measured of its rounds.
+    pub lab: LabStatus,
+    /// What is known of single panels.
+    pub panels: PanelStatus,
+    /// Something the person should know, in one sentence; it stays for a few seconds.
+    pub notice: Option<Message>,
+    /// Why rounds have stopped though nobody asked for that; a person can have them go on.
+    pub halted: Option<Message>,
+    /// Why the session has ended, if it has.
+    pub failed: Option<Message>,
+}
+
+/// What computes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct EngineStatus {
     /// `cuda` or `cpu`.
-    pub engine: &'static str,
+    pub name: &'static str,
     /// The computing devices.
     pub devices: Vec<DeviceInfo>,
+    /// What every rung reaches on the computing device, where that was recorded.
+    pub recorded: Option<&'static Ladder>,
+    /// What the engine spent at its start.
+    pub startup: Startup,
+}
+
+/// What is stepped.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LatticeStatus {
     /// How many lattices.
     pub instances: usize,
     /// Their size.
@@ -30,6 +67,11 @@ pub struct Status {
     pub rule: Rule,
     /// The soup's seed, if the start was a soup.
     pub seed: Option<u64>,
+}
+
+/// How lattices are stepped.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SettingStatus {
     /// The kernel that steps the lattices.
     pub kernel: &'static Kernel,
     /// How the kernel was chosen.
@@ -38,64 +80,84 @@ pub struct Status {
     pub switches: Switches,
     /// What pictures carry over the bus.
     pub transfer: Transfer,
-    /// Whether rounds go on by themselves.
-    pub running: bool,
+    /// Bytes that a round carries over the bus.
+    pub bytes_per_round: u64,
     /// How fast rounds may follow one another.
     pub pace: Pace,
     /// Generations per round: those that were asked for, or fewer if such a round would take so long
     /// that nothing could stop it.
     pub generations_per_round: u32,
+    /// When the session stops by itself, and so on.
+    pub time: TimeSettings,
+}
+
+/// Where a session stands in time.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ClockStatus {
+    /// Whether rounds go on by themselves.
+    pub running: bool,
+    /// The generation of every instance, as of the last round issued.
+    pub generation: u64,
+    /// The generation that it runs to.
+    pub run_to: Option<u64>,
+    /// The oldest generation of the selected instance that can be reached by going back.
+    pub oldest: Option<u64>,
+    /// The generations that are computed again on the way to one that was left.
+    pub recomputing: Option<Recomputing>,
+    /// Edits that wait for what is under way.
+    pub waiting_edits: usize,
+    /// Whether all the rounds that were asked for are complete.
+    pub finished: bool,
+}
+
+/// How fast a session goes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RateStatus {
     /// Rounds completed since the start.
     pub rounds: u64,
-    /// What the clock shows: the generation of every instance, as of the last round issued.
-    pub generation: u64,
-    /// Generations per second, of each instance, over the last half second or so.
-    pub generations_per_second: f64,
-    /// Rounds per second.
+    /// Rounds per second, over the last half second or so.
     pub rounds_per_second: f64,
+    /// Generations per second, of each instance.
+    pub generations_per_second: f64,
     /// Cells stepped a second, over all instances.
     pub cells_per_second: f64,
     /// The median time of a launch, by events around it, in microseconds.
     pub launch_us: Option<f64>,
+    /// The median time of a round, from its first call to its last event, in microseconds.
+    pub round_us: Option<f64>,
+    /// One round in this many is timed by events.
+    pub timed_one_in: u32,
     /// Cells stepped per second while a round's launches run (from the start of the first to the
     /// end of the last, by events): the median of the latest timed rounds.
     pub stepping: Option<f64>,
     /// The same for every kernel that this session has used, when it was last used.
     pub reached: Vec<(&'static str, f64)>,
-    /// What every rung reaches on the computing device, where that was recorded.
-    pub recorded: Option<&'static Ladder>,
-    /// The median time of a round, from its first call to its last event, in microseconds.
-    pub round_us: Option<f64>,
-    /// One round in this many is timed by events.
-    pub timed_one_in: u32,
-    /// Bytes that a round carries over the bus.
-    pub bytes_per_round: u64,
-    /// What the engine spent at its start.
-    pub startup: Startup,
+}
+
+/// What is measured of a session's rounds.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LabStatus {
     /// How much of a round's work overlaps, measured while the timeline is shown.
     pub overlap: Option<Overlap>,
     /// The two settings, while two are compared.
     pub comparison: Option<AbComparison>,
+    /// What the last switch did to the time of a round, once measured.
+    pub last_effect: Option<Effect>,
     /// Whether timed rounds record when and where their blocks ran.
     pub block_timestamps: bool,
     /// By what factor block timestamps lengthen a launch, once measured.
     pub timestamp_overhead: Option<f64>,
-    /// When the session stops by itself, which panels repeat, and how far back it can go.
-    pub time: TimeStatus,
-    /// What the last switch did to the time of a round, once measured.
-    pub last_effect: Option<Effect>,
-    /// Edits that wait for what is under way.
-    pub waiting_edits: usize,
+}
+
+/// What is known of single panels.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PanelStatus {
     /// The selected instance.
     pub selected: usize,
-    /// Something the person should know, in one sentence; it stays for a few seconds.
-    pub notice: Option<Message>,
-    /// Whether all the rounds that were asked for are complete.
-    pub finished: bool,
-    /// Why rounds have stopped though nobody asked for that; a person can have them go on.
-    pub halted: Option<Message>,
-    /// Why the session has ended, if it has.
-    pub failed: Option<Message>,
+    /// How each instance goes on for ever, where that is known; empty while nothing is measured.
+    pub settled: Arc<[Option<Settled>]>,
+    /// The instances that were filled with a new soup in the last [`NOTICE_TIME`].
+    pub reseeded: Arc<[usize]>,
 }
 
 /// Two settings side by side: A steps the first instances, B the same number of others, from the same
@@ -176,36 +238,6 @@ pub struct Recomputing {
     pub seconds_left: Option<f64>,
 }
 
-/// When a session stops by itself, which panels repeat, and how far back it can go.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TimeStatus {
-    /// When it stops by itself, and so on.
-    pub settings: TimeSettings,
-    /// How each instance goes on for ever, where that is known; empty while nothing is measured.
-    pub settled: Arc<[Option<Settled>]>,
-    /// The generation that it runs to.
-    pub run_to: Option<u64>,
-    /// The oldest generation of the selected instance that can be reached by going back.
-    pub oldest: Option<u64>,
-    /// The generations that are computed again on the way to one that was left.
-    pub recomputing: Option<Recomputing>,
-    /// The instances that were filled with a new soup in the last [`NOTICE_TIME`].
-    pub reseeded: Arc<[usize]>,
-}
-
-impl Default for TimeStatus {
-    fn default() -> TimeStatus {
-        TimeStatus {
-            settings: TimeSettings::DEFAULT,
-            settled: Arc::default(),
-            run_to: None,
-            oldest: None,
-            recomputing: None,
-            reseeded: Arc::default(),
-        }
-    }
-}
-
 impl Status {
     /// Why the session stopped, for callers without a user who could resume it.
     pub fn gives_up(&self) -> Option<&str> {
@@ -215,8 +247,30 @@ impl Status {
     /// What can be said before anything has run.
     pub fn before_start(setup: &Setup) -> Status {
         Status {
-            engine: "",
-            devices: Vec::new(),
+            engine: EngineStatus::default(),
+            lattices: LatticeStatus::of(setup),
+            setting: SettingStatus::of(setup),
+            clock: ClockStatus {
+                running: true,
+                ..ClockStatus::default()
+            },
+            rates: RateStatus {
+                timed_one_in: 1,
+                ..RateStatus::default()
+            },
+            lab: LabStatus::default(),
+            panels: PanelStatus::default(),
+            notice: None,
+            halted: None,
+            failed: None,
+        }
+    }
+}
+
+impl LatticeStatus {
+    /// A setup's lattices.
+    pub fn of(setup: &Setup) -> LatticeStatus {
+        LatticeStatus {
             instances: setup.instances,
             size: setup.size,
             rule: setup.rule,
@@ -224,41 +278,22 @@ impl Status {
                 Start::Soup { seed, .. } => Some(seed),
                 Start::Lattices { .. } => None,
             },
+        }
+    }
+}
+
+impl SettingStatus {
+    /// A setup's settings, before pictures were made.
+    pub fn of(setup: &Setup) -> SettingStatus {
+        SettingStatus {
             kernel: setup.kernel,
             kernel_choice: setup.kernel_choice,
             switches: setup.switches,
             transfer: Transfer::Bits,
-            running: true,
+            bytes_per_round: 0,
             pace: setup.pace,
             generations_per_round: setup.generations_per_round,
-            rounds: 0,
-            generation: 0,
-            generations_per_second: 0.0,
-            rounds_per_second: 0.0,
-            cells_per_second: 0.0,
-            launch_us: None,
-            stepping: None,
-            reached: Vec::new(),
-            recorded: None,
-            round_us: None,
-            timed_one_in: 1,
-            bytes_per_round: 0,
-            startup: Startup::default(),
-            overlap: None,
-            comparison: None,
-            block_timestamps: false,
-            timestamp_overhead: None,
-            time: TimeStatus {
-                settings: setup.time,
-                ..TimeStatus::default()
-            },
-            last_effect: None,
-            waiting_edits: 0,
-            selected: 0,
-            notice: None,
-            finished: false,
-            halted: None,
-            failed: None,
+            time: setup.time,
         }
     }
 }

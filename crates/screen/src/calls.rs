@@ -88,28 +88,40 @@ struct RoundFacts {
 
 impl RoundFacts {
     fn of(status: &Status) -> RoundFacts {
-        let (kernel, switches) = (status.kernel, status.switches);
-        let sm_count = status.devices.first().map_or(1, |device| device.sm_count);
-        let on_device = status.instances.div_ceil(status.devices.len().max(1)) as u32;
+        let (kernel, switches) = (status.setting.kernel, status.setting.switches);
+        let sm_count = status
+            .engine
+            .devices
+            .first()
+            .map_or(1, |device| device.sm_count);
+        let on_device = status
+            .lattices
+            .instances
+            .div_ceil(status.engine.devices.len().max(1)) as u32;
         let launched = match switches.streams {
             Streams::Batch => kernel
-                .max_batch(status.size, on_device, sm_count)
+                .max_batch(status.lattices.size, on_device, sm_count)
                 .min(on_device),
             Streams::PerInstance | Streams::One | Streams::Default => 1,
         };
         let lattices = Batch::of(launched, on_device);
         RoundFacts {
-            instances: status.instances,
-            size: status.size,
-            generations: status.generations_per_round,
+            instances: status.lattices.instances,
+            size: status.lattices.size,
+            generations: status.setting.generations_per_round,
             kernel,
-            launch: kernel.launch(status.size, switches.block_of(kernel), lattices, sm_count),
+            launch: kernel.launch(
+                status.lattices.size,
+                switches.block_of(kernel),
+                lattices,
+                sm_count,
+            ),
             streams: switches.streams,
             host_memory: switches.host_memory,
             wait: switches.wait,
             order: switches.order,
             graphs: switches.graphs,
-            transfer: status.transfer,
+            transfer: status.setting.transfer,
         }
     }
 

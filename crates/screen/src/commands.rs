@@ -70,7 +70,7 @@ pub const TOOLBAR_BUTTONS: usize = 14;
 /// has been.
 pub(crate) fn toolbar(context: &Context<'_>, recording: Option<Duration>) -> Vec<ToolbarButton> {
     let (session, view, edit) = (Action::Session, Action::View, Action::Edit);
-    let is_running = context.status.is_some_and(|status| status.running);
+    let is_running = context.status.is_some_and(|status| status.clock.running);
     let first = [
         (
             if is_running { tr!("Pause") } else { tr!("Run") },

@@ -163,15 +163,17 @@ impl Screen {
         if words {
             set(&mut self.finding, status.and_then(headline));
             let both = status.and_then(|status| {
-                let both = status.comparison.as_ref()?;
-                Some(ComparisonTexts::of(both, status.kernel))
+                let both = status.lab.comparison.as_ref()?;
+                Some(ComparisonTexts::of(both, status.setting.kernel))
             });
             set(&mut self.comparison, both);
         }
         if words || changes.options {
             // While A and B are compared it is not measured.
-            let status = status.filter(|status| options.timeline && status.comparison.is_none());
-            let overlap = status.map(|status| in_words(status.overlap.as_ref(), status.engine));
+            let status =
+                status.filter(|status| options.timeline && status.lab.comparison.is_none());
+            let overlap =
+                status.map(|status| in_words(status.lab.overlap.as_ref(), status.engine.name));
             set(&mut self.overlap, overlap);
         }
         if changes.timeline || changes.options {

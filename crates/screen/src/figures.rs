@@ -124,13 +124,13 @@ impl Figure {
 /// The figures of a session that is drawn like this.
 pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Figures {
     Figures {
-        state: match (&status.failed, status.time.recomputing) {
+        state: match (&status.failed, status.clock.recomputing) {
             (Some(_), _) => RunState::Ended,
             (None, Some(_)) => RunState::Recomputing,
-            (None, None) if status.running => RunState::Running,
+            (None, None) if status.clock.running => RunState::Running,
             (None, None) => RunState::Paused,
         },
-        pace: match (status.pace, status.time.recomputing) {
+        pace: match (status.setting.pace, status.clock.recomputing) {
             // What has ended has none.
             _ if status.failed.is_some() => String::new(),
             (_, Some(recomputing)) => format!("{} %", recomputing.percent),
@@ -138,8 +138,8 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             (Pace::Maximum, None) => tr!("maximum").into(),
             (pace, None) => tr!("at most {pace}", pace = pace),
         },
-        headline: figure(0, tr!("generation"), grouped(status.generation))
-            .short(tr!("gen {}", grouped(status.generation)))
+        headline: figure(0, tr!("generation"), grouped(status.clock.generation))
+            .short(tr!("gen {}", grouped(status.clock.generation)))
             .tip(tr!("the generation of every lattice since the last start")),
         groups: vec![
             speed(status, drawing),
@@ -181,14 +181,14 @@ pub fn repeats_finding((urgency, sentence): &(Urgency, Message), status: &Status
 
 fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     let frames = match drawing.frames_per_second {
-        Some(rate) if status.running => si(rate).trim_end().to_owned(),
+        Some(rate) if status.clock.running => si(rate).trim_end().to_owned(),
         _ => UNKNOWN.into(),
     };
-    let (speed, rounds) = match status.time.recomputing {
+    let (speed, rounds) = match status.clock.recomputing {
         Some(_) => (UNKNOWN.into(), UNKNOWN.into()),
         None => (
-            format!("{}cell/s", si(status.cells_per_second)),
-            si(status.rounds_per_second).trim_end().to_owned(),
+            format!("{}cell/s", si(status.rates.cells_per_second)),
+            si(status.rates.rounds_per_second).trim_end().to_owned(),
         ),
     };
     let generations = generations(status);
@@ -213,8 +213,8 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 }
 
 fn costs(status: &Status) -> Vec<Figure> {
-    let launch = status.launch_us.map_or(UNKNOWN.into(), time_us);
-    let timed = match status.timed_one_in {
+    let launch = status.rates.launch_us.map_or(UNKNOWN.into(), time_us);
+    let timed = match status.rates.timed_one_in {
         1 => tr!("by events in every round").to_owned(),
         rounds => tr!("by events in one round of {rounds}", rounds = rounds),
     };
@@ -228,7 +228,7 @@ fn costs(status: &Status) -> Vec<Figure> {
         figure(
             5,
             tr!("bus traffic per round"),
-            bytes(status.bytes_per_round),
+            bytes(status.setting.bytes_per_round),
         )
         .tip(tr!(
             "bytes downloaded from the device to the host in a round"
@@ -237,30 +237,35 @@ fn costs(status: &Status) -> Vec<Figure> {
 }
 
 fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
-    let (width, height) = (status.size.width(), status.size.height());
+    let (width, height) = (status.lattices.size.width(), status.lattices.size.height());
     let lattices = tr!(
         "{} of {width} × {height}",
-        grouped(status.instances as u64),
+        grouped(status.lattices.instances as u64),
         width = width,
         height = height
     );
     let mut figures = vec![
         figure(3, tr!("lattices"), lattices)
-            .short(format!("{} × {width}×{height}", status.instances))
+            .short(format!("{} × {width}×{height}", status.lattices.instances))
             .tip(tr!(
                 "how many, and their width and height in cells; opposite edges meet: a torus"
             )),
-        figure(6, tr!("rule"), status.rule.to_string()).tip(tr!(
+        figure(6, tr!("rule"), status.lattices.rule.to_string()).tip(tr!(
             "with how many live neighbours a cell is born (B), and with how many it survives (S)"
         )),
     ];
-    if let Some(seed) = status.seed {
+    if let Some(seed) = status.lattices.seed {
         figures.push(figure(9, tr!("seed"), seed.to_string()).tip(tr!(
             "the same seed gives the same start everywhere; N takes the next one"
         )));
     }
     figures.push(
-        figure(7, tr!("selected"), tr!("instance {}", status.selected)).tip(tr!(
+        figure(
+            7,
+            tr!("selected"),
+            tr!("instance {}", status.panels.selected),
+        )
+        .tip(tr!(
             "the panel that keys act on; click one, or use PgUp and PgDn"
         )),
     );
@@ -272,7 +277,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     );
     let colours = match options.colour_by {
         ColourBy::State => return figures,
-        _ if status.transfer == Transfer::View => {
+        _ if status.setting.transfer == Transfer::View => {
             figure(8, tr!("colours"), tr!("by state")).tip(tr!(
                 "ages need every cell, but only a reduced view crosses the bus; {key} changes that",
                 key = Switch::Transfer.key()
@@ -287,15 +292,15 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
 
 /// Figures about time: target generation, settled panels, when rounds stop, how far back one can go.
 fn time(status: &Status) -> Vec<Figure> {
-    let time = &status.time;
+    let (clock, panels, settings) = (&status.clock, &status.panels, status.setting.time);
     let mut figures = Vec::new();
-    if let Some(generation) = time.run_to {
+    if let Some(generation) = clock.run_to {
         figures.push(figure(3, tr!("target generation"), grouped(generation)));
     }
-    if !time.settled.is_empty() {
-        let settled = time.settled.iter().flatten().count() as u64;
-        let of = grouped(time.settled.len() as u64);
-        let selected = time.settled.get(status.selected).copied().flatten();
+    if !panels.settled.is_empty() {
+        let settled = panels.settled.iter().flatten().count() as u64;
+        let of = grouped(panels.settled.len() as u64);
+        let selected = panels.settled.get(panels.selected).copied().flatten();
         let selected = selected.map_or(tr!("not settled").into(), |how| how.to_string());
         figures.push(figure(
             6,
@@ -304,36 +309,36 @@ fn time(status: &Status) -> Vec<Figure> {
         ));
         figures.push(figure(7, tr!("selected panel"), selected));
     }
-    match time.settings.stop_when_still {
+    match settings.stop_when_still {
         StopWhenStill::Never => {}
         StopWhenStill::Selected => {
             figures.push(figure(6, tr!("stops when still"), tr!("selected")))
         }
         StopWhenStill::All => figures.push(figure(6, tr!("stops when still"), tr!("all"))),
     }
-    if time.settings.reseed {
+    if settings.reseed {
         let tip = tr!(
             "soups that are dead, still or periodic get a new seed after a while; panels that you drew in or opened never do; U turns this on or off"
         );
         figures.push(figure(11, tr!("dead panels"), tr!("reseeded")).tip(tip));
     }
-    if let Some(oldest) = time.oldest {
+    if let Some(oldest) = clock.oldest {
         figures.push(figure(10, tr!("back to generation"), grouped(oldest)));
     }
     figures
 }
 
 fn kernel(status: &Status) -> Vec<Figure> {
-    let name = match status.kernel_choice {
+    let name = match status.setting.kernel_choice {
         KernelChoice::Explicit | KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
             tr!("kernel").to_owned()
         }
         KernelChoice::Estimated => tr!("kernel (auto)").to_owned(),
     };
     vec![
-        figure(1, &name, status.kernel.name)
-            .short(status.kernel.name)
-            .with_note(lang::text(status.kernel.title))
+        figure(1, &name, status.setting.kernel.name)
+            .short(status.setting.kernel.name)
+            .with_note(lang::text(status.setting.kernel.title))
             .tip(tr!(
                 "the device function that steps the lattices; K takes the next one"
             ))
@@ -341,7 +346,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
         figure(
             6,
             tr!("generations per round"),
-            status.generations_per_round.to_string(),
+            status.setting.generations_per_round.to_string(),
         )
         .tip(tr!(
             "how many generations every lattice advances between two pictures"
@@ -351,15 +356,17 @@ fn kernel(status: &Status) -> Vec<Figure> {
 
 /// Generations per second, of each instance; unknown while generations are recomputed.
 pub fn generations(status: &Status) -> String {
-    match status.time.recomputing {
+    match status.clock.recomputing {
         Some(_) => UNKNOWN.into(),
-        None => si(status.generations_per_second).trim_end().to_owned(),
+        None => si(status.rates.generations_per_second)
+            .trim_end()
+            .to_owned(),
     }
 }
 
 /// How instances share streams, in short.
 pub fn streams(status: &Status) -> &'static str {
-    match status.switches.streams {
+    match status.setting.switches.streams {
         Streams::PerInstance => tr!("per instance"),
         Streams::One => tr!("one shared"),
         Streams::Default => tr!("default stream"),
@@ -376,7 +383,7 @@ fn switches(status: &Status) -> Vec<Figure> {
         figure(
             7,
             tr!("graphs"),
-            if status.switches.graphs {
+            if status.setting.switches.graphs {
                 tr!("on")
             } else {
                 tr!("off")
@@ -386,7 +393,7 @@ fn switches(status: &Status) -> Vec<Figure> {
             "whether a round is one launch of a prepared CUDA graph; {key} changes this",
             key = Switch::Graphs.key()
         )),
-        figure(8, tr!("transfer"), transfer_name(status.transfer)).tip(tr!(
+        figure(8, tr!("transfer"), transfer_name(status.setting.transfer)).tip(tr!(
             "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; {key} changes this",
             key = Switch::Transfer.key()
         )),
@@ -394,11 +401,11 @@ fn switches(status: &Status) -> Vec<Figure> {
 }
 
 fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
-    let device = match status.devices.as_slice() {
+    let device = match status.engine.devices.as_slice() {
         [] => UNKNOWN.into(),
         [one] => one.name.clone(),
         [first, rest @ ..] if rest.iter().all(|device| device.name == first.name) => {
-            format!("{} × {}", status.devices.len(), first.name)
+            format!("{} × {}", status.engine.devices.len(), first.name)
         }
         all => all
             .iter()
@@ -407,16 +414,17 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
             .join(", "),
     };
     let driver = status
+        .engine
         .devices
         .first()
         .map_or(String::new(), |device| device.driver.clone());
     let mut figures = vec![
         figure(
             4,
-            &tr!("compute device ({})", status.engine),
+            &tr!("compute device ({})", status.engine.name),
             device.clone(),
         )
-        .short(format!("{}: {device}", status.engine))
+        .short(format!("{}: {device}", status.engine.name))
         .with_note(driver)
         .tip(tr!("the device that steps the lattices"))
         .wide(),
@@ -454,7 +462,7 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     if drawing
         .adapter
         .as_ref()
-        .is_some_and(|adapter| adapter.is_one_of(&status.devices))
+        .is_some_and(|adapter| adapter.is_one_of(&status.engine.devices))
     {
         warn(message!(
             "The compute GPU also draws the window, which distorts the timings"

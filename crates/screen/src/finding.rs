@@ -35,6 +35,7 @@ pub struct Headline {
 /// changed.
 pub fn headline(status: &Status) -> Option<Headline> {
     if status
+        .lab
         .comparison
         .as_ref()
         .is_some_and(AbComparison::is_of_equals)
@@ -46,18 +47,19 @@ pub fn headline(status: &Status) -> Option<Headline> {
             tone: Tone::Neutral,
         });
     }
-    let (subject, round_us, finding, source) = match (&status.comparison, &status.last_effect) {
-        (Some(ab), _) => {
-            let [_, b] = ComparisonTexts::of(ab, status.kernel).sides;
-            let subject = tr!("B ({settings}) against A", settings = b.settings);
-            (subject, ab.round_us, ab.finding, &ab.source)
-        }
-        (None, Some(effect)) => {
-            let what = effect.what.to_string();
-            (what, effect.round_us, effect.finding, &effect.source)
-        }
-        (None, None) => return None,
-    };
+    let (subject, round_us, finding, source) =
+        match (&status.lab.comparison, &status.lab.last_effect) {
+            (Some(ab), _) => {
+                let [_, b] = ComparisonTexts::of(ab, status.setting.kernel).sides;
+                let subject = tr!("B ({settings}) against A", settings = b.settings);
+                (subject, ab.round_us, ab.finding, &ab.source)
+            }
+            (None, Some(effect)) => {
+                let what = effect.what.to_string();
+                (what, effect.round_us, effect.finding, &effect.source)
+            }
+            (None, None) => return None,
+        };
     let digits = finding.map_or(2, |finding| finding.digits());
     let times = match round_us {
         [Some(before), Some(after)] => {
@@ -69,7 +71,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
             );
             match source {
                 Source::MeasuredHere(load) => {
-                    let load = load_in_words(load, status.engine);
+                    let load = load_in_words(load, status.engine.name);
                     let now = tr!("now {times}", times = times);
                     std::iter::once(now)
                         .chain(load)
@@ -111,7 +113,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
 /// notice can go.
 pub fn is_said_by(notice: &Message, status: &Status) -> bool {
     let says = |effect: &Effect| *notice == effect.what || **notice == effect.in_words();
-    status.last_effect.as_ref().is_some_and(says)
+    status.lab.last_effect.as_ref().is_some_and(says)
 }
 
 #[cfg(test)]
@@ -123,7 +125,7 @@ mod tests {
 
     fn changed(finding: Option<Finding>) -> Option<Headline> {
         let mut status = status(16, Size::new(64, 64).unwrap());
-        status.last_effect = Some(Effect {
+        status.lab.last_effect = Some(Effect {
             what: "one shared stream".into(),
             round_us: [Some(170.0), Some(2180.0)],
             source: Default::default(),
@@ -148,12 +150,12 @@ mod tests {
     #[test]
     fn times_say_under_which_load_or_on_which_device_they_were_measured() {
         let mut status = status(16, Size::new(64, 64).unwrap());
-        status.engine = "cpu";
+        status.engine.name = "cpu";
         let mut load = Load::default();
         load.add(1.0, 1.5, true);
         load.add(1.0, 1.5, false);
         let mut times = |source| {
-            status.last_effect = Some(Effect {
+            status.lab.last_effect = Some(Effect {
                 what: "one shared stream".into(),
                 round_us: [Some(170.0), Some(2180.0)],
                 finding: Some(Finding::of(0.078, [0.06, 0.09])),
@@ -178,10 +180,10 @@ mod tests {
             source: Default::default(),
             finding: None,
         };
-        status.last_effect = Some(effect.clone());
+        status.lab.last_effect = Some(effect.clone());
         assert!(says(&status, "one shared stream"));
         effect.finding = Some(Finding::of(0.078, [0.077, 0.079]));
-        status.last_effect = Some(effect.clone());
+        status.lab.last_effect = Some(effect.clone());
         assert!(says(&status, &effect.in_words()));
         assert!(!says(&status, "saved session.json"));
     }
@@ -194,7 +196,7 @@ mod tests {
             streams: Streams::One,
             ..Switches::DEFAULT
         };
-        status.comparison = Some(AbComparison {
+        status.lab.comparison = Some(AbComparison {
             switches: [Switches::DEFAULT, b],
             round_us: [Some(100.0), None],
             source: Default::default(),
@@ -206,7 +208,7 @@ mod tests {
         assert_eq!(told.subject, "B (one stream) against A");
         assert_eq!(told.times, "");
         assert_eq!(told.factor, "measuring …");
-        if let Some(comparison) = &mut status.comparison {
+        if let Some(comparison) = &mut status.lab.comparison {
             comparison.switches = [b; 2];
             comparison.finding = Some(Finding::of(1.1, [0.8, 1.5]));
         }

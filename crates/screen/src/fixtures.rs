@@ -10,65 +10,71 @@ use engine::{
 
 use crate::{LessonEntry, LessonPage, LessonScreen};
 use life::{Lattice, Rule, Size};
-use model::KernelChoice;
-use model::PictureSource;
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
-    Finding, Pace, Picture, Series, Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Trace,
+    ClockStatus, EngineStatus, Finding, KernelChoice, LabStatus, LatticeStatus, Pace, PanelStatus,
+    Picture, PictureSource, RateStatus, Series, SettingStatus, Speedup, SpeedupPoint,
+    SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace,
 };
 
 /// The figures of a session that does well.
 pub fn status(instances: usize, size: Size) -> Status {
+    let kernel = kernels::find("sync-global").unwrap();
     Status {
-        finished: false,
-        engine: "cuda",
-        devices: vec![DeviceInfo {
-            name: "NVIDIA H200".into(),
-            driver: "CUDA driver 13.0, sm_90".into(),
-            capability: Some((9, 0)),
-            sm_count: 132,
-            cache: Some(50 << 20),
-            bandwidth: None,
-            copy_engines: 3,
-            kernel_time_limit: false,
-            memory: Some(141 << 30),
-            pci_bus_id: Some("0000:17:00.0".into()),
-        }],
-        instances,
-        size,
-        rule: Rule::LIFE,
-        seed: Some(1),
-        kernel_choice: KernelChoice::Explicit,
-        kernel: kernels::find("sync-global").unwrap(),
-        switches: model::Switches::DEFAULT,
-        transfer: Transfer::Bits,
-        running: true,
-        pace: Pace::PerSecond(60.0),
-        generations_per_round: 1,
-        time: model::TimeStatus::default(),
-        rounds: 123_456,
-        generation: 123_456,
-        generations_per_second: 1_123_456.0,
-        rounds_per_second: 59.94,
-        cells_per_second: 4.714e12,
-        launch_us: Some(12.34),
-        stepping: Some(2.47e11),
-        reached: vec![("sync-global", 2.47e11)],
-        recorded: None,
-        round_us: Some(170.0),
-        timed_one_in: 8,
-        bytes_per_round: (4 * size.words() * instances) as u64,
-        startup: Startup {
-            driver_ms: 1.0,
-            modules_ms: 1.0,
+        engine: EngineStatus {
+            name: "cuda",
+            devices: vec![DeviceInfo {
+                name: "NVIDIA H200".into(),
+                driver: "CUDA driver 13.0, sm_90".into(),
+                capability: Some((9, 0)),
+                sm_count: 132,
+                cache: Some(50 << 20),
+                bandwidth: None,
+                copy_engines: 3,
+                kernel_time_limit: false,
+                memory: Some(141 << 30),
+                pci_bus_id: Some("0000:17:00.0".into()),
+            }],
+            recorded: None,
+            startup: Startup {
+                driver_ms: 1.0,
+                modules_ms: 1.0,
+            },
         },
-        overlap: None,
-        comparison: None,
-        block_timestamps: false,
-        timestamp_overhead: None,
-        last_effect: None,
-        waiting_edits: 0,
-        selected: 0,
+        lattices: LatticeStatus {
+            instances,
+            size,
+            rule: Rule::LIFE,
+            seed: Some(1),
+        },
+        setting: SettingStatus {
+            kernel,
+            kernel_choice: KernelChoice::Explicit,
+            switches: Switches::DEFAULT,
+            transfer: Transfer::Bits,
+            bytes_per_round: (4 * size.words() * instances) as u64,
+            pace: Pace::PerSecond(60.0),
+            generations_per_round: 1,
+            time: TimeSettings::DEFAULT,
+        },
+        clock: ClockStatus {
+            running: true,
+            generation: 123_456,
+            ..ClockStatus::default()
+        },
+        rates: RateStatus {
+            rounds: 123_456,
+            rounds_per_second: 59.94,
+            generations_per_second: 1_123_456.0,
+            cells_per_second: 4.714e12,
+            launch_us: Some(12.34),
+            round_us: Some(170.0),
+            timed_one_in: 8,
+            stepping: Some(2.47e11),
+            reached: vec![(kernel.name, 2.47e11)],
+        },
+        lab: LabStatus::default(),
+        panels: PanelStatus::default(),
         notice: None,
         halted: None,
         failed: None,

@@ -51,8 +51,10 @@ impl Lab {
 /// Every switch, as of this status.
 pub fn switches(status: &Status) -> Vec<SwitchRow> {
     let row = |switch: Switch| {
-        let choices = switch.choices(status.switches, status.kernel);
-        let present = choices.iter().position(|it| it.switches == status.switches);
+        let choices = switch.choices(status.setting.switches, status.setting.kernel);
+        let present = choices
+            .iter()
+            .position(|it| it.switches == status.setting.switches);
         let positions = choices.into_iter().map(|choice| SwitchPosition {
             label: choice.label,
             effect: choice.effect,

@@ -75,25 +75,27 @@ pub struct LadderChart {
 impl LadderChart {
     /// The ladder as of this status.
     pub fn of(status: &Status) -> LadderChart {
-        let work = status
-            .recorded
-            .and_then(|ladder| ladder.nearest_workload(status.instances, status.size.cells()));
-        let recorded = status.recorded.zip(work);
+        let work = status.engine.recorded.and_then(|ladder| {
+            ladder.nearest_workload(status.lattices.instances, status.lattices.size.cells())
+        });
+        let recorded = status.engine.recorded.zip(work);
         let rungs: Vec<Rung> = KERNELS
             .iter()
             .map(|kernel| Rung {
                 name: kernel.name.into(),
                 mark: mark(status, recorded, kernel.name),
-                present: kernel == status.kernel,
-                possible: kernel.validate_size(status.size).is_ok()
+                present: kernel == status.setting.kernel,
+                possible: kernel.validate_size(status.lattices.size).is_ok()
                     && status
+                        .engine
                         .devices
                         .iter()
-                        .all(|of| kernel.validate_device(of, status.size).is_ok()),
+                        .all(|of| kernel.validate_device(of, status.lattices.size).is_ok()),
             })
             .collect();
-        let live = status.stepping;
+        let live = status.rates.stepping;
         let limit = status
+            .engine
             .recorded
             .and_then(|ladder| ladder.limits.cells_per_second());
         let marks = rungs.iter().filter_map(|rung| Some(rung.mark?.0));
@@ -104,11 +106,11 @@ impl LadderChart {
         let headline = match live {
             Some(live) => tr!(
                 "{} {}cell/s{of_limit}",
-                status.kernel.name,
+                status.setting.kernel.name,
                 si(live),
                 of_limit = of_limit
             ),
-            None => tr!("{}: no round timed yet", status.kernel.name),
+            None => tr!("{}: no round timed yet", status.setting.kernel.name),
         };
         LadderChart {
             rungs,
@@ -135,7 +137,11 @@ fn mark(
             return Some((rate.median, source));
         }
     }
-    let reached = status.reached.iter().find(|(name, _)| *name == kernel);
+    let reached = status
+        .rates
+        .reached
+        .iter()
+        .find(|(name, _)| *name == kernel);
     reached.map(|(_, rate)| (*rate, RateSource::Session))
 }
 

@@ -36,14 +36,14 @@ pub(crate) fn minimaps(sources: Sources<'_>) -> Option<Vec<MinimapRegion>> {
     let panel = sources.window?.panel?;
     let shown = match sources.single_instance() {
         Some(only) => only..only + 1,
-        None if sources.is_separate() => 0..status.instances,
+        None if sources.is_separate() => 0..status.lattices.instances,
         None => sources.camera_instance()..sources.camera_instance() + 1,
     };
     let region = |instance: usize| {
         let camera = sources.camera_of(instance);
-        camera.is_zoomed(status.size, panel).then(|| {
-            let transform = camera.shown(status.size, panel);
-            let parts = transform.pieces(status.size, panel);
+        camera.is_zoomed(status.lattices.size, panel).then(|| {
+            let transform = camera.shown(status.lattices.size, panel);
+            let parts = transform.pieces(status.lattices.size, panel);
             MinimapRegion {
                 instance,
                 parts: parts.iter().map(CellRect::from).collect(),

@@ -74,8 +74,8 @@ pub enum SidePanel {
 impl ViewOptions {
     /// The one instance that is drawn, or all.
     pub fn single_instance(&self, status: &Status) -> Option<usize> {
-        let last = status.instances.saturating_sub(1);
-        self.single.then(|| status.selected.min(last))
+        let last = status.lattices.instances.saturating_sub(1);
+        self.single.then(|| status.panels.selected.min(last))
     }
 
     /// Whether the panels show different parts of their lattices: of a view, one part alone
@@ -83,7 +83,7 @@ impl ViewOptions {
     pub fn shows_separate(&self, status: &Status) -> bool {
         self.is_separate()
             && self.single_instance(status).is_none()
-            && status.transfer != Transfer::View
+            && status.setting.transfer != Transfer::View
     }
 
     /// Shows a panel in place of the one shown; hides it if it is the one shown.

@@ -23,12 +23,12 @@ pub struct PanelFacts {
 impl PanelFacts {
     pub(crate) fn of(status: &Status, options: &ViewOptions) -> PanelFacts {
         PanelFacts {
-            instances: status.instances,
-            width: status.size.width(),
-            height: status.size.height(),
-            selected: status.selected,
+            instances: status.lattices.instances,
+            width: status.lattices.size.width(),
+            height: status.lattices.size.height(),
+            selected: status.panels.selected,
             single: options.single_instance(status),
-            compared: status.comparison.as_ref().map(|both| both.each),
+            compared: status.lab.comparison.as_ref().map(|both| both.each),
         }
     }
 

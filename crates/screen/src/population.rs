@@ -23,7 +23,7 @@ pub struct Population {
 impl Population {
     /// Takes over what has come. Waits for nothing; not to be called while the graph is closed.
     pub fn update(&mut self, source: &dyn PictureSource, status: &Status, options: &ViewOptions) {
-        let of = (!options.population_of_all).then_some(status.selected);
+        let of = (!options.population_of_all).then_some(status.panels.selected);
         if of != self.of {
             *self = Population {
                 of,
@@ -72,17 +72,22 @@ pub struct PopulationChart {
 impl PopulationChart {
     /// The graph as of this status.
     pub fn of(population: &Population, status: &Status) -> PopulationChart {
-        let lattices = population.of.map_or(status.instances as u64, |_| 1);
+        let lattices = population
+            .of
+            .map_or(status.lattices.instances as u64, |_| 1);
         let title = match population.of {
             Some(i) => tr!("Population of instance {i}", i = i),
-            None => tr!("Population of all {}", grouped(status.instances as u64)),
+            None => tr!(
+                "Population of all {}",
+                grouped(status.lattices.instances as u64)
+            ),
         };
         let series = population.series.as_ref();
         let series = series.filter(|series| !series.samples().is_empty());
         let Some(series) = series else {
             return PopulationChart {
                 title,
-                headline: match status.comparison {
+                headline: match status.lab.comparison {
                     Some(_) => tr!("Not counted while A and B are compared").into(),
                     None => tr!("No round has been measured yet").into(),
                 },
@@ -96,10 +101,10 @@ impl PopulationChart {
         };
         let samples = series.samples().to_vec();
         let most = |of: fn(&Sample) -> f64| samples.iter().map(of).fold(1.0, f64::max);
-        let cells = status.size.cells() as f64 * lattices as f64;
+        let cells = status.lattices.size.cells() as f64 * lattices as f64;
         let part = 100.0 * series.population() as f64 / cells;
-        let settled = |i: usize| status.time.settled.get(i).copied().flatten();
-        let all = || status.time.settled.iter().flatten().count();
+        let settled = |i: usize| status.panels.settled.get(i).copied().flatten();
+        let all = || status.panels.settled.iter().flatten().count();
         PopulationChart {
             title,
             headline: tr!(
@@ -115,7 +120,7 @@ impl PopulationChart {
                 None => tr!(
                     "{} of {} panels are still or periodic",
                     grouped(all() as u64),
-                    grouped(status.time.settled.len() as u64)
+                    grouped(status.panels.settled.len() as u64)
                 ),
             },
             y_max: nice(most(Sample::population), &[1.0, 2.0, 5.0]),

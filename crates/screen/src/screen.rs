@@ -129,8 +129,9 @@ impl<'a> Sources<'a> {
 
     /// The instance whose camera counts where there can be one alone.
     pub fn camera_instance(&self) -> usize {
-        self.status
-            .map_or(0, |status| status.selected.min(status.instances - 1))
+        self.status.map_or(0, |status| {
+            status.panels.selected.min(status.lattices.instances - 1)
+        })
     }
 
     /// The camera of an instance's panel, as it is drawn.

@@ -49,7 +49,7 @@ fn newest_lattices(session: &Session) -> Vec<Arc<Lattice>> {
         Some(comparison) => comparison.timeline.newest,
         None => saved.main.newest,
     };
-    assert_eq!(position.generation, session.status().generation);
+    assert_eq!(position.generation, session.status().clock.generation);
     lattices
 }
 
@@ -88,7 +88,9 @@ fn a_long_step_is_made_whole_before_the_next_one() {
     session.act(SessionAction::StepGeneration);
     let wanted = u64::from(long) + 1;
     let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, wanted);
-    wait_for(&session, "both steps", |status| status.generation == wanted);
+    wait_for(&session, "both steps", |status| {
+        status.clock.generation == wanted
+    });
     assert_eq!(newest_lattices(&session), [Arc::new(want)]);
 }
 
@@ -112,13 +114,15 @@ fn rounds_without_end_can_be_saved_and_paused() {
                 session.act(SessionAction::ToggleComparison);
             }
             wait_for(&session, kernel.name, |status| {
-                status.comparison.is_some() == compares && status.running && status.generation > 0
+                status.lab.comparison.is_some() == compares
+                    && status.clock.running
+                    && status.clock.generation > 0
             });
             let saved = session.saved().recv_timeout(TIMEOUT).expect(kernel.name);
             let saved = saved.comparison.map_or(saved.main, |both| both.timeline);
             assert!(saved.position.generation > 0, "{}", kernel.name);
             session.act(SessionAction::TogglePause);
-            wait_for(&session, kernel.name, |status| !status.running);
+            wait_for(&session, kernel.name, |status| !status.clock.running);
             session.act(SessionAction::TogglePause);
         }
     }
@@ -134,23 +138,26 @@ fn long_rounds_are_counted_whole() {
         ..setup(1, size)
     };
     let session = Session::start(long, || {}).unwrap();
-    let done = wait_for(&session, "two rounds", |status| status.finished);
-    assert_eq!(done.generation, 80_000);
+    let done = wait_for(&session, "two rounds", |status| status.clock.finished);
+    assert_eq!(done.clock.generation, 80_000);
 }
 
 #[test]
 fn every_kernel_that_stepped_is_known_by_what_it_reached() {
     let size = Size::new(256, 64).unwrap();
     let session = Session::start(setup(4, size), || {}).unwrap();
-    let stepped = |status: &Status| status.stepping.is_some();
+    let stepped = |status: &Status| status.rates.stepping.is_some();
     let first = wait_for(&session, "a rate", stepped);
-    assert_eq!(first.reached, [("bits", first.stepping.unwrap())]);
+    assert_eq!(
+        first.rates.reached,
+        [("bits", first.rates.stepping.unwrap())]
+    );
     session.act(SessionAction::NextKernel);
     let both = wait_for(&session, "another's rate", |status| {
-        status.kernel.name == "planar" && status.reached.len() == 2
+        status.setting.kernel.name == "planar" && status.rates.reached.len() == 2
     });
-    assert_eq!(both.reached[1].0, "planar");
-    assert!(both.reached.iter().all(|(_, rate)| *rate > 1e3));
+    assert_eq!(both.rates.reached[1].0, "planar");
+    assert!(both.rates.reached.iter().all(|(_, rate)| *rate > 1e3));
 }
 
 /// A and B: from the same starts, as far as each other, each timed; and nobody's lattice is lost.
@@ -163,9 +170,11 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
         ..setup(instances, size)
     };
     let session = Session::start(several, || {}).unwrap();
-    wait_for(&session, "some rounds", |status| status.rounds > 20);
+    wait_for(&session, "some rounds", |status| status.rates.rounds > 20);
     session.act(SessionAction::TogglePause);
-    let before = wait_for(&session, "a pause", |status| !status.running).generation;
+    let before = wait_for(&session, "a pause", |status| !status.clock.running)
+        .clock
+        .generation;
     session.act(SessionAction::ToggleComparison);
     session.act(SessionAction::CycleSwitch(Switch::Order));
     session.act(SessionAction::TogglePause);
@@ -173,10 +182,10 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
         let timed = |comparison: &AbComparison| comparison.round_us.iter().all(Option::is_some);
         let compared =
             |comparison: &AbComparison| comparison.differing.is_some_and(|(_, of)| of > 20);
-        let comparison = status.comparison.as_ref();
+        let comparison = status.lab.comparison.as_ref();
         comparison.is_some_and(|comparison| timed(comparison) && compared(comparison))
     });
-    let comparison = status.comparison.clone().unwrap();
+    let comparison = status.lab.comparison.clone().unwrap();
     assert_eq!(comparison.each, 2);
     assert_eq!(comparison.differing.unwrap().0, 0, "cells differ");
     assert_eq!(comparison.switches[0], Switches::DEFAULT);
@@ -202,24 +211,25 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
         session.act(action);
         std::thread::sleep(Duration::from_millis(7));
     }
-    let mut seen = session.status().comparison.clone().unwrap().differing;
+    let mut seen = session.status().lab.comparison.clone().unwrap().differing;
     for _ in 0..2 {
         let status = wait_for(&session, "another comparison", |status| {
             let differing = status
+                .lab
                 .comparison
                 .as_ref()
                 .and_then(|comparison| comparison.differing);
             differing.is_some() && differing != seen
         });
-        seen = status.comparison.clone().unwrap().differing;
+        seen = status.lab.comparison.clone().unwrap().differing;
         assert_eq!(seen.unwrap().0, 0, "cells differ");
     }
     session.act(SessionAction::TogglePause);
     session.act(SessionAction::ToggleComparison);
     let status = wait_for(&session, "one setting", |status| {
-        status.comparison.is_none()
+        status.lab.comparison.is_none()
     });
-    assert_eq!(status.switches, Switches::DEFAULT);
+    assert_eq!(status.setting.switches, Switches::DEFAULT);
     session.act(SessionAction::StepGeneration);
     // The fifth had no partner: it stood still, and is as far as the others again.
     let want = (0..instances as u64).map(|i| {
@@ -240,11 +250,12 @@ fn overlap_is_measured_while_it_is_watched() {
         ..setup(4, size)
     };
     let session = Session::start(setup, || {}).unwrap();
-    wait_for(&session, "some rounds", |status| status.rounds > 3);
-    assert_eq!(session.status().overlap, None);
+    wait_for(&session, "some rounds", |status| status.rates.rounds > 3);
+    assert_eq!(session.status().lab.overlap, None);
     session.watch_overlap(true);
-    let measured = |status: &Status| status.overlap.is_some();
+    let measured = |status: &Status| status.lab.overlap.is_some();
     let overlap = wait_for(&session, "the overlap", measured)
+        .lab
         .overlap
         .clone()
         .unwrap();
@@ -258,16 +269,19 @@ fn overlap_is_measured_while_it_is_watched() {
     assert!((0.9..=4.1).contains(&most), "{overlap:?}");
     assert!(overlap.bounds.windows(2).all(|two| two[0].us >= two[1].us));
     session.act(SessionAction::CycleSwitch(Switch::Streams));
-    let changed = |status: &Status| status.switches.streams == Streams::One && measured(status);
+    let changed =
+        |status: &Status| status.setting.switches.streams == Streams::One && measured(status);
     let one = wait_for(&session, "the overlap of one stream", changed);
     let (factor, most) = {
-        let overlap = one.overlap.as_ref().unwrap();
+        let overlap = one.lab.overlap.as_ref().unwrap();
         (overlap.factor(), overlap.upper_bound().unwrap())
     };
-    assert!(factor < 1.5, "{:?}", one.overlap);
-    assert_eq!(most.1, Resource::Stream, "{:?}", one.overlap);
+    assert!(factor < 1.5, "{:?}", one.lab.overlap);
+    assert_eq!(most.1, Resource::Stream, "{:?}", one.lab.overlap);
     session.act(SessionAction::TogglePause);
-    let generation = wait_for(&session, "a pause", |status| !status.running).generation;
+    let generation = wait_for(&session, "a pause", |status| !status.clock.running)
+        .clock
+        .generation;
     let want = reference::run(&soup(size, 0.4, 3, 2), Rule::LIFE, generation);
     let got = pictures_of(&session, size, 4, generation);
     assert_eq!(got[2], want, "a round run op by op is a round");
@@ -285,7 +299,7 @@ fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
     let soups: Vec<Lattice> = (0..2).map(|i| soup(size, 0.4, 3, i)).collect();
     assert_eq!(pictures_of(&session, size, 2, 0), soups);
     let picked = session.status();
-    assert_eq!(picked.kernel_choice, KernelChoice::Estimated);
+    assert_eq!(picked.setting.kernel_choice, KernelChoice::Estimated);
     session.act(SessionAction::StepGeneration);
     let after: Vec<Lattice> = soups
         .iter()
@@ -293,8 +307,10 @@ fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
         .collect();
     assert_eq!(pictures_of(&session, size, 2, 1), after);
     session.act(SessionAction::NextKernel);
-    let asked = wait_for(&session, "another kernel", |s| s.kernel != picked.kernel);
-    assert_eq!(asked.kernel_choice, KernelChoice::Explicit);
+    let asked = wait_for(&session, "another kernel", |s| {
+        s.setting.kernel != picked.setting.kernel
+    });
+    assert_eq!(asked.setting.kernel_choice, KernelChoice::Explicit);
 }
 
 /// At the maximum pace a round has as many generations as fit in a frame; then no cell is lost, and
@@ -308,14 +324,16 @@ fn the_maximum_pace_fits_rounds_into_frames() {
         ..setup(2, size)
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
-    let before = wait_for(&session, "some rounds", |status| status.rounds > 5);
-    assert_eq!(before.generations_per_round, 3);
+    let before = wait_for(&session, "some rounds", |status| status.rates.rounds > 5);
+    assert_eq!(before.setting.generations_per_round, 3);
     session.act(SessionAction::Faster);
     wait_for(&session, "longer rounds", |status| {
-        status.pace == Pace::Maximum && status.generations_per_round >= 64
+        status.setting.pace == Pace::Maximum && status.setting.generations_per_round >= 64
     });
     session.act(SessionAction::TogglePause);
-    let generation = wait_for(&session, "a pause", |status| !status.running).generation;
+    let generation = wait_for(&session, "a pause", |status| !status.clock.running)
+        .clock
+        .generation;
     let got = pictures_of(&session, size, 2, generation);
     let engine = open_engine(DeviceChoice::Cpu).unwrap();
     let mut instances = Instances::new(engine, &setup, 1).unwrap();
@@ -324,9 +342,9 @@ fn the_maximum_pace_fits_rounds_into_frames() {
     assert_eq!(got, instances.fetch().unwrap());
     session.act(SessionAction::Slower);
     let after = wait_for(&session, "another pace", |status| {
-        status.pace == Pace::Unthrottled
+        status.setting.pace == Pace::Unthrottled
     });
-    assert_eq!(after.generations_per_round, 3);
+    assert_eq!(after.setting.generations_per_round, 3);
 }
 
 /// Started so, it picks the kernel and its submission too.
@@ -340,8 +358,8 @@ fn a_session_at_the_maximum_pace_picks_its_kernel() {
     };
     let session = Session::start(setup, || {}).unwrap();
     let picked = wait_for(&session, "long rounds", |status| {
-        status.generations_per_round >= 64
+        status.setting.generations_per_round >= 64
     });
-    assert_eq!(picked.kernel_choice, KernelChoice::Estimated);
-    assert_eq!(picked.pace, Pace::Maximum);
+    assert_eq!(picked.setting.kernel_choice, KernelChoice::Estimated);
+    assert_eq!(picked.setting.pace, Pace::Maximum);
 }

@@ -146,11 +146,14 @@ impl<W: SessionHandle> TerminalApp<W> {
             let Some(status) = self.app.status() else {
                 return Ok(());
             };
-            if let (Some(why), true) = (status.gives_up(), self.is_limited() && !status.finished) {
+            if let (Some(why), true) = (
+                status.gives_up(),
+                self.is_limited() && !status.clock.finished,
+            ) {
                 return Err(TerminalError::Session(anyhow::anyhow!("{why}")));
             }
             let through = self.options.frames.is_some_and(|most| self.frames >= most);
-            let ends = self.quit || through || status.finished || guard.should_exit();
+            let ends = self.quit || through || status.clock.finished || guard.should_exit();
             if ends || has_hung_up() {
                 return Ok(());
             }

@@ -30,7 +30,7 @@ const FROM_END: f32 = 8.0;
 /// Whether a frame has a row for callouts: beside nothing that has figures of its own.
 pub(crate) fn are_shown(frame: &Frame<'_>, status: &Status) -> bool {
     let covered = frame.sources.options.side.is_some()
-        || status.comparison.is_some()
+        || status.lab.comparison.is_some()
         || frame.sources.lesson.is_some();
     !covered && !frame.sources.drawing.callouts.is_empty()
 }

@@ -46,12 +46,12 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowL
             transform: frame
                 .sources
                 .camera_of(instance)
-                .shown(status.size, layout.tiling.panel),
-            size: status.size,
+                .shown(status.lattices.size, layout.tiling.panel),
+            size: status.lattices.size,
             around: frame
                 .sources
                 .camera_of(instance)
-                .goes_around(status.size, layout.tiling.panel),
+                .goes_around(status.lattices.size, layout.tiling.panel),
             live,
             dead,
             line: (1.5 * layout.unit).max(1.0),

@@ -35,9 +35,9 @@ fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a 
     let minimap = |region: &MinimapRegion| {
         let instance = region.instance;
         let place = frame.sources.single_instance().map_or(instance, |_| 0);
-        let rect = place_in(layout.tiling.rect(place), status.size, layout.unit)?;
+        let rect = place_in(layout.tiling.rect(place), status.lattices.size, layout.unit)?;
         let sides = [rect.width, rect.height];
-        let transform = Camera::default().target_transform(status.size, sides);
+        let transform = Camera::default().target_transform(status.lattices.size, sides);
         Some(Minimap {
             instance,
             rect,
@@ -158,7 +158,7 @@ mod tests {
         check: impl Fn(&Frame<'_>, &WindowLayout) -> T,
     ) -> T {
         let mut status = status(6, Size::new(512, 256).unwrap());
-        (status.selected, status.transfer) = (4, transfer);
+        (status.panels.selected, status.setting.transfer) = (4, transfer);
         let frame = Frame {
             screen: Screen::default(),
             sources: Sources {

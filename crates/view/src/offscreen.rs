@@ -166,7 +166,7 @@ impl Renderer {
         if let Some((layout, _)) = self.with(status, options).layout() {
             options.camera = Camera::default();
             let panel = layout.tiling.panel;
-            options.camera.zoom(times, status.size, panel);
+            options.camera.zoom(times, status.lattices.size, panel);
         }
     }
 

@@ -65,11 +65,15 @@ impl Frame<'_> {
     /// measured, so that nothing moves from round to round.
     fn layout_request(&self, status: &Status) -> LayoutRequest {
         let timeline = self.sources.options.timeline;
-        let comparison = status.comparison.as_ref().map(|comparison| comparison.each);
+        let comparison = status
+            .lab
+            .comparison
+            .as_ref()
+            .map(|comparison| comparison.each);
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
-            lanes: timeline.then_some(status.instances),
-            sm_count: (timeline && status.block_timestamps).then(|| timeline_sm_count(status)),
+            lanes: timeline.then_some(status.lattices.instances),
+            sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.sources.options.side,
             toolbar: true,
             callouts: callouts::are_shown(self, status),
@@ -97,9 +101,13 @@ impl Frame<'_> {
     /// What the panels of a layout show, while cameras glide too.
     fn transforms(&self, status: &Status, layout: &WindowLayout) -> ViewTransforms {
         let panel = layout.tiling.panel;
-        let transform = |instance| self.sources.camera_of(instance).shown(status.size, panel);
+        let transform = |instance| {
+            self.sources
+                .camera_of(instance)
+                .shown(status.lattices.size, panel)
+        };
         if self.sources.is_separate() {
-            ViewTransforms::Each((0..status.instances).map(transform).collect())
+            ViewTransforms::Each((0..status.lattices.instances).map(transform).collect())
         } else {
             ViewTransforms::One(transform(self.sources.camera_instance()))
         }
@@ -111,8 +119,14 @@ impl Frame<'_> {
             return Ok(ColourBy::State);
         };
         let mode = self.sources.options.colour_by;
-        unavailable_reason(mode, status.instances, status.size, status.transfer, limits)
-            .map_or(Ok(mode), Err)
+        unavailable_reason(
+            mode,
+            status.lattices.instances,
+            status.lattices.size,
+            status.setting.transfer,
+            limits,
+        )
+        .map_or(Ok(mode), Err)
     }
 
     /// Where everything stands, and what the leading panel will show when no camera glides any
@@ -122,14 +136,20 @@ impl Frame<'_> {
         let panels = self
             .sources
             .single_instance()
-            .map_or(status.instances, |_| 1);
+            .map_or(status.lattices.instances, |_| 1);
         let request = self.layout_request(status);
-        let layout = lay_out(self.pixels, self.scale, panels, status.size, &request);
+        let layout = lay_out(
+            self.pixels,
+            self.scale,
+            panels,
+            status.lattices.size,
+            &request,
+        );
         Some((
             layout,
             self.sources
                 .camera_of(self.sources.camera_instance())
-                .target_transform(status.size, layout.tiling.panel),
+                .target_transform(status.lattices.size, layout.tiling.panel),
         ))
     }
 
@@ -137,7 +157,7 @@ impl Frame<'_> {
     pub fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
         let (status, (layout, transform)) = (self.sources.status?, self.layout()?);
         Some(request(
-            (status.size, status.instances),
+            (status.lattices.size, status.lattices.instances),
             (transform, layout.tiling.panel),
             self.sources.single_instance(),
             (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
@@ -149,8 +169,9 @@ impl Frame<'_> {
 /// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
 /// the drawing side knows its region.
 fn requested_transfer(status: &Status) -> TransferChoice {
-    let requested = status.switches.transfer;
+    let requested = status.setting.switches.transfer;
     let both = status
+        .lab
         .comparison
         .as_ref()
         .map(|comparison| comparison.switches);
@@ -265,11 +286,16 @@ impl Scene {
         let Some(status) = frame.sources.status else {
             return Ok(());
         };
-        validate_instance_count(status.instances, self.limits)?;
+        validate_instance_count(status.lattices.instances, self.limits)?;
         let colour_by = frame.colour_by(self.limits).unwrap_or_default();
         let only = frame.sources.single_instance();
-        self.panels
-            .update(status.instances, status.size, source, only, colour_by);
+        self.panels.update(
+            status.lattices.instances,
+            status.lattices.size,
+            source,
+            only,
+            colour_by,
+        );
         Ok(())
     }
 
@@ -312,7 +338,7 @@ impl Scene {
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
-                grid: (status.instances, status.size),
+                grid: (status.lattices.instances, status.lattices.size),
                 transforms: &frame.transforms(status, layout),
                 only: frame.sources.single_instance(),
                 options: frame.sources.options,

@@ -37,9 +37,9 @@ impl<W: SessionHandle> Handler<W> {
         let panel = layout.tiling.panel;
         let glides = glides && self.pacer.min_interval.is_zero();
         let camera = self.app.options.camera_of_mut(instance);
-        let (shown, before) = (camera.shown(status.size, panel), *camera);
+        let (shown, before) = (camera.shown(status.lattices.size, panel), *camera);
         change(camera, &status, &layout);
-        if glides && camera.target_transform(status.size, panel) != shown {
+        if glides && camera.target_transform(status.lattices.size, panel) != shown {
             let now = Instant::now();
             camera.glide_from(shown, panel);
             self.glided.get_or_insert(now);
@@ -64,7 +64,7 @@ impl<W: SessionHandle> Handler<W> {
     /// The instance whose panel stands in a place.
     pub(super) fn instance_at(&self, place: usize) -> Option<usize> {
         if self.app.options.single {
-            return self.status().map(|status| status.selected);
+            return self.status().map(|status| status.panels.selected);
         }
         Some(place)
     }
@@ -87,7 +87,7 @@ impl<W: SessionHandle> Handler<W> {
         };
         if let Some(cell) = led() {
             self.move_camera(Some(instance), false, |camera, status, layout| {
-                camera.centre_on(cell, status.size, layout.tiling.panel);
+                camera.centre_on(cell, status.lattices.size, layout.tiling.panel);
             });
         }
     }
@@ -97,8 +97,8 @@ impl<W: SessionHandle> Handler<W> {
         let Some(status) = self.status() else { return };
         self.app
             .options
-            .toggle_separate(status.instances, status.selected);
-        let view = status.transfer == Transfer::View;
+            .toggle_separate(status.lattices.instances, status.panels.selected);
+        let view = status.setting.transfer == Transfer::View;
         self.show_notice(match (self.app.options.is_separate(), view) {
             (true, false) => message!("Each panel has a camera of its own"),
             (true, true) => {

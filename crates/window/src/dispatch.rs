@@ -78,7 +78,7 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::PanUp => self.pan_by_key([0.0, 1.0]),
             ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
             ViewAction::Fit => self.move_camera(None, true, |camera, status, layout| {
-                camera.toggle_fit(status.size, layout.tiling.panel);
+                camera.toggle_fit(status.lattices.size, layout.tiling.panel);
             }),
             ViewAction::ToggleSeparateCameras => self.toggle_separate(),
             ViewAction::ToggleMinimap => self.app.options.hides_minimap ^= true,
@@ -221,7 +221,9 @@ impl<W: SessionHandle> Handler<W> {
     /// Opens or closes the timeline. Closing it also turns block timestamps off.
     fn toggle_timeline(&mut self) {
         self.show_timeline(!self.app.options.timeline);
-        let has_block_timestamps = self.status().is_some_and(|status| status.block_timestamps);
+        let has_block_timestamps = self
+            .status()
+            .is_some_and(|status| status.lab.block_timestamps);
         if !self.app.options.timeline && has_block_timestamps {
             self.app.act(SessionAction::ToggleBlockTimestamps);
         }
@@ -229,7 +231,9 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Times blocks or not; the timeline is where that shows.
     fn toggle_block_timestamps(&mut self) {
-        let has_block_timestamps = self.status().is_some_and(|status| status.block_timestamps);
+        let has_block_timestamps = self
+            .status()
+            .is_some_and(|status| status.lab.block_timestamps);
         if self.app.options.timeline || !has_block_timestamps {
             self.app.act(SessionAction::ToggleBlockTimestamps);
         }
@@ -277,14 +281,14 @@ impl<W: SessionHandle> Handler<W> {
         let Some(layout) = self.layout() else { return };
         match at.map(|at| (at, hit_target(&layout, at))) {
             None => self.move_camera(None, true, |camera, status, layout| {
-                camera.zoom(factor, status.size, layout.tiling.panel);
+                camera.zoom(factor, status.lattices.size, layout.tiling.panel);
             }),
             Some((at, Some(HitTarget::Panel(place)))) => {
                 let rect = layout.tiling.rect(place);
                 let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
                 let instance = self.instance_at(place);
                 self.move_camera(instance, true, |camera, status, layout| {
-                    camera.zoom_at(factor, pixel, status.size, layout.tiling.panel);
+                    camera.zoom_at(factor, pixel, status.lattices.size, layout.tiling.panel);
                 });
             }
             Some((at, Some(HitTarget::Timeline))) => self.timeline.zoom(factor, at, &layout),
@@ -298,8 +302,8 @@ impl<W: SessionHandle> Handler<W> {
         let Some(status) = self.status() else { return };
         let scale = self.frame(Some(&status)).and_then(|frame| {
             let panel = frame.layout()?.0.tiling.panel;
-            let camera = frame.sources.camera_of(status.selected);
-            Some(camera.shown(status.size, panel).scale)
+            let camera = frame.sources.camera_of(status.panels.selected);
+            Some(camera.shown(status.lattices.size, panel).scale)
         });
         if self.app.options.grid_lines && scale.is_some_and(|scale| scale < MIN_PIXELS_FOR_LINES) {
             self.show_notice(message!(
@@ -314,7 +318,11 @@ impl<W: SessionHandle> Handler<W> {
         self.move_camera(None, true, |camera, status, layout| {
             let panel = layout.tiling.panel;
             let [width, height] = panel.map(f64::from);
-            camera.pan([x * width / 8.0, y * height / 8.0], status.size, panel);
+            camera.pan(
+                [x * width / 8.0, y * height / 8.0],
+                status.lattices.size,
+                panel,
+            );
         });
     }
 
@@ -365,7 +373,7 @@ impl<W: SessionHandle> Handler<W> {
             Gesture::Drag(HitTarget::Panel(place), pixels) => {
                 let instance = self.instance_at(place);
                 self.move_camera(instance, false, |camera, status, layout| {
-                    camera.pan(pixels, status.size, layout.tiling.panel);
+                    camera.pan(pixels, status.lattices.size, layout.tiling.panel);
                 });
             }
             Gesture::Drag(HitTarget::Minimap(instance), _)

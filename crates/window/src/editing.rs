@@ -136,8 +136,8 @@ impl<W: SessionHandle> Handler<W> {
             }
             EditAction::SelectAll => {
                 if let Some(status) = self.status() {
-                    let all = Area::whole(status.size);
-                    self.editing.edit_overlay.selection = Some((status.selected, all));
+                    let all = Area::whole(status.lattices.size);
+                    self.editing.edit_overlay.selection = Some((status.panels.selected, all));
                 }
             }
             EditAction::ClearSelection => self.change_selection(Change::Clear),
@@ -188,7 +188,8 @@ impl<W: SessionHandle> Handler<W> {
         else {
             return;
         };
-        let is_within = under.is_on(status.size) && area.contains(under.on(status.size));
+        let is_within =
+            under.is_on(status.lattices.size) && area.contains(under.on(status.lattices.size));
         if instance != of || !is_within {
             self.editing.edit_overlay.selection = None;
         }
@@ -201,7 +202,7 @@ impl<W: SessionHandle> Handler<W> {
 
     /// The selection, or all of the selected panel.
     pub(super) fn selected_area(&self, status: &Status) -> (usize, Area) {
-        let whole = (status.selected, Area::whole(status.size));
+        let whole = (status.panels.selected, Area::whole(status.lattices.size));
         self.editing.edit_overlay.selection.unwrap_or(whole)
     }
 
@@ -216,10 +217,10 @@ impl<W: SessionHandle> Handler<W> {
         let Some(status) = self.status() else { return };
         let (instance, area) = self.selected_area(&status);
         let (wide, high) = (area.size.width(), area.size.height());
-        if wide > status.size.height() || high > status.size.width() {
+        if wide > status.lattices.size.height() || high > status.lattices.size.width() {
             return self.show_notice(message!(
                 "A {wide}x{high} selection does not fit a {} lattice when rotated",
-                status.size,
+                status.lattices.size,
                 wide = wide,
                 high = high
             ));
@@ -283,7 +284,7 @@ impl<W: SessionHandle> Handler<W> {
                 from: under,
             });
         } else if self.editing.edit_overlay.tool == Tool::Pencil {
-            let first = under.on(status.size);
+            let first = under.on(status.lattices.size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
             self.editing.holding = Some(EditGesture::Stroke {
@@ -329,18 +330,18 @@ impl<W: SessionHandle> Handler<W> {
             }) if *last != under => {
                 let (instance, alive) = (*instance, *alive);
                 let last = std::mem::replace(last, under);
-                let cells = line(last.carried(under, status.size), under.cell);
+                let cells = line(last.carried(under, status.lattices.size), under.cell);
                 let cells = cells.map(|cell| CellHit { cell, ..under });
                 let cells: Arc<[_]> = cells
-                    .filter(|under| under.is_on(status.size))
-                    .map(|under| under.on(status.size))
+                    .filter(|under| under.is_on(status.lattices.size))
+                    .map(|under| under.on(status.lattices.size))
                     .collect();
                 if !cells.is_empty() {
                     self.edit(instance, Change::Draw { cells, alive }, true);
                 }
             }
             Some(EditGesture::Selecting { instance, from, .. }) => {
-                let [from, to] = from.span(under, status.size);
+                let [from, to] = from.span(under, status.lattices.size);
                 let area = Area::spanned(from, to);
                 self.editing.edit_overlay.selection = Some((*instance, area));
                 self.pacer.request_frame(Instant::now());
@@ -408,7 +409,7 @@ impl<W: SessionHandle> Handler<W> {
             return;
         };
         let around = |at: i64, side: u32| at.rem_euclid(side.into()) as u32;
-        let (pattern, all) = (ghost.pattern.clone(), status.size);
+        let (pattern, all) = (ghost.pattern.clone(), status.lattices.size);
         if pattern.size().width() > all.width() || pattern.size().height() > all.height() {
             let why = tr!(
                 "The pattern ({size}) is larger than the lattices ({all}).",
@@ -445,7 +446,7 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     fn pointed_cell(&self) -> Option<(usize, [u32; 2])> {
-        let (at, size) = (self.pointer.at?, self.status()?.size);
+        let (at, size) = (self.pointer.at?, self.status()?.lattices.size);
         let Some(HitTarget::Panel(place)) = self.target_under_pointer() else {
             return None;
         };
@@ -460,12 +461,12 @@ impl<W: SessionHandle> Handler<W> {
         let (layout, _) = frame.layout()?;
         let instance = frame.sources.single_instance().unwrap_or(place);
         let (camera, panel) = (frame.sources.camera_of(instance), layout.tiling.panel);
-        let transform = camera.shown(status.size, panel);
+        let transform = camera.shown(status.lattices.size, panel);
         let rect = layout.tiling.rect(place);
         let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
         let under = CellHit {
             cell: transform.to_cells(pixel).map(|at| at.floor() as i64),
-            around: camera.goes_around(status.size, panel),
+            around: camera.goes_around(status.lattices.size, panel),
             origin: transform.origin,
         };
         Some((instance, under))
@@ -494,12 +495,12 @@ impl<W: SessionHandle> Handler<W> {
         let (Some(session), Some(status)) = (&self.app.session, self.status()) else {
             return false;
         };
-        let mut seen = vec![u64::MAX; status.instances];
+        let mut seen = vec![u64::MAX; status.lattices.instances];
         seen[instance] = 0;
         let mut alive = false;
         session.visit_newer(&mut seen, &mut |of, picture, words| {
             if of == instance {
-                alive = picture.is_alive(status.size, cell, words);
+                alive = picture.is_alive(status.lattices.size, cell, words);
             }
         });
         alive

@@ -286,11 +286,11 @@ impl<W: SessionHandle> Handler<W> {
         let Some(status) = self.status() else { return };
         let limited = self.options.frames.is_some() || self.options.limited;
         match status.gives_up() {
-            Some(why) if limited && !status.finished => {
+            Some(why) if limited && !status.clock.finished => {
                 let error = anyhow::anyhow!("{why}");
                 self.fail(event_loop, WindowError::Session(error));
             }
-            _ if status.finished && !self.visible => event_loop.exit(),
+            _ if status.clock.finished && !self.visible => event_loop.exit(),
             _ => {}
         }
     }
@@ -362,7 +362,7 @@ impl<W: SessionHandle> Handler<W> {
             if let Some(announce) = self.options.announce.take() {
                 announce(status, &self.app.drawing);
             }
-            if status.finished {
+            if status.clock.finished {
                 return event_loop.exit();
             }
         }

@@ -186,7 +186,7 @@ impl<W: SessionHandle> Handler<W> {
 /// Where the selected panel stands in a frame.
 fn panel_rect(frame: &Frame<'_>) -> Option<PixelRect> {
     let (layout, _) = frame.layout()?;
-    let selected = frame.sources.status?.selected;
+    let selected = frame.sources.status?.panels.selected;
     let place = frame.sources.single_instance().map_or(selected, |_| 0);
     Some(layout.tiling.rect(place))
 }

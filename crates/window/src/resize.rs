@@ -55,7 +55,9 @@ pub(super) type ResizeOffer = (usize, OversizedPattern, Size);
 impl<W: SessionHandle> Handler<W> {
     /// Offers to enlarge the lattices to hold a pattern, if lattices that large are possible.
     pub(super) fn offer_resize(&mut self, instance: usize, pattern: OversizedPattern, why: String) {
-        let size = self.status().and_then(|status| pattern.room(status.size));
+        let size = self
+            .status()
+            .and_then(|status| pattern.room(status.lattices.size));
         match size {
             Some(size) if self.app.lessons.screen.is_none() => {
                 tracing::debug!("larger lattices are offered: {size}");

@@ -216,7 +216,7 @@ impl Hand {
     fn undo(&mut self, at: u32) -> Result<f64> {
         self.way(at)?;
         self.look_for(RUN_ON)?;
-        let (began, before) = (Instant::now(), self.session.status().generation);
+        let (began, before) = (Instant::now(), self.session.status().clock.generation);
         self.session.act(SessionAction::Undo);
         let mut seen = vec![0; 1];
         let mut shown = u64::MAX;
@@ -225,7 +225,7 @@ impl Hand {
                 .pictures()
                 .visit_newer(&mut seen, &mut |_, picture, _| shown = picture.generation);
             self.frame()?;
-            if shown < before && !self.session.status().running {
+            if shown < before && !self.session.status().clock.running {
                 break;
             }
             if began.elapsed() > TIMEOUT {
@@ -241,17 +241,17 @@ impl Hand {
     /// Changes the number of instances or their size, to those in `after`: the milliseconds until they
     /// have made another generation, and until a frame shows all of them.
     fn change(&mut self, action: SessionAction, after: (usize, Size)) -> Result<[f64; 2]> {
-        let before = self.session.status().generation;
+        let before = self.session.status().clock.generation;
         let began = Instant::now();
         let now = || began.elapsed().as_secs_f64() * 1e3;
         self.session.act(action);
         let mut stepped = None;
         loop {
             let status = self.session.status();
-            if (status.instances, status.size) == after {
+            if (status.lattices.instances, status.lattices.size) == after {
                 self.session
                     .request_view(self.renderer.request(&status, &self.options));
-                if status.generation > before {
+                if status.clock.generation > before {
                     stepped.get_or_insert_with(now);
                 }
             }
@@ -310,8 +310,11 @@ mod tests {
             assert!(hand.way(at).unwrap() > 0.0);
         }
         assert!(hand.undo(3).unwrap() > 0.0);
-        assert!(hand.session.status().running, "it goes on after the undo");
-        let size = hand.session.status().size;
+        assert!(
+            hand.session.status().clock.running,
+            "it goes on after the undo"
+        );
+        let size = hand.session.status().lattices.size;
         let doubled = hand.change(SessionAction::DoubleInstances, (4, size));
         assert!(doubled.unwrap().iter().all(|ms| *ms > 0.0));
     }

@@ -29,7 +29,7 @@ pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
         Switch::Graphs,
     ]
     .map(|switch| {
-        let switches = session.status().switches;
+        let switches = session.status().setting.switches;
         let now = switch.position(switches, setup.kernel);
         let there = (now + 1) % switch.choices(switches, setup.kernel).len();
         let set = |to: usize| SessionAction::SetSwitch(switch, to as u8);
@@ -78,7 +78,7 @@ pub(super) fn open(setup: &Setup) -> Result<Session> {
 
 /// The effect of an action, once it is found.
 pub(super) fn pressed(session: &Session, action: SessionAction) -> Result<Effect> {
-    let setting = |status: &Status| (status.switches, status.kernel.name);
+    let setting = |status: &Status| (status.setting.switches, status.setting.kernel.name);
     let before = setting(&session.status());
     session.act(action);
     loop {
@@ -90,7 +90,7 @@ pub(super) fn pressed(session: &Session, action: SessionAction) -> Result<Effect
         if setting(&status) == before {
             continue;
         }
-        let effect = status.last_effect.as_ref();
+        let effect = status.lab.last_effect.as_ref();
         if let Some(effect) = effect.filter(|effect| effect.finding.is_some()) {
             return Ok(effect.clone());
         }

@@ -71,9 +71,9 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 /// a key changes the default settings.
 fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
     let session = effect::open(&setup("sync-global", 16, side, device)?)?;
-    let switches = session.status().switches;
+    let switches = session.status().setting.switches;
     let place = |switch: Switch, switches: Switches| {
-        let at = switch.position(switches, session.status().kernel);
+        let at = switch.position(switches, session.status().setting.kernel);
         SessionAction::SetSwitch(switch, at as u8)
     };
     let streams = |streams| {

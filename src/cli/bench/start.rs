@@ -46,7 +46,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
             renderer.read()?;
             began.elapsed()
         };
-        let startup = session.status().startup;
+        let startup = session.status().engine.startup;
         driver.push(startup.driver_ms);
         modules.push(startup.modules_ms);
         ours.push(drawn.as_secs_f64() * 1e3);

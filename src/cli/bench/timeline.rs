@@ -168,7 +168,7 @@ impl DrawnRates {
         session: &Session,
         options: &ViewOptions,
     ) -> Result<()> {
-        let (before, began) = (session.status().rounds, Instant::now());
+        let (before, began) = (session.status().rates.rounds, Instant::now());
         let (mut frames, mut interface, mut waiting) = (0u32, Duration::ZERO, Duration::ZERO);
         while began.elapsed() < 2 * RUN {
             renderer.frame(&session.status(), session, options)?;
@@ -178,7 +178,7 @@ impl DrawnRates {
         }
         let took = began.elapsed();
         let a_frame = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(frames);
-        let rounds = session.status().rounds - before;
+        let rounds = session.status().rates.rounds - before;
         self.rounds.push(rounds as f64 / took.as_secs_f64());
         self.frames.push(f64::from(frames) / took.as_secs_f64());
         self.interface_ms.push(a_frame(interface));
@@ -195,13 +195,13 @@ impl DrawnRates {
         session: &Session,
         options: &ViewOptions,
     ) -> Result<()> {
-        let (before, began) = (session.status().rounds, Instant::now());
+        let (before, began) = (session.status().rates.rounds, Instant::now());
         for frame in 0..(2 * RUN).as_millis() as u32 * 60 / 1000 {
             let due = began + Duration::from_secs(1) * frame / 60;
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             renderer.frame(&session.status(), session, options)?;
         }
-        let rounds = session.status().rounds - before;
+        let rounds = session.status().rates.rounds - before;
         self.paced
             .push(rounds as f64 / began.elapsed().as_secs_f64());
         Ok(())

@@ -66,10 +66,8 @@ fn milliseconds(
             if let Some(why) = status.gives_up() {
                 bail!("{why}");
             }
-            let status = Status {
-                generation: times.len() as u64,
-                ..Status::clone(&status)
-            };
+            let mut status = Status::clone(&status);
+            status.clock.generation = times.len() as u64;
             renderer.frame(&status, session, options)?;
             times.push(renderer.spent().as_secs_f64() * 1e3);
             // A GPU in software draws on the same cores: it is through before the next frame.

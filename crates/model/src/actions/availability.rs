@@ -81,51 +81,26 @@ pub enum Requirement {
 }
 
 /// The part of a status that decides which actions are possible and on. The pattern names every
-/// field, so that whoever adds one decides about it.
+/// part, so that whoever adds one decides about it.
 fn decisive(status: &Status) -> impl PartialEq + '_ {
     let Status {
-        instances,
-        size,
-        kernel,
-        switches,
-        devices,
-        running,
-        comparison,
-        block_timestamps,
-        time,
+        engine,
+        lattices,
+        setting,
+        clock,
+        lab,
         failed,
-        engine: _,
-        rule: _,
-        seed: _,
-        kernel_choice: _,
-        transfer: _,
-        pace: _,
-        generations_per_round: _,
-        rounds: _,
-        generation: _,
-        generations_per_second: _,
-        rounds_per_second: _,
-        cells_per_second: _,
-        launch_us: _,
-        stepping: _,
-        reached: _,
-        recorded: _,
-        round_us: _,
-        timed_one_in: _,
-        bytes_per_round: _,
-        startup: _,
-        overlap: _,
-        timestamp_overhead: _,
-        last_effect: _,
-        waiting_edits: _,
-        selected: _,
+        rates: _,
+        panels: _,
         notice: _,
-        finished: _,
         halted: _,
     } = status;
-    let lattices = (*instances, *size, kernel.name, *switches, devices);
-    let is_on = (*running, comparison.is_some(), *block_timestamps);
-    (lattices, is_on, time.settings, failed.is_some())
+    let is_on = (
+        clock.running,
+        lab.comparison.is_some(),
+        lab.block_timestamps,
+    );
+    (&engine.devices, lattices, setting, is_on, failed.is_some())
 }
 
 impl Status {
@@ -198,7 +173,7 @@ impl Action {
 }
 
 fn has_several_panels(status: &Status) -> Result<(), String> {
-    if status.instances > 1 {
+    if status.lattices.instances > 1 {
         return Ok(());
     }
     Err(tr!("there is only one panel").into())
@@ -256,25 +231,26 @@ impl SessionAction {
             SessionAction::SetInstances(count) => ensure_shown(count.into()),
             SessionAction::SelectNext | SessionAction::SelectPrevious => has_several_panels(status),
             SessionAction::DoubleInstances | SessionAction::HalveInstances
-                if status.comparison.is_some() && !has_pending_requests =>
+                if status.lab.comparison.is_some() && !has_pending_requests =>
             {
                 Err(tr!("A and B are compared; key B ends that").into())
             }
             SessionAction::DoubleInstances
-                if status.instances * 2 > Setup::MAX_INSTANCES && !has_pending_requests =>
+                if status.lattices.instances * 2 > Setup::MAX_INSTANCES
+                    && !has_pending_requests =>
             {
                 Err(tr!("there are at most {}", Setup::MAX_INSTANCES))
             }
-            SessionAction::DoubleInstances => ensure_shown(status.instances * 2),
+            SessionAction::DoubleInstances => ensure_shown(status.lattices.instances * 2),
             SessionAction::HalveInstances if !has_pending_requests => has_several_panels(status),
-            SessionAction::ToggleComparison if status.instances < 2 => {
+            SessionAction::ToggleComparison if status.lattices.instances < 2 => {
                 Err(tr!("A and B need at least two panels").into())
             }
-            SessionAction::CycleSwitch(switch) if !has_pending_requests => {
-                switch.next(status.switches, status.kernel).map(drop)
-            }
+            SessionAction::CycleSwitch(switch) if !has_pending_requests => switch
+                .next(status.setting.switches, status.setting.kernel)
+                .map(drop),
             SessionAction::SetSwitch(switch, at) if !has_pending_requests => {
-                let choices = switch.choices(status.switches, status.kernel);
+                let choices = switch.choices(status.setting.switches, status.setting.kernel);
                 let choice = choices.into_iter().nth(at.into());
                 choice.and_then(|it| it.unavailable).map_or(Ok(()), Err)
             }
@@ -282,11 +258,11 @@ impl SessionAction {
                 let Some(kernel) = KERNELS.get(usize::from(at)) else {
                     return Ok(());
                 };
-                let mut devices = status.devices.iter();
-                let sized = kernel.validate_size(status.size);
+                let mut devices = status.engine.devices.iter();
+                let sized = kernel.validate_size(status.lattices.size);
                 sized
                     .and_then(|()| {
-                        devices.try_for_each(|it| kernel.validate_device(it, status.size))
+                        devices.try_for_each(|it| kernel.validate_device(it, status.lattices.size))
                     })
                     .map_err(|error| error.in_words())
             }
@@ -324,18 +300,18 @@ impl SessionAction {
 
     fn state(self, status: &Status) -> Option<bool> {
         match self {
-            SessionAction::TogglePause => Some(status.running && status.failed.is_none()),
+            SessionAction::TogglePause => Some(status.clock.running && status.failed.is_none()),
             SessionAction::NextStopWhenStill => {
-                Some(status.time.settings.stop_when_still != StopWhenStill::Never)
+                Some(status.setting.time.stop_when_still != StopWhenStill::Never)
             }
-            SessionAction::ToggleReseed => Some(status.time.settings.reseed),
-            SessionAction::ToggleComparison => Some(status.comparison.is_some()),
-            SessionAction::ToggleBlockTimestamps => Some(status.block_timestamps),
-            SessionAction::UseKernel(at) => Some(status.kernel.index() == usize::from(at)),
-            SessionAction::CycleSwitch(Switch::Graphs) => Some(status.switches.graphs),
-            SessionAction::SetSwitch(switch, at) => {
-                Some(switch.position(status.switches, status.kernel) == usize::from(at))
-            }
+            SessionAction::ToggleReseed => Some(status.setting.time.reseed),
+            SessionAction::ToggleComparison => Some(status.lab.comparison.is_some()),
+            SessionAction::ToggleBlockTimestamps => Some(status.lab.block_timestamps),
+            SessionAction::UseKernel(at) => Some(status.setting.kernel.index() == usize::from(at)),
+            SessionAction::CycleSwitch(Switch::Graphs) => Some(status.setting.switches.graphs),
+            SessionAction::SetSwitch(switch, at) => Some(
+                switch.position(status.setting.switches, status.setting.kernel) == usize::from(at),
+            ),
             SessionAction::StepGeneration
             | SessionAction::StepRound
             | SessionAction::StepBack

@@ -71,20 +71,20 @@ impl Prompt {
         match self {
             Prompt::Generation => tr!(
                 "Current generation: {}. A smaller number goes back in time.",
-                grouped(status.generation)
+                grouped(status.clock.generation)
             ),
             Prompt::Instances => tr!(
                 "Now {present}; 1 to {most} are possible.",
-                present = grouped(status.instances as u64),
+                present = grouped(status.lattices.instances as u64),
                 most = grouped(most_instances as u64)
             ),
             Prompt::Size => tr!(
                 "Now {present}. The cells in the middle stay.",
-                present = status.size
+                present = status.lattices.size
             ),
             Prompt::Rule => tr!(
                 "Now {present}. A name such as HighLife can be typed, too.",
-                present = status.rule
+                present = status.lattices.rule
             ),
             Prompt::Density => {
                 tr!("All lattices get a new soup, of this fraction of live cells.").into()
@@ -92,7 +92,7 @@ impl Prompt {
             Prompt::Symmetry => tr!("All lattices get a new soup, of this symmetry.").into(),
             Prompt::GenerationsPerRound => tr!(
                 "Now {present}.",
-                present = grouped(status.generations_per_round.into())
+                present = grouped(status.setting.generations_per_round.into())
             ),
         }
     }

@@ -90,7 +90,7 @@ for i in 0..16 {
 
 #[test]
 fn streams_are_one_each_one_for_all_or_none() {
-    let one = with(|status| status.switches.streams = Streams::One);
+    let one = with(|status| status.setting.switches.streams = Streams::One);
     assert_says(
         &one,
         &[
@@ -101,7 +101,7 @@ fn streams_are_one_each_one_for_all_or_none() {
         &["let s = &Stream::new", "0, s>>>"],
         &["stream[i]", "default"],
     );
-    let default = with(|status| status.switches.streams = Streams::Default);
+    let default = with(|status| status.setting.switches.streams = Streams::Default);
     assert_says(
         &default,
         &[
@@ -116,13 +116,13 @@ fn streams_are_one_each_one_for_all_or_none() {
 
 #[test]
 fn memory_wait_and_order_show() {
-    let pageable = with(|status| status.switches.host_memory = HostMemory::Pageable);
+    let pageable = with(|status| status.setting.switches.host_memory = HostMemory::Pageable);
     let never = ["cudaMallocHost", "LockedBuffer"];
     assert_says(&pageable, &["malloc(32768)"], &["vec![0u32; 8192]"], &never);
-    let each = with(|status| status.switches.wait = Wait::Each);
+    let each = with(|status| status.setting.switches.wait = Wait::Each);
     let cpp = ["    cudaStreamSynchronize(stream[i]);"];
     assert_says(&each, &cpp, &["    s.synchronize()?;"], &["later"]);
-    let all = with(|status| status.switches.wait = Wait::All);
+    let all = with(|status| status.setting.switches.wait = Wait::All);
     let cpp = ["}\ncudaDeviceSynchronize();"];
     assert_says(
         &all,
@@ -131,7 +131,7 @@ fn memory_wait_and_order_show() {
         &["later"],
     );
     let loops = |calls: &[String; 2]| calls.clone().map(|text| text.matches("\nfor ").count());
-    let depth = with(|status| status.switches.order = Order::Depth);
+    let depth = with(|status| status.setting.switches.order = Order::Depth);
     // One more makes streams and memory.
     assert_eq!(loops(&depth), [2, 2]);
     assert_eq!(loops(&with(|_| {})), [4, 4]);
@@ -139,7 +139,7 @@ fn memory_wait_and_order_show() {
 
 #[test]
 fn a_graph_is_captured_once_and_launched_each_round() {
-    let graphs = with(|status| status.switches.graphs = true);
+    let graphs = with(|status| status.setting.switches.graphs = true);
     for text in &graphs {
         let (once, round) = text.split_once("// each round").unwrap();
         assert!(once.contains("BeginCapture") && once.contains("life_sync_global"));
@@ -157,8 +157,8 @@ fn a_graph_is_captured_once_and_launched_each_round() {
     let rust = ["let fork = Event::new", "end.record(&origin)?;"];
     assert_says(&graphs, &cpp, &rust, &[]);
     let one = with(|status| {
-        status.switches.graphs = true;
-        status.switches.streams = Streams::One;
+        status.setting.switches.graphs = true;
+        status.setting.switches.streams = Streams::One;
     });
     assert_says(
         &one,
@@ -170,14 +170,14 @@ fn a_graph_is_captured_once_and_launched_each_round() {
 
 #[test]
 fn what_crosses_the_bus_shows() {
-    let view = with(|status| status.transfer = Transfer::View);
+    let view = with(|status| status.setting.transfer = Transfer::View);
     assert_says(
         &view,
         &["reduce_bits<<<grid", "host[i], view[i]"],
         &["view[i].async_copy_to"],
         &[],
     );
-    let cells = with(|status| status.transfer = Transfer::Cells);
+    let cells = with(|status| status.setting.transfer = Transfer::Cells);
     let cpp = [
         "host[i], cells[i], 1048576",
         "cudaMallocHost(&host[i], 1048576)",
@@ -188,7 +188,7 @@ fn what_crosses_the_bus_shows() {
         &["cells[i].async_copy_to", "262144"],
         &["pack_i32"],
     );
-    let bits = with(|status| status.kernel = find("bits").unwrap());
+    let bits = with(|status| status.setting.kernel = find("bits").unwrap());
     let cpp = [
         "host[i], cells[i], 32768",
         "life_bits<<<dim3(1, 16), dim3(32, 8)",
@@ -199,9 +199,9 @@ fn what_crosses_the_bus_shows() {
 #[test]
 fn blocks_and_generations_show() {
     let shaped = with(|status| {
-        status.kernel = find("shared").unwrap();
-        status.switches.block = Some((16, 16));
-        status.generations_per_round = 8;
+        status.setting.kernel = find("shared").unwrap();
+        status.setting.switches.block = Some((16, 16));
+        status.setting.generations_per_round = 8;
     });
     assert_says(
         &shaped,
@@ -209,9 +209,9 @@ fn blocks_and_generations_show() {
         &["(32, 32), (16, 16), 1296, s", "for _ in 0..8"],
         &[],
     );
-    let even = with(|status| status.generations_per_round = 100);
+    let even = with(|status| status.setting.generations_per_round = 100);
     assert_says(&even, &["rule, 100"], &["rule, 100"], &["swap"]);
-    let in_place = with(|status| status.kernel = find("sync-shared").unwrap());
+    let in_place = with(|status| status.setting.kernel = find("sync-shared").unwrap());
     assert_says(
         &in_place,
         &["        cells[i], 512"],
@@ -224,8 +224,8 @@ fn blocks_and_generations_show() {
 fn a_march_has_fewer_launches_and_residents_are_one() {
     let sweep = |generations| {
         with(|status| {
-            status.kernel = find("multistep").unwrap();
-            status.generations_per_round = generations;
+            status.setting.kernel = find("multistep").unwrap();
+            status.setting.generations_per_round = generations;
         })
     };
     assert_says(
@@ -237,10 +237,10 @@ fn a_march_has_fewer_launches_and_residents_are_one() {
     let rest = "rule, min(4, 6 - 4 * g))";
     assert_says(&sweep(6), &["g < 2", rest], &["for g in 0..2", rest], &[]);
     let residents = with(|status| {
-        status.kernel = find("resident").unwrap();
-        status.size = Size::new(128, 128).unwrap();
-        status.switches.streams = Streams::Batch;
-        status.generations_per_round = 100;
+        status.setting.kernel = find("resident").unwrap();
+        status.lattices.size = Size::new(128, 128).unwrap();
+        status.setting.switches.streams = Streams::Batch;
+        status.setting.generations_per_round = 100;
     });
     assert_says(
         &residents,
@@ -272,9 +272,9 @@ fn no_line_is_longer_than_a_narrow_lab_shows() {
     {
         for switch in Switch::ALL {
             let mut status = status(200, size);
-            status.kernel = kernel;
-            for choice in switch.choices(status.switches, kernel) {
-                status.switches = choice.switches;
+            status.setting.kernel = kernel;
+            for choice in switch.choices(status.setting.switches, kernel) {
+                status.setting.switches = choice.switches;
                 let calls = calls(&status);
                 for line in calls.cpp.iter().chain(&calls.rust) {
                     assert!(line.chars().count() <= 68, "{line}");
@@ -341,7 +341,7 @@ extern cudaGraphExec_t ready;
 
 /// A function around a program's calls, with the kernels that it launches.
 fn function_around(status: &Status, number: usize) -> String {
-    let batches = status.switches.streams == Streams::Batch;
+    let batches = status.setting.switches.streams == Streams::Batch;
     let of = |name: &str| {
         if batches {
             name.into()
@@ -351,7 +351,7 @@ fn function_around(status: &Status, number: usize) -> String {
     };
     let buffers = ["cells", "next", "mail", "bits"].map(of).join(", *");
     let [view, host, done] = ["view", "host", "done"].map(of);
-    let stream = match status.switches.streams {
+    let stream = match status.setting.switches.streams {
         Streams::PerInstance => "stream[16]",
         Streams::One | Streams::Default | Streams::Batch => "stream",
     };
@@ -410,8 +410,11 @@ fn the_calls_in_cpp_compile() {
             for transfer in [Transfer::Bits, Transfer::View, Transfer::Cells] {
                 for generations in [1, 6, 100] {
                     let mut status = status(16, size);
-                    (status.kernel, status.switches) = (kernel, switches);
-                    (status.transfer, status.generations_per_round) = (transfer, generations);
+                    (status.setting.kernel, status.setting.switches) = (kernel, switches);
+                    (
+                        status.setting.transfer,
+                        status.setting.generations_per_round,
+                    ) = (transfer, generations);
                     if programs.insert(calls(&status).cpp) {
                         functions += &function_around(&status, programs.len());
                     }

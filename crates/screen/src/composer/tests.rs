@@ -20,7 +20,7 @@ impl Session {
     /// With all of its sections on screen that can be there at once.
     fn new() -> Session {
         let mut status = status(4, Size::new(64, 64).unwrap());
-        status.last_effect = Some(Effect {
+        status.lab.last_effect = Some(Effect {
             what: "graphs on".into(),
             round_us: [Some(170.0), Some(2180.0)],
             source: Default::default(),
@@ -129,17 +129,17 @@ fn nothing_is_made_anew_while_nothing_changes() {
 #[test]
 fn what_changed_is_made_anew_and_nothing_else_differs() {
     let session = &mut Session::new();
-    let rounds = |session: &mut Session| session.status().rounds_per_second *= 3.0;
+    let rounds = |session: &mut Session| session.status().rates.rounds_per_second *= 3.0;
     assert_eq!(changed(session, rounds), ["figures"]);
     // Shown nowhere: the screen was looked at again, and each section is as it was.
-    let unseen = |session: &mut Session| session.status().rounds += 1;
+    let unseen = |session: &mut Session| session.status().rates.rounds += 1;
     assert_eq!(changed(session, unseen), [""; 0]);
     let notice = |session: &mut Session| session.drawing.notice = Some("saved".into());
     assert_eq!(changed(session, notice), ["figures"]);
-    let select = |session: &mut Session| session.status().selected = 2;
+    let select = |session: &mut Session| session.status().panels.selected = 2;
     assert_eq!(changed(session, select), ["panels", "figures"]);
     let measured = |session: &mut Session| {
-        let effect = session.status().last_effect.as_mut().unwrap();
+        let effect = session.status().lab.last_effect.as_mut().unwrap();
         effect.finding = Some(Finding::of(1.1, [0.8, 1.5]));
     };
     assert_eq!(changed(session, measured), ["finding"]);
@@ -151,14 +151,14 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
     assert_eq!(changed(session, timed), ["round", "round before"]);
     let closed = |session: &mut Session| session.options.timeline = false;
     assert_eq!(changed(session, closed), ["overlap", "menu", "toolbar"]);
-    let paused = |session: &mut Session| session.status().running ^= true;
+    let paused = |session: &mut Session| session.status().clock.running ^= true;
     assert_eq!(changed(session, paused), ["figures", "menu", "toolbar"]);
     let drawn = |session: &mut Session| {
         session.window.as_mut().unwrap().tool = Tool::Pencil;
     };
     assert_eq!(changed(session, drawn), ["menu", "toolbar"]);
     let zoomed = |session: &mut Session| {
-        let (size, panel) = (session.status().size, [300, 300]);
+        let (size, panel) = (session.status().lattices.size, [300, 300]);
         session.options.camera.zoom(4.0, size, panel);
     };
     assert_eq!(changed(session, zoomed), ["minimaps"]);
@@ -191,7 +191,7 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
     };
     assert_eq!(changed(session, counted), ["population"]);
     let compared = |session: &mut Session| {
-        session.status().comparison = Some(AbComparison {
+        session.status().lab.comparison = Some(AbComparison {
             switches: [Switches::DEFAULT; 2],
             round_us: [None; 2],
             source: Default::default(),

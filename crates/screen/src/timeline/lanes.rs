@@ -167,11 +167,11 @@ impl RoundChart {
 
 /// The GPU that a lane's stream is on, if there are several: consecutive instances share one.
 fn gpu_of(lane: &Lane, status: &Status) -> Option<usize> {
-    let gpus = Some(status.devices.len()).filter(|gpus| *gpus > 1)?;
+    let gpus = Some(status.engine.devices.len()).filter(|gpus| *gpus > 1)?;
     let instance = lane.instance? as usize;
     (0..gpus)
         .rev()
-        .find(|gpu| gpu * status.instances / gpus <= instance)
+        .find(|gpu| gpu * status.lattices.instances / gpus <= instance)
 }
 
 /// Whether the host works or waits inside a call.
@@ -230,7 +230,7 @@ mod tests {
         let name =
             |at: usize, status: &Status| chart.data.lane_name(&chart.data.lanes[at], Some(status));
         assert_eq!(name(9, &status), "stream 9");
-        status.devices.push(status.devices[0].clone());
+        status.engine.devices.push(status.engine.devices[0].clone());
         assert_eq!(name(7, &status), "GPU 0: 7");
         assert_eq!(name(8, &status), "GPU 1: 8");
     }
@@ -262,7 +262,7 @@ mod tests {
             let of_bar = format!("{name} · instance 0");
             assert_eq!(named(streams, &status), ([name.to_owned()], of_bar));
         }
-        status.devices.push(status.devices[0].clone());
+        status.engine.devices.push(status.engine.devices[0].clone());
         let on_gpu = |streams| named(streams, &status).0;
         assert_eq!(on_gpu(Streams::One), ["GPU 0: shared"]);
         assert_eq!(on_gpu(Streams::Default), ["GPU 0: default"]);

@@ -25,17 +25,20 @@ fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
         let before = session.status();
         session.act(action);
         let status = wait_for(&session, "the change or why not", |status| {
-            (status.switches, status.kernel.name) != (before.switches, before.kernel.name)
+            (status.setting.switches, status.setting.kernel.name)
+                != (before.setting.switches, before.setting.kernel.name)
                 || status.notice.is_some() && status.notice != before.notice
         });
-        if (status.switches, status.kernel.name) == (before.switches, before.kernel.name) {
+        if (status.setting.switches, status.setting.kernel.name)
+            == (before.setting.switches, before.setting.kernel.name)
+        {
             continue; // this kernel has no choice there
         }
         let status = wait_for(&session, "its effect", |status| {
-            let effect = status.last_effect.as_ref();
+            let effect = status.lab.last_effect.as_ref();
             effect.is_some_and(|effect| effect.finding.is_some())
         });
-        let effect = status.last_effect.clone().unwrap();
+        let effect = status.lab.last_effect.clone().unwrap();
         let [before, after] = effect.round_us.map(Option::unwrap);
         if let Some(Finding::Difference { ratio, interval }) = effect.finding {
             assert!((ratio - before / after).abs() < 1e-9, "{effect:?}");
@@ -43,7 +46,9 @@ fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
         }
     }
     session.act(SessionAction::TogglePause);
-    let at = wait_for(&session, "a pause", |status| !status.running).generation;
+    let at = wait_for(&session, "a pause", |status| !status.clock.running)
+        .clock
+        .generation;
     session.act(SessionAction::StepGeneration);
     let want: Vec<Lattice> = (0..instances as u64)
         .map(|i| reference::run(&soup(size, 0.4, 3, i), Rule::LIFE, at + 1))
@@ -59,20 +64,27 @@ fn another_change_before_the_finding_takes_its_place_and_a_pause_only_delays_it(
         ..setup(2, size)
     };
     let session = Session::start(slow, || {}).unwrap();
-    wait_for(&session, "some rounds", |status| status.rounds > 3);
+    wait_for(&session, "some rounds", |status| status.rates.rounds > 3);
     session.act(SessionAction::CycleSwitch(Switch::Streams));
     session.act(SessionAction::CycleSwitch(Switch::Order));
     let status = wait_for(&session, "both", |status| {
-        status.switches.streams == Streams::One && status.switches.order == Order::Depth
+        status.setting.switches.streams == Streams::One
+            && status.setting.switches.order == Order::Depth
     });
-    let what = |status: &Status| status.last_effect.as_ref().map(|it| it.what.to_string());
+    let what = |status: &Status| {
+        status
+            .lab
+            .last_effect
+            .as_ref()
+            .map(|it| it.what.to_string())
+    };
     let told = what(&status).unwrap();
     session.act(SessionAction::TogglePause);
-    let status = wait_for(&session, "a pause", |status| !status.running);
+    let status = wait_for(&session, "a pause", |status| !status.clock.running);
     assert_eq!(what(&status), Some(told.clone()));
     session.act(SessionAction::TogglePause);
     let status = wait_for(&session, "its effect", |status| {
-        let effect = status.last_effect.as_ref();
+        let effect = status.lab.last_effect.as_ref();
         effect.is_some_and(|effect| effect.finding.is_some())
     });
     assert_eq!(what(&status), Some(told));
@@ -87,8 +99,8 @@ fn a_and_b_are_compared_once_and_again_after_a_change() {
     };
     let session = Session::start(fast, || {}).unwrap();
     session.act(SessionAction::ToggleComparison);
-    let finding = |status: &Status| status.comparison.as_ref().and_then(|it| it.finding);
-    let times = |status: &Status| status.comparison.as_ref().map(|it| it.round_us);
+    let finding = |status: &Status| status.lab.comparison.as_ref().and_then(|it| it.finding);
+    let times = |status: &Status| status.lab.comparison.as_ref().map(|it| it.round_us);
     let found = wait_for(&session, "a finding", |status| finding(status).is_some());
     std::thread::sleep(Duration::from_millis(50));
     let later = session.status();
@@ -96,7 +108,7 @@ fn a_and_b_are_compared_once_and_again_after_a_change() {
     assert_eq!(times(&later), times(&found), "no more rounds are compared");
     session.act(SessionAction::CycleSwitch(Switch::Wait));
     // A comparison without a finding may be over before this thread looks, so it isn't waited for.
-    let switches = |status: &Status| status.comparison.as_ref().map(|it| it.switches);
+    let switches = |status: &Status| status.lab.comparison.as_ref().map(|it| it.switches);
     let again = wait_for(&session, "the finding of other settings", |status| {
         switches(status) != switches(&found) && finding(status).is_some()
     });
@@ -113,16 +125,16 @@ fn equal_settings_of_a_and_b_are_not_measured_until_they_differ() {
     };
     let session = Session::start(fast, || {}).unwrap();
     session.act(SessionAction::ToggleComparison);
-    let of = |status: &Status| status.comparison.clone();
+    let of = |status: &Status| status.lab.comparison.clone();
     let status = wait_for(&session, "A and B", |status| of(status).is_some());
     let a = of(&status).unwrap().switches[0];
-    let position = Switch::Streams.position(a, status.kernel);
+    let position = Switch::Streams.position(a, status.setting.kernel);
     session.act(SessionAction::SetSwitch(Switch::Streams, position as u8));
     let is_equal = |status: &Status| of(status).is_some_and(|it| it.is_of_equals());
     let equal = wait_for(&session, "equal settings", is_equal);
     // Of different settings, so many rounds have times.
     let later = wait_for(&session, "many rounds", |status| {
-        status.rounds > equal.rounds + 500
+        status.rates.rounds > equal.rates.rounds + 500
     });
     let comparison = of(&later).unwrap();
     assert_eq!((comparison.round_us, comparison.finding), ([None; 2], None));
@@ -136,10 +148,13 @@ fn equal_settings_of_a_and_b_are_not_measured_until_they_differ() {
 fn a_paused_session_says_its_new_speed() {
     let session = Session::start(setup(1, Size::new(64, 64).unwrap()), || {}).unwrap();
     session.act(SessionAction::TogglePause);
-    wait_for(&session, "a pause", |status| !status.running);
+    wait_for(&session, "a pause", |status| !status.clock.running);
     for (action, pace) in [
-        (SessionAction::Faster, session.status().pace.faster()),
-        (SessionAction::Slower, session.status().pace),
+        (
+            SessionAction::Faster,
+            session.status().setting.pace.faster(),
+        ),
+        (SessionAction::Slower, session.status().setting.pace),
     ] {
         session.act(action);
         let said = |status: &Status| match (pace, &status.notice) {
@@ -151,6 +166,6 @@ fn a_paused_session_says_its_new_speed() {
             (_, None) => false,
         };
         let status = wait_for(&session, "the new speed", said);
-        assert_eq!(status.pace, pace);
+        assert_eq!(status.setting.pace, pace);
     }
 }

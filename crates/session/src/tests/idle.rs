@@ -38,10 +38,10 @@ fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
         || {},
     )
     .unwrap();
-    wait_for(&session, "some rounds", |status| status.rounds > 20);
+    wait_for(&session, "some rounds", |status| status.rates.rounds > 20);
     let running = load(Duration::from_secs(2));
     session.act(SessionAction::TogglePause);
-    wait_for(&session, "a pause", |status| !status.running);
+    wait_for(&session, "a pause", |status| !status.clock.running);
     std::thread::sleep(Duration::from_secs(2)); // a copy, notices
     let paused = load(Duration::from_secs(2));
     // Measured: 0.05 and 0.0005. A loop that is busy has 1.
@@ -62,7 +62,7 @@ fn an_edit_is_shown_before_the_next_round_is_due() {
         || {},
     )
     .unwrap();
-    wait_for(&session, "a round", |status| status.rounds > 0);
+    wait_for(&session, "a round", |status| status.rates.rounds > 0);
     for i in 0..5 {
         let asked = Instant::now();
         let number = session.edit(Edit {

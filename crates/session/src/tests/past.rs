@@ -19,7 +19,7 @@ fn standing(history_bytes: u64) -> (Session, Setup) {
 }
 
 fn clear(session: &Session, instance: usize) {
-    let size = session.status().size;
+    let size = session.status().lattices.size;
     session.edit(Edit {
         instance,
         change: Change::Clear(Area::whole(size)),
@@ -49,7 +49,7 @@ fn later(setup: &Setup, instance: usize, generation: u64) -> (Lattice, u64) {
 fn run_to(session: &Session, generation: u64) {
     session.act(SessionAction::RunTo(generation));
     wait_for(session, "a generation", |status| {
-        status.generation == generation && !status.running
+        status.clock.generation == generation && !status.clock.running
     });
 }
 
@@ -108,7 +108,9 @@ fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
     for (i, lattice) in (0..).zip(lattices) {
         assert!(**lattice == soup(setup.size, density, seed, i), "{i}");
     }
-    wait_for(&session, "its seed", |status| status.seed == Some(seed));
+    wait_for(&session, "its seed", |status| {
+        status.lattices.seed == Some(seed)
+    });
 }
 
 /// Drawn while it runs: every segment is on the log, at the generation where it happened, and
@@ -189,7 +191,7 @@ fn a_long_way_back_is_stopped_by_space() {
     run_to(&session, 3000);
     session.act(SessionAction::StepBack);
     wait_for(&session, "the way back", |status| {
-        (1..2900).contains(&status.generation)
+        (1..2900).contains(&status.clock.generation)
     });
     session.act(SessionAction::TogglePause);
     let stopped = wait_for(&session, "a stop", |status| {
@@ -198,10 +200,10 @@ fn a_long_way_back_is_stopped_by_space() {
             .as_deref()
             .is_some_and(|it| it.starts_with("Stopped at generation"))
     });
-    assert!(!stopped.running && stopped.generation < 2999);
-    let at = stopped.generation;
+    assert!(!stopped.clock.running && stopped.clock.generation < 2999);
+    let at = stopped.clock.generation;
     std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(session.status().generation, at);
+    assert_eq!(session.status().clock.generation, at);
 }
 
 /// Where nothing is born and nothing dies, what lives is what was drawn: at whatever speed.

@@ -19,16 +19,16 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
         ..setup(5, size)
     };
     let session = Session::start(several, || {}).unwrap();
-    wait_for(&session, "three rounds", |status| status.finished);
+    wait_for(&session, "three rounds", |status| status.clock.finished);
     let before = newest_lattices(&session);
     session.act(SessionAction::ToggleComparison);
     session.act(SessionAction::CycleSwitch(Switch::Wait));
     session.act(SessionAction::TogglePause);
     let parted = wait_for(&session, "rounds of both", |status| {
-        status.comparison.is_some() && status.generation > 6
+        status.lab.comparison.is_some() && status.clock.generation > 6
     });
     session.act(SessionAction::TogglePause);
-    wait_for(&session, "a pause", |status| !status.running);
+    wait_for(&session, "a pause", |status| !status.clock.running);
     let compared = newest_lattices(&session);
     let kept = saved(&session);
     let folder = tempfile::tempdir().unwrap();
@@ -46,12 +46,16 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
         ..SessionFile::default()
     };
     let session = Session::start_from(setup, file, || {}).unwrap();
-    let again = wait_for(&session, "both again", |status| status.comparison.is_some());
-    let settings = |status: &Status| status.comparison.as_ref().unwrap().switches;
+    let again = wait_for(&session, "both again", |status| {
+        status.lab.comparison.is_some()
+    });
+    let settings = |status: &Status| status.lab.comparison.as_ref().unwrap().switches;
     assert_eq!(settings(&again), settings(&parted));
     assert!(newest_lattices(&session) == compared, "every lattice");
     session.act(SessionAction::ToggleComparison);
-    wait_for(&session, "one again", |status| status.comparison.is_none());
+    wait_for(&session, "one again", |status| {
+        status.lab.comparison.is_none()
+    });
     assert!(
         newest_lattices(&session) == before,
         "every lattice from before"
@@ -68,7 +72,9 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
     session.act(SessionAction::RunTo(20));
-    wait_for(&session, "generation 20", |status| status.generation == 20);
+    wait_for(&session, "generation 20", |status| {
+        status.clock.generation == 20
+    });
     let change = Change::Clear(Area::whole(size));
     session.edit(Edit {
         instance: 1,
@@ -76,7 +82,9 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
         continues_stroke: false,
     });
     session.act(SessionAction::RunTo(50));
-    wait_for(&session, "generation 50", |status| status.generation == 50);
+    wait_for(&session, "generation 50", |status| {
+        status.clock.generation == 50
+    });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.json");
     saved(&session).save(&path).unwrap();
@@ -98,7 +106,9 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
     });
     assert_eq!(newest_lattices(&session), of(20));
     session.act(SessionAction::RunTo(7));
-    wait_for(&session, "generation 7", |status| status.generation == 7);
+    wait_for(&session, "generation 7", |status| {
+        status.clock.generation == 7
+    });
     assert_eq!(newest_lattices(&session), of(7));
     session.save_to_its_file().unwrap();
     assert_eq!(
@@ -117,13 +127,15 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
         ..setup(2, size)
     };
     let session = Session::start(small, || {}).unwrap();
-    wait_for(&session, "three rounds", |status| status.finished);
+    wait_for(&session, "three rounds", |status| status.clock.finished);
     let before = newest_lattices(&session);
     let larger = Size::new(400, 300).unwrap();
     session.grow(larger, None);
-    let grown = wait_for(&session, "larger lattices", |status| status.size == larger);
-    assert!(grown.kernel.validate_size(larger).is_ok());
-    assert_eq!(grown.generation, 3);
+    let grown = wait_for(&session, "larger lattices", |status| {
+        status.lattices.size == larger
+    });
+    assert!(grown.setting.kernel.validate_size(larger).is_ok());
+    assert_eq!(grown.clock.generation, 3);
     let after = newest_lattices(&session);
     for (was, is) in before.iter().zip(&after) {
         assert!(is.part(165, 133, size) == **was, "in the middle");
@@ -133,11 +145,13 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     assert!(shown.iter().zip(&after).all(|(shown, is)| *shown == **is));
     session.act(SessionAction::Undo);
     wait_for(&session, "the lattices from before", |status| {
-        status.size == size && status.generation == 3 && !status.running
+        status.lattices.size == size && status.clock.generation == 3 && !status.clock.running
     });
     assert!(newest_lattices(&session) == before);
     session.act(SessionAction::Redo);
-    wait_for(&session, "larger lattices", |status| status.size == larger);
+    wait_for(&session, "larger lattices", |status| {
+        status.lattices.size == larger
+    });
     assert!(newest_lattices(&session) == after);
 }
 
@@ -154,10 +168,10 @@ fn larger_lattices_than_there_is_memory_for_are_refused() {
             .as_deref()
             .is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
     });
-    assert_eq!(refused.size, size);
-    let now = refused.generation;
+    assert_eq!(refused.lattices.size, size);
+    let now = refused.clock.generation;
     wait_for(&session, "more rounds", |status| {
-        status.generation > now + 5
+        status.clock.generation > now + 5
     });
 }
 
@@ -174,7 +188,7 @@ fn a_session_is_opened_in_place_of_another() {
         ..setup(3, size)
     };
     let session = Session::start(other, || {}).unwrap();
-    wait_for(&session, "four rounds", |status| status.finished);
+    wait_for(&session, "four rounds", |status| status.clock.finished);
     let wanted = newest_lattices(&session);
     saved(&session).save(&path("other.json")).unwrap();
     drop(session);
@@ -185,30 +199,30 @@ fn a_session_is_opened_in_place_of_another() {
     let session = Session::start_from(own, file, || {}).unwrap();
     session.act(SessionAction::ToggleComparison);
     wait_for(&session, "a comparison", |status| {
-        status.comparison.is_some()
+        status.lab.comparison.is_some()
     });
     let from = SavedSession::load(&path("other.json")).unwrap();
     assert!(SavedSession::is_in(&path("other.json")));
     session.open(from, "opened it".into());
     let opened = wait_for(&session, "the other session", |status| {
-        status.size == size && status.generation == 4 && !status.running
+        status.lattices.size == size && status.clock.generation == 4 && !status.clock.running
     });
     assert_eq!(opened.notice.as_deref(), Some("opened it"));
-    assert_eq!(opened.instances, 3);
-    assert_eq!(opened.kernel.name, "shared");
-    assert!(opened.comparison.is_none());
+    assert_eq!(opened.lattices.instances, 3);
+    assert_eq!(opened.setting.kernel.name, "shared");
+    assert!(opened.lab.comparison.is_none());
     assert!(newest_lattices(&session) == wanted, "every lattice");
     let left = SavedSession::load(&path("own.json")).unwrap();
     assert!(left.comparison.is_some() && left.main.log.parameters(0).instances == 2);
     session.act(SessionAction::StepGeneration);
-    wait_for(&session, "a step", |status| status.generation == 5);
+    wait_for(&session, "a step", |status| status.clock.generation == 5);
     let before = std::fs::read(path("own.json")).unwrap();
     session.save_to_its_file().unwrap(); // it has none any more
     assert!(std::fs::read(path("own.json")).unwrap() == before);
     assert!(std::fs::read(path("other.json")).unwrap() == written);
     // It goes back as far as it did.
     session.act(SessionAction::RunTo(0));
-    wait_for(&session, "its start", |status| status.generation == 0);
+    wait_for(&session, "its start", |status| status.clock.generation == 0);
 }
 
 /// A session that there is no memory for is refused, and the present one goes on.
@@ -227,11 +241,11 @@ fn a_session_that_there_is_no_memory_for_is_not_opened() {
         let notice = status.notice.as_deref();
         notice.is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
     });
-    let now = session.status().generation;
+    let now = session.status().clock.generation;
     let on = wait_for(&session, "more rounds", |status| {
-        status.generation > now + 5
+        status.clock.generation > now + 5
     });
-    assert_eq!((on.size, on.instances), (size, 2));
+    assert_eq!((on.lattices.size, on.lattices.instances), (size, 2));
     // It still has its file.
     std::fs::remove_file(&own).unwrap();
     session.save_to_its_file().unwrap();

@@ -41,7 +41,7 @@ fn pictures_at(session: &Session, size: Size, wanted: &[u64]) -> Vec<Lattice> {
     loop {
         let mut got = vec![None; wanted.len()];
         let mut at = vec![0; wanted.len()];
-        let paused = !session.status().running;
+        let paused = !session.status().clock.running;
         let pictures = session.pictures();
         pictures.visit_newer(&mut vec![0; wanted.len()], &mut |i, picture, words| {
             at[i] = picture.generation;
@@ -93,18 +93,18 @@ fn periods_are_found_by_every_layout() {
     ];
     for kernel in ["bits", "planar", "global", "sync-shared"] {
         let session = Session::start(of_patterns(&names, kernel), || {}).unwrap();
-        let stopped = wait_for(&session, "a stop", |status| !status.running);
-        let found: Vec<_> = stopped.time.settled.iter().map(|s| s.unwrap()).collect();
+        let stopped = wait_for(&session, "a stop", |status| !status.clock.running);
+        let found: Vec<_> = stopped.panels.settled.iter().map(|s| s.unwrap()).collect();
         assert_eq!(found, wanted, "{kernel}");
         assert_eq!(
             stopped.notice.as_deref(),
             Some("Stopped: every panel is still or periodic")
         );
         // Who goes on all the same is not stopped for the same again.
-        let generation = stopped.generation;
+        let generation = stopped.clock.generation;
         session.act(SessionAction::TogglePause);
         wait_for(&session, "more", |status| {
-            status.generation > generation + 50
+            status.clock.generation > generation + 50
         });
     }
 }
@@ -116,8 +116,8 @@ fn what_was_not_looked_at_is_told_as_such() {
         ..of_patterns(&["blinker", "block", "pulsar"], "bits")
     };
     let session = Session::start(setup, || {}).unwrap();
-    let stopped = wait_for(&session, "a stop", |status| !status.running);
-    let found: Vec<_> = stopped.time.settled.iter().map(|s| s.unwrap()).collect();
+    let stopped = wait_for(&session, "a stop", |status| !status.clock.running);
+    let found: Vec<_> = stopped.panels.settled.iter().map(|s| s.unwrap()).collect();
     let every = |n| Settled::Repeats(n);
     assert_eq!(found, [every(10), every(10), every(30)]);
 }
@@ -129,8 +129,8 @@ fn it_stops_for_the_selected_panel_alone() {
     let session = Session::start(setup, || {}).unwrap();
     session.act(SessionAction::Select(1));
     session.act(SessionAction::NextStopWhenStill);
-    let stopped = wait_for(&session, "a stop", |status| !status.running);
-    assert_eq!(stopped.time.settled[1], Some(Settled::Still));
+    let stopped = wait_for(&session, "a stop", |status| !status.clock.running);
+    assert_eq!(stopped.panels.settled[1], Some(Settled::Still));
     assert_eq!(
         stopped.notice.as_deref(),
         Some("Stopped: this panel is still")
@@ -174,7 +174,7 @@ fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
     assert!(*lattices[instance] == reference::run(&soup, rule, generations));
     assert!(at > 0);
     wait_for(&session, "the clock goes on", |status| {
-        status.generation > at
+        status.clock.generation > at
     });
 }
 
@@ -218,7 +218,7 @@ fn populations_are_those_of_the_reference() {
     session.act(SessionAction::StepGeneration);
     all_at(&session, &setup, 61);
     wait_for(&session, "no measures", |status| {
-        status.time.settled.is_empty()
+        status.panels.settled.is_empty()
     });
 }
 
@@ -284,9 +284,11 @@ fn a_reset_on_the_way_to_a_generation_stops_there_and_says_so() {
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
     session.act(SessionAction::RunTo(u64::MAX / 2));
-    wait_for(&session, "some rounds", |status| status.generation > 10);
+    wait_for(&session, "some rounds", |status| {
+        status.clock.generation > 10
+    });
     session.act(SessionAction::ResetAll);
-    let stopped = wait_for(&session, "the end of it", |status| !status.running);
+    let stopped = wait_for(&session, "the end of it", |status| !status.clock.running);
     let said = stopped.notice.clone().unwrap_or_else(|| "".into());
     assert!(said.starts_with("Stopped before generation"), "{said}");
     all_at(&session, &setup, 0);

@@ -13,7 +13,9 @@ use engine::{Kernel, Result};
 use lang::{Message, message};
 use model::overlap::IsolatedOp;
 use model::trace::TimedRound;
-use model::{Choice, Effect, Overlap, PicturePlan, Side, Switch, Switches, median};
+use model::{
+    AbComparison, Choice, Effect, LabStatus, Overlap, PicturePlan, Side, Switch, Switches, median,
+};
 use simulation::instances::Instances;
 
 /// Timed rounds needed before their overlap is shown.
@@ -102,8 +104,19 @@ impl Lab {
         self.watching && self.alone.is_some() && self.rounds.len() < MIN_ROUNDS
     }
 
+    /// What is measured of rounds, for the status.
+    pub(super) fn status(&self, comparison: Option<AbComparison>) -> LabStatus {
+        LabStatus {
+            overlap: self.overlap.clone().filter(|_| self.watching),
+            comparison,
+            last_effect: self.last_effect.clone(),
+            block_timestamps: self.block_timestamps,
+            timestamp_overhead: self.timestamp_overhead(),
+        }
+    }
+
     /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
-    pub(super) fn timestamp_overhead(&self) -> Option<f64> {
+    fn timestamp_overhead(&self) -> Option<f64> {
         let enough = |launches: &VecDeque<f64>| {
             median(launches.iter().copied()).filter(|_| launches.len() >= 5)
         };
@@ -114,11 +127,6 @@ impl Lab {
     /// Whether timed rounds record block timestamps.
     pub(super) fn block_timestamps(&self) -> bool {
         self.block_timestamps
-    }
-
-    /// The overlap, while it is shown.
-    pub(super) fn overlap(&self) -> Option<Overlap> {
-        self.overlap.clone().filter(|_| self.watching)
     }
 }
 

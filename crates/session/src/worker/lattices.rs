@@ -8,11 +8,15 @@ use std::time::Instant;
 
 use crate::log::SessionParameters;
 use crate::losses::Losses;
+use crate::next_task::part_of_round;
+use crate::pacing::Pacing;
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{Engine, EngineError, Loss, Result};
 use life::Size;
+use model::ladder::recorded;
 use model::{
-    DeviceChoice, InWords, KernelChoice, PicturePlan, Pictures, Setup, Side, Switches, TimeSettings,
+    DeviceChoice, EngineStatus, InWords, KernelChoice, PicturePlan, Pictures, SettingStatus, Setup,
+    Side, Switches, TimeSettings,
 };
 use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 
@@ -153,6 +157,37 @@ impl Lattices {
             Some(_) => Side::B,
             None => Side::A,
         }
+    }
+
+    /// What computes, for the status.
+    pub(super) fn engine_status(&self) -> EngineStatus {
+        let Some(instances) = &self.instances else {
+            return EngineStatus::default();
+        };
+        let engine = instances.engine();
+        EngineStatus {
+            name: engine.name(),
+            devices: engine.devices().to_vec(),
+            recorded: engine.devices().first().and_then(|it| recorded(&it.name)),
+            startup: engine.startup(),
+        }
+    }
+
+    /// How lattices are stepped, for the status.
+    pub(super) fn setting_status(&self, pacing: &Pacing) -> SettingStatus {
+        let mut status = SettingStatus {
+            switches: self.switches(),
+            pace: pacing.pace(),
+            ..SettingStatus::of(&self.setup)
+        };
+        if let Some(instances) = &self.instances {
+            let picture = instances.own_plan().picture;
+            status.transfer = picture.map_or(status.transfer, |picture| picture.transfer);
+            status.bytes_per_round = instances.bytes_per_round();
+            status.generations_per_round =
+                part_of_round(pacing.generations(), instances.longest_round());
+        }
+        status
     }
 
     /// Sets the kernel, with the switches that it allows.

@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::next_task::part_of_round;
 use crate::notice::Notice;
 use crate::state::Mode;
 use lang::{Message, message};
 use life::time_left;
-use model::ladder::recorded;
-use model::{Recomputing, Status};
+use model::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status};
+use simulation::instances::Instances;
 
 /// How long a move takes at least that is shown as such.
 const MIN_SHOWN_MOVE: Duration = Duration::from_millis(200);
@@ -28,66 +27,63 @@ impl SessionWorker {
     }
 
     pub(super) fn make_status(&self, now: Instant) -> Status {
-        let mut status = Status::before_start(self.lattices.setup());
-        let (rounds, generations) = self.lab.statistics.rates(now);
-        // What is computed again on the way to a generation has no rates.
-        let at_work = self.state.is_at_work() && self.state.moving().is_none();
-        let rate = |per_second: f64| if at_work { per_second } else { 0.0 };
-        if let Some(instances) = &self.lattices.instances {
-            let engine = instances.engine();
-            status.engine = engine.name();
-            status.devices = engine.devices().to_vec();
-            status.recorded = engine.devices().first().and_then(|d| recorded(&d.name));
-            status.startup = engine.startup();
-            let of_all = self.state.pacing.generations();
-            status.generations_per_round = part_of_round(of_all, instances.longest_round());
-            status.bytes_per_round = instances.bytes_per_round();
-            let idle = instances.is_idle();
-            status.finished = self.state.has_all_rounds()
-                && idle
+        Status {
+            engine: self.lattices.engine_status(),
+            lattices: LatticeStatus::of(self.lattices.setup()),
+            setting: self.lattices.setting_status(&self.state.pacing),
+            clock: self.clock_status(now),
+            rates: self.rate_status(now),
+            lab: self.lab.status(self.comparison()),
+            panels: self.watch.status(self.selected),
+            notice: self
+                .progress_notice(now)
+                .or_else(|| self.publisher.notice().cloned()),
+            halted: self.health.halted().cloned(),
+            failed: self.health.ended().cloned(),
+        }
+    }
+
+    fn clock_status(&self, now: Instant) -> ClockStatus {
+        let is_complete = |instances: &Instances| {
+            instances.is_idle() && instances.pending_second_round().is_none()
+        };
+        ClockStatus {
+            running: self.is_running(),
+            generation: self.state.position().generation,
+            run_to: match self.state.mode() {
+                Mode::RunningTo(run_to) => Some(run_to.generation),
+                _ => None,
+            },
+            oldest: self.oldest_generation(),
+            recomputing: self.recomputing(now),
+            waiting_edits: self.waiting_edits(),
+            finished: self.state.has_all_rounds()
                 && self.state.cells_known()
                 && self.state.moving().is_none()
-                && instances.pending_second_round().is_none();
-            if let Some(picture) = instances.own_plan().picture {
-                status.transfer = picture.transfer;
-            }
+                && self.lattices.instances.as_ref().is_some_and(is_complete),
         }
-        let cells =
-            self.lattices.setup().size.cells() as f64 * self.lattices.setup().instances as f64;
-        status.generation = self.state.position().generation;
-        status.running = self.is_running();
-        status.pace = self.state.pacing.pace();
-        status.rounds = self.lab.statistics.rounds();
-        status.rounds_per_second = rate(rounds);
-        status.generations_per_second = rate(generations);
-        status.cells_per_second = rate(generations) * cells;
-        status.launch_us = self.lab.statistics.launch_us();
-        status.stepping = self.lab.statistics.stepping_rate();
-        status.reached = self.lab.statistics.reached().to_vec();
-        status.round_us = self.lab.statistics.round_us();
-        status.timed_one_in = self.lab.sampling.one_in();
-        status.switches = self.lattices.switches();
-        status.overlap = self.lab.overlap();
-        status.comparison = self.comparison();
-        status.block_timestamps = self.lab.block_timestamps();
-        status.timestamp_overhead = self.lab.timestamp_overhead();
-        status.time.settings = self.lattices.setup().time;
-        status.time.settled = self.watch.settled();
-        status.time.run_to = match self.state.mode() {
-            Mode::RunningTo(run_to) => Some(run_to.generation),
-            _ => None,
+    }
+
+    fn rate_status(&self, now: Instant) -> RateStatus {
+        let (setup, statistics) = (self.lattices.setup(), &self.lab.statistics);
+        // What is computed again on the way to a generation has no rates.
+        let at_work = self.state.is_at_work() && self.state.moving().is_none();
+        let (rounds, generations) = if at_work {
+            statistics.rates(now)
+        } else {
+            (0.0, 0.0)
         };
-        status.time.oldest = self.oldest_generation();
-        status.time.recomputing = self.recomputing(now);
-        status.time.reseeded = self.watch.reseeded();
-        status.last_effect = self.lab.last_effect.clone();
-        status.waiting_edits = self.waiting_edits();
-        status.selected = self.selected;
-        let notice = self.publisher.notice().cloned();
-        status.notice = self.progress_notice(now).or(notice);
-        status.halted = self.health.halted().cloned();
-        status.failed = self.health.ended().cloned();
-        status
+        RateStatus {
+            rounds: statistics.rounds(),
+            rounds_per_second: rounds,
+            generations_per_second: generations,
+            cells_per_second: generations * setup.size.cells() as f64 * setup.instances as f64,
+            launch_us: statistics.launch_us(),
+            round_us: statistics.round_us(),
+            timed_one_in: self.lab.sampling.one_in(),
+            stepping: statistics.stepping_rate(),
+            reached: statistics.reached().to_vec(),
+        }
     }
 
     /// The oldest generation of the start in force that a route leads to.

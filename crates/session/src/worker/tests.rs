@@ -463,7 +463,7 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
     });
     assert_eq!(measured, 10);
     assert!(
-        made.0.watch.settled().is_empty(),
+        made.0.watch.status(0).settled.is_empty(),
         "nobody asked how they go on"
     );
 }
@@ -545,13 +545,13 @@ fn a_change_of_the_kernel_says_which_one_steps_now() {
 fn a_panel_that_was_filled_again_is_named_for_a_while() {
     let mut made = worker(dying());
     let now = Instant::now();
-    assert!(made.0.make_status(now).time.reseeded.is_empty());
+    assert!(made.0.make_status(now).panels.reseeded.is_empty());
     let instance = reseeded(&mut made).unwrap();
-    assert_eq!(*made.0.make_status(now).time.reseeded, [instance]);
+    assert_eq!(*made.0.make_status(now).panels.reseeded, [instance]);
     assert!(!made.0.watch.forget_reseeds(now));
     let later = Instant::now() + 2 * model::NOTICE_TIME;
     assert!(made.0.watch.forget_reseeds(later));
-    assert!(made.0.make_status(later).time.reseeded.is_empty());
+    assert!(made.0.make_status(later).panels.reseeded.is_empty());
 }
 
 #[test]
@@ -559,32 +559,32 @@ fn what_is_computed_again_is_no_pause_and_has_no_rates() {
     let mut made = worker(setup(None));
     turn_until(&mut made, "some rounds", |worker| generation(worker) > 2);
     let now = Instant::now();
-    assert_eq!(made.0.make_status(now).time.recomputing, None);
+    assert_eq!(made.0.make_status(now).clock.recomputing, None);
     let target = made.0.state.position();
     let reason = MoveReason::Opening;
     made.0.state.begin_move(target, reason, Mode::Paused);
     made.0.state.time_move(now);
     // Most are over before anyone sees them.
-    assert_eq!(made.0.make_status(now).time.recomputing, None);
+    assert_eq!(made.0.make_status(now).clock.recomputing, None);
     let status = made.0.make_status(now + Duration::from_secs(1));
-    let recomputing = status.time.recomputing.unwrap();
+    let recomputing = status.clock.recomputing.unwrap();
     assert_eq!(
         (recomputing.target, recomputing.percent),
         (target.generation, 0)
     );
-    assert_eq!(status.rounds_per_second, 0.0);
+    assert_eq!(status.rates.rounds_per_second, 0.0);
 }
 
 #[test]
 fn no_session_is_through_while_generations_are_computed_again() {
     let mut made = worker(setup(Some(0)));
     turn_until(&mut made, "the end", |worker| {
-        worker.make_status(Instant::now()).finished
+        worker.make_status(Instant::now()).clock.finished
     });
     let target = made.0.state.position();
     let reason = MoveReason::Opening;
     made.0.state.begin_move(target, reason, Mode::Paused);
-    assert!(!made.0.make_status(Instant::now()).finished);
+    assert!(!made.0.make_status(Instant::now()).clock.finished);
 }
 
 #[test]
@@ -753,7 +753,7 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
         turn_until(&mut made, "the end", |worker| {
             !worker.is_running()
                 && worker.state.moving().is_none()
-                && worker.make_status(Instant::now()).finished
+                && worker.make_status(Instant::now()).clock.finished
         });
         assert_eq!(generation(&made.0), 400);
         assert_eq!(

@@ -14,8 +14,7 @@ use crate::state::Mode;
 use engine::Measure;
 use lang::{Message, message};
 use model::population::Populations;
-use model::{NOTICE_TIME, Settled};
-use model::{Start, StopWhenStill};
+use model::{NOTICE_TIME, PanelStatus, Settled, Start, StopWhenStill};
 use simulation::instances::Measuring;
 
 /// How long a dead or periodic panel is shown before it is refilled.
@@ -49,12 +48,20 @@ pub(super) struct RoundMeasures {
 }
 
 impl Watch {
-    /// What each instance has settled into; empty if nobody asked for it.
-    pub(super) fn settled(&self) -> Arc<[Option<Settled>]> {
-        if self.sparse {
-            Arc::default()
-        } else {
-            self.settled.clone()
+    /// What is known of single panels, for the status.
+    pub(super) fn status(&self, selected: usize) -> PanelStatus {
+        PanelStatus {
+            selected,
+            settled: if self.sparse {
+                Arc::default()
+            } else {
+                self.settled.clone()
+            },
+            reseeded: self
+                .reseeded
+                .iter()
+                .map(|(instance, _)| *instance)
+                .collect(),
         }
     }
 
@@ -73,14 +80,6 @@ impl Watch {
     pub(super) fn note_reseed(&mut self, instance: usize, now: Instant) {
         self.reseeded.retain(|(other, _)| *other != instance);
         self.reseeded.push((instance, now));
-    }
-
-    /// The instances that were refilled lately.
-    pub(super) fn reseeded(&self) -> Arc<[usize]> {
-        self.reseeded
-            .iter()
-            .map(|(instance, _)| *instance)
-            .collect()
     }
 
     /// Forgets the instances that were refilled some time ago. Returns whether there were any.

@@ -228,7 +228,7 @@ fn in_line(
     let known = figures.groups.iter().flatten().filter(|it| it.is_known());
     let streams = tr!("streams");
     let rank = |it: &Figure| match it {
-        it if it.value == status.kernel.name => KERNEL,
+        it if it.value == status.setting.kernel.name => KERNEL,
         it if it.label == streams => STREAMS,
         it => OTHERS + it.rank,
     };
@@ -240,16 +240,20 @@ fn in_line(
     let single = frame
         .sources
         .single_instance()
-        .filter(|_| status.instances > 1);
+        .filter(|_| status.lattices.instances > 1);
     if let Some(instance) = single {
-        let text = tr!("instance {}, {} in all", instance, status.instances);
+        let text = tr!(
+            "instance {}, {} in all",
+            instance,
+            status.lattices.instances
+        );
         line.push((PAGE, text));
     } else if let Some((first, last)) = places.shown()
-        && last - first + 1 < status.instances
+        && last - first + 1 < status.lattices.instances
     {
         let text = tr!(
             "instances {first}–{last} of {}",
-            status.instances,
+            status.lattices.instances,
             first = first,
             last = last
         );
@@ -305,7 +309,7 @@ fn hints(frame: &TerminalFrame<'_>, status: &Status, room: usize) -> String {
     let pause = match frame.screen.lesson.as_deref() {
         Some(LessonScreen::List { .. }) => tr!("open"),
         Some(LessonScreen::Page(_)) => tr!("next page"),
-        None if status.running => tr!("pause"),
+        None if status.clock.running => tr!("pause"),
         None => tr!("run"),
     };
     let hints: [(Action, &str); 8] = [

@@ -104,8 +104,8 @@ impl TerminalLayout {
 
 /// The lanes of a round that has not been timed yet.
 fn lanes(status: &Status) -> usize {
-    match status.switches.streams {
-        Streams::PerInstance => status.instances,
+    match status.setting.switches.streams {
+        Streams::PerInstance => status.lattices.instances,
         Streams::One | Streams::Default | Streams::Batch => 1,
     }
 }
@@ -113,18 +113,18 @@ fn lanes(status: &Status) -> usize {
 /// The columns that make panels largest; where not all panels have room, a page of them with the
 /// selected one.
 fn tile(area: Rect, status: &Status, only: Option<usize>) -> (Vec<Panel>, [u16; 2]) {
-    let aspect = f64::from(status.size.width()) / f64::from(status.size.height());
+    let aspect = f64::from(status.lattices.size.width()) / f64::from(status.lattices.size.height());
     let aspect = aspect.clamp(1.0 / 16.0, 16.0);
-    let label = u16::from(only.is_none() && status.instances > 1);
-    let all = only.map_or(status.instances, |_| 1).max(1);
+    let label = u16::from(only.is_none() && status.lattices.instances > 1);
+    let all = only.map_or(status.lattices.instances, |_| 1).max(1);
     let across = usize::from((area.width + 1) / (MIN_PANEL[0] + 1)).max(1);
     let down = usize::from(area.height / (MIN_PANEL[1] + label)).max(1);
     let count = all.min(across * down);
     let first = match only {
         Some(only) => only,
-        None => status.selected.min(all - 1) / count * count,
+        None => status.panels.selected.min(all - 1) / count * count,
     };
-    let here = count.min(status.instances - first).max(1);
+    let here = count.min(status.lattices.instances - first).max(1);
     // By the full page, so that the last one's panels are as large as the others'.
     let fitted = |columns: usize| -> [u16; 2] {
         let rows = count.div_ceil(columns);

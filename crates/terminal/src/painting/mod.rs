@@ -83,7 +83,7 @@ impl TerminalView {
     pub fn update(&mut self, frame: &TerminalFrame<'_>, source: &dyn PictureSource) {
         if let Some(status) = frame.sources.status {
             self.picture_cache
-                .update(status.instances, status.size, source);
+                .update(status.lattices.instances, status.lattices.size, source);
         }
     }
 
@@ -99,16 +99,17 @@ impl TerminalView {
     /// What the session should send for a terminal of this size; nothing where it is too small.
     pub fn request(&self, frame: &TerminalFrame<'_>, area: Rect) -> Option<PicturePlan> {
         let (status, places) = (frame.sources.status?, places(frame, area)?);
-        let (transform, dots) = self.target_transform(frame.sources.options, status.size, &places);
+        let (transform, dots) =
+            self.target_transform(frame.sources.options, status.lattices.size, &places);
         let panel = dots.of(places.panel);
         // Bits only where they are fewer bytes than the dots would be, or where they are asked for.
-        let dots = status.instances as u64 * u64::from(panel[0]) * u64::from(panel[1]);
-        let size = (status.size, status.instances);
+        let dots = status.lattices.instances as u64 * u64::from(panel[0]) * u64::from(panel[1]);
+        let size = (status.lattices.size, status.lattices.instances);
         Some(request(
             size,
             (transform, panel),
             frame.sources.single_instance(),
-            (status.switches.transfer, dots),
+            (status.setting.switches.transfer, dots),
             LIMITS,
         ))
     }
@@ -145,14 +146,14 @@ impl TerminalView {
     ) {
         let pixels = Dots::PIXELS.of(places.panel);
         match at.map(|at| places.panel_at(at).map(|panel| (at, panel.rect))) {
-            None => options.camera.zoom(factor, status.size, pixels),
+            None => options.camera.zoom(factor, status.lattices.size, pixels),
             Some(Some((at, rect))) => {
                 let pixel = [
                     f64::from(at.x - rect.x) + 0.5,
                     f64::from(at.y - rect.y) * 2.0 + 1.0,
                 ];
                 let camera = &mut options.camera;
-                camera.zoom_at(factor, pixel, status.size, pixels);
+                camera.zoom_at(factor, pixel, status.lattices.size, pixels);
             }
             Some(None) => {}
         }
@@ -161,7 +162,7 @@ impl TerminalView {
     /// Shows the whole lattice, or the part from before.
     pub(crate) fn toggle_fit(options: &mut ViewOptions, status: &Status, places: &TerminalLayout) {
         let panel = Dots::PIXELS.of(places.panel);
-        options.camera.toggle_fit(status.size, panel);
+        options.camera.toggle_fit(status.lattices.size, panel);
     }
 
     /// Moves what is shown by parts of a panel, as a hand moves paper.
@@ -173,7 +174,7 @@ impl TerminalView {
     ) {
         let panel = Dots::PIXELS.of(places.panel);
         let pixels = [0, 1].map(|axis| part[axis] * f64::from(panel[axis]));
-        options.camera.pan(pixels, status.size, panel);
+        options.camera.pan(pixels, status.lattices.size, panel);
     }
 
     /// Moves what is shown by so many columns and rows.
@@ -185,7 +186,7 @@ impl TerminalView {
     ) {
         let panel = Dots::PIXELS.of(places.panel);
         let pixels = [f64::from(x), f64::from(2 * y)];
-        options.camera.pan(pixels, status.size, panel);
+        options.camera.pan(pixels, status.lattices.size, panel);
     }
 
     /// Whether a card covers the panels.
@@ -227,7 +228,8 @@ impl TerminalView {
         places: &TerminalLayout,
         buffer: &mut Buffer,
     ) {
-        let (transform, dots) = self.target_transform(frame.sources.options, status.size, places);
+        let (transform, dots) =
+            self.target_transform(frame.sources.options, status.lattices.size, places);
         let mut densities = Vec::new();
         for panel in &places.panels {
             let pixels = dots.of([panel.rect.width, panel.rect.height]);

@@ -37,8 +37,8 @@ fn size(width: u64, height: u64) -> Size {
 /// Paints a frame on a screen of so many columns and rows.
 fn screen(view: &mut View, status: &Status, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
     let source = Source(FixturePictures::bits(&lattices(
-        status.instances,
-        status.size,
+        status.lattices.instances,
+        status.lattices.size,
     )));
     view.update(status, &source);
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
@@ -130,7 +130,7 @@ fn all_panels_stand_apart_with_their_names_on_every_screen() {
             for (w, h) in [(512, 512), (60, 45), (1000, 10), (10, 1000)] {
                 let mut status = status(instances, size(w, h));
                 for selected in [0, instances / 2, instances - 1] {
-                    status.selected = selected;
+                    status.panels.selected = selected;
                     let area = Rect::new(0, 0, columns, rows);
                     let places = view().places(&status, area).unwrap();
                     let above = Rect {
@@ -227,7 +227,7 @@ fn a_zoomed_panel_goes_around_the_torus() {
         ] {
             let lattice = soup(size(w, h), 0.3, 5);
             let mut status = status(1, lattice.size());
-            status.switches.transfer = choice;
+            status.setting.switches.transfer = choice;
             let paint = |pan: [u32; 2], lattice: &Lattice| {
                 let mut view = view();
                 let places = view.places(&status, area).unwrap();
@@ -245,7 +245,7 @@ fn a_zoomed_panel_goes_around_the_torus() {
                 view.paint(Some(&status), area, &mut buffer);
                 let (transform, _) =
                     view.painter
-                        .target_transform(&view.options, status.size, &places);
+                        .target_transform(&view.options, status.lattices.size, &places);
                 (transform, buffer)
             };
             // What is seen there of one is seen here of the other.
@@ -267,8 +267,8 @@ fn a_zoomed_panel_goes_around_the_torus() {
 fn without_colours_all_is_said_by_signs() {
     let size = size(20, 24);
     let mut status = status(1, size);
-    status.instances = 2;
-    status.selected = 1;
+    status.lattices.instances = 2;
+    status.panels.selected = 1;
     let mut view = View::new(Glyphs::Auto, ColourDepth::None);
     let terminal = screen(&mut view, &status, [80, 30]);
     let buffer = terminal.backend().buffer();
@@ -390,7 +390,7 @@ fn a_finding_over_the_lanes_is_said_once() {
     let mut view = view();
     let effect = effect();
     status.notice = Some(effect.in_words().into());
-    status.last_effect = Some(effect);
+    status.lab.last_effect = Some(effect);
     view.update(&status, &fixtures::TimedBefore(8));
     for has_timeline in [true, false] {
         view.options.timeline = has_timeline;
@@ -405,9 +405,9 @@ fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
     let mut view = view();
     view.options.timeline = true;
     let mut before_and_after = status(8, size(64, 64));
-    before_and_after.last_effect = Some(effect());
+    before_and_after.lab.last_effect = Some(effect());
     let mut a_and_b = status(8, size(64, 64));
-    a_and_b.comparison = Some(comparison(one_stream()));
+    a_and_b.lab.comparison = Some(comparison(one_stream()));
     for (status, [above, below]) in [
         (before_and_after, ["before: host", "after: host"]),
         (a_and_b, ["A: host", "B: host"]),
@@ -453,11 +453,11 @@ fn no_finding_and_no_notice_is_cut_at_any_width() {
     for language in both {
         lang::with(language, || {
             let mut changed = status(2, size(16, 16));
-            changed.last_effect = Some(effect());
+            changed.lab.last_effect = Some(effect());
             let mut compared = status(2, size(16, 16));
-            compared.comparison = Some(comparison(one_stream()));
+            compared.lab.comparison = Some(comparison(one_stream()));
             let mut equal = status(2, size(16, 16));
-            equal.comparison = Some(comparison(model::Switches::DEFAULT));
+            equal.lab.comparison = Some(comparison(model::Switches::DEFAULT));
             let mut noticed = changed.clone();
             noticed.notice = Some(lang::message!(
                 "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
@@ -507,12 +507,12 @@ fn uncut(view: &mut View, status: &Status, at: [u16; 2]) {
         says(&found.times);
     } else {
         assert!(at[1] < 24, "{at:?}: {lines:#?}");
-        if status.comparison.is_none() {
+        if status.lab.comparison.is_none() {
             says(lang::tr!("The terminal is too small for the timeline"));
         }
     }
-    if let Some(comparison) = &status.comparison {
-        let texts = screen::comparison::ComparisonTexts::of(comparison, status.kernel);
+    if let Some(comparison) = &status.lab.comparison {
+        let texts = screen::comparison::ComparisonTexts::of(comparison, status.setting.kernel);
         let short = texts.in_short(has_timeline);
         short.iter().for_each(|part| says(part));
     }
@@ -719,7 +719,8 @@ fn the_columns_of_cards_stand_below_one_another() {
     let lines = text(&screen(&mut view, &status, [100, 24]));
     let streams = lines.iter().position(|line| line.contains("F2  streams"));
     let [choices, effect] = [0, 1].map(|below| &lines[streams.unwrap() + below]);
-    let present = &model::Switch::Streams.choices(status.switches, status.kernel)[0];
+    let present =
+        &model::Switch::Streams.choices(status.setting.switches, status.setting.kernel)[0];
     let first = column(choices, "per-instance");
     assert!(first.is_some(), "{choices}");
     assert_eq!(

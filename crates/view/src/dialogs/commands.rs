@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn what_is_impossible_says_why() {
         let mut status = fixtures::status(1, life::Size::new(64, 64).unwrap());
-        status.kernel = engine::kernels::find("bits").unwrap();
+        status.setting.kernel = engine::kernels::find("bits").unwrap();
         let all = entries::all(&context(Some(&status)), &[]);
         let why = |request: UiRequest| {
             let entry = all.iter().find(|entry| entry.request == request).unwrap();
@@ -304,10 +304,10 @@ mod tests {
         assert_eq!(state(ViewAction::ToggleLab.into()), Some(false));
         assert_eq!(
             state(SessionAction::TogglePause.into()),
-            Some(status.running)
+            Some(status.clock.running)
         );
         assert_eq!(state(SessionAction::StepRound.into()), None);
-        let here = status.kernel.index() as u8;
+        let here = status.setting.kernel.index() as u8;
         assert_eq!(state(SessionAction::UseKernel(here).into()), Some(true));
     }
 }

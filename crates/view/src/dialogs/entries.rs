@@ -122,7 +122,7 @@ fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry
 }
 
 fn positions(switch: Switch, status: &Status, context: &Context<'_>) -> Vec<Entry> {
-    let choices = switch.choices(status.switches, status.kernel);
+    let choices = switch.choices(status.setting.switches, status.setting.kernel);
     let entry = |(at, choice): (usize, model::Choice)| {
         let text = format!("{} {}: {}", switch.name(), choice.label, choice.effect);
         Entry::of_action(text, SessionAction::SetSwitch(switch, at as u8), context)

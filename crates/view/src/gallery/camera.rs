@@ -26,7 +26,7 @@ pub(super) fn screens() -> Vec<Scenario> {
         Scenario {
             name: "camera-minimap",
             size: (512, 256),
-            status: |status| status.selected = 6,
+            status: |status| status.panels.selected = 6,
             options: |o, size, panel| o.camera.zoom_at(9.0, [500.0, 100.0], size, panel),
             ..SCREEN
         },
@@ -40,7 +40,7 @@ pub(super) fn screens() -> Vec<Scenario> {
         },
         Scenario {
             name: "camera-minimap-view",
-            status: |status| status.transfer = Transfer::View,
+            status: |status| status.setting.transfer = Transfer::View,
             options: |o, size, panel| {
                 (o.single, o.colour_by) = (true, ColourBy::Age);
                 o.camera.zoom_at(3.0, [500.0, 100.0], size, panel);

@@ -58,7 +58,7 @@ pub(super) fn screens() -> Vec<Scenario> {
         },
         Scenario {
             options: |options, _, _| options.presentation = true,
-            status: |status| status.running = false,
+            status: |status| status.clock.running = false,
             ..odd("odd-presentation", SMALL)
         },
         Scenario {

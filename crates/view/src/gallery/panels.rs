@@ -38,7 +38,7 @@ fn many() -> Vec<Scenario> {
             name: "panels-7-wide",
             instances: 7,
             size: (280, 80),
-            status: |status| status.selected = 6,
+            status: |status| status.panels.selected = 6,
             ..SCREEN
         },
         Scenario {
@@ -50,7 +50,7 @@ fn many() -> Vec<Scenario> {
             name: "panels-64",
             instances: 64,
             size: (128, 128),
-            status: |status| status.selected = 17,
+            status: |status| status.panels.selected = 17,
             ..SCREEN
         },
         Scenario {
@@ -62,7 +62,7 @@ fn many() -> Vec<Scenario> {
         },
         Scenario {
             name: "panels-alone",
-            status: |status| status.selected = 5,
+            status: |status| status.panels.selected = 5,
             options: |options, _, _| options.single = true,
             ..SCREEN
         },
@@ -79,8 +79,8 @@ fn said() -> Vec<Scenario> {
         Scenario {
             name: "recomputing",
             status: |status| {
-                status.running = false;
-                status.time.recomputing = Some(Recomputing {
+                status.clock.running = false;
+                status.clock.recomputing = Some(Recomputing {
                     target: 5_000,
                     percent: 42,
                     seconds_left: Some(7.0),
@@ -91,7 +91,7 @@ fn said() -> Vec<Scenario> {
         Scenario {
             name: "paused-notice",
             status: |status| {
-                status.running = false;
+                status.clock.running = false;
                 status.notice = Some(next_kernel().into());
             },
             ..SCREEN
@@ -142,20 +142,20 @@ fn said() -> Vec<Scenario> {
             name: "failed",
             status: |status| {
                 status.failed = Some(lost().into());
-                status.running = false;
-                status.generation = 123_456_789_012_345;
-                status.devices[0].name =
+                status.clock.running = false;
+                status.clock.generation = 123_456_789_012_345;
+                status.engine.devices[0].name =
                     "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
-                status.switches.streams = Streams::One;
+                status.setting.switches.streams = Streams::One;
             },
             ..SCREEN
         },
         Scenario {
             name: "long-figures",
             status: |status| {
-                let (instances, size) = (status.instances, status.size);
+                let (instances, size) = (status.lattices.instances, status.lattices.size);
                 *status = busy();
-                (status.instances, status.size) = (instances, size);
+                (status.lattices.instances, status.lattices.size) = (instances, size);
                 status.notice = Some(too_large().into());
                 settle(status);
             },
@@ -202,13 +202,15 @@ pub(super) fn settle(status: &mut Status) {
         Some(Settled::Period(6144)),
         Some(Settled::Repeats(30)),
     ];
-    status.time.settled = (0..status.instances).map(|i| all[i % all.len()]).collect();
-    status.time.settings.stop_when_still = StopWhenStill::All;
-    status.time.settings.reseed = true;
-    status.time.reseeded = [4].into();
-    status.time.oldest = Some(12_000);
-    status.time.run_to = Some(1_000_000);
-    status.selected = 2;
+    status.panels.settled = (0..status.lattices.instances)
+        .map(|i| all[i % all.len()])
+        .collect();
+    status.setting.time.stop_when_still = StopWhenStill::All;
+    status.setting.time.reseed = true;
+    status.panels.reseeded = [4].into();
+    status.clock.oldest = Some(12_000);
+    status.clock.run_to = Some(1_000_000);
+    status.panels.selected = 2;
 }
 
 fn presenting() -> Vec<Scenario> {
@@ -221,7 +223,7 @@ fn presenting() -> Vec<Scenario> {
             name: "presentation",
             status: |status| {
                 status.notice = Some(next_kernel().into());
-                status.last_effect = Some(Effect {
+                status.lab.last_effect = Some(Effect {
                     what: tr!("one stream per instance").into(),
                     round_us: [Some(1660.0), Some(170.0)],
                     source: Default::default(),
@@ -232,13 +234,13 @@ fn presenting() -> Vec<Scenario> {
         },
         Scenario {
             name: "presentation-paused",
-            status: |status| status.running = false,
+            status: |status| status.clock.running = false,
             ..presented
         },
         Scenario {
             name: "presentation-failed",
             status: |status| {
-                status.running = false;
+                status.clock.running = false;
                 status.failed = Some(lost().into());
             },
             ..presented
@@ -276,13 +278,13 @@ pub(super) fn halve(status: &mut Status, differing: u64) {
         host_memory: HostMemory::Pageable,
         ..Switches::DEFAULT
     };
-    status.comparison = Some(AbComparison {
+    status.lab.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT, b],
         round_us: [Some(1_234.5), Some(10_250.0)],
         source: Default::default(),
         finding: Some(Finding::of(0.12, [0.117, 0.123])),
         differing: Some((differing, 123_456)),
-        each: status.instances / 2,
+        each: status.lattices.instances / 2,
     });
 }
 
@@ -291,7 +293,7 @@ fn marked() -> Vec<Scenario> {
         Scenario {
             name: "selection",
             instances: 4,
-            status: |status| status.running = false,
+            status: |status| status.clock.running = false,
             edit_overlay: |edit_overlay| {
                 let size = Size::new(90, 60).unwrap();
                 edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
@@ -314,7 +316,7 @@ fn marked() -> Vec<Scenario> {
         Scenario {
             name: "ghost",
             instances: 4,
-            status: |status| status.running = false,
+            status: |status| status.clock.running = false,
             options: |options, size, panel| options.camera.zoom_at(4.0, [350.0; 2], size, panel),
             edit_overlay: |edit_overlay| {
                 edit_overlay.ghost = Some(Ghost {
@@ -333,7 +335,7 @@ fn marked() -> Vec<Scenario> {
         Scenario {
             name: "pencil",
             instances: 1,
-            status: |status| (status.running, status.waiting_edits) = (false, 2),
+            status: |status| (status.clock.running, status.clock.waiting_edits) = (false, 2),
             options: |options, size, panel| {
                 options.grid_lines = true;
                 options.camera.zoom_at(8.0, [350.0; 2], size, panel);

@@ -35,15 +35,15 @@ fn timeline() -> Vec<Scenario> {
     vec![
         Scenario {
             name: "timeline",
-            status: |status| status.overlap = Some(overlap(163.9, 100.0)),
+            status: |status| status.lab.overlap = Some(overlap(163.9, 100.0)),
             ..shown
         },
         Scenario {
             name: "timeline-changed",
             changed: true,
             status: |status| {
-                status.overlap = Some(overlap(1_580.0, 1_500.0));
-                status.last_effect = Some(Effect {
+                status.lab.overlap = Some(overlap(1_580.0, 1_500.0));
+                status.lab.last_effect = Some(Effect {
                     what: tr!("one stream for all instances").into(),
                     round_us: [Some(170.0), Some(2180.0)],
                     source: Default::default(),
@@ -71,8 +71,8 @@ fn timeline() -> Vec<Scenario> {
         Scenario {
             name: "timeline-waits",
             status: |status| {
-                status.engine = "cpu";
-                status.overlap = Some(overlap(1_570.0, 1_500.0));
+                status.engine.name = "cpu";
+                status.lab.overlap = Some(overlap(1_570.0, 1_500.0));
             },
             round: waited_round,
             ..shown
@@ -92,8 +92,8 @@ fn timeline() -> Vec<Scenario> {
 }
 
 fn add_block_timestamps(status: &mut Status, cost: Option<f64>) {
-    (status.block_timestamps, status.timestamp_overhead) = (true, cost);
-    status.overlap = Some(overlap(163.9, 100.0));
+    (status.lab.block_timestamps, status.lab.timestamp_overhead) = (true, cost);
+    status.lab.overlap = Some(overlap(163.9, 100.0));
 }
 
 fn blocks() -> Vec<Scenario> {
@@ -117,8 +117,8 @@ fn blocks() -> Vec<Scenario> {
             name: "blocks-cpu",
             status: |status| {
                 add_block_timestamps(status, None);
-                status.engine = "cpu";
-                status.devices[0].sm_count = 8;
+                status.engine.name = "cpu";
+                status.engine.devices[0].sm_count = 8;
             },
             round: |streams| round_with_block_timestamps(streams, 8),
             ..shown
@@ -149,8 +149,8 @@ fn lab() -> Vec<Scenario> {
         Scenario {
             name: "lab-refused",
             status: |status| {
-                status.switches.graphs = true;
-                status.kernel = engine::kernels::find("bits").unwrap();
+                status.setting.switches.graphs = true;
+                status.setting.kernel = engine::kernels::find("bits").unwrap();
             },
             ..shown
         },
@@ -159,7 +159,7 @@ fn lab() -> Vec<Scenario> {
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Lab), true)
             },
-            status: |status| status.overlap = Some(overlap(163.9, 100.0)),
+            status: |status| status.lab.overlap = Some(overlap(163.9, 100.0)),
             ..SCREEN
         },
     ]
@@ -167,9 +167,9 @@ fn lab() -> Vec<Scenario> {
 
 /// A device whose ladder is recorded, and 'planar' on it.
 fn climb(status: &mut Status) {
-    status.recorded = Some(Box::leak(Box::new(ladder())));
-    status.kernel = engine::kernels::find("planar").unwrap();
-    status.stepping = Some(3.1e12);
+    status.engine.recorded = Some(Box::leak(Box::new(ladder())));
+    status.setting.kernel = engine::kernels::find("planar").unwrap();
+    status.rates.stepping = Some(3.1e12);
 }
 
 fn graphs() -> Vec<Scenario> {
@@ -207,7 +207,7 @@ fn graphs() -> Vec<Scenario> {
             name: "ladder-unrecorded",
             options: |options, _, _| options.side = Some(SidePanel::Ladder),
             status: |status| {
-                status.reached = vec![
+                status.rates.reached = vec![
                     ("global", 3.2e9),
                     ("shared", 2.1e9),
                     ("sync-global", 2.47e11),

@@ -153,7 +153,7 @@ fn places(layout: &WindowLayout, set: &Set) -> Vec<Rect> {
     ];
     // How a panel goes on is said on it.
     let panels = (0..layout.tiling.count).map(|place| layout.tiling.rect(place));
-    let settled = |status: &model::Status| !status.time.settled.is_empty();
+    let settled = |status: &model::Status| !status.panels.settled.is_empty();
     let panels = panels.filter(|_| set.status.as_ref().is_some_and(settled));
     let places = docked.into_iter().flatten().chain(comparison).chain(panels);
     places.map(rect_of).collect()

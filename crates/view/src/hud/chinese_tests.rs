@@ -71,7 +71,7 @@ fn note(shapes: &[Shape], left: &mut BTreeSet<String>) {
 fn states() -> Vec<(Status, ViewOptions)> {
     let size = Size::new(512, 512).unwrap();
     let mut compared = status(16, size);
-    compared.comparison = Some(AbComparison {
+    compared.lab.comparison = Some(AbComparison {
         switches: [model::Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
         source: Default::default(),
@@ -80,13 +80,13 @@ fn states() -> Vec<(Status, ViewOptions)> {
         each: 8,
     });
     let mut settled = status(16, size);
-    settled.running = false;
-    settled.kernel = find("planar").unwrap();
-    settled.time.run_to = Some(1_000_000);
-    settled.time.oldest = Some(12);
-    settled.time.settings.stop_when_still = StopWhenStill::All;
-    settled.time.settings.reseed = true;
-    settled.time.settled = [
+    settled.clock.running = false;
+    settled.setting.kernel = find("planar").unwrap();
+    settled.clock.run_to = Some(1_000_000);
+    settled.clock.oldest = Some(12);
+    settled.setting.time.stop_when_still = StopWhenStill::All;
+    settled.setting.time.reseed = true;
+    settled.panels.settled = [
         Settled::Dead,
         Settled::Still,
         Settled::Period(2),
@@ -98,7 +98,7 @@ fn states() -> Vec<(Status, ViewOptions)> {
     .map(Some)
     .collect();
     let mut overlapping = status(16, size);
-    overlapping.overlap = Some(Overlap {
+    overlapping.lab.overlap = Some(Overlap {
         alone_us: 970.0,
         together_us: 100.0,
         bounds: vec![Bound {
@@ -147,9 +147,9 @@ fn no_english_is_left_in_the_window() {
         for (status, options) in states() {
             let (mut timeline, mut block_timestamps) =
                 (TimelineView::default(), TimelineView::default());
-            timeline.update(&Timed(status.instances as u32));
+            timeline.update(&Timed(status.lattices.instances as u32));
             block_timestamps.update(&TimedAs(round_with_block_timestamps(
-                status.instances as u32,
+                status.lattices.instances as u32,
                 132,
             )));
             for timeline in [timeline, block_timestamps] {

@@ -96,7 +96,7 @@ fn check(
 #[test]
 fn every_text_stands_out_in_every_theme() {
     let mut compared = status(16, Size::new(512, 512).unwrap());
-    compared.comparison = Some(AbComparison {
+    compared.lab.comparison = Some(AbComparison {
         switches: [model::Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
         source: Default::default(),

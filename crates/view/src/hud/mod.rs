@@ -49,8 +49,8 @@ pub(crate) fn paint(
             frame.sources.drawing.notice.as_deref(),
         );
     };
-    if frame.sources.single_instance().is_none() && status.instances > 1 {
-        let selected = status.selected.min(status.instances - 1);
+    if frame.sources.single_instance().is_none() && status.lattices.instances > 1 {
+        let selected = status.panels.selected.min(status.lattices.instances - 1);
         highlight(painter, layout, selected, frame.sources.options);
     }
     minimap::paint(painter, frame, layout);

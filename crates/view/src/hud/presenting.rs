@@ -43,7 +43,11 @@ pub(super) fn paint(
     paint_state(painter, inside, unit, figures.state);
     let (switch, factor, tone) = told(frame.screen.finding.as_deref());
     let columns: [(&str, &str, Color32); 4] = [
-        (tr!("kernel"), status.kernel.name, painter.palette.value),
+        (
+            tr!("kernel"),
+            status.setting.kernel.name,
+            painter.palette.value,
+        ),
         (
             tr!("streams"),
             figures::streams(status),

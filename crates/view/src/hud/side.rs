@@ -310,8 +310,8 @@ mod tests {
     #[test]
     fn figures_are_left_out_only_where_there_is_no_room_for_them() {
         let mut status = status(16, life::Size::new(256, 256).unwrap());
-        status.time.oldest = Some(12_000);
-        status.time.settings.reseed = true;
+        status.clock.oldest = Some(12_000);
+        status.setting.time.reseed = true;
         let figures =
             screen::figures::figures(&status, &ViewOptions::default(), &Drawing::default());
         let count = figures.groups.iter().flatten().count();

@@ -51,7 +51,7 @@ pub(crate) fn each(
     check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
     let mut timeline = TimelineView::default();
-    timeline.update(&Timed(status.instances as u32));
+    timeline.update(&Timed(status.lattices.instances as u32));
     each_with(status, options, |_| timeline.clone(), check);
 }
 
@@ -175,9 +175,9 @@ pub(crate) fn texts(shapes: &[Shape]) -> impl Iterator<Item = (&str, Rect)> {
 
 pub(crate) fn busy() -> Status {
     let mut status = status(200, Size::new(262_144, 131_072).unwrap());
-    status.generation = 123_456_789_012;
-    status.seed = Some(u64::MAX);
-    status.devices[0].name = "NVIDIA GeForce RTX 4090 Laptop GPU".into();
+    status.clock.generation = 123_456_789_012;
+    status.lattices.seed = Some(u64::MAX);
+    status.engine.devices[0].name = "NVIDIA GeForce RTX 4090 Laptop GPU".into();
     status.notice = Some(
         "kernel 'sync-shared' supports at most 24576 cells, not 1024x1024; use --kernel bits"
             .into(),
@@ -211,7 +211,7 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
                 let say = format!("'{text}' at {rect:?} in {dock:?} of {:?}", frame.pixels);
                 assert!(dock.expand(1.0).contains_rect(rect), "{say}");
             }
-            for place in 0..status.instances {
+            for place in 0..status.lattices.instances {
                 let panel = rect_of(layout.tiling.rect(place)).shrink(1.0);
                 if panel.is_positive() {
                     assert!(!dock.intersects(panel), "panel {place} under {dock:?}");
@@ -224,30 +224,28 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
 /// One of a device whose ladder is recorded.
 fn laddered() -> Status {
     let ladder = model::ladder::fixtures::ladder();
-    Status {
-        recorded: Some(Box::leak(Box::new(ladder))),
-        ..busy()
-    }
+    let mut status = busy();
+    status.engine.recorded = Some(Box::leak(Box::new(ladder)));
+    status
 }
 
 /// One that is shown as a presentation.
 fn presented() -> Status {
-    Status {
-        last_effect: Some(Effect {
-            what: "host memory pageable".into(),
-            round_us: [Some(170.0), Some(16_600.0)],
-            source: Default::default(),
-            finding: Some(Finding::of(0.0102, [0.0095, 0.011])),
-        }),
-        ..busy()
-    }
+    let mut status = busy();
+    status.lab.last_effect = Some(Effect {
+        what: "host memory pageable".into(),
+        round_us: [Some(170.0), Some(16_600.0)],
+        source: Default::default(),
+        finding: Some(Finding::of(0.0102, [0.0095, 0.011])),
+    });
+    status
 }
 
 #[test]
 fn figures_never_lie_over_one_another() {
     let mut compared = busy();
-    compared.block_timestamps = true;
-    compared.comparison = Some(AbComparison {
+    compared.lab.block_timestamps = true;
+    compared.lab.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
         source: Default::default(),
@@ -266,11 +264,11 @@ fn figures_never_lie_over_one_another() {
     for (status, timeline, lab) in shown {
         let options = ViewOptions {
             timeline,
-            side: match status.recorded {
+            side: match status.engine.recorded {
                 Some(_) => Some(SidePanel::Ladder),
                 None => lab.then_some(SidePanel::Lab),
             },
-            presentation: status.last_effect.is_some(),
+            presentation: status.lab.last_effect.is_some(),
             ..Default::default()
         };
         each(&status, &options, |frame, shapes| {
@@ -298,7 +296,7 @@ fn a_change_s_effect_is_said_once_and_never_cut() {
         lang::with(language, || {
             for switch in Switch::ALL {
                 let status = status(16, Size::new(1024, 1024).unwrap());
-                for choice in switch.choices(status.switches, status.kernel) {
+                for choice in switch.choices(status.setting.switches, status.setting.kernel) {
                     says_once(&status, choice.effect.as_str());
                 }
             }
@@ -317,7 +315,7 @@ fn says_once(status: &Status, what: &str) {
     let mut status = status.clone();
     status.notice = Some(effect.in_words().into());
     let factor = effect.in_short();
-    status.last_effect = Some(effect);
+    status.lab.last_effect = Some(effect);
     for timeline in [true, false] {
         let options = ViewOptions {
             timeline,
@@ -373,10 +371,13 @@ fn numbers_move_nothing_but_themselves() {
     };
     let early = status(16, Size::new(512, 512).unwrap());
     let mut late = early.clone();
-    late.generation = 987_654_321;
-    (late.cells_per_second, late.generations_per_second) = (1.0, 7.5);
-    late.launch_us = Some(98_765.4);
-    late.bytes_per_round = 3;
+    late.clock.generation = 987_654_321;
+    (
+        late.rates.cells_per_second,
+        late.rates.generations_per_second,
+    ) = (1.0, 7.5);
+    late.rates.launch_us = Some(98_765.4);
+    late.setting.bytes_per_round = 3;
     assert_eq!(places(&early), places(&late));
 }
 

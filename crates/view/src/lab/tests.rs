@@ -35,7 +35,7 @@ fn everything_of_it_is_there_and_inside() {
     // One with many shapes of blocks, and one with few.
     for kernel in &KERNELS[1..3] {
         let mut status = some_status();
-        status.kernel = kernel;
+        status.setting.kernel = kernel;
         let mut seen = 0;
         each(&status, &shown(), |frame, shapes| {
             let Some(lab) = lab_of(frame) else { return };
@@ -50,7 +50,7 @@ fn everything_of_it_is_there_and_inside() {
                 );
             }
             for switch in Switch::ALL {
-                let choices = switch.choices(status.switches, kernel);
+                let choices = switch.choices(status.setting.switches, kernel);
                 let labels = choices.iter().map(|choice| choice.label.as_str());
                 for wanted in labels.chain([switch.name(), each_round()]) {
                     let found =
@@ -70,7 +70,7 @@ fn a_click_chooses_what_can_be_and_shows_a_language() {
         side: Some(screen::SidePanel::Lab),
         ..Default::default()
     };
-    let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
+    let layout = lay_out([1280, 800], 1.0, 16, status.lattices.size, &wanted);
     let mut lab = LabView::default();
     let places = places(&layout, &status).unwrap();
     let click = |lab: &mut LabView, rect: Rect| {
@@ -93,7 +93,7 @@ fn a_click_chooses_what_can_be_and_shows_a_language() {
 #[test]
 fn whatever_cannot_be_says_why_also_on_a_projector() {
     let mut status = some_status();
-    status.kernel = engine::kernels::find("bits").unwrap();
+    status.setting.kernel = engine::kernels::find("bits").unwrap();
     let refused = switches(&status).into_iter().flat_map(|row| {
         let name = row.name;
         let positions = row.positions.into_iter();
@@ -125,12 +125,12 @@ fn whatever_cannot_be_says_why_also_on_a_projector() {
 #[test]
 fn what_cannot_be_says_why_when_it_is_clicked() {
     let mut status = some_status();
-    status.kernel = engine::kernels::find("bits").unwrap();
+    status.setting.kernel = engine::kernels::find("bits").unwrap();
     let wanted = LayoutRequest {
         side: Some(screen::SidePanel::Lab),
         ..Default::default()
     };
-    let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
+    let layout = lay_out([1280, 800], 1.0, 16, status.lattices.size, &wanted);
     let places = places(&layout, &status).unwrap();
     let mut lab = LabView::default();
     let mut click = |rect: Rect| {
@@ -155,7 +155,7 @@ fn the_wheel_scrolls_as_far_as_there_is_code() {
         lanes: Some(16),
         ..Default::default()
     };
-    let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
+    let layout = lay_out([1280, 800], 1.0, 16, status.lattices.size, &wanted);
     let places = places(&layout, &status).unwrap();
     let calls = calls(&status);
     let code = calls.of(CallLanguage::Cpp);

@@ -12,13 +12,13 @@ use screen::ladder::{LadderChart, LogAxis, RateSource};
 
 fn recorded() -> Status {
     let mut status = status(16, Size::new(1024, 1024).unwrap());
-    status.recorded = Some(Box::leak(Box::new(ladder())));
+    status.engine.recorded = Some(Box::leak(Box::new(ladder())));
     status
 }
 
 fn unrecorded() -> Status {
     let mut status = status(16, Size::new(512, 512).unwrap());
-    status.reached = vec![("global", 3.2e9), ("sync-global", 2.47e11)];
+    status.rates.reached = vec![("global", 3.2e9), ("sync-global", 2.47e11)];
     status
 }
 
@@ -27,7 +27,7 @@ fn every_rung_is_there_and_nothing_is_cut() {
     for mut status in [recorded(), unrecorded()] {
         let shown = LadderChart::of(&status);
         for (stepping, headline) in [(Some(2.47e11), shown.headline.as_str()), (None, "no round")] {
-            status.stepping = stepping;
+            status.rates.stepping = stepping;
             let options = ViewOptions {
                 side: Some(screen::SidePanel::Ladder),
                 timeline: true,
@@ -59,11 +59,9 @@ fn a_rung_has_what_was_recorded_with_such_lattices_else_its_best_else_what_it_re
     assert!(ladder.rate("bits", small).is_some());
     assert_eq!(of("bits"), (Some(RateSource::Recorded), true));
     assert_eq!(of("resident"), (None, false), "it takes neither work");
-    let large = Status {
-        instances: 1,
-        size: Size::new(16_384, 16_384).unwrap(),
-        ..status
-    };
+    let mut large = status;
+    large.lattices.instances = 1;
+    large.lattices.size = Size::new(16_384, 16_384).unwrap();
     let shown = LadderChart::of(&large);
     let planar = shown.rungs.iter().find(|rung| rung.name == "planar");
     let best = ladder.rate("planar", small).unwrap().median;
@@ -79,8 +77,8 @@ fn a_rung_has_what_was_recorded_with_such_lattices_else_its_best_else_what_it_re
 #[test]
 fn the_lead_says_the_present_kernel_and_its_part_of_the_limit() {
     let mut status = recorded();
-    status.kernel = find("bits").unwrap();
-    status.stepping = Some(6.68e12);
+    status.setting.kernel = find("bits").unwrap();
+    status.rates.stepping = Some(6.68e12);
     let shown = LadderChart::of(&status);
     assert_eq!(shown.headline, "bits 6.68 Tcell/s, 9.4 % of the limit");
     assert!(shown.rungs.iter().filter(|rung| rung.present).count() == 1);

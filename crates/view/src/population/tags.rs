@@ -20,10 +20,10 @@ pub(crate) fn paint(
     let background = translucent(painter.palette.tag_background, 0xE0);
     for place in 0..layout.tiling.count {
         let instance = only.unwrap_or(place);
-        let settled = status.time.settled.get(instance).copied().flatten();
+        let settled = status.panels.settled.get(instance).copied().flatten();
         let word = match settled {
             Some(how) => how.to_string(),
-            None if status.time.reseeded.contains(&instance) => tr!("reseeded").into(),
+            None if status.panels.reseeded.contains(&instance) => tr!("reseeded").into(),
             None => continue,
         };
         let panel = rect_of(layout.tiling.rect(place));

@@ -9,7 +9,7 @@ use screen::{Population, PopulationChart, ViewOptions};
 
 fn settled() -> Status {
     let mut status = status(16, Size::new(512, 512).unwrap());
-    status.time.settled = (0..16)
+    status.panels.settled = (0..16)
         .map(|i| (i % 2 == 0).then_some(Settled::Repeats(600)))
         .collect();
     status
@@ -18,10 +18,8 @@ fn settled() -> Status {
 #[test]
 fn nothing_is_cut_and_everything_is_said() {
     for (selected, of_all) in [(0, false), (1, false), (0, true)] {
-        let status = Status {
-            selected,
-            ..settled()
-        };
+        let mut status = settled();
+        status.panels.selected = selected;
         let options = ViewOptions {
             side: Some(screen::SidePanel::Population),
             population_of_all: of_all,

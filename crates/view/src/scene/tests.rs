@@ -113,7 +113,7 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
         assert!(again.1 == last.1, "and nothing else is seen");
     }
     let mut later = first.clone();
-    later.rounds_per_second *= 3.0;
+    later.rates.rounds_per_second *= 3.0;
     let figures = draw(&later, &open, Vec::new());
     assert_eq!(figures.0, 1, "a figure");
     assert!(figures.1 != last.1);

@@ -85,7 +85,7 @@ pub(super) fn shown_rounds<'a>(
             which: Which::Only,
         }];
     };
-    let compares = status.is_some_and(|status| status.comparison.is_some());
+    let compares = status.is_some_and(|status| status.lab.comparison.is_some());
     let names = Which::both(compares);
     let charts = [before, chart];
     let stacked = places.stacked(charts.map(|chart| chart.data.lanes.len()));
@@ -127,7 +127,7 @@ pub(super) enum Chip {
 
 impl Chip {
     pub(super) fn of(frozen: bool, status: Option<&Status>) -> Chip {
-        match (frozen, status.is_some_and(|status| status.running)) {
+        match (frozen, status.is_some_and(|status| status.clock.running)) {
             (true, _) => Chip::Frozen,
             (false, true) => Chip::Live,
             (false, false) => Chip::LastRound,
@@ -451,12 +451,12 @@ fn paint_foot(
     has_finding: bool,
     folded: usize,
 ) {
-    let how = if status.engine == "cpu" {
+    let how = if status.engine.name == "cpu" {
         tr!("spans: measured by the worker threads themselves")
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")
     };
-    let how = match status.timed_one_in {
+    let how = match status.rates.timed_one_in {
         1 => tr!("{how}; every round is timed", how = how),
         rounds => tr!(
             "{how}; one round of {rounds} is timed",

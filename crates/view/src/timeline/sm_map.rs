@@ -29,7 +29,11 @@ pub(super) fn unit_name(engine: &str) -> &'static str {
 
 /// The units that have rows, before any round is known.
 pub(crate) fn sm_count(status: &Status) -> usize {
-    let sm_count = status.devices.iter().map(|device| device.sm_count as usize);
+    let sm_count = status
+        .engine
+        .devices
+        .iter()
+        .map(|device| device.sm_count as usize);
     sm_count.max().unwrap_or(1).max(1)
 }
 
@@ -55,7 +59,7 @@ pub(super) fn paint(
     let count = blocks.count(sm_count(status));
     let rows = rows_of(map, count, places.unit);
     paint_head(painter, places, head, status, blocks, count, rows.folded);
-    paint_names(painter, places, status.engine, rows);
+    paint_names(painter, places, status.engine.name, rows);
     let mut mesh = Mesh::default();
     for row in 0..rows.count() {
         add_row(
@@ -103,10 +107,10 @@ fn paint_head(
 ) {
     let unit = places.unit;
     // The legend takes what it needs, from the right.
-    let instances = status.instances.min(INSTANCE_COLOURS);
+    let instances = status.lattices.instances.min(INSTANCE_COLOURS);
     let chip = vec2(19.0, 15.0) * unit;
     let across = chip.x + 2.0 * unit;
-    let label = if status.instances > INSTANCE_COLOURS {
+    let label = if status.lattices.instances > INSTANCE_COLOURS {
         tr!(
             "instance mod {INSTANCE_COLOURS}",
             INSTANCE_COLOURS = INSTANCE_COLOURS
@@ -136,7 +140,7 @@ fn paint_head(
             put(painter, place.center(), Align2::CENTER_CENTER, number);
         }
     }
-    let name = unit_name(status.engine);
+    let name = unit_name(status.engine.name);
     let mut text = tr!(
         "{} of {count} {name}s at work",
         blocks.busy_sms(),
@@ -146,7 +150,7 @@ fn paint_head(
     if folded > 1 {
         text += &tr!(", {folded} per row", folded = folded);
     }
-    text += &format!(" · {}", overhead_text(status.timestamp_overhead));
+    text += &format!(" · {}", overhead_text(status.lab.timestamp_overhead));
     let room = if with_legend {
         head.width() - legend - 12.0 * unit
     } else {
@@ -290,7 +294,7 @@ pub(super) fn hit_test(
     });
     let (number, unit, run) = found.into_iter().next()?;
     let rect = run_rect(places, scale, edges, unit, run)?;
-    let name = unit_name(status.engine);
+    let name = unit_name(status.engine.name);
     let facts = chart.round.steps.get(run.step as usize);
     let label = facts.map_or(tr!("launch"), |facts| lang::text(facts.label));
     let blocks = match run.blocks {

@@ -88,7 +88,7 @@ fn everything_stays_inside_the_timeline_and_whole() {
 fn nothing_moves_when_the_streams_change() {
     let of = |streams: Streams| {
         let mut status = status(16, Size::new(128, 128).unwrap());
-        status.switches.streams = streams;
+        status.setting.switches.streams = streams;
         let mut layouts = Vec::new();
         each(&status, &shown(), |frame, _| {
             layouts.push(frame.layout().unwrap().0)
@@ -264,7 +264,7 @@ fn only_a_session_that_runs_shows_live_rounds() {
         (true, true, Chip::Frozen),
         (false, true, Chip::Frozen),
     ] {
-        status.running = running;
+        status.clock.running = running;
         assert_eq!(Chip::of(frozen, Some(&status)), shown);
     }
     assert_eq!(Chip::of(false, None), Chip::LastRound);

@@ -36,7 +36,7 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
         frame.sources.status,
         &frame.screen.overlap,
     ) {
-        overlap::describe(status.overlap.as_ref())
+        overlap::describe(status.lab.overlap.as_ref())
     } else {
         let Some(chart) = timeline.chart() else {
             return;

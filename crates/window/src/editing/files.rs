@@ -95,7 +95,7 @@ impl<W: SessionHandle> Handler<W> {
             let why = tr!("nothing was opened: the session has ended; start the program again");
             return self.not_opened(why.into());
         }
-        let (size, instance) = (status.size, status.selected);
+        let (size, instance) = (status.lattices.size, status.panels.selected);
         self.run_in_background(move || {
             let name = shown(Path::new(&path).file_name().unwrap_or_default());
             if SavedSession::is_in(Path::new(&path)) {
@@ -139,7 +139,7 @@ impl<W: SessionHandle> Handler<W> {
     /// Offers the rule that a pattern was made for, if the lattices run another one: the field for
     /// the rule has it typed already. What to say of it.
     pub(crate) fn offer_rule(&mut self, own: Option<Rule>) -> Option<String> {
-        let rule = self.status()?.rule;
+        let rule = self.status()?.lattices.rule;
         self.editing.offered_rule = own.filter(|own| *own != rule);
         let own = self.editing.offered_rule?;
         Some(tr!(
@@ -199,7 +199,7 @@ impl<W: SessionHandle> Handler<W> {
         let status = self.status()?;
         let (instance, area) = self.selected_area(&status);
         let copy = self.app.session.as_ref()?.copy(instance)?;
-        let rule = status.rule;
+        let rule = status.lattices.rule;
         let wait = move || {
             let (lattice, generation) = copy.recv().ok()?;
             let torus = area == Area::whole(lattice.size());
@@ -224,7 +224,7 @@ impl<W: SessionHandle> Handler<W> {
         if text.trim().is_empty() {
             return self.show_notice(message!("The clipboard has no text"));
         }
-        let Some(size) = self.status().map(|status| status.size) else {
+        let Some(size) = self.status().map(|status| status.lattices.size) else {
             return;
         };
         self.run_in_background(move || {
@@ -241,7 +241,7 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Takes a pattern of the shelf, to be placed.
     pub(crate) fn take_from_shelf(&mut self, shelved: &'static Shelved) {
-        let Some(size) = self.status().map(|status| status.size) else {
+        let Some(size) = self.status().map(|status| status.lattices.size) else {
             return;
         };
         let pattern = shelved.pattern();

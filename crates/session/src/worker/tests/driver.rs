@@ -496,7 +496,7 @@ impl Driver {
         assert!(instances.is_idle() && instances.pending_second_round().is_none());
         let label = [
             instances.generation(),
-            self.worker.make_status(self.time.get()).generation,
+            self.worker.make_status(self.time.get()).clock.generation,
         ];
         assert_eq!(label, [position.generation; 2], "the label");
         assert_eq!(
