@@ -1,6 +1,6 @@
 //! Everything that can be asked of a session, and what must hold before it is done.
 //!
-//! Commands wait in one queue ([`State`](crate::state::State)) and are taken in order, but for those
+//! Commands wait in one [`Queue`](crate::queue::Queue) and are taken in order, but for those
 //! that are done as soon as they arrive ([`When::AtOnce`]). What a command refers to relatively (the
 //! next kernel, a round back, the start in force) is found when it is taken, since earlier ones may
 //! change it; the panel that it concerns is the one that was selected when it was asked.
@@ -106,9 +106,9 @@ pub(crate) enum When {
 }
 
 impl Command {
-    /// When it is taken. `begins_comparison` says what [`SessionAction::ToggleComparison`] would do
-    /// now.
-    pub(crate) fn when(&self, begins_comparison: bool) -> When {
+    /// When it is taken. `begins_comparison` says whether [`SessionAction::ToggleComparison`] would begin
+    /// one now.
+    pub(crate) fn when(&self, begins_comparison: impl FnOnce() -> bool) -> When {
         match self {
             Command::Act(action) => match action {
                 SessionAction::Faster
@@ -143,7 +143,7 @@ impl Command {
                 | SessionAction::SetSwitch(..)
                 | SessionAction::Undo
                 | SessionAction::Redo => When::EngineIdle,
-                SessionAction::ToggleComparison if begins_comparison => When::AllCellsOnHost,
+                SessionAction::ToggleComparison if begins_comparison() => When::AllCellsOnHost,
                 SessionAction::ToggleComparison => When::EngineIdle,
             },
             Command::WatchPopulation(_)

@@ -15,6 +15,7 @@ mod notice;
 mod own_file;
 mod pacing;
 mod persistence;
+mod queue;
 pub mod run;
 mod sampling;
 mod saved;

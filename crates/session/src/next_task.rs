@@ -103,7 +103,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if let Some(moving) = state.moving()
         && !moving.begun
     {
-        if let Some(Command::Act(SessionAction::TogglePause)) = state.commands().front() {
+        if let Some(Command::Act(SessionAction::TogglePause)) = state.queue.first() {
             return NextTask::TakeCommand;
         }
         return if facts.engine_idle {
@@ -128,7 +128,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         Some(why) if facts.can_snapshot => return NextTask::Snapshot(why),
         wanted => wanted.is_some(),
     };
-    let first = state.commands().front().map(|command| state.when(command));
+    let first = state.first_command_waits_for();
     if first.is_some_and(|when| when <= When::InTurn) {
         return NextTask::TakeCommand;
     }
@@ -203,7 +203,7 @@ pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
 
 /// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
-    let at_once = *state.mode() != Mode::Running || !state.commands().is_empty();
+    let at_once = *state.mode() != Mode::Running || !state.queue.is_empty();
     if !at_once && now < state.pacing.due() {
         NextTask::Wait(Some(state.pacing.due()))
     } else if facts.has_room {

@@ -1,13 +1,12 @@
 //! The session's state: what it is doing, where it stands and what waits, without an engine, a
 //! thread or a clock.
 //!
-//! Commands wait in one queue and are taken in order. [`State::take`] turns a command that changes
-//! cells or time into records of the log or into another [`Mode`].
-//! [`next_task`](crate::next_task) says what to do now. The worker does it and reports back
+//! Commands wait in one [`Queue`] and are taken in order. Each that changes cells or time is a method
+//! here, which adds records to the log or sets another [`Mode`], and returns a notice for the user, if
+//! any. [`next_task`](crate::next_task) says what to do now. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crate::command::{Command, When};
@@ -16,12 +15,10 @@ use crate::log::{
 };
 use crate::notice::Notice;
 use crate::pacing::Pacing;
-use lang::{Message, message};
+use crate::queue::Queue;
+use lang::message;
 use life::{Rule, Size, Symmetry, counted_lattices, grouped};
-use model::{SessionAction, Setup};
-
-/// Single steps that may wait: a key that is held down must not queue minutes of work.
-const MAX_QUEUED_STEPS: usize = 4;
+use model::{Change, Edit, Setup};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
@@ -119,8 +116,8 @@ pub(crate) struct State {
     position: Position,
     /// Whether the cells on the device are those of the position.
     cells_known: bool,
-    /// The commands that wait, in the order in which they are taken.
-    commands: VecDeque<Command>,
+    /// The commands that wait.
+    pub(crate) queue: Queue,
     /// How long rounds are while running or stepping by hand, and when the next one is due.
     pub(crate) pacing: Pacing,
     /// Rounds issued since the session began.
@@ -152,7 +149,7 @@ impl State {
             position: log.base(),
             log,
             cells_known: true,
-            commands: VecDeque::new(),
+            queue: Queue::default(),
             pacing,
             rounds: 0,
             max_rounds: rounds,
@@ -183,21 +180,6 @@ impl State {
     /// Whether the cells on the device are those of the position.
     pub(crate) fn cells_known(&self) -> bool {
         self.cells_known
-    }
-
-    /// The commands that wait, in the order in which they are taken.
-    pub(crate) fn commands(&self) -> &VecDeque<Command> {
-        &self.commands
-    }
-
-    /// Takes the first command of the queue.
-    pub(crate) fn next_command(&mut self) -> Option<Command> {
-        self.commands.pop_front()
-    }
-
-    /// Takes all commands of the queue.
-    pub(crate) fn take_commands(&mut self) -> VecDeque<Command> {
-        std::mem::take(&mut self.commands)
     }
 
     /// Whether new pictures are wanted even if nothing steps.
@@ -321,181 +303,97 @@ impl State {
         Some(done as f64 / moving.total.max(1) as f64)
     }
 
-    /// Puts a command at the end of the queue. Drops a step if too many wait already; of views, only
-    /// the last one counts.
-    pub(crate) fn enqueue(&mut self, command: Command) {
-        let steps = self.commands.iter().filter(|command| command.is_step());
-        if command.is_step() && steps.count() >= MAX_QUEUED_STEPS {
-            return;
-        }
-        let is_view = |command: &Command| matches!(command, Command::View(_));
-        let mut waiting = self.commands.iter_mut();
-        if let Some(waiting) = waiting.find(|waiting| is_view(&command) && is_view(waiting)) {
-            *waiting = command;
-            return;
-        }
-        // During a move, a command that stops it overtakes those that wait for its end. One that saves
-        // the session overtakes those of them that do not change what is saved.
-        let is_moving = self.moving().is_some();
-        let at = match &command {
-            Command::Act(SessionAction::TogglePause) if is_moving => 0,
-            Command::Save(_) if is_moving => {
-                let mut all = self.commands.iter();
-                let last = all.rposition(Command::changes_what_is_saved);
-                last.map_or(0, |last| last + 1)
-            }
-            _ => self.commands.len(),
-        };
-        self.commands.insert(at, command);
-    }
-
-    /// When a command may be taken.
-    pub(crate) fn when(&self, command: &Command) -> When {
-        let begins_comparison = || {
-            let is_comparing = self.log.base_parameters().counterparts.is_some();
-            !is_comparing && self.parameters().instances >= 2
-        };
-        let toggles = matches!(command, Command::Act(SessionAction::ToggleComparison));
-        command.when(toggles && begins_comparison())
-    }
-
     /// Everything about the session at its position except its cells.
     fn parameters(&self) -> SessionParameters {
         self.log.parameters(self.position.records)
     }
 
-    /// Carries out a command's effect on the log and the mode. `snapshots` are the positions of snapshots
-    /// of all lattices. Commands that change neither are left to the worker. Returns a notice for
-    /// the user, if any.
-    pub(crate) fn take(
-        &mut self,
-        command: &Command,
-        snapshots: &[Position],
-        now: Instant,
-    ) -> Option<Notice> {
-        if let Some(why) = self.rejection(command) {
-            return Some(Notice::Refused(why));
-        }
-        match command {
-            Command::Act(action) => self.act(*action, snapshots, now),
-            Command::PauseForLesson(pause) => {
-                self.pause_for_lesson(*pause, now);
-                None
-            }
-            Command::Edit(edit, number) => {
-                let (instance, continues_stroke) = (edit.instance, edit.continues_stroke);
-                let cells = CellChange::Edit(edit.change.clone());
-                let content = Content::Cells { instance, cells };
-                let other = self.leave_run_to();
-                self.push(Author::Person, content, continues_stroke);
-                self.edit_number = Some((self.position.records, *number));
-                other
-            }
-            &Command::ResetPanel(instance) => {
-                let cells = CellChange::Start;
-                self.change(Author::Person, Content::Cells { instance, cells })
-            }
-            &Command::Reseed {
-                instance,
-                density,
-                seed,
-            } => {
-                let cells = CellChange::Soup { density, seed };
-                self.change(Author::Program, Content::Cells { instance, cells })
-            }
-            Command::Grow(size, place) => {
-                let now = self.parameters();
-                // They may have grown since it was asked.
-                let width = size.width().max(now.size.width());
-                let height = size.height().max(now.size.height());
-                let grid = Content::Grid {
-                    size: Size::new(width.into(), height.into()).unwrap_or(now.size),
-                    instances: now.instances,
-                };
-                let other = self.leave_run_to();
-                let after = self.push(Author::Person, grid, false);
-                if let Some((instance, change)) = place {
-                    let content = Content::Cells {
-                        instance: *instance,
-                        cells: CellChange::Edit(change.clone()),
-                    };
-                    self.log.push_joined(after, Author::Person, content);
-                }
-                other
-            }
-            Command::WatchPopulation(_)
-            | Command::WatchOverlap(_)
-            | Command::View(_)
-            | Command::ReadCells(..)
-            | Command::Save(_)
-            | Command::Open(_)
-            | Command::Replace(..)
-            | Command::Notify(_)
-            | Command::Ready
-            | Command::Close => None,
-        }
+    /// Queues a command. During a move some overtake others.
+    pub(crate) fn enqueue(&mut self, command: Command) {
+        self.queue.push(command, self.moving().is_some());
     }
 
-    /// The effect of an action on the log and the mode.
-    fn act(
-        &mut self,
-        action: SessionAction,
-        snapshots: &[Position],
-        now: Instant,
-    ) -> Option<Notice> {
-        let per_round = self.pacing.generations();
-        match action {
-            SessionAction::TogglePause => self.toggle_pause(now),
-            SessionAction::StepGeneration => self.step(1),
-            SessionAction::StepRound => self.step(per_round),
-            SessionAction::StepBack => self.step_back(1, snapshots),
-            SessionAction::StepRoundBack => self.step_back(per_round.into(), snapshots),
-            SessionAction::RunTo(generation) => self.run_to(generation, snapshots),
-            SessionAction::ResetAll => {
-                let start = self.parameters().start;
-                self.change(Author::Person, Content::Start(start))
-            }
-            SessionAction::NewSeed => self.next_soup(None, None),
-            SessionAction::SetDensity(thousandths) => {
-                let density = f64::from(thousandths.min(1000)) / 1e3;
-                self.next_soup(Some(density), None)
-            }
-            SessionAction::SetSymmetry(symmetry) => {
-                let size = self.parameters().size;
-                if symmetry.within(size) != symmetry {
-                    return Some(Notice::Refused(message!(
-                        "Symmetry {symmetry} needs square lattices; these are {size}",
-                        symmetry = symmetry,
-                        size = size
-                    )));
-                }
-                self.next_soup(None, Some(symmetry))
-            }
-            SessionAction::Undo => self.undo(snapshots),
-            SessionAction::Redo => self.redo(snapshots),
-            SessionAction::SetInstances(count) => self.set_instances(count.into()),
-            SessionAction::DoubleInstances => self.set_instances(self.parameters().instances * 2),
-            SessionAction::HalveInstances => self.set_instances(self.parameters().instances / 2),
-            SessionAction::SetSize(size) => self.set_size(size),
-            SessionAction::SetRule(rule) => self.set_rule(rule),
-            SessionAction::NextStopWhenStill
-            | SessionAction::ToggleReseed
-            | SessionAction::Faster
-            | SessionAction::Slower
-            | SessionAction::SetGenerationsPerRound(_)
-            | SessionAction::ResetPanel
-            | SessionAction::UseKernel(_)
-            | SessionAction::NextKernel
-            | SessionAction::PreviousKernel
-            | SessionAction::CycleSwitch(_)
-            | SessionAction::SetSwitch(..)
-            | SessionAction::ToggleComparison
-            | SessionAction::ToggleBlockTimestamps
-            | SessionAction::SelectNext
-            | SessionAction::SelectPrevious
-            | SessionAction::Select(_)
-            | SessionAction::SaveSession => None,
+    /// When the first command of the queue may be taken.
+    pub(crate) fn first_command_waits_for(&self) -> Option<When> {
+        let is_comparing = self.log.base_parameters().counterparts.is_some();
+        let may_compare = || !is_comparing && self.parameters().instances >= 2;
+        Some(self.queue.first()?.when(may_compare))
+    }
+
+    /// Changes a lattice, on behalf of a person.
+    pub(crate) fn edit(&mut self, edit: &Edit, number: u64) -> Option<Notice> {
+        if let Some(why) = self.missing(edit.instance) {
+            return Some(why);
         }
+        let content = Content::Cells {
+            instance: edit.instance,
+            cells: CellChange::Edit(edit.change.clone()),
+        };
+        let other = self.leave_run_to();
+        self.push(Author::Person, content, edit.continues_stroke);
+        self.edit_number = Some((self.position.records, number));
+        other
+    }
+
+    /// Sets an instance back to its lattice of the start.
+    pub(crate) fn reset_panel(&mut self, instance: usize) -> Option<Notice> {
+        let cells = CellChange::Start;
+        self.missing(instance)
+            .or_else(|| self.change(Author::Person, Content::Cells { instance, cells }))
+    }
+
+    /// Fills an instance with a soup, on behalf of the program.
+    pub(crate) fn reseed(&mut self, instance: usize, density: f64, seed: u64) -> Option<Notice> {
+        let cells = CellChange::Soup { density, seed };
+        self.change(Author::Program, Content::Cells { instance, cells })
+    }
+
+    /// Enlarges every lattice, then applies a change to one of them.
+    pub(crate) fn grow(&mut self, size: Size, place: Option<(usize, Change)>) -> Option<Notice> {
+        if let Some(why) = place.as_ref().and_then(|(at, _)| self.missing(*at)) {
+            return Some(why);
+        }
+        let now = self.parameters();
+        // They may have grown since it was asked.
+        let width = size.width().max(now.size.width());
+        let height = size.height().max(now.size.height());
+        let grid = Content::Grid {
+            size: Size::new(width.into(), height.into()).unwrap_or(now.size),
+            instances: now.instances,
+        };
+        let other = self.leave_run_to();
+        let after = self.push(Author::Person, grid, false);
+        if let Some((instance, change)) = place {
+            let cells = CellChange::Edit(change);
+            let content = Content::Cells { instance, cells };
+            self.log.push_joined(after, Author::Person, content);
+        }
+        other
+    }
+
+    /// Begins the present start again.
+    pub(crate) fn reset_all(&mut self) -> Option<Notice> {
+        let start = self.parameters().start;
+        self.change(Author::Person, Content::Start(start))
+    }
+
+    /// Begins with the next soup, of this density in thousandths if there is one.
+    pub(crate) fn new_seed(&mut self, thousandths: Option<u16>) -> Option<Notice> {
+        let density = thousandths.map(|it| f64::from(it.min(1000)) / 1e3);
+        self.next_soup(density, None)
+    }
+
+    /// Begins with the next soup, of this symmetry.
+    pub(crate) fn set_symmetry(&mut self, symmetry: Symmetry) -> Option<Notice> {
+        let size = self.parameters().size;
+        if symmetry.within(size) != symmetry {
+            return Some(Notice::Refused(message!(
+                "Symmetry {symmetry} needs square lattices; these are {size}",
+                symmetry = symmetry,
+                size = size
+            )));
+        }
+        self.next_soup(None, Some(symmetry))
     }
 
     fn next_soup(&mut self, density: Option<f64>, symmetry: Option<Symmetry>) -> Option<Notice> {
@@ -503,7 +401,18 @@ impl State {
         self.change(Author::Person, Content::Start(start))
     }
 
-    fn set_instances(&mut self, count: usize) -> Option<Notice> {
+    /// Doubles the number of instances.
+    pub(crate) fn double_instances(&mut self) -> Option<Notice> {
+        self.set_instances(self.parameters().instances * 2)
+    }
+
+    /// Halves the number of instances.
+    pub(crate) fn halve_instances(&mut self) -> Option<Notice> {
+        self.set_instances(self.parameters().instances / 2)
+    }
+
+    /// Sets the number of instances.
+    pub(crate) fn set_instances(&mut self, count: usize) -> Option<Notice> {
         let now = self.parameters();
         let refused = if now.counterparts.is_some() {
             message!("The number of instances stays while A and B are compared; key B ends that")
@@ -518,7 +427,8 @@ impl State {
         Some(Notice::Refused(refused))
     }
 
-    fn set_size(&mut self, size: Size) -> Option<Notice> {
+    /// Sets the size of every lattice.
+    pub(crate) fn set_size(&mut self, size: Size) -> Option<Notice> {
         let now = self.parameters();
         if size == now.size {
             let why = message!("The lattices are {size} already", size = size);
@@ -528,7 +438,8 @@ impl State {
         self.change(Author::Person, Content::Grid { size, instances })
     }
 
-    fn set_rule(&mut self, rule: Rule) -> Option<Notice> {
+    /// Sets the rule.
+    pub(crate) fn set_rule(&mut self, rule: Rule) -> Option<Notice> {
         if rule == self.parameters().rule {
             let why = message!("The rule is {rule} already", rule = rule);
             return Some(Notice::Refused(why));
@@ -536,17 +447,12 @@ impl State {
         self.change(Author::Person, Content::Rule(rule))
     }
 
-    /// Why a change does not fit the lattices: an earlier command may have changed them.
-    fn rejection(&self, command: &Command) -> Option<Message> {
-        let instance = match command {
-            Command::Edit(edit, _) => edit.instance,
-            Command::ResetPanel(instance) | Command::Reseed { instance, .. } => *instance,
-            Command::Grow(_, Some((instance, _))) => *instance,
-            _ => return None,
-        };
+    /// The refusal of a change of an instance that an earlier command has taken away.
+    fn missing(&self, instance: usize) -> Option<Notice> {
         let number = instance + 1;
         let is_gone = instance >= self.parameters().instances;
-        is_gone.then(|| message!("Panel {number} no longer exists", number = number))
+        is_gone
+            .then(|| Notice::Refused(message!("Panel {number} no longer exists", number = number)))
     }
 
     /// Whether the program may refill an instance: it is there, nobody drew in it, nothing is compared,
@@ -565,10 +471,10 @@ impl State {
         self.max_rounds = None;
     }
 
-    fn step(&mut self, generations: u32) -> Option<Notice> {
+    /// Steps by hand.
+    pub(crate) fn step(&mut self, generations: u32) {
         self.begin_anew();
         self.mode = Mode::Stepping(generations);
-        None
     }
 
     fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
@@ -592,7 +498,8 @@ impl State {
         )))
     }
 
-    fn toggle_pause(&mut self, now: Instant) -> Option<Notice> {
+    /// Pauses or goes on.
+    pub(crate) fn toggle_pause(&mut self, now: Instant) -> Option<Notice> {
         self.before_lesson = None;
         self.pacing.hurry(now);
         self.pacing.end_round(); // a pause ends a long round
@@ -626,7 +533,8 @@ impl State {
         answer
     }
 
-    fn pause_for_lesson(&mut self, pause: bool, now: Instant) {
+    /// Pauses for a lesson, or goes on after it if nobody has paused or stepped meanwhile.
+    pub(crate) fn pause_for_lesson(&mut self, pause: bool, now: Instant) {
         let here = self.position.generation;
         // The present mode, or the mode after the move.
         let mode = match &mut self.mode {
@@ -696,7 +604,9 @@ impl State {
         self.log.route(here, snapshots.iter().copied(), target)
     }
 
-    fn step_back(&mut self, by: u64, snapshots: &[Position]) -> Option<Notice> {
+    /// Goes back so many generations, at most to the start in force. `snapshots` are the positions of
+    /// snapshots of all lattices, as in the methods below.
+    pub(crate) fn step_back(&mut self, by: u64, snapshots: &[Position]) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
         let generation = self.start_generation();
@@ -748,7 +658,8 @@ impl State {
         }
     }
 
-    fn run_to(&mut self, generation: u64, snapshots: &[Position]) -> Option<Notice> {
+    /// Runs to a generation, or goes back to it.
+    pub(crate) fn run_to(&mut self, generation: u64, snapshots: &[Position]) -> Option<Notice> {
         self.begin_anew();
         let now = self.position.generation;
         if generation > now {
@@ -770,7 +681,8 @@ impl State {
         }
     }
 
-    fn undo(&mut self, snapshots: &[Position]) -> Option<Notice> {
+    /// Undoes the last edit.
+    pub(crate) fn undo(&mut self, snapshots: &[Position]) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some(undo) = self.log.undo_target(self.position) else {
@@ -787,7 +699,8 @@ impl State {
         )))
     }
 
-    fn redo(&mut self, snapshots: &[Position]) -> Option<Notice> {
+    /// Brings back what was undone last.
+    pub(crate) fn redo(&mut self, snapshots: &[Position]) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.after_redo() else {

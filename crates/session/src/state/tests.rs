@@ -6,7 +6,7 @@ use super::*;
 use crate::log::SessionParameters;
 use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
 use life::Size;
-use model::{Change, Edit, Pace, Start};
+use model::{Pace, SessionAction, Start};
 
 /// A paused session of two lattices, four generations per round.
 fn paused() -> State {
@@ -112,9 +112,9 @@ impl State {
         self
     }
 
-    /// Takes a command with no copy of anything.
-    fn takes(&mut self, command: Command) -> Option<Notice> {
-        self.take(&command, &[], self.pacing.due())
+    /// Draws in an instance.
+    fn draws(&mut self, instance: usize) -> Option<Notice> {
+        self.edit(&edit(instance), 7)
     }
 
     fn next(&self, facts: EngineFacts) -> NextTask {
@@ -128,27 +128,24 @@ impl State {
     }
 }
 
-fn edit(instance: usize) -> Command {
+fn edit(instance: usize) -> Edit {
     let cells = Arc::from([[1, 1]]);
-    let change = Change::Draw { cells, alive: true };
-    let edit = Edit {
+    Edit {
         instance,
-        change,
+        change: Change::Draw { cells, alive: true },
         continues_stroke: false,
-    };
-    Command::Edit(edit, 7)
+    }
+}
+
+fn draw(instance: usize) -> Command {
+    Command::Edit(edit(instance), 7)
 }
 
 const TOGGLE_PAUSE: Command = Command::Act(SessionAction::TogglePause);
 const STEP: Command = Command::Act(SessionAction::StepGeneration);
 const STEP_BACK: Command = Command::Act(SessionAction::StepBack);
 const UNDO: Command = Command::Act(SessionAction::Undo);
-const REDO: Command = Command::Act(SessionAction::Redo);
 const NEXT_KERNEL: Command = Command::Act(SessionAction::NextKernel);
-
-fn run_to(generation: u64) -> Command {
-    Command::Act(SessionAction::RunTo(generation))
-}
 
 fn save() -> Command {
     Command::Save(crate::command::Query::new().0)
@@ -166,7 +163,7 @@ fn a_running_session_waits_for_its_pace() {
 
 #[test]
 fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
-    let state = running().with_command(edit(0));
+    let state = running().with_command(draw(0));
     assert_eq!(state.next(facts().busy()), NextTask::TakeCommand);
     for command in [UNDO, STEP_BACK, NEXT_KERNEL] {
         let state = running().with_command(command);
@@ -201,7 +198,7 @@ fn a_pause_and_a_save_do_not_wait_for_the_end_of_a_long_round() {
 fn before_an_edit_all_lattices_are_copied_once() {
     let mut state = running();
     state.steps(4);
-    state.takes(edit(0));
+    state.draws(0);
     let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
     assert_eq!(state.next(facts().without_slots()), WAIT);
@@ -241,7 +238,7 @@ fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
         next_task(&state, &behind().full(), state.pacing.due()),
         WAIT
     );
-    let requested = state.clone().with_command(edit(0));
+    let requested = state.clone().with_command(draw(0));
     assert_eq!(next_task(&requested, &behind(), now), NextTask::Round(4));
     state.mode = Mode::Paused;
     assert_eq!(next_task(&state, &behind(), now), NextTask::Round(4));
@@ -278,16 +275,16 @@ fn a_periodic_copy_takes_its_turn_between_rounds() {
         running().next(due.clone().without_slots()),
         NextTask::Round(4)
     );
-    let requested = running().with_command(edit(0));
+    let requested = running().with_command(draw(0));
     assert_eq!(requested.next(due), NextTask::TakeCommand);
 }
 
 #[test]
 fn the_number_of_an_edit_goes_with_its_own_record() {
     let mut state = paused();
-    state.takes(edit(0));
+    state.draws(0);
     state.applied();
-    state.takes(edit(1));
+    state.draws(1);
     state.lost_cells();
     state.restored(at(0, 0));
     assert_eq!(state.due_edit_number(), None, "of the first edit");
@@ -299,14 +296,14 @@ fn the_number_of_an_edit_goes_with_its_own_record() {
 fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     let mut state = paused();
     state.steps(4);
-    state.takes(edit(0));
+    state.draws(0);
     state.applied();
     let snapshots = [at(0, 4)];
-    state.take(&UNDO, &snapshots, state.pacing.due());
+    state.undo(&snapshots);
     state.restored(at(0, 4));
     state.arrived(state.pacing.due());
     state.steps(8);
-    state.take(&REDO, &snapshots, state.pacing.due());
+    state.redo(&snapshots);
     assert_eq!(state.log.end(), 1);
     let answer = state.handle_unreachable_target(&[]);
     assert!(matches!(answer, Some(Notice::Refused(_))));
@@ -329,13 +326,13 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     )
     .unwrap();
     state.position = at(0, 4);
-    state.takes(edit(0));
+    state.draws(0);
     state.applied();
     state.steps(4);
-    state.take(&UNDO, &[at(1, 4)], state.pacing.due());
+    state.undo(&[at(1, 4)]);
     state.restored(at(1, 4));
     state.arrived(state.pacing.due());
-    state.take(&UNDO, &[at(0, 4)], state.pacing.due());
+    state.undo(&[at(0, 4)]);
     state.lost_cells();
     // The copy before the edit is gone; the nearest behind it is taken.
     let copies = [at(1, 9), at(1, 6)];
@@ -350,19 +347,19 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
 fn what_is_gone_by_the_time_cannot_be_changed() {
     let mut state = paused();
     let refused = |answer| matches!(answer, Some(Notice::Refused(_)));
-    assert!(refused(state.takes(edit(2))));
-    assert!(refused(state.takes(Command::ResetPanel(2))));
+    assert!(refused(state.draws(2)));
+    assert!(refused(state.reset_panel(2)));
     assert_eq!(state.log.end(), 0);
 }
 
 #[test]
 fn an_edit_ends_a_run_that_a_lesson_paused() {
     let mut state = running();
-    state.takes(run_to(100));
-    state.takes(Command::PauseForLesson(true));
-    assert!(state.takes(edit(0)).is_some());
+    state.run_to(100, &[]);
+    state.pause_for_lesson(true, state.pacing.due());
+    assert!(state.draws(0).is_some());
     state.applied();
-    state.takes(Command::PauseForLesson(false));
+    state.pause_for_lesson(false, state.pacing.due());
     assert_eq!(state.mode, Mode::Paused);
 }
 
@@ -373,7 +370,7 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
     state.steps(4);
     assert_eq!(state.mode, Mode::Paused);
     state.lost_cells();
-    state.takes(TOGGLE_PAUSE);
+    state.toggle_pause(state.pacing.due());
     state.restored(at(0, 0));
     state.steps(4);
     state.arrived(state.pacing.due());
@@ -385,9 +382,9 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
 fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
     let mut state = paused();
     state.steps(50);
-    state.takes(run_to(40));
+    state.run_to(40, &[]);
     state.restored(at(0, 0));
-    for command in [edit(0), STEP, save(), TOGGLE_PAUSE] {
+    for command in [draw(0), STEP, save(), TOGGLE_PAUSE] {
         state.enqueue(command);
     }
     let order = |command: &Command| match command {
@@ -396,7 +393,7 @@ fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
         Command::Save(_) => "save",
         _ => "step",
     };
-    let order: Vec<_> = state.commands.iter().map(order).collect();
+    let order: Vec<_> = state.queue.iter().map(order).collect();
     assert_eq!(order, ["pause", "edit", "save", "step"]);
 }
 
@@ -404,7 +401,7 @@ fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
 fn on_a_long_way_back_a_copy_is_made_for_the_next_step_back() {
     let mut state = paused();
     state.steps(1000);
-    state.takes(STEP_BACK);
+    state.step_back(1, &[]);
     state.restored(at(0, 0));
     while let NextTask::Round(generations) = state.next(facts()) {
         state.steps(generations);

@@ -35,7 +35,7 @@ pub(super) struct ActiveComparison {
 impl SessionWorker {
     /// Begins or ends a comparison. Nothing may be in flight. To begin one, all lattices must be on
     /// the host.
-    pub(super) fn toggle_comparison(&mut self) -> Result<()> {
+    pub(super) fn toggle_comparison(&mut self) -> Result<Option<Notice>> {
         self.lab.changed();
         self.drop_measurement()?;
         self.lab.statistics.restart();
@@ -43,18 +43,17 @@ impl SessionWorker {
         if self.comparison.is_some() {
             self.end_comparison()
         } else if self.lattices.setup().instances < 2 {
-            self.notify(Notice::Refused(message!(
+            Ok(Some(Notice::Refused(message!(
                 "A and B need two instances or more; start with --instances 2"
-            )));
-            Ok(())
+            ))))
         } else {
             self.begin_comparison()
         }
     }
 
-    fn begin_comparison(&mut self) -> Result<()> {
+    fn begin_comparison(&mut self) -> Result<Option<Notice>> {
         let Some(lattices) = self.snapshots.take_whole() else {
-            return Ok(());
+            return Ok(None);
         };
         let mut parameters = self.state.log().parameters(self.state.position().records);
         parameters.counterparts = Some(parameters.instances / 2);
@@ -64,13 +63,12 @@ impl SessionWorker {
         self.state.return_to(begin);
         self.log_changed();
         let from = position.generation;
-        self.notify(Notice::Done(message!(
+        Ok(Some(Notice::Done(message!(
             "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
             from = grouped(from),
             first = Switch::first_key(),
             last = Switch::last_key()
-        )));
-        Ok(())
+        ))))
     }
 
     /// Splits the instances into A and B, which gets these switches, at a position of a scratch log.
@@ -106,12 +104,12 @@ impl SessionWorker {
         Ok(())
     }
 
-    fn end_comparison(&mut self) -> Result<()> {
+    fn end_comparison(&mut self) -> Result<Option<Notice>> {
         let ended = self.change_slots(false, |lattices| lattices.compare(None));
         let instances = self.lattices.instances.as_ref();
         let still = instances.is_none_or(Instances::is_comparing);
         let Some(comparison) = self.comparison.take_if(|_| !still) else {
-            return ended;
+            return ended.map(|()| None);
         };
         self.lab.measurement = None;
         self.snapshots.exchange(comparison.snapshots);
@@ -124,10 +122,10 @@ impl SessionWorker {
         );
         self.state.return_to(comparison.position);
         self.log_changed();
-        self.notify(Notice::Done(message!(
+        ended?;
+        Ok(Some(Notice::Done(message!(
             "The comparison has ended; every lattice is as it was before"
-        )));
-        ended
+        ))))
     }
 
     /// B's first setting: the one before the last switch, or another way of sharing streams.

@@ -154,7 +154,7 @@ impl SessionWorker {
         let is_idle = self.lab.last_command.is_some_and(is_long_ago)
             && *self.state.mode() == Mode::Running
             && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
-            && self.state.commands().is_empty()
+            && self.state.queue.is_empty()
             && !self.lab.is_watching();
         let is_free = self.lab.measurement.is_none() && self.comparison.is_none();
         let is_known = self.lab.spread.is_some();

@@ -6,16 +6,12 @@ use std::time::Instant;
 use super::effect::Measurement;
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::Sampling;
-use crate::notice::Notice;
 use crate::state::Mode;
 use crate::statistics::{Statistics, push};
 use engine::{Kernel, Result};
-use lang::{Message, message};
 use model::overlap::IsolatedOp;
 use model::trace::TimedRound;
-use model::{
-    AbComparison, Choice, Effect, LabStatus, Overlap, PicturePlan, Side, Switch, Switches, median,
-};
+use model::{AbComparison, Effect, LabStatus, Overlap, PicturePlan, Switches, median};
 use simulation::instances::Instances;
 
 /// Timed rounds needed before their overlap is shown.
@@ -124,6 +120,13 @@ impl Lab {
         Some(block_timestamps? / plain?)
     }
 
+    /// Turns block timestamps of timed rounds on or off. Returns whether they are on.
+    pub(super) fn toggle_block_timestamps(&mut self) -> bool {
+        self.block_timestamps = !self.block_timestamps;
+        self.launches.iter_mut().for_each(VecDeque::clear);
+        self.block_timestamps
+    }
+
     /// Whether timed rounds record block timestamps.
     pub(super) fn block_timestamps(&self) -> bool {
         self.block_timestamps
@@ -131,56 +134,6 @@ impl Lab {
 }
 
 impl SessionWorker {
-    /// Sets a switch to a choice, and begins to measure its effect.
-    pub(super) fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<()> {
-        let before = self.lattices.switches();
-        let kernel = self.lattices.setup().kernel;
-        let side = self.lattices.changed_side();
-        self.drop_measurement()?;
-        let frees = self.lattices.needs_slots_for(choice.switches);
-        let set = self.change_slots(frees, |lattices| lattices.set_switches(choice.switches));
-        // Also if the engine is lost: the one in its place has the switches.
-        if self.lattices.switches().graphs && self.lab.block_timestamps {
-            self.toggle_block_timestamps();
-        }
-        set?;
-        self.lab.changed();
-        let effect = move || {
-            let choices = switch.choices(choice.switches, kernel);
-            let now = choices
-                .into_iter()
-                .nth(switch.position(choice.switches, kernel));
-            now.map_or(String::new(), |choice| choice.effect)
-        };
-        let what = match switch {
-            Switch::Block => message!("blocks of {}: {}", choice.label, effect()),
-            _ => Message::new(effect),
-        };
-        self.notify(Notice::Done(what.clone()));
-        self.lab.previous = Some(before);
-        if side == Side::A && before != choice.switches {
-            self.measure_change(what, kernel, before)?;
-        }
-        self.lab.statistics.restart();
-        Ok(())
-    }
-
-    /// Turns block timestamps of timed rounds on or off.
-    pub(super) fn toggle_block_timestamps(&mut self) {
-        if self.lattices.switches().graphs && !self.lab.block_timestamps {
-            self.notify(Notice::Refused(message!(
-                "Block timestamps are unavailable with graphs; {key} turns graphs off",
-                key = Switch::Graphs.key()
-            )));
-            return;
-        }
-        self.lab.block_timestamps = !self.lab.block_timestamps;
-        self.lab.launches.iter_mut().for_each(VecDeque::clear);
-        if let Some(instances) = &mut self.lattices.instances {
-            instances.set_block_timestamps(self.lab.block_timestamps);
-        }
-    }
-
     /// The present setting.
     fn setting(&self, instances: &Instances) -> CalibrationKey {
         let picture = instances.plan().picture;

@@ -15,7 +15,8 @@
 //! | `recovery` | handles errors and replaces a lost engine |
 //! | `comparison` | compares two settings, A and B, each on the same number of instances |
 //! | `effect` | compares rounds before and after a change, and A's and B's |
-//! | `lab` | switches, overlap, block timestamps |
+//! | `settings` | changes pace, kernel, switches and pictures |
+//! | `lab` | overlap, block timestamps |
 //! | `watching` | detects dead and periodic panels, records populations |
 //! | `publisher`, `safety_copy` | what other threads see of a session |
 //! | `saving` | hands a session over to be saved, and continues a saved one |
@@ -39,6 +40,7 @@ mod recovery;
 mod reporting;
 mod safety_copy;
 mod saving;
+mod settings;
 mod sleep;
 mod snapshot_store;
 mod watching;
@@ -371,7 +373,7 @@ impl SessionWorker {
 
     /// Shows a notice, once per command, if the first one waits for a long launch.
     fn report_waiting_command(&mut self, now: Instant) {
-        let waits = !self.state.commands().is_empty() && self.state.moving().is_none();
+        let waits = !self.state.queue.is_empty() && self.state.moving().is_none();
         let waits = waits && self.health.ended().is_none();
         if self.publisher.waits_long(waits, now) {
             self.notify(Notice::Done(message!(

@@ -202,9 +202,7 @@ impl SessionWorker {
         let (pace, generations) = (setup.pace, setup.generations_per_round);
         self.take_instances(instances, setup);
         file.leave();
-        if self.lattices.setup().switches.graphs && self.lab.block_timestamps() {
-            self.toggle_block_timestamps();
-        }
+        self.fit_block_timestamps();
         self.state.pacing = Pacing::new(pace, generations, self.now());
         self.safety_copy.restore_pending = true;
         self.notify(Notice::Done(what));

@@ -122,13 +122,13 @@ fn reseeded(made: &mut Made) -> Option<usize> {
         worker.watch.are_all_settled()
     });
     made.0.reseed_one(Instant::now() + Duration::from_secs(60));
-    let commands = made.0.state.commands().iter();
+    let commands = made.0.state.queue.iter();
     let asked = commands.into_iter().find_map(|command| match command {
         Command::Reseed { instance, .. } => Some(*instance),
         _ => None,
     });
     turn_until(made, "it is filled", |worker| {
-        worker.state.commands().is_empty() && !worker.state.has_records_ahead()
+        worker.state.queue.is_empty() && !worker.state.has_records_ahead()
     });
     asked
 }
@@ -388,7 +388,7 @@ fn a_panel_that_somebody_drew_in_is_never_filled_with_a_soup() {
     act(&mut made, SessionAction::Undo);
     act(&mut made, SessionAction::TogglePause);
     turn_until(&mut made, "it runs", |worker| {
-        worker.state.commands().is_empty() && *worker.state.mode() == Mode::Running
+        worker.state.queue.is_empty() && *worker.state.mode() == Mode::Running
     });
     assert_eq!(reseeded(&mut made), Some(1));
 }
@@ -608,7 +608,7 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
         let copy = copy.try_recv().expect("an answer");
         assert!(copy.0 == *known && copy.1 == position.generation);
     }
-    assert!(made.0.state.commands().is_empty());
+    assert!(made.0.state.queue.is_empty());
 }
 
 /// The edit's record lies ahead then, and is applied when its generation is reached.

@@ -138,29 +138,29 @@ impl SessionWorker {
     }
 
     /// Switches to the next choice of when rounds stop automatically.
-    pub(super) fn next_stop_when_still(&mut self) {
+    pub(super) fn next_stop_when_still(&mut self) -> Notice {
         let next = self.lattices.setup().time.stop_when_still.next();
         self.lattices.time_settings_mut().stop_when_still = next;
         self.watch.stopped = false;
         self.update_measuring(false);
-        self.notify(Notice::Done(match next {
+        Notice::Done(match next {
             StopWhenStill::Never => message!("Rounds do not stop automatically"),
             StopWhenStill::Selected => {
                 message!("Rounds stop when the selected panel is still or periodic")
             }
             StopWhenStill::All => message!("Rounds stop when all panels are still or periodic"),
-        }));
+        })
     }
 
     /// Turns the refilling of dead panels on or off.
-    pub(super) fn toggle_reseed(&mut self) {
+    pub(super) fn toggle_reseed(&mut self) -> Notice {
         self.lattices.time_settings_mut().reseed ^= true;
         self.update_measuring(false);
-        self.notify(Notice::Done(if self.lattices.setup().time.reseed {
+        Notice::Done(if self.lattices.setup().time.reseed {
             message!("Dead panels are reseeded")
         } else {
             message!("Dead panels are left as they are")
-        }));
+        })
     }
 
     /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
@@ -251,7 +251,7 @@ impl SessionWorker {
         // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;
         // Records ahead say what happens.
-        let may = may && self.state.commands().is_empty() && !self.state.has_records_ahead();
+        let may = may && self.state.queue.is_empty() && !self.state.has_records_ahead();
         // Opened patterns are never refilled.
         let Start::Soup { density, seed, .. } = self.lattices.setup().start else {
             return;

@@ -432,7 +432,7 @@ impl Driver {
                 (
                     &self.worker.state.mode(),
                     &self.worker.state.position(),
-                    &self.worker.state.commands(),
+                    &self.worker.state.queue,
                 )
             );
             if turns % 500 == 0 {
@@ -474,13 +474,13 @@ impl Driver {
         self.take_answers();
         assert!(self.cell_reads.is_empty(), "a copy is not answered");
         assert!(self.saves.is_empty(), "a save is not answered");
-        assert!(self.worker.state.commands().is_empty());
+        assert!(self.worker.state.queue.is_empty());
     }
 
     fn check_rest(&mut self) {
         let state = &self.worker.state;
         assert_eq!(*state.mode(), Mode::Paused);
-        assert!(state.commands().is_empty(), "{:?}", state.commands());
+        assert!(state.queue.is_empty(), "{:?}", state.queue);
         assert!(state.cells_known() && !state.wants_pictures());
         assert!(
             !self.worker.snapshots.is_reading(),
@@ -637,7 +637,7 @@ impl Driver {
             }
         }
         let is_opening = |worker: &SessionWorker| {
-            worker.safety_copy.restore_pending || !worker.state.commands().is_empty()
+            worker.safety_copy.restore_pending || !worker.state.queue.is_empty()
         };
         while is_opening(&self.worker) && self.open_turn() {}
     }

@@ -80,7 +80,7 @@ impl Driver {
         let expected = self.expected(&step);
         self.step(step);
         if is_run {
-            self.turn_while(|worker| !worker.state.commands().is_empty());
+            self.turn_while(|worker| !worker.state.queue.is_empty());
             return assert!(self.worker.is_running(), "it does not run");
         }
         self.turn_until_rest();
@@ -301,7 +301,7 @@ impl Driver {
             self.step(Step::Edit(edit));
             self.step(Step::Turns(turns));
         }
-        self.turn_while(|worker| !worker.state.commands().is_empty());
+        self.turn_while(|worker| !worker.state.queue.is_empty());
         assert!(!runs_to || !self.worker.is_running(), "the run goes on");
         self.settle();
         let items = self.reference().items.iter();
@@ -353,7 +353,7 @@ impl Driver {
         }
         for opens in [true, false] {
             self.step(Step::PauseForLesson(opens));
-            self.turn_while(|worker| !worker.state.commands().is_empty());
+            self.turn_while(|worker| !worker.state.queue.is_empty());
             assert_eq!(self.worker.is_running(), !opens);
         }
     }
