@@ -6,23 +6,34 @@
 //! [`run`] steps instances to a generation without a session.
 
 mod background;
+mod cell_write;
 mod command;
+mod comparison;
+mod health;
+mod known_cells;
+mod lab;
 mod last_known;
+mod lattices;
 pub mod log;
 mod losses;
+mod measurement;
 mod next_task;
 mod notice;
 mod own_file;
 mod pacing;
 mod persistence;
+mod publisher;
 mod queue;
 pub mod run;
+mod safety_copy;
 mod sampling;
 mod saved;
 mod settling;
+mod snapshot_store;
 pub mod snapshots;
 mod state;
 mod statistics;
+mod watch;
 mod worker;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +42,7 @@ use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use cell_write::CellWrite;
 pub use own_file::{NotSaved, SessionFile};
 pub use persistence::Saver;
 pub use sampling::Sampling;

@@ -19,7 +19,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use engine::WordEdit;
+use crate::cell_write::CellWrite;
 use lang::tr;
 use life::{Lattice, MemoryError, Rule, Size, Soup};
 use model::{Change, Setup, Start};
@@ -68,8 +68,9 @@ pub struct Record {
     pub generation: u64,
     /// The change.
     pub content: Content,
-    /// Reverts it at the same generation; known once the cells before it are.
-    pub inverse: Option<Inverse>,
+    /// What reverts it at the same generation, if nothing was stepped since; known once the cells before
+    /// it are.
+    pub inverse: Option<CellWrite>,
 }
 
 /// The change of a record.
@@ -109,15 +110,6 @@ pub enum CellChange {
         /// The seed; each instance gets another soup of it.
         seed: u64,
     },
-}
-
-/// Reverts a change of cells if nothing was stepped since.
-#[derive(Clone, Debug)]
-pub enum Inverse {
-    /// The words that the change touched, as they were before.
-    Words(Arc<[WordEdit]>),
-    /// The whole lattice as it was before.
-    Lattice(Arc<Lattice>),
 }
 
 /// Everything about a session at a position except its cells.
@@ -483,7 +475,7 @@ impl Log {
     }
 
     /// Sets the inverse of record number `at`.
-    pub fn set_inverse(&mut self, at: u64, inverse: Inverse) {
+    pub fn set_inverse(&mut self, at: u64, inverse: CellWrite) {
         let at = at.checked_sub(self.first).map(|at| at as usize);
         if let Some(record) = at.and_then(|at| self.records.get_mut(at)) {
             record.inverse = Some(inverse);
@@ -818,8 +810,8 @@ impl Record {
             _ => 0,
         };
         let words = match &self.inverse {
-            Some(Inverse::Words(words)) => size_of_val(&words[..]) as u64,
-            Some(Inverse::Lattice(_)) | None => 0,
+            Some(CellWrite::Words(words)) => size_of_val(&words[..]) as u64,
+            Some(CellWrite::Whole(_)) | None => 0,
         };
         size_of::<Record>() as u64 + cells + words
     }
@@ -835,8 +827,8 @@ impl Record {
             _ => (None, None),
         };
         let inverse = match &self.inverse {
-            Some(Inverse::Lattice(lattice)) => Some(lattice),
-            Some(Inverse::Words(_)) | None => None,
+            Some(CellWrite::Whole(NewCells::Lattice(lattice))) => Some(lattice),
+            Some(CellWrite::Whole(NewCells::Soup(_)) | CellWrite::Words(_)) | None => None,
         };
         let start = start.into_iter().flat_map(start_lattices);
         start.chain(pattern).chain(inverse)

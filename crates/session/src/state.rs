@@ -9,9 +9,10 @@
 
 use std::time::{Duration, Instant};
 
+use crate::cell_write::CellWrite;
 use crate::command::{Command, When};
 use crate::log::{
-    Author, CellChange, Content, Inverse, Log, Position, Record, Route, SessionParameters, Undo,
+    Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
 use crate::notice::Notice;
 use crate::pacing::Pacing;
@@ -231,7 +232,7 @@ impl State {
     }
 
     /// Notes the inverse of a record.
-    pub(crate) fn set_inverse(&mut self, at: u64, inverse: Inverse) {
+    pub(crate) fn set_inverse(&mut self, at: u64, inverse: CellWrite) {
         self.log.set_inverse(at, inverse);
     }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use life::{Lattice, Rule, Size, soup};
 use model::{Change, Start};
-use session::log::{Author, CellChange, Content, Inverse, Log, SessionParameters};
+use session::CellWrite;
+use session::log::{Author, CellChange, Content, Log, SessionParameters};
 use session::snapshots::{Keep, Snapshots};
 use test_support::{CountingAllocator, peak_of_all_threads};
 
@@ -69,7 +70,7 @@ fn forty_starts(budget: u64) -> usize {
                 cells: fill.clone(),
             };
             here = log.push(here, Author::Person, content, false);
-            let inverse = Inverse::Lattice(lattices[instance].clone());
+            let inverse = CellWrite::Whole(lattices[instance].clone().into());
             log.set_inverse(before, inverse);
             let parameters = log.parameters(before);
             fill.apply(&parameters, instance, &mut lattices[instance])

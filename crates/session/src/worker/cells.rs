@@ -1,111 +1,21 @@
 //! Applies records of the log to the lattices, and reverts them.
 //!
 //! A change of few cells is uploaded as the words that it touches, in the lattice's stream, so rounds
-//! do not wait for it. If nothing was stepped since a lattice was copied, the host knows its present
-//! cells: then each change gets an [`Inverse`], with which undo needs neither a snapshot nor a step.
+//! do not wait for it. Before a person's change a copy is made; once it is on the host,
+//! [`update_known_cells`](SessionWorker::update_known_cells) finds the change's inverse.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::SessionWorker;
-use crate::log::{CellChange, Content, Inverse, Log, Position, Record, SessionParameters};
+use crate::cell_write::CellWrite;
+use crate::known_cells::KnownCells;
+use crate::log::{CellChange, Content, Position, Record, SessionParameters};
 use crate::notice::Notice;
-use engine::{EngineError, Result, WordEdit};
+use engine::{EngineError, Result};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, counted_lattices};
 use model::InWords;
 use simulation::NewCells;
-
-/// An instance's cells at a position.
-pub(super) struct KnownCells {
-    instance: usize,
-    lattice: Arc<Lattice>,
-    at: Position,
-}
-
-/// The effect of a change on one lattice.
-enum Touched {
-    Words(Vec<WordEdit>),
-    Whole(NewCells),
-}
-
-/// The effect of a change on an instance's lattice, whose cells are `before` if they are known. `None`
-/// if the effect depends on unknown cells.
-fn touched(
-    cells: &CellChange,
-    parameters: &SessionParameters,
-    instance: usize,
-    before: Option<&Arc<Lattice>>,
-) -> Result<Option<Touched>, MemoryError> {
-    if let Some(whole) = cells.whole(parameters, instance)? {
-        return Ok(Some(Touched::Whole(whole)));
-    }
-    let CellChange::Edit(change) = cells else {
-        return Ok(None);
-    };
-    let words = match change.touched(parameters.size) {
-        Some(words) => words,
-        None => {
-            let Some(before) = before else {
-                return Ok(None);
-            };
-            WordEdit::between(before, &change.apply(before))
-        }
-    };
-    // An edit of a word is three words.
-    if let Some(before) = before
-        && 3 * words.len() > before.words().len()
-        && words.len() > WordEdit::MAX_PER_COPY
-    {
-        let mut after = Lattice::try_copy(parameters.size, before.words())?;
-        let cells = after.words_mut();
-        words
-            .iter()
-            .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
-        return Ok(Some(Touched::Whole(Arc::new(after).into())));
-    }
-    Ok(Some(Touched::Words(words)))
-}
-
-impl Touched {
-    /// The inverse, given the cells before.
-    fn inverse(&self, before: &Arc<Lattice>) -> Inverse {
-        match self {
-            Touched::Whole(_) => Inverse::Lattice(before.clone()),
-            Touched::Words(words) => {
-                let words = words.iter().map(|edit| WordEdit {
-                    bits: before.words()[edit.word as usize] & edit.mask,
-                    ..*edit
-                });
-                Inverse::Words(words.collect())
-            }
-        }
-    }
-
-    fn apply(self, lattice: &mut Arc<Lattice>) {
-        match self {
-            Touched::Whole(whole) => *lattice = whole.lattice(lattice.size()),
-            Touched::Words(words) => {
-                let cells = Arc::make_mut(lattice).words_mut();
-                words
-                    .iter()
-                    .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
-            }
-        }
-    }
-}
-
-impl Inverse {
-    /// Restores the cells before the change.
-    pub(super) fn apply(&self, lattice: &mut Arc<Lattice>) {
-        match self {
-            Inverse::Lattice(before) => *lattice = before.clone(),
-            Inverse::Words(words) => {
-                Touched::Words(words.to_vec()).apply(lattice);
-            }
-        }
-    }
-}
 
 impl SessionWorker {
     /// The instance whose present cells are known to the host.
@@ -236,33 +146,25 @@ impl SessionWorker {
         let known = self.known_instance() == Some(instances[0]);
         let mut known = self.known_cells.take_if(|_| known);
         let before = known.as_ref().map(|known| &known.lattice);
-        let done = touched(cells, &parameters, instances[0], before)?;
-        let issued = match &done {
-            None => Ok(()),
-            Some(touched) => self.issue_touched(&instances, touched),
-        };
-        if let Some(known) = &mut known
-            && issued.is_ok()
-            && let Some(touched) = done
-        {
-            let inverse = touched.inverse(&known.lattice);
-            self.state
-                .set_inverse(self.state.position().records, inverse);
-            touched.apply(&mut known.lattice);
+        if let Some(write) = CellWrite::of(cells, &parameters, instances[0], before)? {
+            self.write(&instances, &write)?;
+            if let Some(known) = &mut known {
+                let (at, inverse) = (self.state.position().records, known.apply(&write));
+                self.state.set_inverse(at, inverse);
+            }
         }
-        if issued.is_ok() {
-            self.known_cells = known.or(self.known_cells.take());
-        }
-        issued
+        self.known_cells = known.or(self.known_cells.take());
+        Ok(())
     }
 
-    fn issue_touched(&mut self, instances: &[usize], touched: &Touched) -> Result<()> {
+    /// Writes into the lattices of instances.
+    fn write(&mut self, instances: &[usize], write: &CellWrite) -> Result<()> {
         let Some(engine) = &mut self.lattices.instances else {
             return Ok(());
         };
-        match touched {
-            Touched::Words(words) => engine.edit(instances, &words.as_slice().into()),
-            Touched::Whole(cells) => {
+        match write {
+            CellWrite::Words(words) => engine.edit(instances, words),
+            CellWrite::Whole(cells) => {
                 let all = instances.iter().map(|&i| (i, cells.clone()));
                 engine.set_lattices(all.collect())
             }
@@ -326,11 +228,15 @@ impl SessionWorker {
         lattice: Arc<Lattice>,
         position: Position,
     ) {
-        let mut lattice = lattice;
-        let mut at = position.records;
+        let mut known = KnownCells {
+            instance,
+            lattice,
+            at: position,
+        };
         let same = |record: &Record| record.generation == position.generation;
-        while at < self.state.position().records
-            && let Some(record) = self.state.log().record(at).filter(|record| same(record))
+        while known.at.records < self.state.position().records
+            && let log = self.state.log()
+            && let Some(record) = log.record(known.at.records).filter(|it| same(it))
         {
             let Content::Cells {
                 instance: of,
@@ -339,28 +245,19 @@ impl SessionWorker {
             else {
                 break;
             };
-            let parameters = self.state.log().parameters(at);
+            let parameters = log.parameters(known.at.records);
             if parameters.instances_of(*of)[0] == instance {
-                let Ok(Some(touched)) = touched(cells, &parameters, instance, Some(&lattice))
-                else {
+                let before = Some(&known.lattice);
+                let Ok(Some(write)) = CellWrite::of(cells, &parameters, instance, before) else {
                     return;
                 };
-                let inverse = touched.inverse(&lattice);
-                touched.apply(&mut lattice);
-                self.state.set_inverse(at, inverse);
+                let inverse = known.apply(&write);
+                self.state.set_inverse(known.at.records, inverse);
             }
-            at += 1;
+            known.at.records += 1;
         }
-        let at = Position {
-            records: at,
-            ..position
-        };
-        if at == self.state.position() && self.state.cells_known() {
-            self.known_cells = Some(KnownCells {
-                instance,
-                lattice,
-                at,
-            });
+        if known.at == self.state.position() && self.state.cells_known() {
+            self.known_cells = Some(known);
         }
     }
 
@@ -392,11 +289,7 @@ impl SessionWorker {
         match (&record.content, record.inverse.clone()) {
             (Content::Cells { instance, .. }, Some(inverse)) => {
                 let instances = self.state.log().base_parameters().instances_of(*instance);
-                let touched = match &inverse {
-                    Inverse::Words(words) => Touched::Words(words.to_vec()),
-                    Inverse::Lattice(lattice) => Touched::Whole(lattice.clone().into()),
-                };
-                self.issue_touched(&instances, &touched)?;
+                self.write(&instances, &inverse)?;
                 for &instance in &instances {
                     self.watch.changed(instance..instance + 1);
                 }
@@ -415,19 +308,6 @@ impl SessionWorker {
             _ => {}
         }
         Ok(())
-    }
-}
-
-/// Reverts records of a log on the lattices of a snapshot, the last record first. Records without an
-/// inverse are skipped: they change no cells.
-pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [Arc<Lattice>]) {
-    for record in records.rev().filter_map(|at| log.record(at)) {
-        if let (Content::Cells { instance, .. }, Some(inverse)) = (&record.content, &record.inverse)
-        {
-            for instance in log.base_parameters().instances_of(*instance) {
-                inverse.apply(&mut lattices[instance]);
-            }
-        }
     }
 }
 

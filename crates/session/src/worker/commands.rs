@@ -22,7 +22,7 @@ impl SessionWorker {
         }
         match command {
             Command::Act(SessionAction::ResetPanel) => {
-                self.state.enqueue(Command::ResetPanel(self.selected));
+                self.state.enqueue(Command::ResetPanel(self.watch.selected));
             }
             Command::View(plan) if self.may_view_at_once(plan) => {
                 if let Err(error) = self.set_view(plan) {
@@ -235,7 +235,7 @@ impl SessionWorker {
 
     /// Selects another instance, found from the present one and the number of all.
     fn select(&mut self, other: impl FnOnce(usize, usize) -> usize) -> Option<Notice> {
-        self.selected = other(self.selected, self.lattices.setup().instances);
+        self.watch.selected = other(self.watch.selected, self.lattices.setup().instances);
         None
     }
 
@@ -247,7 +247,7 @@ impl SessionWorker {
             "paused"
         };
         let generation = self.state.position().generation;
-        let (kernel, selected) = (self.lattices.setup().kernel.name, self.selected);
+        let (kernel, selected) = (self.lattices.setup().kernel.name, self.watch.selected);
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
-use super::effect::Measurement;
+use crate::comparison::Comparison;
 use crate::log::{Log, Position};
+use crate::measurement::Measurement;
 use crate::notice::Notice;
 use crate::snapshots::Snapshots;
 use engine::Result;
@@ -15,22 +16,6 @@ use lang::message;
 use life::{Lattice, grouped};
 use model::{AbComparison, Streams, Switch, Switches};
 use simulation::instances::Instances;
-
-/// The main session, pinned during a comparison, and B's settings.
-pub(super) struct ActiveComparison {
-    /// The main log.
-    pub(super) log: Log,
-    /// The session's position on it.
-    pub(super) position: Position,
-    /// The snapshots along the main log.
-    pub(super) snapshots: Snapshots,
-    /// All lattices at that position, or at an earlier one if it was not reached yet.
-    pub(super) main_snapshot: (Position, Vec<Arc<Lattice>>),
-    /// Instances of each side.
-    each: usize,
-    /// Number of cells that differ between A and B, and the generation of that count.
-    differing: Option<(u64, u64)>,
-}
 
 impl SessionWorker {
     /// Begins or ends a comparison. Nothing may be in flight. To begin one, all lattices must be on
@@ -91,7 +76,7 @@ impl SessionWorker {
         let snapshots = self.snapshots.exchange(Snapshots::new(budget));
         let each = log.base_parameters().instances / 2;
         let (log, position) = self.state.exchange_log(log, position);
-        self.comparison = Some(ActiveComparison {
+        self.comparison = Some(Comparison {
             log,
             position,
             snapshots,
@@ -138,21 +123,6 @@ impl SessionWorker {
         };
         let previous = self.lab.previous.map(|before| before.fitted_to(kernel));
         previous.filter(fits).unwrap_or(Switches { streams, ..now })
-    }
-
-    /// Counts the cells that differ between A and B in a snapshot.
-    pub(super) fn compare_lattices(&mut self, lattices: &[Arc<Lattice>], generation: u64) {
-        let Some(comparison) = &mut self.comparison else {
-            return;
-        };
-        let (a, rest) = lattices.split_at(comparison.each.min(lattices.len()));
-        let differing = a.iter().zip(rest).map(|(a, b)| {
-            let words = a.words().iter().zip(b.words());
-            let differ = words.map(|(a, b)| u64::from((a ^ b).count_ones()));
-            differ.sum::<u64>()
-        });
-        comparison.differing = Some((differing.sum(), generation));
-        self.publisher.mark_changed();
     }
 
     /// The comparison, for the status.

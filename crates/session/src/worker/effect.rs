@@ -9,14 +9,14 @@
 use std::time::{Duration, Instant};
 
 use super::{RETRY_INTERVAL, SessionWorker};
+use crate::measurement::{Measurement, Subject};
 use crate::next_task::part_of_round;
 use crate::notice::Notice;
 use crate::state::Mode;
 use engine::{EngineError, Kernel, Result};
-use experiment::{Executor, Plan, Round};
 use lang::Message;
-use model::{Effect, Finding, Pace, Side, Source, Switches};
-use platform::{Usage, usage};
+use model::{Effect, Pace, Side, Switches};
+use platform::usage;
 use simulation::instances::Instances;
 
 /// Number of cells of all lattices up to which kernels of different layouts are compared: each change
@@ -25,85 +25,6 @@ const MAX_CONVERTED_CELLS: u64 = 1 << 28;
 
 /// How long nothing was asked of the session before equal settings are compared.
 const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
-
-/// What is compared.
-enum Subject {
-    /// All instances before and after a change.
-    Change(Message),
-    /// A's instances and B's.
-    AAndB,
-    /// All instances with one setting.
-    EqualSettings,
-}
-
-/// A comparison of rounds, under way or finished.
-pub(super) struct Measurement {
-    subject: Subject,
-    /// Of A's rounds and of B's.
-    executor: Executor,
-    /// Whether the round that is being issued is compared, and in a comparison of A and B the pair.
-    is_compared: bool,
-    /// What the system had given when the round that is being issued was prepared.
-    used: Usage,
-}
-
-impl Measurement {
-    /// Whether rounds are still compared.
-    pub(super) fn is_under_way(&self) -> bool {
-        !self.executor.is_done()
-    }
-
-    /// Whether A and B are compared, not a change.
-    fn is_of_a_and_b(&self) -> bool {
-        matches!(self.subject, Subject::AAndB)
-    }
-
-    /// Leaves out a round: the block that it would belong to does not count.
-    pub(super) fn interrupt(&mut self) {
-        self.executor.interrupt();
-        self.is_compared = false;
-    }
-
-    /// Whether the next round counts, so that events, which would cost one side more than the other, must
-    /// not time it.
-    pub(super) fn is_counting(&self) -> bool {
-        self.executor.is_counting()
-    }
-
-    /// The side of the next round.
-    fn next_side(&self) -> Side {
-        Side::ALL[self.executor.next_subject()]
-    }
-
-    /// Takes the round in flight. Returns whether it was one with the setting before a change.
-    pub(super) fn round(&mut self, took: Duration, now: Instant) -> bool {
-        let used = usage();
-        let round = Round {
-            time: took.as_secs_f64() * 1e6,
-            lasted: took,
-            cpu: used.cpu - self.used.cpu,
-            is_preempted: used.is_preempted_since(self.used),
-        };
-        let subject = self.executor.record(round, now);
-        subject == Some(Side::A as usize) && matches!(self.subject, Subject::Change(_))
-    }
-
-    /// Times of a round in microseconds: before and after, or A's and B's.
-    pub(super) fn round_us(&self) -> [Option<f64>; 2] {
-        let times = self.executor.times();
-        [0, 1].map(|side| times.map(|times| times[side]))
-    }
-
-    /// Where the times come from, and what else the machine did meanwhile.
-    pub(super) fn source(&self) -> Source {
-        Source::MeasuredHere(self.executor.load())
-    }
-
-    /// The finding, once there is one.
-    pub(super) fn finding(&self) -> Option<Finding> {
-        self.executor.finding()
-    }
-}
 
 impl SessionWorker {
     /// Begins to compare rounds before and after a change, which has been made. Nothing may be in
@@ -176,12 +97,7 @@ impl SessionWorker {
     fn begin_measurement(&mut self, subject: Subject) {
         self.lab.measurements += 1;
         let spread = self.lab.spread.unwrap_or(1.0);
-        self.lab.measurement = Some(Measurement {
-            subject,
-            executor: Executor::new(2, self.lab.measurements, Plan::Live(spread)),
-            is_compared: false,
-            used: Usage::default(),
-        });
+        self.lab.measurement = Some(Measurement::new(subject, self.lab.measurements, spread));
     }
 
     /// Stops comparing a change's rounds; its effect stays unknown. A comparison of A and B begins

@@ -4,21 +4,21 @@
 //! [`next_task`](crate::next_task) decides what to do next; a turn of the loop polls the engine, then does
 //! one piece of work or sleeps until something may have happened.
 //!
+//! The owners of its data are modules of their own, beside this one. Here is what the session does with
+//! them:
+//!
 //! | File | What it does |
 //! |---|---|
-//! | `lattices` | what rounds step: the engine, its lattices and the settings |
-//! | `health` | what stopped the rounds, and what ended the session |
 //! | `commands` | dispatches commands: performs them at once or in their turn |
 //! | `cells` | applies records of the log to the lattices and reverts them |
-//! | `snapshot_store` | snapshots on the host, and who waits for them |
+//! | `snapshotting` | makes copies of all lattices, and answers those who wait for one |
 //! | `moving` | begins a move from a snapshot or a start |
 //! | `recovery` | handles errors and replaces a lost engine |
 //! | `comparison` | compares two settings, A and B, each on the same number of instances |
 //! | `effect` | compares rounds before and after a change, and A's and B's |
 //! | `settings` | changes pace, kernel, switches and pictures |
-//! | `lab` | overlap, block timestamps |
-//! | `watching` | detects dead and periodic panels, records populations |
-//! | `publisher`, `safety_copy` | what other threads see of a session |
+//! | `calibration` | runs rounds op by op, for the overlap |
+//! | `watching` | stops or refills settled panels |
 //! | `saving` | hands a session over to be saved, and continues a saved one |
 //! | `poll`, `sleep`, `reporting` | takes engine events, sleeps between turns, publishes the status |
 
@@ -26,44 +26,38 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+mod calibration;
 mod cells;
 mod commands;
 mod comparison;
 mod effect;
-mod health;
-mod lab;
-mod lattices;
 mod moving;
 mod poll;
-mod publisher;
 mod recovery;
 mod reporting;
-mod safety_copy;
 mod saving;
 mod settings;
 mod sleep;
-mod snapshot_store;
+mod snapshotting;
 mod watching;
 
-use cells::KnownCells;
-use comparison::ActiveComparison;
-use health::Health;
-use lab::Lab;
-use lattices::{Engines, Lattices};
-use publisher::Publisher;
-use safety_copy::SafetyCopy;
-pub(crate) use snapshot_store::SNAPSHOT_SLOTS;
-use snapshot_store::SnapshotStore;
-use watching::Watch;
-
 use crate::command::Command;
+use crate::comparison::Comparison;
+use crate::health::Health;
+use crate::known_cells::KnownCells;
+use crate::lab::Lab;
 use crate::last_known::LastKnown;
+use crate::lattices::{Engines, Lattices};
 use crate::log::{Log, SessionParameters};
 use crate::next_task::{EngineFacts, NextTask, next_task};
 use crate::notice::Notice;
 use crate::pacing::Pacing;
+use crate::publisher::Publisher;
+use crate::safety_copy::SafetyCopy;
 use crate::saved::SavedSession;
+use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
+use crate::watch::Watch;
 use engine::Result;
 use lang::message;
 use model::population::Populations;
@@ -121,8 +115,7 @@ struct SessionWorker {
     snapshots: SnapshotStore,
     known_cells: Option<KnownCells>,
     /// The main log while two settings are compared on a scratch log.
-    comparison: Option<ActiveComparison>,
-    selected: usize,
+    comparison: Option<Comparison>,
     watch: Watch,
     lab: Lab,
     health: Health,
@@ -150,7 +143,6 @@ impl SessionWorker {
             state: State::new(log, pacing, setup.rounds),
             known_cells: None,
             comparison: None,
-            selected: 0,
             watch: Watch::default(),
             lab: Lab::default(),
             health: Health::default(),
@@ -244,7 +236,9 @@ impl SessionWorker {
         self.report_waiting_command(now);
         self.reseed_one(now);
         self.publish_last_known(PUBLISH_INTERVAL);
-        self.renew_overlap();
+        if self.lab.renew_overlap() {
+            self.publisher.mark_changed();
+        }
         if self.publisher.due().is_some_and(|due| now >= due) {
             self.publish_status(now);
         }
@@ -393,7 +387,7 @@ impl SessionWorker {
         let parameters = log.parameters(self.state.position().records);
         let drawn = parameters.drawn.clone();
         self.lattices.set_parameters(parameters);
-        self.selected = self.selected.min(self.lattices.setup().instances - 1);
+        self.watch.selected = self.watch.selected.min(self.lattices.setup().instances - 1);
         self.snapshots
             .forget_missing(self.lattices.setup().instances);
         self.watch.set_drawn(drawn);

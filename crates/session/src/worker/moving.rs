@@ -1,7 +1,7 @@
 //! Begins moves: sets the lattices to the cells at the start of a route.
 
 use super::SessionWorker;
-use super::cells::take_back_on_host;
+use crate::cell_write::take_back;
 use crate::log::{Position, Source};
 use engine::Result;
 use lang::message;
@@ -62,7 +62,7 @@ impl SessionWorker {
                     self.snapshots.retain(|at| at != position);
                     return Ok(false);
                 };
-                take_back_on_host(self.state.log(), records, &mut lattices);
+                take_back(self.state.log(), records, &mut lattices);
                 instances
                     .zip(lattices.into_iter().map(NewCells::from))
                     .collect()

@@ -1,7 +1,7 @@
 //! Takes the engine's events: pictures, rounds, measures, snapshots.
 
 use super::SessionWorker;
-use super::watching::RoundMeasures;
+use crate::watch::RoundMeasures;
 use engine::Result;
 use model::Side;
 use simulation::instances::Event;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use super::lattices::Equipment;
+use crate::lattices::Equipment;
 use crate::log::Position;
 use crate::notice::Notice;
 use engine::{EngineError, Result};

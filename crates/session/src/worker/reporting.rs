@@ -34,7 +34,7 @@ impl SessionWorker {
             clock: self.clock_status(now),
             rates: self.rate_status(now),
             lab: self.lab.status(self.comparison()),
-            panels: self.watch.status(self.selected),
+            panels: self.watch.status(),
             notice: self
                 .progress_notice(now)
                 .or_else(|| self.publisher.notice().cloned()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SessionWorker;
-use super::cells::take_back_on_host;
+use crate::cell_write::take_back;
 use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::notice::Notice;
@@ -103,7 +103,7 @@ impl SessionWorker {
             main,
             comparison,
             running: self.is_running(),
-            selected: self.selected,
+            selected: self.watch.selected,
         }
     }
 
@@ -137,7 +137,7 @@ impl SessionWorker {
             route.is_some_and(|route| route.generations == 0)
         })?;
         let mut lattices = self.lattices_of_copy(from)?;
-        take_back_on_host(log, log.base().records..from.records, &mut lattices);
+        take_back(log, log.base().records..from.records, &mut lattices);
         Some(lattices)
     }
 
@@ -155,7 +155,7 @@ impl SessionWorker {
         let kept = comparison.snapshots.positions().find(leads);
         let lattices = kept.and_then(|from| {
             let mut lattices = comparison.snapshots.get(from)?.ok()?;
-            take_back_on_host(log, log.base().records..from.records, &mut lattices);
+            take_back(log, log.base().records..from.records, &mut lattices);
             Some(lattices)
         });
         lattices.or_else(|| {
@@ -210,7 +210,7 @@ impl SessionWorker {
     }
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
-        self.selected = saved.selected.min(self.lattices.setup().instances - 1);
+        self.watch.selected = saved.selected.min(self.lattices.setup().instances - 1);
         let limited = self.lattices.setup().rounds.is_some(); // a requested number of rounds is run
         let runs = (saved.running || limited) && self.lattices.setup().rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SessionWorker;
-use super::lattices::Lattices;
+use crate::lattices::Lattices;
 use crate::notice::Notice;
 use crate::state::Mode;
 use engine::kernels::KERNELS;

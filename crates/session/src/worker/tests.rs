@@ -463,7 +463,7 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
     });
     assert_eq!(measured, 10);
     assert!(
-        made.0.watch.status(0).settled.is_empty(),
+        made.0.watch.status().settled.is_empty(),
         "nobody asked how they go on"
     );
 }
@@ -501,7 +501,10 @@ fn a_session_that_has_ended_says_so_and_does_nothing() {
     let said = made.0.publisher.take_notice().unwrap();
     assert_eq!(&*said, "the session has ended");
     act(&mut made, SessionAction::Select(1));
-    assert_eq!(made.0.selected, 1, "its panels can still be looked at");
+    assert_eq!(
+        made.0.watch.selected, 1,
+        "its panels can still be looked at"
+    );
 }
 
 #[test]

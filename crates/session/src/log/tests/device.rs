@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::*;
 use crate::log::reference_log::{Cells, Joins};
 use crate::snapshots::{Keep, Snapshots};
+use engine::WordEdit;
 use life::reference;
 
 pub(super) struct Device {
@@ -144,15 +145,7 @@ impl Device {
         };
         let inverse = record.inverse.clone().expect("the route says so");
         for it in log.parameters(self.here.records).instances_of(instance) {
-            match &inverse {
-                Inverse::Lattice(lattice) => self.cells[it] = lattice.clone(),
-                Inverse::Words(edits) => {
-                    let words = Arc::make_mut(&mut self.cells[it]).words_mut();
-                    edits
-                        .iter()
-                        .for_each(|edit| edit.apply(&mut words[edit.word as usize]));
-                }
-            }
+            inverse.apply(&mut self.cells[it]);
         }
     }
 
@@ -177,8 +170,8 @@ impl Device {
         let new = &self.cells[instance];
         let inverse = match invert {
             Invert::No => return,
-            Invert::Words => Inverse::Words(WordEdit::between(new, &old).into()),
-            Invert::Whole => Inverse::Lattice(old),
+            Invert::Words => CellWrite::Words(WordEdit::between(new, &old).into()),
+            Invert::Whole => CellWrite::Whole(old.into()),
         };
         self.log.set_inverse(before.records, inverse);
     }

@@ -149,7 +149,7 @@ impl Driver {
             SessionAction::RunTo(before) if before < parameters.start.generation() => here,
             SessionAction::RunTo(before) => self.back_to(before),
             SessionAction::ResetPanel => {
-                let instance = self.worker.selected;
+                let instance = self.worker.watch.selected;
                 let cells = CellChange::Start;
                 return Some(self.adding(vec![Content::Cells { instance, cells }]));
             }

@@ -8,7 +8,7 @@ const MAX_FAILURES: u32 = 3;
 
 /// What has gone wrong, if anything.
 #[derive(Default)]
-pub(super) struct Health {
+pub(crate) struct Health {
     ended: Option<Message>,
     halted: Option<Message>,
     /// Number of turns in a row that have failed.
@@ -17,40 +17,40 @@ pub(super) struct Health {
 
 impl Health {
     /// Why the session has ended.
-    pub(super) fn ended(&self) -> Option<&Message> {
+    pub(crate) fn ended(&self) -> Option<&Message> {
         self.ended.as_ref()
     }
 
     /// The error that stopped the rounds, until they resume.
-    pub(super) fn halted(&self) -> Option<&Message> {
+    pub(crate) fn halted(&self) -> Option<&Message> {
         self.halted.as_ref()
     }
 
     /// Whether the work of the last turn failed.
     #[cfg(test)]
-    pub(super) fn has_just_failed(&self) -> bool {
+    pub(crate) fn has_just_failed(&self) -> bool {
         self.failures > 0
     }
 
     /// Ends the session.
-    pub(super) fn end(&mut self, why: Message) {
+    pub(crate) fn end(&mut self, why: Message) {
         self.ended = Some(why);
     }
 
     /// Notes a turn whose work failed. Returns whether there were too many in a row.
-    pub(super) fn turn_failed(&mut self, why: &Message) -> bool {
+    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
         self.failures += 1;
         self.halted = Some(why.clone());
         self.failures > MAX_FAILURES
     }
 
     /// Notes a turn whose work was done.
-    pub(super) fn turn_done(&mut self) {
+    pub(crate) fn turn_done(&mut self) {
         self.failures = 0;
     }
 
     /// Notes that the rounds have resumed.
-    pub(super) fn resumed(&mut self) {
+    pub(crate) fn resumed(&mut self) {
         self.halted = None;
     }
 }

@@ -8,36 +8,36 @@ use crate::saved::SavedSession;
 
 /// Publishes the newest known state of a session, not more often than its cost allows.
 #[derive(Default)]
-pub(super) struct SafetyCopy {
+pub(crate) struct SafetyCopy {
     shared: LastKnown,
     /// Whether the log, the position and the copies are as they were published.
     is_current: bool,
     /// When it was published last, and how long that took.
     published: Option<(Instant, Duration)>,
     /// Whether the session's file was not restored yet: it must not be overwritten then.
-    pub(super) restore_pending: bool,
+    pub(crate) restore_pending: bool,
 }
 
 impl SafetyCopy {
     /// What was published, which other threads read.
-    pub(super) fn shared(&self) -> &LastKnown {
+    pub(crate) fn shared(&self) -> &LastKnown {
         &self.shared
     }
 
     /// Notes that the log, the position or the copies have changed.
-    pub(super) fn mark_stale(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.is_current = false;
     }
 
     /// Forgets what was published: nothing of it may be saved any more.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.shared.clear();
         self.is_current = false;
     }
 
     /// Whether to publish now: something has changed, and the last time is `interval` ago and did not
     /// take more than a fiftieth of what has passed since. If nothing has changed, notes that.
-    pub(super) fn is_due(&self, interval: Duration, now: Instant) -> bool {
+    pub(crate) fn is_due(&self, interval: Duration, now: Instant) -> bool {
         if self.is_current {
             self.shared.confirm(now);
             return false;
@@ -48,7 +48,7 @@ impl SafetyCopy {
 
     /// Publishes a session with its newest copy on the host, which was begun to be made at `began`.
     /// Without a copy nothing is known.
-    pub(super) fn publish(
+    pub(crate) fn publish(
         &mut self,
         session: SavedSession,
         copy: Option<(Position, HostCopy)>,

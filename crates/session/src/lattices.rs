@@ -10,6 +10,7 @@ use crate::log::SessionParameters;
 use crate::losses::Losses;
 use crate::next_task::part_of_round;
 use crate::pacing::Pacing;
+use crate::snapshot_store::SNAPSHOT_SLOTS;
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{Engine, EngineError, Loss, Result};
 use life::Size;
@@ -20,17 +21,15 @@ use model::{
 };
 use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 
-use super::SNAPSHOT_SLOTS;
-
 /// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
 const MAX_PICTURE_WORDS: usize = 1 << 24;
 
 /// How engines are opened; tests replace it.
-pub(super) struct Engines {
+pub(crate) struct Engines {
     /// On the devices of a choice.
-    pub(super) open: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
+    pub(crate) open: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
     /// On those devices of a choice that still work, after a loss.
-    pub(super) reopen: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
+    pub(crate) reopen: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
 }
 
 impl Default for Engines {
@@ -60,26 +59,26 @@ impl Source {
 
 /// What a session has set on its instances besides the settings.
 #[derive(Clone, Copy)]
-pub(super) struct Equipment {
+pub(crate) struct Equipment {
     /// The number of the last edit.
-    pub(super) edit: u64,
+    pub(crate) edit: u64,
     /// Whether timed rounds record block timestamps.
-    pub(super) block_timestamps: bool,
+    pub(crate) block_timestamps: bool,
 }
 
 /// The lattices and their settings.
-pub(super) struct Lattices {
+pub(crate) struct Lattices {
     /// `None` only while a lost engine is being replaced, or if the session has ended.
-    pub(super) instances: Option<Instances>,
+    pub(crate) instances: Option<Instances>,
     setup: Setup,
     /// B's switches while two settings are compared; A's are the setup's.
     b_switches: Option<Switches>,
     view: Option<PicturePlan>,
     engines: Engines,
     source: Source,
-    pub(super) losses: Losses,
+    pub(crate) losses: Losses,
     /// Until then, work that found no free slot is not tried again.
-    pub(super) retry_at: Option<Instant>,
+    pub(crate) retry_at: Option<Instant>,
 }
 
 impl Lattices {
@@ -87,7 +86,7 @@ impl Lattices {
     ///
     /// # Errors
     /// A device of the choice cannot be used, or memory is lacking.
-    pub(super) fn new(setup: Setup, engines: Engines) -> Result<(Lattices, Pictures)> {
+    pub(crate) fn new(setup: Setup, engines: Engines) -> Result<(Lattices, Pictures)> {
         let make = |engine| start(engine, setup.clone());
         let (instances, setup) = make_on_devices(setup.device, &engines.open, make)?;
         // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
@@ -110,17 +109,17 @@ impl Lattices {
     }
 
     /// The settings. Size, number of instances, rule and start are those of the position.
-    pub(super) fn setup(&self) -> &Setup {
+    pub(crate) fn setup(&self) -> &Setup {
         &self.setup
     }
 
     /// The settings that concern time, which no engine needs.
-    pub(super) fn time_settings_mut(&mut self) -> &mut TimeSettings {
+    pub(crate) fn time_settings_mut(&mut self) -> &mut TimeSettings {
         &mut self.setup.time
     }
 
     /// Sets what the log says of the lattices.
-    pub(super) fn set_parameters(&mut self, parameters: SessionParameters) {
+    pub(crate) fn set_parameters(&mut self, parameters: SessionParameters) {
         self.setup.size = parameters.size;
         self.setup.instances = parameters.instances;
         self.setup.rule = parameters.rule;
@@ -128,7 +127,7 @@ impl Lattices {
     }
 
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
-    pub(super) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
+    pub(crate) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
         let kernel = kernel_for(parameters.size, self.setup.kernel);
         Setup {
             size: parameters.size,
@@ -142,17 +141,17 @@ impl Lattices {
     }
 
     /// B's switches, while two settings are compared.
-    pub(super) fn b_switches(&self) -> Option<Switches> {
+    pub(crate) fn b_switches(&self) -> Option<Switches> {
         self.b_switches
     }
 
     /// The switches that keys change: B's during a comparison.
-    pub(super) fn switches(&self) -> Switches {
+    pub(crate) fn switches(&self) -> Switches {
         self.b_switches.unwrap_or(self.setup.switches)
     }
 
     /// Whose switches keys change.
-    pub(super) fn changed_side(&self) -> Side {
+    pub(crate) fn changed_side(&self) -> Side {
         match self.b_switches {
             Some(_) => Side::B,
             None => Side::A,
@@ -160,7 +159,7 @@ impl Lattices {
     }
 
     /// What computes, for the status.
-    pub(super) fn engine_status(&self) -> EngineStatus {
+    pub(crate) fn engine_status(&self) -> EngineStatus {
         let Some(instances) = &self.instances else {
             return EngineStatus::default();
         };
@@ -174,7 +173,7 @@ impl Lattices {
     }
 
     /// How lattices are stepped, for the status.
-    pub(super) fn setting_status(&self, pacing: &Pacing) -> SettingStatus {
+    pub(crate) fn setting_status(&self, pacing: &Pacing) -> SettingStatus {
         let mut status = SettingStatus {
             switches: self.switches(),
             pace: pacing.pace(),
@@ -194,7 +193,7 @@ impl Lattices {
     ///
     /// # Errors
     /// The engine refuses it, or is lost.
-    pub(super) fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+    pub(crate) fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
         self.change(
             |lattices| {
                 lattices.setup.kernel = kernel;
@@ -210,7 +209,7 @@ impl Lattices {
     ///
     /// # Errors
     /// The engine refuses them, or is lost.
-    pub(super) fn set_switches(&mut self, switches: Switches) -> Result<()> {
+    pub(crate) fn set_switches(&mut self, switches: Switches) -> Result<()> {
         let side = self.changed_side();
         self.change(
             |lattices| match &mut lattices.b_switches {
@@ -238,7 +237,7 @@ impl Lattices {
     }
 
     /// Whether switches need other slots than the present ones.
-    pub(super) fn needs_slots_for(&self, switches: Switches) -> bool {
+    pub(crate) fn needs_slots_for(&self, switches: Switches) -> bool {
         let instances = self.instances.as_ref();
         instances.is_some_and(|it| it.switches_need_slots(self.changed_side(), switches))
     }
@@ -247,7 +246,7 @@ impl Lattices {
     ///
     /// # Errors
     /// There is no memory for both, or the engine is lost.
-    pub(super) fn compare(&mut self, b_switches: Option<Switches>) -> Result<()> {
+    pub(crate) fn compare(&mut self, b_switches: Option<Switches>) -> Result<()> {
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
@@ -261,7 +260,7 @@ impl Lattices {
     ///
     /// # Errors
     /// There is no room for both, or the engine is lost.
-    pub(super) fn set_alternative(
+    pub(crate) fn set_alternative(
         &mut self,
         setting: Option<(&'static Kernel, Switches)>,
     ) -> Result<()> {
@@ -271,7 +270,7 @@ impl Lattices {
     }
 
     /// What the drawing side wants to see.
-    pub(super) fn view(&self) -> Option<PicturePlan> {
+    pub(crate) fn view(&self) -> Option<PicturePlan> {
         self.view
     }
 
@@ -279,7 +278,7 @@ impl Lattices {
     ///
     /// # Errors
     /// There is no memory for it, or the engine is lost.
-    pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
+    pub(crate) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
         self.view = Some(view);
         let instances = self.instances.as_mut();
         let set = instances.map(|it| it.set_picture(self.view).map(drop));
@@ -288,12 +287,12 @@ impl Lattices {
 
     /// What is downloaded as long as the drawing side has not said what it wants: bits, if the lattices
     /// are not enormous.
-    pub(super) fn first_view(&self) -> Option<PicturePlan> {
+    pub(crate) fn first_view(&self) -> Option<PicturePlan> {
         first_view(&self.setup)
     }
 
     /// Uses other instances, whose settings these are.
-    pub(super) fn take(&mut self, instances: Instances, setup: Setup) {
+    pub(crate) fn take(&mut self, instances: Instances, setup: Setup) {
         self.b_switches = self.b_switches.filter(|_| instances.is_comparing());
         self.instances = Some(instances);
         self.setup = setup;
@@ -304,7 +303,7 @@ impl Lattices {
     ///
     /// # Errors
     /// The devices cannot be opened, or there is no memory.
-    pub(super) fn make(&self, setup: &Setup, equipment: Equipment) -> Result<Instances> {
+    pub(crate) fn make(&self, setup: &Setup, equipment: Equipment) -> Result<Instances> {
         let instances = self.make_from(self.source, setup)?;
         equip(instances, equipment, None)
     }
@@ -322,7 +321,7 @@ impl Lattices {
     ///
     /// # Errors
     /// No engine can be opened.
-    pub(super) fn make_again(
+    pub(crate) fn make_again(
         &mut self,
         lost: EngineError,
         equipment: Equipment,
@@ -348,7 +347,7 @@ impl Lattices {
     ///
     /// # Errors
     /// The engine is lost.
-    pub(super) fn resized(
+    pub(crate) fn resized(
         &self,
         old: Instances,
         setup: Setup,

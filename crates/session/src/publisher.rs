@@ -22,7 +22,7 @@ struct Waiting {
 }
 
 /// Publishes a session to other threads, and wakes them.
-pub(super) struct Publisher {
+pub(crate) struct Publisher {
     status: Arc<Mutex<Arc<Status>>>,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
@@ -38,7 +38,7 @@ pub(super) struct Publisher {
 
 impl Publisher {
     /// Nothing has happened yet; `wake` is called whenever there is something new.
-    pub(super) fn new(
+    pub(crate) fn new(
         setup: &Setup,
         pictures: Pictures,
         now: Instant,
@@ -57,43 +57,43 @@ impl Publisher {
     }
 
     /// The status, which other threads read.
-    pub(super) fn status(&self) -> &Arc<Mutex<Arc<Status>>> {
+    pub(crate) fn status(&self) -> &Arc<Mutex<Arc<Status>>> {
         &self.status
     }
 
     /// The pictures, which other threads read.
-    pub(super) fn pictures(&self) -> &Pictures {
+    pub(crate) fn pictures(&self) -> &Pictures {
         &self.pictures
     }
 
     /// The trace, which other threads read.
-    pub(super) fn trace(&self) -> &Arc<Mutex<Trace>> {
+    pub(crate) fn trace(&self) -> &Arc<Mutex<Trace>> {
         &self.trace
     }
 
     /// The notice that is shown.
-    pub(super) fn notice(&self) -> Option<&Message> {
+    pub(crate) fn notice(&self) -> Option<&Message> {
         self.notice.as_ref().map(|(text, _)| text)
     }
 
     /// Takes the notice that is shown.
     #[cfg(test)]
-    pub(super) fn take_notice(&mut self) -> Option<Message> {
+    pub(crate) fn take_notice(&mut self) -> Option<Message> {
         self.notice.take().map(|(text, _)| text)
     }
 
     /// Notes that the status has changed.
-    pub(super) fn mark_changed(&mut self) {
+    pub(crate) fn mark_changed(&mut self) {
         self.is_changed = true;
     }
 
     /// Calls whoever draws.
-    pub(super) fn wake(&self) {
+    pub(crate) fn wake(&self) {
         (self.wake)();
     }
 
     /// Shows a notice for some seconds, and logs it.
-    pub(super) fn notify(&mut self, notice: Notice, now: Instant) {
+    pub(crate) fn notify(&mut self, notice: Notice, now: Instant) {
         let text = match notice {
             Notice::Done(text) => {
                 tracing::debug!("{text}");
@@ -113,18 +113,18 @@ impl Publisher {
     }
 
     /// Forgets a notice that was shown long enough.
-    pub(super) fn forget_old_notice(&mut self, now: Instant) {
+    pub(crate) fn forget_old_notice(&mut self, now: Instant) {
         let is_over = |(_, since): &mut (Message, Instant)| now - *since > NOTICE_TIME;
         self.is_changed |= self.notice.take_if(is_over).is_some();
     }
 
     /// Notes that the first command was taken.
-    pub(super) fn command_taken(&mut self) {
+    pub(crate) fn command_taken(&mut self) {
         self.waiting = None;
     }
 
     /// Notes whether the first command waits. Returns whether a notice should say so now.
-    pub(super) fn waits_long(&mut self, waits: bool, now: Instant) -> bool {
+    pub(crate) fn waits_long(&mut self, waits: bool, now: Instant) -> bool {
         if !waits {
             self.waiting = None;
             return false;
@@ -139,12 +139,12 @@ impl Publisher {
     }
 
     /// When a changed status may be published; `None` if it has not changed.
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub(crate) fn due(&self) -> Option<Instant> {
         self.is_changed.then(|| self.published + STATUS_INTERVAL)
     }
 
     /// Publishes a status.
-    pub(super) fn publish(&mut self, status: Status, now: Instant) {
+    pub(crate) fn publish(&mut self, status: Status, now: Instant) {
         let mut shared = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         *shared = Arc::new(status);
         drop(shared);
@@ -153,7 +153,7 @@ impl Publisher {
     }
 
     /// Adds a timed round; `is_before` says that it stands above the others, with another setting.
-    pub(super) fn add_round(&self, round: TimedRound, is_before: bool) {
+    pub(crate) fn add_round(&self, round: TimedRound, is_before: bool) {
         let mut trace = self.lock_trace();
         if is_before {
             trace.add_before(round);
@@ -163,7 +163,7 @@ impl Publisher {
     }
 
     /// Forgets the rounds with another setting.
-    pub(super) fn setting_changed(&self) {
+    pub(crate) fn setting_changed(&self) {
         self.lock_trace().setting_changed();
     }
 

@@ -1,0 +1,182 @@
+//! What is known of single panels: detects still and periodic ones, records populations over time.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::settling::Detector;
+use crate::state::Mode;
+use engine::Measure;
+use life::Rule;
+use model::population::Populations;
+use model::{NOTICE_TIME, PanelStatus, Settled};
+use simulation::instances::Measuring;
+
+/// How long a dead or periodic panel is shown before it is refilled.
+const RESEED_DELAY: Duration = Duration::from_secs(3);
+
+/// What is known of single panels: what their measures say, and which one is selected.
+#[derive(Default)]
+pub(crate) struct Watch {
+    /// The selected instance.
+    pub(crate) selected: usize,
+    /// Whether populations are shown.
+    pub(crate) shown: bool,
+    detectors: Vec<Detector>,
+    /// What each instance has settled into, and since when that is known.
+    settled: Arc<[Option<Settled>]>,
+    since: Vec<Option<Instant>>,
+    /// Whether measures only serve to refill dead panels: then the status has no settled states.
+    sparse: bool,
+    /// Instances whose cells the user drew or opened: they are never refilled.
+    drawn: BTreeSet<usize>,
+    /// Whether the rounds were stopped for the present settled states.
+    pub(crate) stopped: bool,
+    /// The instances that were refilled lately, and when.
+    reseeded: Vec<(usize, Instant)>,
+    /// Populations over time, which other threads read.
+    pub(crate) populations: Arc<Mutex<Populations>>,
+}
+
+/// A round's measures of consecutive instances.
+pub(crate) struct RoundMeasures {
+    pub(crate) first: usize,
+    pub(crate) generation: u64,
+    pub(crate) measures: Vec<Measure>,
+}
+
+impl Watch {
+    /// What is known of single panels, for the status.
+    pub(crate) fn status(&self) -> PanelStatus {
+        PanelStatus {
+            selected: self.selected,
+            settled: if self.sparse {
+                Arc::default()
+            } else {
+                self.settled.clone()
+            },
+            reseeded: self
+                .reseeded
+                .iter()
+                .map(|(instance, _)| *instance)
+                .collect(),
+        }
+    }
+
+    /// Whether all instances are known to be dead, still or periodic.
+    #[cfg(test)]
+    pub(crate) fn are_all_settled(&self) -> bool {
+        !self.settled.is_empty() && self.settled.iter().all(Option::is_some)
+    }
+
+    /// Sets the instances whose cells the user drew or opened.
+    pub(crate) fn set_drawn(&mut self, drawn: BTreeSet<usize>) {
+        self.drawn = drawn;
+    }
+
+    /// Notes that an instance is refilled.
+    pub(crate) fn note_reseed(&mut self, instance: usize, now: Instant) {
+        self.reseeded.retain(|(other, _)| *other != instance);
+        self.reseeded.push((instance, now));
+    }
+
+    /// Forgets the instances that were refilled some time ago. Returns whether there were any.
+    pub(crate) fn forget_reseeds(&mut self, now: Instant) -> bool {
+        let count = self.reseeded.len();
+        self.reseeded.retain(|(_, at)| now - *at <= NOTICE_TIME);
+        self.reseeded.len() < count
+    }
+
+    /// Begins again, after all lattices were replaced on the way to another position.
+    pub(crate) fn moved(&mut self, instances: usize) {
+        self.reseeded.clear();
+        self.replaced(0..instances);
+    }
+
+    fn with_populations(&self, work: impl FnOnce(&mut Populations)) {
+        let populations = self.populations.lock();
+        work(&mut populations.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Begins with no measures; with 0 instances, measures nothing.
+    fn begin(&mut self, instances: usize) {
+        self.detectors = vec![Detector::default(); instances];
+        self.settled = vec![None; instances].into();
+        self.since = vec![None; instances];
+        self.stopped = false;
+        self.reseeded.clear();
+        self.with_populations(|populations| populations.clear(instances));
+    }
+
+    /// Forgets the measures of instances whose cells were changed.
+    pub(crate) fn changed(&mut self, instances: Range<usize>) {
+        for i in instances {
+            if let Some(detector) = self.detectors.get_mut(i) {
+                detector.reset();
+                self.since[i] = None;
+            }
+        }
+        self.settled = self.detectors.iter().map(Detector::settled).collect();
+        self.stopped = false;
+    }
+
+    /// The same for instances that were replaced: their populations begin again too. Nothing may be
+    /// in flight.
+    pub(crate) fn replaced(&mut self, instances: Range<usize>) {
+        self.changed(instances.clone());
+        self.with_populations(|populations| populations.begin_anew(instances));
+    }
+
+    /// Sets what is measured of so many instances; `anew` if the engine was replaced.
+    pub(crate) fn measure(&mut self, measuring: Measuring, instances: usize, anew: bool) {
+        self.sparse = measuring == Measuring::Sparse;
+        let is_wanted = measuring != Measuring::Never;
+        if is_wanted == self.detectors.is_empty() || anew {
+            self.begin(if is_wanted { instances } else { 0 });
+        }
+    }
+
+    /// Evaluates measures of completed rounds. Returns whether an instance has settled, or no longer is.
+    pub(crate) fn take(&mut self, found: Vec<RoundMeasures>, rule: Rule, now: Instant) -> bool {
+        if self.detectors.is_empty() {
+            return false;
+        }
+        let populations = self.populations.clone();
+        let mut populations = populations.lock().unwrap_or_else(PoisonError::into_inner);
+        for of_round in found {
+            for (i, measure) in (of_round.first..).zip(of_round.measures) {
+                populations.record(i, of_round.generation, measure);
+                let settled = self.detectors[i].add(of_round.generation, measure, rule);
+                let since = self.since[i].filter(|_| settled.is_some());
+                self.since[i] = settled.map(|_| since.unwrap_or(now));
+            }
+        }
+        let settled = self.detectors.iter().map(Detector::settled);
+        let has_changed = !settled.clone().eq(self.settled.iter().copied());
+        if has_changed {
+            self.settled = settled.collect();
+        }
+        has_changed
+    }
+
+    /// Notes whether rounds are stopped for what these instances have settled into. Returns whether to
+    /// stop them now, and what the first one does.
+    pub(crate) fn stops(&mut self, about: Range<usize>, mode: &Mode) -> Option<Option<Settled>> {
+        let first = about.start;
+        let is_still = self.settled[about].iter().all(Option::is_some);
+        let is_running = matches!(mode, Mode::Running | Mode::RunningTo(_));
+        let stops = is_still && is_running && !self.stopped;
+        self.stopped = is_still && (self.stopped || stops || *mode == Mode::Paused);
+        stops.then(|| self.settled[first])
+    }
+
+    /// Takes an instance that has been dead or periodic for a while and may be refilled.
+    pub(crate) fn take_settled(&mut self, now: Instant) -> Option<usize> {
+        let is_over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);
+        let mut all = 0..self.since.len();
+        let found = all.find(|i| is_over(&self.since[*i]) && !self.drawn.contains(i))?;
+        self.since[found] = None;
+        Some(found)
+    }
+}
