@@ -24,6 +24,7 @@ mod pacing;
 mod persistence;
 mod publisher;
 mod queue;
+mod record;
 pub mod run;
 mod safety_copy;
 mod sampling;

@@ -17,13 +17,14 @@
 //! [`snapshots`]: crate::snapshots
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cell_write::CellWrite;
+use crate::record::lattices_of;
+pub use crate::record::{Author, CellChange, Content, Record, SessionParameters};
 use lang::tr;
-use life::{Lattice, MemoryError, Rule, Size, Soup};
-use model::{Change, Setup, Start};
-use simulation::{NewCells, start_cells, start_lattice};
+use life::Lattice;
 
 /// Where a session stands. Positions are ordered as the session passes them.
 #[derive(
@@ -44,159 +45,6 @@ pub struct Position {
     pub records: u64,
     /// The clock: the generation under the start in force.
     pub generation: u64,
-}
-
-/// The author of a record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Author {
-    /// The user, who can undo it.
-    Person,
-    /// The program, which refills dead panels.
-    Program,
-}
-
-/// One change at one generation. A stroke drawn while the session runs is several records of one
-/// entry.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// Records of the same entry are undone together.
-    pub entry: u64,
-    /// Its author.
-    pub author: Author,
-    /// The generation at which it is applied.
-    pub generation: u64,
-    /// The change.
-    pub content: Content,
-    /// What reverts it at the same generation, if nothing was stepped since; known once the cells before
-    /// it are.
-    pub inverse: Option<CellWrite>,
-}
-
-/// The change of a record.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Content {
-    /// Sets every lattice to a start, and the clock to the start's generation.
-    Start(Start),
-    /// Changes cells of one instance, and of its counterpart in a comparison.
-    Cells {
-        /// The instance, counted from 0.
-        instance: usize,
-        /// The change of its cells.
-        cells: CellChange,
-    },
-    /// Sets the rule.
-    Rule(Rule),
-    /// Enlarges or reduces the lattices about their middle, or changes their number.
-    Grid {
-        /// The size of every lattice.
-        size: Size,
-        /// Number of lattices. Added ones get their lattices of the start in force.
-        instances: usize,
-    },
-}
-
-/// How the cells of an instance change.
-#[derive(Clone, PartialEq, Debug)]
-pub enum CellChange {
-    /// An edit by the user: drawn, pasted, filled, flipped or turned cells.
-    Edit(Change),
-    /// The instance's lattice of the start in force.
-    Start,
-    /// A new soup.
-    Soup {
-        /// Probability that a cell is alive, 0 to 1.
-        density: f64,
-        /// The seed; each instance gets another soup of it.
-        seed: u64,
-    },
-}
-
-/// Everything about a session at a position except its cells.
-#[derive(Clone, Debug)]
-pub struct SessionParameters {
-    /// The size of every lattice.
-    pub size: Size,
-    /// Number of lattices.
-    pub instances: usize,
-    /// The rule.
-    pub rule: Rule,
-    /// The start in force.
-    pub start: Start,
-    /// During a comparison, the distance from each of A's instances to its counterpart of B.
-    /// Changes of one are made to both; if the number of instances is odd, the last is not stepped.
-    pub counterparts: Option<usize>,
-    /// Instances whose cells the user drew or opened: the program never refills them.
-    pub drawn: BTreeSet<usize>,
-}
-
-impl SessionParameters {
-    /// The parameters that a session begins with.
-    pub fn of(setup: &Setup) -> SessionParameters {
-        SessionParameters {
-            size: setup.size,
-            instances: setup.instances,
-            rule: setup.rule,
-            start: setup.start.clone(),
-            counterparts: None,
-            drawn: BTreeSet::new(),
-        }
-    }
-
-    /// An instance's cells of the start in force, which is of another size if the lattices have
-    /// been resized since.
-    ///
-    /// # Errors
-    /// The host has no memory for them.
-    pub fn start_cells(&self, instance: usize) -> Result<NewCells, MemoryError> {
-        start_cells(&self.start, self.size, self.instances_of(instance)[0])
-    }
-
-    /// The same as a lattice on the host.
-    ///
-    /// # Errors
-    /// The host has no memory for it.
-    pub fn start_lattice(&self, instance: usize) -> Result<Arc<Lattice>, MemoryError> {
-        start_lattice(&self.start, self.size, self.instances_of(instance)[0])
-    }
-
-    /// The instance and its counterpart in a comparison: a change of one is made to both.
-    pub fn instances_of(&self, instance: usize) -> Vec<usize> {
-        match self.counterparts {
-            Some(each) if instance < 2 * each => vec![instance % each, instance % each + each],
-            _ => vec![instance],
-        }
-    }
-
-    /// The instances that rounds step.
-    pub fn stepped(&self) -> std::ops::Range<usize> {
-        0..self.counterparts.map_or(self.instances, |each| 2 * each)
-    }
-
-    /// Updates the parameters by a record.
-    fn apply(&mut self, content: &Content) {
-        match content {
-            Content::Start(start) => {
-                self.start = start.clone();
-                self.drawn.clear();
-            }
-            Content::Cells { instance, cells } => {
-                let drawn = matches!(cells, CellChange::Edit(_));
-                for instance in self.instances_of(*instance) {
-                    if drawn {
-                        self.drawn.insert(instance)
-                    } else {
-                        self.drawn.remove(&instance)
-                    };
-                }
-            }
-            Content::Rule(rule) => self.rule = *rule,
-            Content::Grid { size, instances } => {
-                (self.size, self.instances) = (*size, *instances);
-                self.drawn.split_off(instances);
-            }
-        }
-    }
 }
 
 /// The target of an undo.
@@ -474,6 +322,20 @@ impl Log {
             .truncate(at.saturating_sub(self.first) as usize);
     }
 
+    /// Reverts records on the lattices of a snapshot, the last record first. Records without an
+    /// inverse are skipped: they change no cells.
+    pub(crate) fn take_back(&self, records: Range<u64>, lattices: &mut [Arc<Lattice>]) {
+        for record in records.rev().filter_map(|at| self.record(at)) {
+            if let (Content::Cells { instance, .. }, Some(inverse)) =
+                (&record.content, &record.inverse)
+            {
+                for instance in self.base_parameters().instances_of(*instance) {
+                    inverse.apply(&mut lattices[instance]);
+                }
+            }
+        }
+    }
+
     /// Sets the inverse of record number `at`.
     pub fn set_inverse(&mut self, at: u64, inverse: CellWrite) {
         let at = at.checked_sub(self.first).map(|at| at as usize);
@@ -679,7 +541,7 @@ impl Log {
             Undone::Removed { records, .. } => Some(records.iter()),
         });
         let kept = self.records.iter().skip((at - self.first) as usize);
-        let base = start_lattices(&self.base.start);
+        let base = lattices_of(&self.base.start);
         let mut counted: BTreeSet<_> = base.map(Arc::as_ptr).collect();
         let mut bytes = 0;
         for record in kept.chain(undone.flatten()) {
@@ -799,91 +661,8 @@ impl Log {
     }
 }
 
-impl Record {
-    /// Its memory in bytes except whole lattices, which may be shared.
-    fn own_bytes(&self) -> u64 {
-        let cells = match &self.content {
-            Content::Cells {
-                cells: CellChange::Edit(Change::Draw { cells, .. }),
-                ..
-            } => size_of_val(&cells[..]) as u64,
-            _ => 0,
-        };
-        let words = match &self.inverse {
-            Some(CellWrite::Words(words)) => size_of_val(&words[..]) as u64,
-            Some(CellWrite::Whole(_)) | None => 0,
-        };
-        size_of::<Record>() as u64 + cells + words
-    }
-
-    /// The lattices that it shares.
-    fn lattices(&self) -> impl Iterator<Item = &Arc<Lattice>> {
-        let (start, pattern) = match &self.content {
-            Content::Start(start) => (Some(start), None),
-            Content::Cells {
-                cells: CellChange::Edit(Change::Place { pattern, .. }),
-                ..
-            } => (None, Some(pattern)),
-            _ => (None, None),
-        };
-        let inverse = match &self.inverse {
-            Some(CellWrite::Whole(NewCells::Lattice(lattice))) => Some(lattice),
-            Some(CellWrite::Whole(NewCells::Soup(_)) | CellWrite::Words(_)) | None => None,
-        };
-        let start = start.into_iter().flat_map(start_lattices);
-        start.chain(pattern).chain(inverse)
-    }
-}
-
-fn start_lattices(start: &Start) -> std::slice::Iter<'_, Arc<Lattice>> {
-    match start {
-        Start::Soup { .. } => [].iter(),
-        Start::Lattices { lattices, .. } => lattices.iter(),
-    }
-}
-
 fn bytes_of(lattice: &Lattice) -> u64 {
     size_of_val(lattice.words()) as u64
-}
-
-impl CellChange {
-    /// All of the instance's cells after the change; `None` if they depend on the cells before.
-    ///
-    /// # Errors
-    /// The host has no memory for it.
-    pub fn whole(
-        &self,
-        parameters: &SessionParameters,
-        instance: usize,
-    ) -> Result<Option<NewCells>, MemoryError> {
-        Ok(match *self {
-            CellChange::Edit(ref change) => change.whole(parameters.size).map(NewCells::Lattice),
-            CellChange::Start => Some(parameters.start_cells(instance)?),
-            CellChange::Soup { density, seed } => Some(NewCells::Soup(Soup {
-                density,
-                seed,
-                instance: parameters.instances_of(instance)[0] as u64,
-            })),
-        })
-    }
-
-    /// Applies the change to an instance's lattice.
-    ///
-    /// # Errors
-    /// The host has no memory for it.
-    pub fn apply(
-        &self,
-        parameters: &SessionParameters,
-        instance: usize,
-        lattice: &mut Arc<Lattice>,
-    ) -> Result<(), MemoryError> {
-        match (self, self.whole(parameters, instance)?) {
-            (_, Some(whole)) => *lattice = whole.lattice(parameters.size),
-            (CellChange::Edit(change), None) => change.apply_to(Arc::make_mut(lattice)),
-            (CellChange::Start | CellChange::Soup { .. }, None) => {}
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ impl SessionWorker {
         let known = self.known_instance() == Some(instances[0]);
         let mut known = self.known_cells.take_if(|_| known);
         let before = known.as_ref().map(|known| &known.lattice);
-        if let Some(write) = CellWrite::of(cells, &parameters, instances[0], before)? {
+        if let Some(write) = cells.write(&parameters, instances[0], before)? {
             self.write(&instances, &write)?;
             if let Some(known) = &mut known {
                 let (at, inverse) = (self.state.position().records, known.apply(&write));
@@ -248,7 +248,7 @@ impl SessionWorker {
             let parameters = log.parameters(known.at.records);
             if parameters.instances_of(*of)[0] == instance {
                 let before = Some(&known.lattice);
-                let Ok(Some(write)) = CellWrite::of(cells, &parameters, instance, before) else {
+                let Ok(Some(write)) = cells.write(&parameters, instance, before) else {
                     return;
                 };
                 let inverse = known.apply(&write);

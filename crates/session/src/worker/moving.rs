@@ -1,7 +1,6 @@
 //! Begins moves: sets the lattices to the cells at the start of a route.
 
 use super::SessionWorker;
-use crate::cell_write::take_back;
 use crate::log::{Position, Source};
 use engine::Result;
 use lang::message;
@@ -62,7 +61,7 @@ impl SessionWorker {
                     self.snapshots.retain(|at| at != position);
                     return Ok(false);
                 };
-                take_back(self.state.log(), records, &mut lattices);
+                self.state.log().take_back(records, &mut lattices);
                 instances
                     .zip(lattices.into_iter().map(NewCells::from))
                     .collect()

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SessionWorker;
-use crate::cell_write::take_back;
 use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::notice::Notice;
@@ -137,7 +136,7 @@ impl SessionWorker {
             route.is_some_and(|route| route.generations == 0)
         })?;
         let mut lattices = self.lattices_of_copy(from)?;
-        take_back(log, log.base().records..from.records, &mut lattices);
+        log.take_back(log.base().records..from.records, &mut lattices);
         Some(lattices)
     }
 
@@ -155,7 +154,7 @@ impl SessionWorker {
         let kept = comparison.snapshots.positions().find(leads);
         let lattices = kept.and_then(|from| {
             let mut lattices = comparison.snapshots.get(from)?.ok()?;
-            take_back(log, log.base().records..from.records, &mut lattices);
+            log.take_back(log.base().records..from.records, &mut lattices);
             Some(lattices)
         });
         lattices.or_else(|| {

@@ -7,6 +7,8 @@ use super::device::{Device, Invert};
 use crate::log::reference_log::{Cells, Joins};
 use crate::snapshots::Keep;
 use Author::{Person, Program};
+use life::{Rule, Size};
+use model::{Change, Start};
 
 const SIZE: (u64, u64) = (9, 8);
 

@@ -7,8 +7,8 @@ use super::super::*;
 use super::device::{Device, Invert};
 use crate::log::reference_log::{Back, Joins, ReferenceLog, noise, test_histories};
 use crate::snapshots::{Keep, Snapshots};
-use life::SplitMix64;
-use model::Area;
+use life::{Rule, Size, SplitMix64};
+use model::{Area, Change, Start};
 
 /// Of a record of the smallest kind with three lattices and the largest inverse.
 const MAX_BYTES_OF_A_RECORD: u64 = size_of::<Record>() as u64 + 3 * 4 * 16 + 12 * 16;

@@ -1,0 +1,281 @@
+//! What a log consists of: changes of the cells, and what holds of a session between them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::cell_write::{CellWrite, apply};
+use engine::WordEdit;
+use life::{Lattice, MemoryError, Rule, Size, Soup};
+use model::{Change, Setup, Start};
+use simulation::{NewCells, start_cells, start_lattice};
+
+/// The author of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Author {
+    /// The user, who can undo it.
+    Person,
+    /// The program, which refills dead panels.
+    Program,
+}
+
+/// One change at one generation. A stroke drawn while the session runs is several records of one
+/// entry.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Records of the same entry are undone together.
+    pub entry: u64,
+    /// Its author.
+    pub author: Author,
+    /// The generation at which it is applied.
+    pub generation: u64,
+    /// The change.
+    pub content: Content,
+    /// What reverts it at the same generation, if nothing was stepped since; known once the cells before
+    /// it are.
+    pub inverse: Option<CellWrite>,
+}
+
+/// The change of a record.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Content {
+    /// Sets every lattice to a start, and the clock to the start's generation.
+    Start(Start),
+    /// Changes cells of one instance, and of its counterpart in a comparison.
+    Cells {
+        /// The instance, counted from 0.
+        instance: usize,
+        /// The change of its cells.
+        cells: CellChange,
+    },
+    /// Sets the rule.
+    Rule(Rule),
+    /// Enlarges or reduces the lattices about their middle, or changes their number.
+    Grid {
+        /// The size of every lattice.
+        size: Size,
+        /// Number of lattices. Added ones get their lattices of the start in force.
+        instances: usize,
+    },
+}
+
+/// How the cells of an instance change.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CellChange {
+    /// An edit by the user: drawn, pasted, filled, flipped or turned cells.
+    Edit(Change),
+    /// The instance's lattice of the start in force.
+    Start,
+    /// A new soup.
+    Soup {
+        /// Probability that a cell is alive, 0 to 1.
+        density: f64,
+        /// The seed; each instance gets another soup of it.
+        seed: u64,
+    },
+}
+
+/// Everything about a session at a position except its cells.
+#[derive(Clone, Debug)]
+pub struct SessionParameters {
+    /// The size of every lattice.
+    pub size: Size,
+    /// Number of lattices.
+    pub instances: usize,
+    /// The rule.
+    pub rule: Rule,
+    /// The start in force.
+    pub start: Start,
+    /// During a comparison, the distance from each of A's instances to its counterpart of B.
+    /// Changes of one are made to both; if the number of instances is odd, the last is not stepped.
+    pub counterparts: Option<usize>,
+    /// Instances whose cells the user drew or opened: the program never refills them.
+    pub drawn: BTreeSet<usize>,
+}
+
+impl SessionParameters {
+    /// The parameters that a session begins with.
+    pub fn of(setup: &Setup) -> SessionParameters {
+        SessionParameters {
+            size: setup.size,
+            instances: setup.instances,
+            rule: setup.rule,
+            start: setup.start.clone(),
+            counterparts: None,
+            drawn: BTreeSet::new(),
+        }
+    }
+
+    /// An instance's cells of the start in force, which is of another size if the lattices have
+    /// been resized since.
+    ///
+    /// # Errors
+    /// The host has no memory for them.
+    pub fn start_cells(&self, instance: usize) -> Result<NewCells, MemoryError> {
+        start_cells(&self.start, self.size, self.instances_of(instance)[0])
+    }
+
+    /// The same as a lattice on the host.
+    ///
+    /// # Errors
+    /// The host has no memory for it.
+    pub fn start_lattice(&self, instance: usize) -> Result<Arc<Lattice>, MemoryError> {
+        start_lattice(&self.start, self.size, self.instances_of(instance)[0])
+    }
+
+    /// The instance and its counterpart in a comparison: a change of one is made to both.
+    pub fn instances_of(&self, instance: usize) -> Vec<usize> {
+        match self.counterparts {
+            Some(each) if instance < 2 * each => vec![instance % each, instance % each + each],
+            _ => vec![instance],
+        }
+    }
+
+    /// The instances that rounds step.
+    pub fn stepped(&self) -> std::ops::Range<usize> {
+        0..self.counterparts.map_or(self.instances, |each| 2 * each)
+    }
+
+    /// Updates the parameters by a record.
+    pub(crate) fn apply(&mut self, content: &Content) {
+        match content {
+            Content::Start(start) => {
+                self.start = start.clone();
+                self.drawn.clear();
+            }
+            Content::Cells { instance, cells } => {
+                let drawn = matches!(cells, CellChange::Edit(_));
+                for instance in self.instances_of(*instance) {
+                    if drawn {
+                        self.drawn.insert(instance)
+                    } else {
+                        self.drawn.remove(&instance)
+                    };
+                }
+            }
+            Content::Rule(rule) => self.rule = *rule,
+            Content::Grid { size, instances } => {
+                (self.size, self.instances) = (*size, *instances);
+                self.drawn.split_off(instances);
+            }
+        }
+    }
+}
+
+impl Record {
+    /// Its memory in bytes except whole lattices, which may be shared.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        let cells = match &self.content {
+            Content::Cells {
+                cells: CellChange::Edit(Change::Draw { cells, .. }),
+                ..
+            } => size_of_val(&cells[..]) as u64,
+            _ => 0,
+        };
+        let words = match &self.inverse {
+            Some(CellWrite::Words(words)) => size_of_val(&words[..]) as u64,
+            Some(CellWrite::Whole(_)) | None => 0,
+        };
+        size_of::<Record>() as u64 + cells + words
+    }
+
+    /// The lattices that it shares.
+    pub(crate) fn lattices(&self) -> impl Iterator<Item = &Arc<Lattice>> {
+        let (start, pattern) = match &self.content {
+            Content::Start(start) => (Some(start), None),
+            Content::Cells {
+                cells: CellChange::Edit(Change::Place { pattern, .. }),
+                ..
+            } => (None, Some(pattern)),
+            _ => (None, None),
+        };
+        let inverse = match &self.inverse {
+            Some(CellWrite::Whole(NewCells::Lattice(lattice))) => Some(lattice),
+            Some(CellWrite::Whole(NewCells::Soup(_)) | CellWrite::Words(_)) | None => None,
+        };
+        let start = start.into_iter().flat_map(lattices_of);
+        start.chain(pattern).chain(inverse)
+    }
+}
+
+/// The lattices of a start.
+pub(crate) fn lattices_of(start: &Start) -> std::slice::Iter<'_, Arc<Lattice>> {
+    match start {
+        Start::Soup { .. } => [].iter(),
+        Start::Lattices { lattices, .. } => lattices.iter(),
+    }
+}
+
+impl CellChange {
+    /// All of the instance's cells after the change; `None` if they depend on the cells before.
+    ///
+    /// # Errors
+    /// The host has no memory for it.
+    pub fn whole(
+        &self,
+        parameters: &SessionParameters,
+        instance: usize,
+    ) -> Result<Option<NewCells>, MemoryError> {
+        Ok(match *self {
+            CellChange::Edit(ref change) => change.whole(parameters.size).map(NewCells::Lattice),
+            CellChange::Start => Some(parameters.start_cells(instance)?),
+            CellChange::Soup { density, seed } => Some(NewCells::Soup(Soup {
+                density,
+                seed,
+                instance: parameters.instances_of(instance)[0] as u64,
+            })),
+        })
+    }
+
+    /// Applies the change to an instance's lattice.
+    ///
+    /// # Errors
+    /// The host has no memory for it.
+    pub fn apply(
+        &self,
+        parameters: &SessionParameters,
+        instance: usize,
+        lattice: &mut Arc<Lattice>,
+    ) -> Result<(), MemoryError> {
+        match (self, self.whole(parameters, instance)?) {
+            (_, Some(whole)) => *lattice = whole.lattice(parameters.size),
+            (CellChange::Edit(change), None) => change.apply_to(Arc::make_mut(lattice)),
+            (CellChange::Start | CellChange::Soup { .. }, None) => {}
+        }
+        Ok(())
+    }
+
+    /// What it writes into an instance's lattice, whose cells are `before` if they are known.
+    /// `None` if it depends on unknown cells.
+    ///
+    /// # Errors
+    /// The host has no memory for it.
+    pub(crate) fn write(
+        &self,
+        parameters: &SessionParameters,
+        instance: usize,
+        before: Option<&Arc<Lattice>>,
+    ) -> Result<Option<CellWrite>, MemoryError> {
+        if let Some(whole) = self.whole(parameters, instance)? {
+            return Ok(Some(CellWrite::Whole(whole)));
+        }
+        let CellChange::Edit(change) = self else {
+            return Ok(None);
+        };
+        let words = match (change.touched(parameters.size), before) {
+            (Some(words), _) => words,
+            (None, Some(before)) => WordEdit::between(before, &change.apply(before)),
+            (None, None) => return Ok(None),
+        };
+        // An edit of a word is three words.
+        if let Some(before) = before
+            && 3 * words.len() > before.words().len()
+            && words.len() > WordEdit::MAX_PER_COPY
+        {
+            let mut after = Lattice::try_copy(parameters.size, before.words())?;
+            apply(&words, &mut after);
+            return Ok(Some(CellWrite::Whole(Arc::new(after).into())));
+        }
+        Ok(Some(CellWrite::Words(words.into())))
+    }
+}
