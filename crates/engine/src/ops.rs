@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::kernels::Launch;
 use crate::{BufferKernel, Kernel, Layout, ReduceRegion, WordEdit};
 use lang::mark;
 use life::{Rule, Soup};
@@ -238,6 +239,19 @@ pub struct BufferLaunch {
     pub shared_bytes: u32,
     /// Arguments in the order of the kernel's parameters.
     pub arguments: Vec<Argument>,
+}
+
+impl BufferLaunch {
+    /// Its launch configuration.
+    pub(crate) fn shape(&self) -> Launch {
+        Launch {
+            grid: [self.grid, 1, 1],
+            block: [self.block, 1, 1],
+            shared_bytes: u64::from(self.shared_bytes),
+            entry: 0,
+            cooperative: false,
+        }
+    }
 }
 
 /// An argument of a [`BufferLaunch`].

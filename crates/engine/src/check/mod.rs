@@ -21,7 +21,9 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::kernels::{Batch, KERNELS};
+use std::ops::Range;
+
+use crate::kernels::{Batch, KERNELS, Kernel};
 use crate::lesson_kernels::LESSON_KERNELS;
 use crate::probe_kernels::PROBE_KERNELS;
 use crate::{
@@ -116,6 +118,33 @@ impl Lattices {
     pub(crate) fn find(&self, lattice: LatticeId) -> Option<&Group> {
         let group = self.group_of.get(lattice.index())?;
         Some(&self.groups[*group as usize])
+    }
+
+    /// Splits an op's lattices into the ranges that one launch can step on a device with this many
+    /// SMs: adjacent lattices for a batched kernel, else single ones.
+    pub(crate) fn batches(
+        &self,
+        kernel: &Kernel,
+        range: Range<u32>,
+        sm_count: u32,
+    ) -> Vec<Range<u32>> {
+        let group = |i: u32| self.group_of(LatticeId(i));
+        let mut batches: Vec<Range<u32>> = Vec::new();
+        let mut max = (usize::MAX, 1); // group, and lattices of it per launch
+        for i in range {
+            if max.0 != group(i) {
+                let facts = &self.groups[group(i)];
+                let batch = kernel.max_batch(facts.size, facts.count as u32, sm_count);
+                max = (group(i), batch as usize);
+            }
+            let follows =
+                |batch: &&mut Range<u32>| batch.len() < max.1 && group(batch.end - 1) == group(i);
+            match batches.last_mut().filter(follows) {
+                Some(batch) => batch.end = i + 1,
+                None => batches.push(i..i + 1),
+            }
+        }
+        batches
     }
 }
 

@@ -6,24 +6,16 @@
 //! launches run without instrumentation.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use cust::sys;
 
-use super::advance::batches;
-use super::buffers::shape_of;
-use super::calls::{Arguments, Call};
 use super::driver::check;
-use super::event::Event;
 use super::gpu::Gpu;
 use super::instrumentation;
-use super::memory::{DeviceWords, HostWords};
-use crate::check::{Function, Lattices};
-use crate::kernels::{Batch, Launch, Parameter};
-use crate::{
-    BlockTimestamp, HostMemory, LatticeId, MemoryUse, Nanos, Op, Program, Result, StreamId,
-    SupportKernel,
-};
+use super::memory::MirroredWords;
+use crate::check::Lattices;
+use crate::kernels::{Batch, Launch};
+use crate::{BlockTimestamp, LatticeId, Nanos, Op, Program, Result, StreamId};
 
 /// Maximum recorded launches per op.
 const MAX_LAUNCHES: u32 = 64;
@@ -32,25 +24,6 @@ const MAX_LAUNCHES: u32 = 64;
 const MAX_BYTES: usize = 64 << 20;
 
 const RECORD_WORDS: usize = instrumentation::RECORD_BYTES / 4;
-
-/// Memory for records, on the device and page-locked on the host.
-pub(super) struct TimestampMemory {
-    records: usize,
-    device: DeviceWords,
-    host: HostWords,
-}
-
-impl TimestampMemory {
-    fn new(gpu: &Gpu, records: usize) -> Result<TimestampMemory> {
-        let words = records * RECORD_WORDS;
-        let what = MemoryUse::BlockTimestamps;
-        Ok(TimestampMemory {
-            records,
-            device: DeviceWords::uninitialized(&gpu.context, words, what)?,
-            host: HostWords::new(&gpu.context, words, HostMemory::Pinned, what)?,
-        })
-    }
-}
 
 /// Recorded launches: the last ones of an op on one lattice or batch.
 struct Piece {
@@ -92,7 +65,7 @@ impl TimestampTarget {
 
 /// The block timestamps of one program on one device.
 pub(super) struct TimestampRecorder {
-    memory: TimestampMemory,
+    memory: MirroredWords,
     pieces: Vec<Piece>, // in issue order
     taken: usize,
     /// The range of records of each stream.
@@ -153,7 +126,7 @@ impl TimestampRecorder {
         }
         let skew = gpu.skew()?;
         Ok(Some(TimestampRecorder {
-            memory: gpu.timestamp_memory(records)?,
+            memory: gpu.take_timestamp_memory(records * RECORD_WORDS)?,
             pieces: pieces.into_iter().map(|(_, piece)| piece).collect(),
             taken: 0,
             streams: ranges,
@@ -215,7 +188,7 @@ impl TimestampRecorder {
     }
 
     /// Returns the timestamps, once the run is complete, and the memory for reuse.
-    pub(super) fn block_timestamps(self) -> (Vec<BlockTimestamp>, TimestampMemory) {
+    pub(super) fn block_timestamps(self) -> (Vec<BlockTimestamp>, MirroredWords) {
         // SAFETY: the allocation has that many initialised words, and every stream's copy has
         // ended.
         let words =
@@ -246,7 +219,7 @@ impl TimestampRecorder {
 /// op.
 fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
     match op {
-        Op::LaunchOnBuffers(call) => vec![(shape_of(call), 1)],
+        Op::LaunchOnBuffers(call) => vec![(call.shape(), 1)],
         Op::Advance {
             kernel,
             lattices,
@@ -254,7 +227,7 @@ fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
             block,
             ..
         } => {
-            let batches = batches(kernel, lattices.clone(), all, sm_count);
+            let batches = all.batches(kernel, lattices.clone(), sm_count);
             let each = (MAX_LAUNCHES / (batches.len() as u32).max(1)).max(1);
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {
@@ -270,74 +243,5 @@ fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
                 .collect()
         }
         _ => Vec::new(),
-    }
-}
-
-/// Offset between `%globaltimer` and the events' clock.
-pub(super) struct Skew {
-    nanos: i64,
-    measured: Instant,
-}
-
-impl Gpu {
-    /// Takes large enough memory from the pool, or allocates it.
-    fn timestamp_memory(&mut self, records: usize) -> Result<TimestampMemory> {
-        let fits = |memory: &TimestampMemory| memory.records >= records;
-        if let Some(found) = self.timestamp_pool.iter().position(fits) {
-            return Ok(self.timestamp_pool.swap_remove(found));
-        }
-        self.timestamp_pool.pop(); // too small; the new one replaces it
-        TimestampMemory::new(self, records.next_power_of_two())
-    }
-
-    /// The value of `%globaltimer` when this device's clock shows 0. Measured again after a second:
-    /// a kernel reads `%globaltimer` between two events. Blocks until that kernel is done.
-    fn skew(&mut self) -> Result<i64> {
-        if let Some(skew) = &self.skew
-            && skew.measured.elapsed().as_secs_f64() < 1.0
-        {
-            return Ok(skew.nanos);
-        }
-        let function = self
-            .functions
-            .get(Function::Support(SupportKernel::Clock), false)?;
-        let memory = self.timestamp_memory(1)?;
-        let origin = self.origin()?;
-        let stream = self.clock_stream.raw();
-        let (before, after) = (Event::new(true)?, Event::new(true)?);
-        let mut best = (i64::MAX, 0);
-        for _ in 0..4 {
-            // Use the shortest of four: the first may wait for the function to load, and any may
-            // wait for other work on the device.
-            before.record(stream)?;
-            let at = memory.device.at(); // 8 bytes are written, 32 allocated
-            let parameters = SupportKernel::Clock.row().parameters;
-            Call::Launch {
-                function,
-                shape: Launch::over(1, 1, (1, 1)),
-                arguments: Arguments::fill(parameters, &[(Parameter::To, &at)])?,
-                stream,
-            }
-            .make()?;
-            after.record(stream)?;
-            // SAFETY: 8 bytes on both sides; the stream is waited for before they are read.
-            check("cuMemcpyDtoHAsync", unsafe {
-                sys::cuMemcpyDtoHAsync_v2(memory.host.at().cast(), at, 8, stream)
-            })?;
-            // SAFETY: the stream is alive.
-            check("cuStreamSynchronize", unsafe {
-                sys::cuStreamSynchronize(stream)
-            })?;
-            // SAFETY: the copy above wrote two words there.
-            let shown = unsafe { memory.host.at().cast::<u64>().read_unaligned() } as i64;
-            let (from, to) = (origin.nanos(&before)?, origin.nanos(&after)?);
-            let middle = from + (to - from) / 2;
-            best = best.min((to - from, shown.wrapping_sub(middle)));
-        }
-        self.timestamp_pool.push(memory);
-        let (_, nanos) = best;
-        let measured = Instant::now();
-        self.skew = Some(Skew { nanos, measured });
-        Ok(nanos)
     }
 }

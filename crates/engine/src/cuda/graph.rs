@@ -1,56 +1,43 @@
 //! Programs captured once and replayed as CUDA graphs: one launch by the host instead of hundreds.
 
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use cust::sys::{self, CUstreamCaptureMode};
 
-use super::CudaEngine;
 use super::calls::Sink;
 use super::driver::{check, half_done};
 use super::event::Event;
-use super::runs::{Replay, Run};
+use super::resources::Resources;
+use super::runs::{GraphDownload, Replay, Runs};
 use super::slots::CudaSlots;
 use super::timing::{TimedStep, Timer, Timing};
 use crate::{IssuerId, LatticeId, Op, Program, Result, RunId, Slot, Span, StreamId};
 
 /// A program captured for replay, as one graph per device.
 pub(super) struct Prepared {
-    pub(super) parts: Vec<Part>,
+    parts: Vec<Part>,
     /// The downloads of all parts, to bind before a replay.
-    pub(super) downloads: Vec<(LatticeId, Slot)>,
-    pub(super) _slots: Option<Arc<CudaSlots>>,
+    downloads: Vec<(LatticeId, Slot)>,
+    _slots: Option<Arc<CudaSlots>>,
 }
 
 /// One device's graph.
-pub(super) struct Part {
-    pub(super) gpu: usize,
-    pub(super) graph: Graph,
-    pub(super) downloads: Arc<[GraphDownload]>,
-    pub(super) events: Rc<Vec<Event>>,
-    pub(super) steps: Arc<[TimedStep]>,
-}
-
-/// A download in a graph, and the event that each replay records after it, so that the picture is
-/// available before the whole round is done. (On an H200 such a node has no measurable cost. Right
-/// after a launch the event counts as not fired.)
-pub(super) struct GraphDownload {
-    pub(super) lattices: Range<u32>,
-    pub(super) slot: Slot,
-    pub(super) event: Event,
+struct Part {
+    gpu: usize,
+    graph: Graph,
+    downloads: Arc<[GraphDownload]>,
+    events: Rc<Vec<Event>>,
+    steps: Arc<[TimedStep]>,
 }
 
 /// An instantiated graph.
-pub(super) struct Graph(sys::CUgraphExec);
+struct Graph(sys::CUgraphExec);
 
 impl Graph {
     /// Captures what `issue` issues to `origin` and to streams that wait for it.
-    pub(super) fn capture(
-        origin: sys::CUstream,
-        issue: impl FnOnce() -> Result<()>,
-    ) -> Result<Graph> {
+    fn capture(origin: sys::CUstream, issue: impl FnOnce() -> Result<()>) -> Result<Graph> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream is alive; the capture is ended below.
         check("cuStreamBeginCapture", unsafe {
@@ -79,7 +66,7 @@ impl Graph {
         Ok(graph)
     }
 
-    pub(super) fn launch(&self, stream: sys::CUstream) -> Result<()> {
+    fn launch(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: graph and stream are alive, and so are the addresses in the graph: the validator
         // rejects a replay after memory was replaced.
         check("cuGraphLaunch", unsafe {
@@ -95,54 +82,85 @@ impl Drop for Graph {
     }
 }
 
-impl CudaEngine {
+impl Prepared {
     /// Captures a valid program whose memory is allocated, as one graph per device. The lattices'
     /// states change only in a draft.
-    pub(super) fn capture_all(&mut self, program: &Program) -> Result<Prepared> {
-        self.check.states.begin();
-        let used = self.streams_used(program);
+    pub(super) fn capture(resources: &mut Resources, program: &Program) -> Result<Prepared> {
+        resources.check.states.begin();
+        let used = resources.streams_used(program);
         let parts = used
             .iter()
-            .map(|(gpu, streams)| self.capture(*gpu, streams, program))
+            .map(|(gpu, streams)| Part::capture(resources, *gpu, streams, program))
             .collect::<Result<Vec<Part>>>()?;
         Ok(Prepared {
             parts,
             downloads: program.downloads().collect(),
-            _slots: self.slots.clone(),
+            _slots: resources.slots.clone(),
         })
     }
 
+    /// Starts the program. Its graphs wait for all work in their streams.
+    pub(super) fn replay(
+        &self,
+        resources: &mut Resources,
+        runs: &mut Runs,
+        changes_cells: bool,
+    ) -> Result<RunId> {
+        resources.bind(self.downloads.iter().copied())?;
+        let run = runs.begin(self.parts.len());
+        let mut begun = false;
+        let mut parts = self.parts.iter();
+        match parts.try_for_each(|part| part.launch(run, resources, runs, &mut begun)) {
+            Ok(()) => Ok(run),
+            Err(error) => {
+                runs.abandon(run, self.downloads.iter().copied(), resources);
+                Err(if begun && changes_cells {
+                    half_done(error)
+                } else {
+                    error
+                })
+            }
+        }
+    }
+}
+
+impl Part {
     /// Captures one device's steps of a program.
-    fn capture(&mut self, gpu: usize, streams: &[StreamId], program: &Program) -> Result<Part> {
-        self.make_current(gpu)?;
-        let origin = self.gpus[gpu].graph_stream.raw();
+    fn capture(
+        resources: &mut Resources,
+        gpu: usize,
+        streams: &[StreamId],
+        program: &Program,
+    ) -> Result<Part> {
+        resources.make_current(gpu)?;
+        let origin = resources.gpus[gpu].graph_stream.raw();
         let fork = Event::new(false)?;
         let joins: Vec<Event> = streams
             .iter()
             .map(|_| Event::new(false))
             .collect::<Result<_>>()?;
-        let mut timer = Timer::new(gpu, IssuerId(0), self.gpus[gpu].origin()?);
+        let mut timer = Timer::new(gpu, IssuerId(0), resources.gpus[gpu].origin()?);
         let mut downloads = Vec::new();
         let graph = Graph::capture(origin, || {
             fork.record(origin)?;
             for stream in streams {
-                fork.hold(self.streams[stream.0 as usize].raw.raw())?;
+                fork.hold(resources.raw(*stream))?;
             }
             for (index, step) in program.steps.iter().enumerate() {
-                if self.gpu_of(step.stream) != gpu {
+                if resources.gpu_of(step.stream) != gpu {
                     continue;
                 }
-                let raw = self.streams[step.stream.0 as usize].raw.raw();
+                let raw = resources.raw(step.stream);
                 let record = |event: &Event| event.record_external(raw);
                 if program.timed {
-                    timer.before(&mut self.gpus[gpu], step.stream, record)?;
+                    timer.before(&mut resources.gpus[gpu].pool, step.stream, record)?;
                 }
-                self.issue(gpu, step, &mut Sink::Now, None)?;
+                resources.issue(gpu, step, &mut Sink::Now, None)?;
                 if program.timed {
-                    timer.after(&mut self.gpus[gpu], index, step.stream, record)?;
+                    timer.after(&mut resources.gpus[gpu].pool, index, step.stream, record)?;
                 }
                 if let Op::Download { lattices, slot, .. } = &step.op {
-                    let event = self.gpus[gpu].pool.plain()?;
+                    let event = resources.gpus[gpu].pool.plain()?;
                     event.record_external(raw)?;
                     downloads.push(GraphDownload {
                         lattices: lattices.clone(),
@@ -152,7 +170,7 @@ impl CudaEngine {
                 }
             }
             for (stream, join) in streams.iter().zip(&joins) {
-                join.record(self.streams[stream.0 as usize].raw.raw())?;
+                join.record(resources.raw(*stream))?;
                 join.hold(origin)?;
             }
             Ok(())
@@ -169,83 +187,56 @@ impl CudaEngine {
         })
     }
 
-    /// Starts a prepared program. Its graphs wait for all work in their streams.
-    pub(super) fn replay_taken(
-        &mut self,
-        program: &Prepared,
-        changes_cells: bool,
-    ) -> Result<RunId> {
-        self.bind(program.downloads.iter().copied())?;
-        let run = self.runs.begin();
-        if program.parts.is_empty() {
-            self.empty_runs.push(run);
-            return Ok(run);
-        }
-        let open = Run {
-            open: program.parts.len(),
-            ..Default::default()
-        };
-        self.runs.open.insert(run, open);
-        let mut begun = false;
-        if let Err(error) = self.launch_parts(run, program, &mut begun) {
-            self.abandon(run, program.downloads.iter().copied());
-            return Err(if begun && changes_cells {
-                half_done(error)
-            } else {
-                error
-            });
-        }
-        self.idle_polls = 0;
-        Ok(run)
-    }
-
-    /// Launches one graph per device; `begun` tells whether a launch was attempted.
-    fn launch_parts(&mut self, run: RunId, program: &Prepared, begun: &mut bool) -> Result<()> {
-        for part in &program.parts {
-            self.make_current(part.gpu)?;
-            let raw = self.gpus[part.gpu].graph_stream.raw();
-            for (stream, markers) in self.streams.iter().zip(&self.runs.markers) {
-                if let (true, Some(marker)) = (stream.gpu == part.gpu, markers.back()) {
-                    marker.event.hold(raw)?;
-                }
+    /// Launches the graph; `begun` tells whether a launch was attempted.
+    fn launch(
+        &self,
+        run: RunId,
+        resources: &mut Resources,
+        runs: &mut Runs,
+        begun: &mut bool,
+    ) -> Result<()> {
+        resources.make_current(self.gpu)?;
+        let raw = resources.gpus[self.gpu].graph_stream.raw();
+        for (stream, markers) in resources.streams.iter().zip(&runs.markers) {
+            if let (true, Some(marker)) = (stream.gpu == self.gpu, markers.back()) {
+                marker.event.hold(raw)?;
             }
-            let timed = !part.steps.is_empty();
-            let origin = timed.then(|| self.gpus[part.gpu].origin()).transpose()?;
-            let began = Instant::now();
-            *begun = true;
-            part.graph.launch(raw)?;
-            let launched = Instant::now();
-            let end = self.gpus[part.gpu].pool.plain()?;
-            end.record(raw)?;
-            self.gpus[part.gpu].replays += 1;
-            let downloads = part.downloads.clone();
-            let landed = vec![false; downloads.len()];
-            self.runs.replays.push_back(Replay {
-                run,
-                gpu: part.gpu,
-                end,
-                downloads,
-                landed,
-                timed,
+        }
+        let gpu = &mut resources.gpus[self.gpu];
+        let timed = !self.steps.is_empty();
+        let origin = timed.then(|| gpu.origin()).transpose()?;
+        let began = Instant::now();
+        *begun = true;
+        self.graph.launch(raw)?;
+        let launched = Instant::now();
+        let end = gpu.pool.plain()?;
+        end.record(raw)?;
+        gpu.replays += 1;
+        let downloads = self.downloads.clone();
+        let landed = vec![false; downloads.len()];
+        runs.replays.push_back(Replay {
+            run,
+            gpu: self.gpu,
+            end,
+            downloads,
+            landed,
+            timed,
+        });
+        if let Some(origin) = origin {
+            let call = Span {
+                step: Span::WHOLE,
+                stream: self.steps.first().map_or(StreamId(0), |step| step.stream),
+                start: origin.of(began),
+                end: origin.of(launched),
+            };
+            runs.of(run).timings.push(Timing {
+                gpu: self.gpu,
+                origin,
+                events: self.events.clone(),
+                steps: self.steps.clone(),
+                pooled: false,
+                host: vec![call],
             });
-            if let Some(origin) = origin {
-                let call = Span {
-                    step: Span::WHOLE,
-                    stream: part.steps.first().map_or(StreamId(0), |step| step.stream),
-                    start: origin.of(began),
-                    end: origin.of(launched),
-                };
-                let timing = Timing {
-                    gpu: part.gpu,
-                    origin,
-                    events: part.events.clone(),
-                    steps: part.steps.clone(),
-                    pooled: false,
-                    host: vec![call],
-                };
-                let open = self.runs.open.get_mut(&run).expect("the run was opened");
-                open.timings.push(timing);
-            }
         }
         Ok(())
     }

@@ -4,27 +4,26 @@ use std::ops::Range;
 
 use cust::sys;
 
-use super::advance::{Advance, batches};
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
-use super::buffers::Buffer;
+use super::buffers::{Buffer, Memory, find};
 use super::calls::{Arguments, Call, Sink, Values};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
-use crate::check::{Function, LatticeState, Lattices, States};
+use crate::check::{Function, LadderFunction, LatticeState, Lattices, States};
 use crate::kernels::Parameter::{
-    self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, From, Height, Key,
-    LayoutIndex, Left, Pitch, Shares, To, Top, Width, Words,
+    self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, From, Generations, Height,
+    Key, LayoutIndex, Left, Mail, Pitch, RuleTable, Shares, To, Top, Width, Words,
 };
-use crate::kernels::{Launch, Layout};
+use crate::kernels::{Batch, Kernel, Launch, Layout};
 use crate::{
-    LatticeId, Measure, Op, ProgramError, ReduceRegion, Result, Scope, Slot, SupportKernel,
-    Transfer, WordEdit,
+    Argument, BufferLaunch, BufferOffset, LatticeId, Measure, Op, ProgramError, ReduceRegion,
+    Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
 };
-use life::{Size, Soup};
+use life::{Rule, Size, Soup};
 
 /// Lattices that are adjacent in memory and in the same state.
 #[derive(Clone, Copy)]
-struct Batch {
+struct Adjacent {
     first: LatticeId,
     count: usize,
     /// The group of the first lattice, and its index there.
@@ -35,7 +34,7 @@ struct Batch {
     state: LatticeState,
 }
 
-impl Batch {
+impl Adjacent {
     /// Width and total height of the lattices stacked vertically, since rows are converted
     /// independently.
     fn sides(&self) -> (i32, i32) {
@@ -44,7 +43,7 @@ impl Batch {
     }
 }
 
-/// Device memory with `words` words for each lattice of a batch, at a pitch in words.
+/// Device memory with `words` words for each lattice of a run, at a pitch in words.
 struct Rows {
     at: sys::CUdeviceptr,
     words: usize,
@@ -70,19 +69,13 @@ impl Issuer<'_> {
     /// Issues one op of a valid program and drafts its effect on lattices. The caller handles
     /// [`Op::Record`] and [`Op::Wait`].
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
-        self.give(op)?;
-        self.states.apply(op);
-        Ok(())
-    }
-
-    fn give(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
             Op::Soup { lattice, soup } => self.soup(*lattice, *soup),
             Op::Edit { lattice, edits } => self.edit(*lattice, edits),
-            Op::Pack(lattices) => self.each_batch(lattices, false, Self::pack),
+            Op::Pack(lattices) => self.each_run(lattices, false, Self::pack),
             Op::Unpack { lattices, to } => {
-                self.each_batch(lattices, false, |this, batch| this.unpack(batch, *to))
+                self.each_run(lattices, false, |this, run| this.unpack(run, *to))
             }
             Op::Advance {
                 kernel,
@@ -90,60 +83,49 @@ impl Issuer<'_> {
                 rule,
                 generations,
                 block,
-            } => {
-                let advance = Advance {
-                    kernel,
-                    rule: *rule,
-                    generations: *generations,
-                    block: *block,
-                };
-                let launches = batches(kernel, lattices.clone(), self.lattices, self.gpu.sm_count);
-                let mut parts = launches.into_iter().zip(0..);
-                parts.try_for_each(|(lattices, part)| {
-                    let place = self.timestamp_target(part);
-                    self.advance_batch(advance, lattices, place)
-                })
-            }
+            } => self.advance(kernel, lattices.clone(), *rule, *generations, *block),
             Op::Reduce { lattices, region } => {
-                self.each_batch(lattices, false, |this, batch| this.reduce(batch, *region))
+                self.each_run(lattices, false, |this, run| this.reduce(run, *region))
             }
-            Op::Measure(lattices) => self.each_batch(lattices, false, Self::measure),
+            Op::Measure(lattices) => self.each_run(lattices, false, Self::measure),
             Op::Download {
                 lattices,
                 slot,
                 what,
-            } => self.each_batch(lattices, *what == Transfer::View, |this, batch| {
-                this.download(batch, *slot, *what)
+            } => self.each_run(lattices, *what == Transfer::View, |this, run| {
+                this.download(run, *slot, *what)
             }),
             Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
-            Op::LaunchOnBuffers(call) => self.launch_call(call),
+            Op::LaunchOnBuffers(call) => self.launch_on_buffers(call),
             Op::Synchronize(Scope::Stream) => self.sink.give(Call::Synchronize(self.stream)),
             Op::Synchronize(Scope::Device) => self.sink.give(Call::SynchronizeContext),
             Op::Record(_) | Op::Wait(_) => Ok(()),
-        }
+        }?;
+        self.states.apply(op);
+        Ok(())
     }
 
     /// A lattice's group on its device, its index there, its state and its size.
-    pub(super) fn place(&self, lattice: LatticeId) -> (usize, usize, LatticeState, Size) {
+    fn place(&self, lattice: LatticeId) -> (usize, usize, LatticeState, Size) {
         let group = &self.lattices.groups[self.lattices.group_of(lattice)];
         let index = (lattice.0 - group.first.0) as usize;
         (group.on_device, index, self.states.get(lattice), group.size)
     }
 
-    /// Calls `work` for batches of lattices that are adjacent and in one state. With `of_views`,
+    /// Calls `work` for runes of lattices that are adjacent and in one state. With `of_views`,
     /// their views must also have the same length.
-    fn each_batch(
+    fn each_run(
         &mut self,
         lattices: &Range<u32>,
         of_views: bool,
-        mut work: impl FnMut(&mut Self, Batch) -> Result<()>,
+        mut work: impl FnMut(&mut Self, Adjacent) -> Result<()>,
     ) -> Result<()> {
         let mut rest = lattices.clone();
         while !rest.is_empty() {
             let first = LatticeId(rest.start);
             let (group, index, state, size) = self.place(first);
             let of_first = self.lattices.group_of(first);
-            // A batch is one tall lattice, whose rows the kernels count in an int, or one grid
+            // A run is one tall lattice, whose rows the kernels count in an int, or one grid
             // layer per lattice.
             let max = (i32::MAX as u32 / size.height()).min(Launch::MAX_GRID_Z) as usize;
             let follows = |&lattice: &LatticeId| {
@@ -155,7 +137,7 @@ impl Issuer<'_> {
             let candidates = rest.clone().map(LatticeId).take(max);
             let count = candidates.take_while(follows).count();
             rest.start += count as u32;
-            let batch = Batch {
+            let run = Adjacent {
                 first,
                 count,
                 group,
@@ -163,7 +145,105 @@ impl Issuer<'_> {
                 size,
                 state,
             };
-            work(self, batch)?;
+            work(self, run)?;
+        }
+        Ok(())
+    }
+
+    /// Advances lattices: adjacent ones in one launch if the kernel is batched and they are all in
+    /// the same buffer.
+    fn advance(
+        &mut self,
+        kernel: &'static Kernel,
+        lattices: Range<u32>,
+        rule: Rule,
+        generations: u32,
+        block: (u32, u32),
+    ) -> Result<()> {
+        let sm_count = self.gpu.sm_count;
+        let batches = self.lattices.batches(kernel, lattices, sm_count);
+        for (lattices, part) in batches.into_iter().zip(0..) {
+            let target = self.timestamp_target(part);
+            let (count, first) = (lattices.len() as u32, LatticeId(lattices.start));
+            let group = &self.lattices.groups[self.lattices.group_of(first)];
+            let (size, on_device) = (group.size, group.count as u32);
+            let state = self.states.get(first);
+            let differs = |lattice| !self.states.get(lattice).has_buffers_of(state);
+            if lattices.clone().map(LatticeId).any(differs) {
+                let one = Batch {
+                    launched: 1,
+                    in_all: count,
+                    on_device,
+                };
+                let shape = kernel.launch(size, block, one, sm_count);
+                for (lattice, index) in lattices.zip(0..) {
+                    let target = target.map(|target| target.share(index, count));
+                    self.step(kernel, LatticeId(lattice), rule, generations, shape, target)?;
+                }
+            } else {
+                let shape = kernel.launch(size, block, Batch::of(count, on_device), sm_count);
+                self.step(kernel, first, rule, generations, shape, target)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Launches a kernel on the lattices from `lattice` on until all generations are done.
+    fn step(
+        &mut self,
+        kernel: &'static Kernel,
+        lattice: LatticeId,
+        rule: Rule,
+        generations: u32,
+        shape: Launch,
+        target: Option<TimestampTarget>,
+    ) -> Result<()> {
+        let (group, index, state, size) = self.place(lattice);
+        let group = &self.gpu.groups[group];
+        let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
+        let buffers = [buffer(0)?, buffer(1)?];
+        let mail = if kernel.parameters.contains(&Mail) {
+            group.mail_at(index)?
+        } else {
+            0 // nobody takes it
+        };
+        let function = Function::Ladder(LadderFunction {
+            kernel,
+            entry: shape.entry,
+            rule,
+        });
+        let plain = self.gpu.functions.get(function, false)?;
+        let instrumented = match target {
+            Some(_) => self.gpu.functions.get(function, true)?,
+            None => plain,
+        };
+        let (width, height) = sides(size);
+        let table = rule.table();
+        let launches = kernel.launches(generations);
+        let mut parity = state.parity;
+        for index in 0..launches {
+            let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
+            let max = kernel.iteration.generations_per_launch();
+            let stepped = max.min(generations - index * max);
+            let values: &Values = &[
+                (From, &from),
+                (To, &to),
+                (Cells, &from),
+                (Mail, &mail),
+                (Width, &width),
+                (Height, &height),
+                (RuleTable, &table),
+                (Generations, &stepped),
+            ];
+            let mut arguments = Arguments::fill(kernel.parameters, values)?;
+            match target.and_then(|target| target.of(index, launches)) {
+                None => self.launch(plain, shape, arguments)?,
+                Some(records) => {
+                    arguments.push(&records);
+                    self.launch(instrumented, shape, arguments)?;
+                }
+            }
+            parity ^= u8::from(kernel.swaps_buffers(stepped));
         }
         Ok(())
     }
@@ -223,50 +303,50 @@ impl Issuer<'_> {
         Ok(())
     }
 
-    fn pack(&mut self, batch: Batch) -> Result<()> {
-        let state = batch.state;
+    fn pack(&mut self, run: Adjacent) -> Result<()> {
+        let state = run.state;
         let Some(kernel) = SupportKernel::pack(state.layout) else {
             return Ok(()); // the bits are the cells
         };
-        let group = &self.gpu.groups[batch.group];
-        let cells = group.buffer_at(state.layout, batch.index, state.parity)?;
-        let bits = group.bits_at(batch.index, 0);
-        self.convert(kernel, batch, state.layout, cells, bits)
+        let group = &self.gpu.groups[run.group];
+        let cells = group.buffer_at(state.layout, run.index, state.parity)?;
+        let bits = group.bits_at(run.index, 0);
+        self.convert(kernel, run, state.layout, cells, bits)
     }
 
-    fn unpack(&mut self, batch: Batch, to: Layout) -> Result<()> {
+    fn unpack(&mut self, run: Adjacent, to: Layout) -> Result<()> {
         let Some(kernel) = SupportKernel::unpack(to) else {
             return Ok(()); // the bits are there
         };
-        let group = &self.gpu.groups[batch.group];
-        let bits = group.bits_at(batch.index, batch.state.bits_parity);
-        let cells = group.buffer_at(to, batch.index, 0)?;
-        self.convert(kernel, batch, to, bits, cells)
+        let group = &self.gpu.groups[run.group];
+        let bits = group.bits_at(run.index, run.state.bits_parity);
+        let cells = group.buffer_at(to, run.index, 0)?;
+        self.convert(kernel, run, to, bits, cells)
     }
 
-    /// Converts a batch between bits and a layout.
+    /// Converts a run between bits and a layout.
     fn convert(
         &mut self,
         kernel: SupportKernel,
-        batch: Batch,
+        run: Adjacent,
         layout: Layout,
         from: sys::CUdeviceptr,
         to: sys::CUdeviceptr,
     ) -> Result<()> {
-        let shape = Launch::convert(batch.size, batch.count as u32, layout);
-        let (width, height) = batch.sides();
+        let shape = Launch::convert(run.size, run.count as u32, layout);
+        let (width, height) = run.sides();
         let values: &Values = &[(From, &from), (To, &to), (Width, &width), (Height, &height)];
         self.launch_support(kernel, shape, values)
     }
 
-    fn reduce(&mut self, batch: Batch, region: ReduceRegion) -> Result<()> {
-        let group = &self.gpu.groups[batch.group];
-        let bits = group.bits_at(batch.index, batch.state.bits_parity);
-        let (pixels, stride) = group.view_at(batch.index)?;
-        let (width, height) = sides(batch.size);
+    fn reduce(&mut self, run: Adjacent, region: ReduceRegion) -> Result<()> {
+        let group = &self.gpu.groups[run.group];
+        let bits = group.bits_at(run.index, run.state.bits_parity);
+        let (pixels, stride) = group.view_at(run.index)?;
+        let (width, height) = sides(run.size);
         let (across, down) = (region.width as i32, region.height as i32);
         let (x0, y0, step) = (region.x0, region.y0, region.step);
-        let shape = Launch::reduce(region, batch.count as u32);
+        let shape = Launch::reduce(region, run.count as u32);
         let stride = stride as u64 * 4;
         let values: &Values = &[
             (From, &bits),
@@ -283,12 +363,12 @@ impl Issuer<'_> {
         self.launch_support(SupportKernel::Reduce, shape, values)
     }
 
-    fn measure(&mut self, batch: Batch) -> Result<()> {
-        let group = &self.gpu.groups[batch.group];
-        let bits = group.bits_at(batch.index, batch.state.bits_parity);
-        let at = group.measures_at(batch.index)?;
-        let words = batch.size.words() as u64;
-        let shape = Launch::measure(batch.size, batch.count as u32);
+    fn measure(&mut self, run: Adjacent) -> Result<()> {
+        let group = &self.gpu.groups[run.group];
+        let bits = group.bits_at(run.index, run.state.bits_parity);
+        let at = group.measures_at(run.index)?;
+        let words = run.size.words() as u64;
+        let shape = Launch::measure(run.size, run.count as u32);
         let values: &Values = &[
             (From, &bits),
             (Before, &at.before),
@@ -300,10 +380,10 @@ impl Issuer<'_> {
         self.launch_support(SupportKernel::Measure, shape, values)
     }
 
-    /// The memory that a download copies from each lattice of a batch.
-    fn source(&self, what: Transfer, batch: Batch) -> Result<Rows> {
-        let (index, state, size) = (batch.index, batch.state, batch.size);
-        let group = &self.gpu.groups[batch.group];
+    /// The memory that a download copies from each lattice of a run.
+    fn source(&self, what: Transfer, run: Adjacent) -> Result<Rows> {
+        let (index, state, size) = (run.index, run.state, run.size);
+        let group = &self.gpu.groups[run.group];
         let dense = |at, words| Rows {
             at,
             words,
@@ -336,24 +416,24 @@ impl Issuer<'_> {
         }
     }
 
-    fn download(&mut self, batch: Batch, slot: Slot, what: Transfer) -> Result<()> {
-        let from = self.source(what, batch)?;
-        let slots = self.slots.ok_or(ProgramError::NoSlot(batch.first, slot))?;
+    fn download(&mut self, run: Adjacent, slot: Slot, what: Transfer) -> Result<()> {
+        let from = self.source(what, run)?;
+        let slots = self.slots.ok_or(ProgramError::NoSlot(run.first, slot))?;
         let to = slots
-            .address(batch.first, slot)
-            .ok_or(ProgramError::NoSlot(batch.first, slot))?;
-        let pitch = slots.pitch(batch.first, slot);
+            .address(run.first, slot)
+            .ok_or(ProgramError::NoSlot(run.first, slot))?;
+        let pitch = slots.pitch(run.first, slot);
         let stream = self.stream;
         // The program is valid, so the slot is large enough and the group's slots are adjacent like
         // its lattices. The slots are bound to this download, so nobody else uses them until the
         // event after the copy has fired. This holds for pageable memory too, where the copy is
         // complete by then or by the call's return.
         let words = from.words;
-        let copy = if batch.count == 1 || (from.pitch == words && pitch == words) {
+        let copy = if run.count == 1 || (from.pitch == words && pitch == words) {
             Call::CopyOut {
                 to: to.cast(),
                 from: from.at,
-                bytes: batch.count * words * 4,
+                bytes: run.count * words * 4,
                 stream,
             }
         } else {
@@ -361,7 +441,7 @@ impl Issuer<'_> {
                 to: (to.cast(), pitch * 4),
                 from: (from.at, from.pitch * 4),
                 row_bytes: words * 4,
-                rows: batch.count,
+                rows: run.count,
                 stream,
             }
         };
@@ -375,32 +455,73 @@ impl Issuer<'_> {
         values: &Values,
     ) -> Result<()> {
         let arguments = Arguments::fill(kernel.row().parameters, values)?;
-        self.launch(Function::Support(kernel), shape, arguments, None)
+        let function = self.gpu.functions.get(Function::Support(kernel), false)?;
+        self.launch(function, shape, arguments)
+    }
+
+    fn copy(&mut self, from: BufferOffset, to: BufferOffset, bytes: usize) -> Result<()> {
+        let stream = self.stream;
+        let source = &find(self.buffers, from.buffer)?.memory;
+        let target = &find(self.buffers, to.buffer)?.memory;
+        let call = match (source, target) {
+            (Memory::Host(source), Memory::Device(target)) => Call::CopyIn {
+                to: target.at() + to.offset as u64,
+                from: source.at().wrapping_byte_add(from.offset).cast(),
+                bytes,
+                stream,
+            },
+            (Memory::Device(source), Memory::Host(target)) => Call::CopyOut {
+                to: target.at().wrapping_byte_add(to.offset).cast(),
+                from: source.at() + from.offset as u64,
+                bytes,
+                stream,
+            },
+            (Memory::Device(source), Memory::Device(target)) => Call::CopyWithin {
+                to: target.at() + to.offset as u64,
+                from: source.at() + from.offset as u64,
+                bytes,
+                stream,
+            },
+            (Memory::Host(_), Memory::Host(_)) => {
+                return Err(ProgramError::HostToHost.into());
+            }
+        };
+        self.sink.give(call)
+    }
+
+    fn launch_on_buffers(&mut self, launch: &BufferLaunch) -> Result<()> {
+        let mut arguments = Arguments::default();
+        for argument in &launch.arguments {
+            match *argument {
+                Argument::Buffer(region) => {
+                    let Memory::Device(words) = &find(self.buffers, region.buffer)?.memory else {
+                        return Err(ProgramError::NotOnDevice(region.buffer).into());
+                    };
+                    arguments.push(&(words.at() + region.offset as u64));
+                }
+                Argument::I32(number) => arguments.push(&number),
+                Argument::U32(number) => arguments.push(&number),
+                Argument::U64(number) => arguments.push(&number),
+                Argument::F32(number) => arguments.push(&number),
+            }
+        }
+        let records = self.timestamp_target(0).and_then(|target| target.of(0, 1));
+        if let Some(records) = records {
+            arguments.push(&records);
+        }
+        let function = Function::Buffer(launch.kernel);
+        let function = self.gpu.functions.get(function, records.is_some())?;
+        self.launch(function, launch.shape(), arguments)
     }
 
     /// The target of the block timestamps of a part of this step, if requested.
-    pub(super) fn timestamp_target(&mut self, part: u32) -> Option<TimestampTarget> {
+    fn timestamp_target(&mut self, part: u32) -> Option<TimestampTarget> {
         let (step, recorder) = self.block_timestamps.as_mut()?;
         recorder.take(*step, part)
     }
 
-    /// Launches a function: the one that writes block timestamps to `records`, if that is given.
-    pub(super) fn launch(
-        &mut self,
-        function: Function,
-        shape: Launch,
-        mut arguments: Arguments,
-        records: Option<sys::CUdeviceptr>,
-    ) -> Result<()> {
-        if let Some(records) = records {
-            arguments.push(&records);
-        }
-        let function = self.gpu.functions.get(function, records.is_some())?;
-        self.call(function, shape, arguments)
-    }
-
     #[inline]
-    pub(super) fn call(
+    fn launch(
         &mut self,
         function: sys::CUfunction,
         shape: Launch,
@@ -415,6 +536,6 @@ impl Issuer<'_> {
     }
 }
 
-pub(super) fn sides(size: Size) -> (i32, i32) {
+fn sides(size: Size) -> (i32, i32) {
     (size.width() as i32, size.height() as i32)
 }

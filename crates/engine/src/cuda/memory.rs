@@ -185,3 +185,19 @@ impl Drop for DeviceWords {
         });
     }
 }
+
+/// Device memory with a page-locked copy on the host, for block timestamps.
+pub(super) struct MirroredWords {
+    pub(super) device: DeviceWords,
+    pub(super) host: HostWords,
+}
+
+impl MirroredWords {
+    pub(super) fn new(context: &Arc<OwnedContext>, words: usize) -> Result<MirroredWords> {
+        let what = MemoryUse::BlockTimestamps;
+        Ok(MirroredWords {
+            device: DeviceWords::uninitialized(context, words, what)?,
+            host: HostWords::new(context, words, HostMemory::Pinned, what)?,
+        })
+    }
+}

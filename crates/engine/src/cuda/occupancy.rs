@@ -3,70 +3,71 @@
 use cust::device::DeviceAttribute;
 use cust::sys;
 
-use super::CudaEngine;
-use super::buffers::shape_of;
 use super::driver::{check, cust};
+use super::resources::Resources;
 use crate::check::{Function, LadderFunction};
 use crate::kernels::Batch;
 use crate::{DeviceId, LatticeId, Occupancy, Op, ProgramError, Resource, Result};
 use life::Rule;
 
-impl CudaEngine {
-    /// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
-    /// counts.
-    pub(super) fn occupancy_of(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
-        let gpu = self.gpu_at(device)?;
-        let (shape, function) = match op {
-            Op::LaunchOnBuffers(call) => (shape_of(call), Function::Buffer(call.kernel)),
-            Op::Advance {
+/// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
+/// counts.
+pub(super) fn occupancy_of(
+    resources: &mut Resources,
+    device: DeviceId,
+    op: &Op,
+) -> Result<Option<Occupancy>> {
+    let gpu = resources.gpu_at(device)?;
+    let (shape, function) = match op {
+        Op::LaunchOnBuffers(call) => (call.shape(), Function::Buffer(call.kernel)),
+        Op::Advance {
+            kernel,
+            lattices,
+            block,
+            ..
+        } => {
+            let first = LatticeId(lattices.start);
+            let group = resources.check.lattices.find(first);
+            let group = group.filter(|group| group.device == device);
+            let group = group.ok_or(ProgramError::OnOtherDevice(Resource::Lattice(first)))?;
+            let (size, on_device) = (group.size, group.count as u32);
+            kernel.validate_size(size)?;
+            kernel.validate_block(*block)?;
+            let sm_count = resources.gpus[gpu].sm_count;
+            let max = kernel.max_batch(size, on_device, sm_count);
+            let batch = Batch::of((lattices.len() as u32).min(max), on_device);
+            let shape = kernel.launch(size, *block, batch, sm_count);
+            let step = LadderFunction {
                 kernel,
-                lattices,
-                block,
-                ..
-            } => {
-                let first = LatticeId(lattices.start);
-                let group = self.check.lattices.find(first);
-                let group = group.filter(|group| group.device == device);
-                let group = group.ok_or(ProgramError::OnOtherDevice(Resource::Lattice(first)))?;
-                let (size, on_device) = (group.size, group.count as u32);
-                kernel.validate_size(size)?;
-                kernel.validate_block(*block)?;
-                let sm_count = self.gpus[gpu].sm_count;
-                let max = kernel.max_batch(size, on_device, sm_count);
-                let batch = Batch::of((lattices.len() as u32).min(max), on_device);
-                let shape = kernel.launch(size, *block, batch, sm_count);
-                let step = LadderFunction {
-                    kernel,
-                    entry: shape.entry,
-                    rule: Rule::LIFE,
-                };
-                (shape, Function::Ladder(step))
-            }
-            _ => return Ok(None),
-        };
-        self.make_current(gpu)?;
-        let function = self.gpus[gpu].functions.get(function, false)?;
-        let block_threads: u32 = shape.block.iter().product();
-        let mut blocks_per_sm = 0;
-        // SAFETY: the function is of the current context; the number is valid for the write.
-        check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &mut blocks_per_sm,
-                function,
-                block_threads as i32,
-                shape.shared_bytes as usize,
-            )
-        })?;
-        let attribute = |which| {
-            let answer = self.gpus[gpu].device.get_attribute(which);
-            cust("cuDeviceGetAttribute", answer).map(|number| number as u32)
-        };
-        Ok(Some(Occupancy {
-            blocks: shape.grid.iter().copied().map(u64::from).product(),
-            blocks_per_sm: blocks_per_sm as u32,
-            sm_count: attribute(DeviceAttribute::MultiprocessorCount)?,
-            block_threads,
-            max_threads_per_sm: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
-        }))
-    }
+                entry: shape.entry,
+                rule: Rule::LIFE,
+            };
+            (shape, Function::Ladder(step))
+        }
+        _ => return Ok(None),
+    };
+    resources.make_current(gpu)?;
+    let function = resources.gpus[gpu].functions.get(function, false)?;
+    let block_threads: u32 = shape.block.iter().product();
+    let mut blocks_per_sm = 0;
+    // SAFETY: the function is of the current context; the number is valid for the write.
+    check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
+        sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &mut blocks_per_sm,
+            function,
+            block_threads as i32,
+            shape.shared_bytes as usize,
+        )
+    })?;
+    let attribute = |which| {
+        let answer = resources.gpus[gpu].device.get_attribute(which);
+        cust("cuDeviceGetAttribute", answer).map(|number| number as u32)
+    };
+    Ok(Some(Occupancy {
+        blocks: shape.grid.iter().copied().map(u64::from).product(),
+        blocks_per_sm: blocks_per_sm as u32,
+        sm_count: attribute(DeviceAttribute::MultiprocessorCount)?,
+        block_threads,
+        max_threads_per_sm: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+    }))
 }

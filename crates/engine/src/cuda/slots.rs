@@ -138,8 +138,27 @@ impl CudaSlots {
         })?
     }
 
+    /// Binds all these slots to downloads, or none if one is busy.
+    pub(super) fn bind_all(
+        &self,
+        downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
+    ) -> Result<()> {
+        for (bound, (lattice, slot)) in downloads.clone().enumerate() {
+            if let Err(busy) = self.bind(lattice, slot) {
+                self.unbind_all(downloads.take(bound));
+                return Err(busy);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns slots once nothing will be written to them.
+    pub(super) fn unbind_all(&self, downloads: impl Iterator<Item = (LatticeId, Slot)>) {
+        downloads.for_each(|(lattice, slot)| self.unbind(lattice, slot));
+    }
+
     /// Reserves a slot for a download. Errors if it is being read or already reserved.
-    pub(super) fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
+    fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
         let busy = || EngineError::SlotBusy(lattice, slot);
         let lock = self.lock(lattice, slot).ok_or_else(busy)?;
         lock.compare_exchange(0, BOUND, Ordering::Acquire, Ordering::Relaxed)
@@ -148,7 +167,7 @@ impl CudaSlots {
     }
 
     /// Makes a slot readable again, once its download is complete or was never issued.
-    pub(super) fn unbind(&self, lattice: LatticeId, slot: Slot) {
+    fn unbind(&self, lattice: LatticeId, slot: Slot) {
         if let Some(lock) = self.lock(lattice, slot) {
             lock.store(0, Ordering::Release);
         }

@@ -1,8 +1,7 @@
-//! Programs that several host threads issue concurrently.
+//! Several host threads that make lists of calls concurrently.
 //!
-//! The engine's thread turns the steps into lists of calls. Then each list is made by its own thread,
-//! the first by the engine's. The threads start together, once each has made its context current,
-//! and [`submit`](super::submit) returns when all are done.
+//! The engine's thread has turned a program's steps into the lists. Each is made by its own thread,
+//! the first by the engine's. The threads start together, once each has made its context current.
 //!
 //! Some programs say which thread issues which step. Of others, the steps of several GPUs are issued
 //! by a thread per GPU, so that each GPU is given its work as soon as if it were the only one.
@@ -10,12 +9,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use cust::device::Device;
+use cust::sys;
 
-use super::CudaEngine;
-use super::calls::{Call, Entry, HostTime, Sink, make_all};
-use super::submit::Submission;
-use crate::{EngineError, Op, Program, Result, StreamId};
+use super::calls::{Entry, HostTime, make_all};
+use crate::check::Plan;
+use crate::{EngineError, Op, Program, Result};
 
 /// The host threads that issue a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,77 +29,28 @@ pub(super) enum Threads {
 /// With fewer launches, starting a thread per GPU takes longer than it saves.
 const MIN_LAUNCHES: u64 = 128;
 
-/// The calls of one thread.
-struct Part {
-    /// The number of the issuer or of the GPU.
-    key: usize,
-    /// The GPU whose context is current after the calls so far.
-    gpu: Option<usize>,
-    sink: Sink,
-}
-
-impl CudaEngine {
-    /// Whether a thread per GPU should issue a program that names no issuers: if it uses several
-    /// devices and makes many launches, and nothing on one device depends on what was issued before
-    /// on another. Lattices never do.
-    pub(super) fn has_thread_per_gpu(
-        &self,
-        program: &Program,
-        used: &[(usize, Vec<StreamId>)],
-    ) -> bool {
-        let device = |(gpu, _): &(usize, Vec<StreamId>)| Device::as_raw(&self.gpus[*gpu].device);
-        let mut devices: Vec<_> = used.iter().map(device).collect();
+impl Threads {
+    /// The threads for a program that uses these devices, one entry per context. A thread per GPU if
+    /// it names no issuers, uses several devices and makes many launches, and nothing on one device
+    /// depends on what was issued before on another. Lattices never do.
+    pub(super) fn of(program: &Program, plan: &Plan, mut devices: Vec<sys::CUdevice>) -> Threads {
+        if plan.several_issuers {
+            return Threads::PerIssuer;
+        }
+        let contexts = devices.len();
         devices.sort_unstable();
         devices.dedup();
         // Two contexts of a device are there to be compared, so they keep the order of their steps.
-        let is_one_context_per_device = devices.len() == used.len();
-        devices.len() > 1
+        let is_one_context_per_device = devices.len() == contexts;
+        if devices.len() > 1
             && is_one_context_per_device
             && launches(program) >= MIN_LAUNCHES
             && program.steps.iter().all(|step| stays_on_its_gpu(&step.op))
-    }
-
-    pub(super) fn issue_from_threads(&mut self, submission: &mut Submission) -> Result<()> {
-        let program = submission.program;
-        let mut parts: Vec<Part> = Vec::new();
-        for (index, step) in program.steps.iter().enumerate() {
-            let gpu = self.gpu_of(step.stream);
-            let key = match submission.threads {
-                Threads::PerIssuer => usize::from(step.issuer.0),
-                Threads::PerGpu => gpu,
-                Threads::Own => 0,
-            };
-            let at = parts.binary_search_by_key(&key, |part| part.key);
-            let at = at.unwrap_or_else(|at| {
-                let part = Part {
-                    key,
-                    gpu: None,
-                    sink: Sink::Later(Vec::new()),
-                };
-                parts.insert(at, part);
-                at
-            });
-            let part = &mut parts[at];
-            if part.gpu.replace(gpu) != Some(gpu) {
-                let context = self.gpus[gpu].context.raw();
-                part.sink.give(Call::Current(context))?;
-            }
-            self.issue_step(submission, index, &mut part.sink)?;
+        {
+            Threads::PerGpu
+        } else {
+            Threads::Own
         }
-        let lists = parts.into_iter().map(|part| match part.sink {
-            Sink::Later(entries) => entries,
-            Sink::Now => unreachable!("every sink was made as Later"),
-        });
-        submission.begun = true;
-        for time in make_concurrently(&lists.collect::<Vec<_>>())? {
-            let gpu = self.gpu_of(time.stream);
-            let issuer = program.steps[time.step as usize].issuer;
-            let mut timers = submission.timers.iter_mut();
-            if let Some(timer) = timers.find(|t| t.gpu == gpu && t.issuer == issuer) {
-                timer.host(&time);
-            }
-        }
-        self.end_streams(submission)
     }
 }
 
@@ -143,7 +92,7 @@ fn launches(program: &Program) -> u64 {
 
 /// Makes each list's calls on its own thread, all starting at the same time; the first list's on
 /// this thread.
-fn make_concurrently(lists: &[Vec<Entry>]) -> Result<Vec<HostTime>> {
+pub(super) fn make_concurrently(lists: &[Vec<Entry>]) -> Result<Vec<HostTime>> {
     let ready = AtomicUsize::new(0);
     let off = AtomicBool::new(false);
     let make = |entries: &[Entry]| {

@@ -8,8 +8,7 @@ use std::time::Instant;
 use cust::sys;
 
 use super::calls::HostTime;
-use super::event::Event;
-use super::gpu::Gpu;
+use super::event::{Event, EventPool};
 use crate::{IssuerId, Nanos, Result, Span, StreamId};
 
 /// A device's clock: nanoseconds since the engine's start, derived from events.
@@ -163,11 +162,11 @@ impl Timer {
 
     fn record(
         &mut self,
-        gpu: &mut Gpu,
+        pool: &mut EventPool,
         stream: StreamId,
         record: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<usize> {
-        let event = gpu.pool.timing()?;
+        let event = pool.timing()?;
         record(&event)?;
         self.events.push(event);
         let at = self.events.len() - 1;
@@ -178,26 +177,26 @@ impl Timer {
     /// Records the start of a step, unless the previous step's end event serves.
     pub(super) fn before(
         &mut self,
-        gpu: &mut Gpu,
+        pool: &mut EventPool,
         stream: StreamId,
         record: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<()> {
         match self.latest {
             Some((latest, _)) if latest == stream => Ok(()),
-            _ => self.record(gpu, stream, record).map(|_| ()),
+            _ => self.record(pool, stream, record).map(|_| ()),
         }
     }
 
     /// Records the end of a step.
     pub(super) fn after(
         &mut self,
-        gpu: &mut Gpu,
+        pool: &mut EventPool,
         step: usize,
         stream: StreamId,
         record: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<()> {
         let (_, from) = self.latest.expect("the step was begun");
-        let to = self.record(gpu, stream, record)?;
+        let to = self.record(pool, stream, record)?;
         self.steps.push(TimedStep {
             step: step as u32,
             stream,

@@ -1,0 +1,344 @@
+//! The GPUs of an engine and what was created on them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cust::sys;
+
+use super::block_timestamps::TimestampRecorder;
+use super::buffers::{Buffer, find};
+use super::calls::{Call, Sink};
+use super::context::{self, OwnedContext};
+use super::event::Event;
+use super::gpu::Gpu;
+use super::group::Group;
+use super::issue::Issuer;
+use super::slots::{CudaSlots, GroupShape};
+use super::stream::RawStream;
+use crate::check::{Plan, Validator};
+use crate::{
+    BufferId, BufferLocation, DeviceId, EventId, LatticeId, Layout, Op, Program, ProgramError,
+    Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec,
+};
+use life::Size;
+
+/// The GPUs of an engine and what was created on them.
+pub(super) struct Resources {
+    // Fields drop in this order: what refers to contexts, then the contexts.
+    /// Each with the index of its GPU.
+    pub(super) events: Vec<(usize, Event)>,
+    pub(super) streams: Vec<Stream>,
+    /// By [`BufferId`]; `None` once dropped.
+    pub(super) buffers: Vec<Option<Buffer>>,
+    pub(super) slots: Option<Arc<CudaSlots>>,
+    pub(super) gpus: Vec<Gpu>,
+    /// Validates programs and tracks the lattices' states.
+    pub(super) check: Validator,
+    /// The time at which every device's clock shows 0.
+    zero: Instant,
+}
+
+pub(super) struct Stream {
+    pub(super) gpu: usize,
+    pub(super) raw: RawStream,
+    /// The number of replays on its GPU that it already waits for.
+    pub(super) replays_seen: u64,
+}
+
+impl Resources {
+    pub(super) fn new(gpus: Vec<Gpu>, check: Validator, zero: Instant) -> Resources {
+        Resources {
+            events: Vec::new(),
+            streams: Vec::new(),
+            buffers: Vec::new(),
+            slots: None,
+            gpus,
+            check,
+            zero,
+        }
+    }
+
+    /// Drops everything but the contexts and the functions that were loaded. Nothing may run.
+    pub(super) fn clear(&mut self) -> Result<()> {
+        self.events.clear();
+        self.streams.clear();
+        self.buffers.clear();
+        self.slots = None;
+        self.check = Validator::new(std::mem::take(&mut self.check.devices));
+        for gpu in 0..self.gpus.len() {
+            self.make_current(gpu)?;
+            self.gpus[gpu].groups.clear();
+            self.gpus[gpu].default_stream = None;
+        }
+        Ok(())
+    }
+
+    /// Makes a GPU's context current on this thread. The driver is asked which one is: another
+    /// engine on this thread may have made its own current, or none when it was dropped.
+    pub(super) fn make_current(&self, gpu: usize) -> Result<()> {
+        let context = &self.gpus[gpu].context;
+        if context.is_current() {
+            return Ok(());
+        }
+        context.make_current()
+    }
+
+    /// Waits until nothing runs on any device.
+    pub(super) fn synchronize(&self) -> Result<()> {
+        // Wait for every device, even if one fails.
+        let mut answer = Ok(());
+        for gpu in 0..self.gpus.len() {
+            let one = self.make_current(gpu).and_then(|()| context::synchronize());
+            answer = answer.and(one);
+        }
+        answer
+    }
+
+    /// The driver's handle of a stream. Panics for an unknown stream.
+    pub(super) fn raw(&self, stream: StreamId) -> sys::CUstream {
+        self.streams[stream.0 as usize].raw.raw()
+    }
+
+    /// The index of a device or context in `gpus`.
+    pub(super) fn gpu_at(&self, device: DeviceId) -> Result<usize> {
+        self.check.check_device(device)?;
+        Ok(usize::from(device.0))
+    }
+
+    /// The index of a stream's GPU. Panics for an unknown stream.
+    pub(super) fn gpu_of(&self, stream: StreamId) -> usize {
+        self.streams[stream.0 as usize].gpu
+    }
+
+    /// Allocates the memory and loads the functions that a program needs, before any step is
+    /// issued. Neither is possible while a stream is being captured, and a failure here leaves
+    /// every lattice unchanged.
+    pub(super) fn allocate_for(&mut self, program: &Program, plan: &Plan) -> Result<()> {
+        for &(group, words) in &plan.views {
+            let (gpu, on_device) = self.place_of(group);
+            self.make_current(gpu)?;
+            self.gpus[gpu].grow_views(on_device, words)?;
+            self.check.lattices.groups[group].view_capacity = words;
+        }
+        for &group in &plan.measures {
+            let (gpu, on_device) = self.place_of(group);
+            self.make_current(gpu)?;
+            self.gpus[gpu].groups[on_device].make_measures()?;
+            self.check.lattices.groups[group].has_measures_memory = true;
+        }
+        for &(device, function) in &plan.functions {
+            let gpu = usize::from(device.0);
+            self.make_current(gpu)?;
+            self.gpus[gpu].functions.get(function, false)?;
+            if program.block_timestamps && function.has_timestamps() {
+                self.gpus[gpu].functions.get(function, true)?;
+            }
+        }
+        let slots = self.slots.as_ref();
+        slots.map_or(Ok(()), |slots| slots.allocate_for(program.downloads()))
+    }
+
+    /// Waits until the functions of a program that are being compiled are loaded.
+    pub(super) fn finish_compiling(&mut self, plan: &Plan) {
+        for (device, step) in plan.of_ladder() {
+            let gpu = &mut self.gpus[usize::from(device.0)];
+            gpu.functions.finish_compiling(step);
+        }
+    }
+
+    /// Frees other layouts on every device, then allocates this one.
+    pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
+        let answer = self.reserve_on_all(layout);
+        // The states must match what was allocated, also after an error.
+        let groups = self.check.lattices.groups.iter();
+        let allocated: Vec<bool> = groups
+            .map(|group| {
+                let gpu = &self.gpus[usize::from(group.device.0)];
+                gpu.groups[group.on_device].has(layout)
+            })
+            .collect();
+        self.check.reserve(layout, &allocated);
+        answer
+    }
+
+    fn reserve_on_all(&mut self, layout: Layout) -> Result<()> {
+        for gpu in 0..self.gpus.len() {
+            self.make_current(gpu)?;
+            let groups = self.gpus[gpu].groups.iter_mut();
+            groups.for_each(|group| group.keep_only(layout));
+        }
+        for gpu in 0..self.gpus.len() {
+            self.make_current(gpu)?;
+            self.gpus[gpu].reserve(layout)?;
+        }
+        Ok(())
+    }
+
+    /// The GPU of a group, and the group's index there.
+    fn place_of(&self, group: usize) -> (usize, usize) {
+        let group = &self.check.lattices.groups[group];
+        (usize::from(group.device.0), group.on_device)
+    }
+
+    pub(super) fn make_lattices(
+        &mut self,
+        device: DeviceId,
+        count: usize,
+        size: Size,
+    ) -> Result<()> {
+        let gpu = self.gpu_at(device)?;
+        self.make_current(gpu)?;
+        self.gpus[gpu].groups.push(Group::new(count, size)?);
+        self.check.add_lattices(device, count, size);
+        Ok(())
+    }
+
+    pub(super) fn make_event(&mut self, device: DeviceId) -> Result<EventId> {
+        let gpu = self.gpu_at(device)?;
+        self.make_current(gpu)?;
+        let event = self.gpus[gpu].pool.plain()?;
+        self.events.push((gpu, event));
+        self.check.add_event(device);
+        Ok(EventId(self.events.len() as u32 - 1))
+    }
+
+    pub(super) fn has_fired(&self, event: EventId) -> Result<bool> {
+        self.check.check_event(event)?;
+        let (gpu, event) = &self.events[event.0 as usize];
+        self.make_current(*gpu)?;
+        event.fired()
+    }
+
+    pub(super) fn make_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
+        let gpu = self.gpu_at(device)?;
+        let known = self.gpus[gpu].default_stream;
+        if let (StreamKind::Default, Some(known)) = (spec.kind, known) {
+            return Ok(known);
+        }
+        self.make_current(gpu)?;
+        let replays_seen = self.gpus[gpu].replays;
+        self.streams.push(Stream {
+            gpu,
+            raw: RawStream::new(spec)?,
+            replays_seen,
+        });
+        let id = StreamId(self.streams.len() as u32 - 1);
+        let is_default = spec.kind == StreamKind::Default;
+        self.check.add_stream(id, device, is_default);
+        if is_default {
+            self.gpus[gpu].default_stream = Some(id);
+        }
+        Ok(id)
+    }
+
+    pub(super) fn make_context(&mut self, device: DeviceId) -> Result<DeviceId> {
+        let of = self.gpu_at(device)?;
+        if self.gpus.len() > usize::from(u16::MAX) {
+            return Err(ProgramError::TooManyContexts.into());
+        }
+        let raw = self.gpus[of].device;
+        let context = OwnedContext::further(raw)?;
+        self.gpus.push(Gpu::new(raw, context, self.zero)?);
+        Ok(self.check.add_context(device))
+    }
+
+    pub(super) fn make_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
+        let groups = self.check.lattices.groups.iter();
+        let shapes: Vec<GroupShape> = groups
+            .map(|group| GroupShape {
+                context: self.gpus[usize::from(group.device.0)].context.clone(),
+                count: group.count,
+                words: group.size.words(),
+            })
+            .collect();
+        let slots = Arc::new(CudaSlots::allocate(spec, &shapes)?);
+        self.check.set_slots(spec);
+        self.slots = Some(slots.clone());
+        Ok(slots)
+    }
+
+    pub(super) fn make_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
+        let gpu = self.gpu_at(device)?;
+        self.check.check_buffer_size(bytes)?;
+        self.make_current(gpu)?;
+        let context = &self.gpus[gpu].context;
+        let buffer = Buffer::new(gpu, context, bytes, place)?;
+        self.buffers.push(Some(buffer));
+        self.check.add_buffer(device, bytes, place);
+        Ok(BufferId(self.buffers.len() as u32 - 1))
+    }
+
+    pub(super) fn visit_buffer(
+        &mut self,
+        buffer: BufferId,
+        visit: &mut dyn FnMut(&mut [u32]),
+    ) -> Result<()> {
+        let gpu = find(&self.buffers, buffer)?.gpu;
+        self.make_current(gpu)?;
+        find(&self.buffers, buffer)?.visit(visit)
+    }
+
+    /// Binds the slots of all downloads, or none if one is busy.
+    pub(super) fn bind(
+        &self,
+        downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
+    ) -> Result<()> {
+        let slots = self.slots.as_ref();
+        slots.map_or(Ok(()), |slots| slots.bind_all(downloads))
+    }
+
+    /// Issues one step on its stream: eagerly, into a capture, or into another thread's list.
+    pub(super) fn issue(
+        &mut self,
+        gpu: usize,
+        step: &Step,
+        sink: &mut Sink,
+        block_timestamps: Option<(u32, &mut TimestampRecorder)>,
+    ) -> Result<()> {
+        let stream = self.raw(step.stream);
+        let event = |id: &EventId| self.events[id.0 as usize].1.raw();
+        match &step.op {
+            Op::Record(id) => {
+                let event = event(id);
+                sink.give(Call::Record { event, stream })
+            }
+            Op::Wait(id) => {
+                let event = event(id);
+                sink.give(Call::Hold { event, stream })
+            }
+            op => Issuer {
+                gpu: &mut self.gpus[gpu],
+                lattices: &self.check.lattices,
+                states: &mut self.check.states,
+                buffers: &self.buffers,
+                slots: self.slots.as_deref(),
+                stream,
+                sink,
+                block_timestamps,
+            }
+            .issue(op),
+        }
+    }
+
+    /// The GPUs a program uses, each with its streams in the order of first use.
+    pub(super) fn streams_used(&self, program: &Program) -> Vec<(usize, Vec<StreamId>)> {
+        let mut used: Vec<(usize, Vec<StreamId>)> = Vec::new();
+        let mut known = vec![false; self.streams.len()];
+        for step in &program.steps {
+            let gpu = self.gpu_of(step.stream);
+            if std::mem::replace(&mut known[step.stream.0 as usize], true) {
+                continue;
+            }
+            match used.iter_mut().find(|(g, _)| *g == gpu) {
+                Some((_, streams)) => streams.push(step.stream),
+                None => used.push((gpu, vec![step.stream])),
+            }
+        }
+        used
+    }
+}
