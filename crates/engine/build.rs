@@ -34,13 +34,12 @@ fn embed_kernels() -> Result<(), Box<dyn Error>> {
             return Err(format!("{REBUILD}=1 was set, and scripts/build-kernels failed").into());
         }
     }
-    let mut table = String::from(
-        "/// The PTX of every kernel, by stem.\npub static PTX: &[(&str, &str)] = &[\n",
-    );
+    let mut table = String::from("const EMBEDDED: &[Ptx] = &[\n");
     for source in sources()? {
         let ptx = source.with_extension("ptx");
         let text = fs::read_to_string(&ptx).unwrap_or_default();
-        if text.split(' ').nth(2) != Some(&sources_hash(&source)?) {
+        let hash = sources_hash(&source)?;
+        if text.split(' ').nth(2) != Some(&hash) {
             return Err(format!(
                 "{} does not match its sources: run scripts/build-kernels (it needs clang-16) or \
                  restore kernels/ from git",
@@ -53,7 +52,10 @@ fn embed_kernels() -> Result<(), Box<dyn Error>> {
             .expect("listed by its extension")
             .to_string_lossy();
         let absolute = fs::canonicalize(&ptx)?;
-        writeln!(table, "    ({stem:?}, include_str!({absolute:?})),")?;
+        writeln!(
+            table,
+            "Ptx {{ stem: {stem:?}, hash: {hash:?}, text: include_str!({absolute:?}) }},"
+        )?;
     }
     table.push_str("];\n");
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("ptx.rs"), table)?;
@@ -76,7 +78,7 @@ fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
 }
 
 /// The SHA-256 of a kernel's sources. Excludes the comment at the start of each file, which holds
-/// measured figures and does not affect the PTX.
+/// measured figures and does not affect the PTX. `scripts/build-kernels` computes the same.
 fn sources_hash(source: &Path) -> Result<String, Box<dyn Error>> {
     let mut digest = Sha256::new();
     let headers = HEADERS.map(|header| Path::new(ROOT).join(header));

@@ -3,9 +3,9 @@
 
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use engine::buffer_kernels::{GRAY, MEET, SPIN};
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::Batch;
-use engine::lesson_kernels::{GRAY, MEET, SPIN};
 use engine::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, BufferOffset, Completion,
     DeviceId, Engine, EngineError, HostMemory, IssuerId, LatticeId, Layout, Measure, Nanos, Op,

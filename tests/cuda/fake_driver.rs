@@ -120,7 +120,7 @@ impl Driver {
 }
 
 fn bits() -> &'static str {
-    engine::cuda::ptx::find("05_bits").unwrap()
+    engine::kernels::Ptx::find("05_bits").unwrap().text
 }
 
 const BLINKER: [u32; 4] = [0, 0b111 << 8, 0, 0];

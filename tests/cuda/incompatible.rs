@@ -3,11 +3,10 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use engine::buffer_kernels::{BARRIER, COPY_RATE, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{self, Entry, Iteration, Kernel, SupportedSizes};
-use engine::lesson_kernels::{BARRIER, GRAY, MANDELBROT, MEET, SCALE, SPIN};
-use engine::probe_kernels::{COPY_RATE, LOP3_RATE};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
     DeviceId, Engine, EngineError, EventId, HostMemory, IssuerId, LatticeId, Layout, Op,

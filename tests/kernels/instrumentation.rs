@@ -4,8 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use engine::cuda::instrumentation;
-use engine::cuda::ptx::{self, PTX};
-use engine::kernels::KERNELS;
+use engine::kernels::{KERNELS, Ptx};
 use engine::rule_network::{self, RuleNetwork};
 use life::Rule;
 
@@ -23,17 +22,14 @@ fn ptxas() -> Command {
 #[test]
 fn ptxas_takes_every_woven_kernel() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(PTX.len() > 8, "the ladder and what supports it");
+    assert!(Ptx::ALL.len() > 8, "the ladder and what supports it");
     let rule = |text: &str| text.parse::<Rule>().unwrap();
     let rules = ["B36/S23", "B2/S", "B/S012345678"].map(rule);
     let mut networks = 0;
-    for (_, text) in PTX {
-        let entries = text
-            .lines()
-            .filter_map(|line| line.strip_prefix(".visible .entry "));
+    for ptx in Ptx::ALL {
         let mut functions = Vec::new();
-        for symbol in entries.map(|rest| rest.trim_end_matches('(')) {
-            let only = ptx::only(text, symbol);
+        for symbol in ptx.symbols() {
+            let only = ptx.only(symbol);
             // Each is assembled with timestamps, and one that takes a rule's network with that.
             match rule_network::specialise(&only, &RuleNetwork::of(rules[networks % rules.len()])) {
                 Ok(specialised) => {

@@ -5,9 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::emulator::{Emulator, Guarded, Numbers, parameters};
+use engine::buffer_kernels::{LESSON_KERNELS, LOP3_CHAINS, LOP3_LINKS, lop3_word};
 use engine::kernels::Launch;
-use engine::lesson_kernels::LESSON_KERNELS;
-use engine::probe_kernels::{LOP3_CHAINS, LOP3_LINKS, lop3_word};
 use life::{Lattice, Rule, Size, reference};
 
 /// So many blocks of so many threads.

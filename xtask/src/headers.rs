@@ -187,7 +187,7 @@ mod tests {
         assert!(measured(bits, None)[0].starts_with("not yet"));
         assert!(says(&ladder).starts_with("not since NVIDIA H200, commit 0123456789ab;"));
         let source = KERNELS[bits].source();
-        ladder.sources.insert("bits".into(), source);
+        ladder.sources.insert("bits".into(), source.into());
         assert_eq!(
             says(&ladder),
             "NVIDIA H200, commit 0123456789ab:\n\

@@ -2,20 +2,22 @@
 //!
 //! This table is for kernels that step lattices; [`SupportKernel`](crate::SupportKernel) lists those
 //! that serve them. Kernels of lessons and those that measure a device take buffers; they have tables
-//! of their own: see [`buffer_kernel`](crate::buffer_kernel).
+//! of their own: see [`buffer_kernels`](crate::buffer_kernels).
 
 pub mod cooperative;
+mod function;
 mod launch;
-mod parameter;
+#[cfg(test)]
+mod tests;
 
-use crate::cuda::ptx;
 use crate::{DeviceInfo, EngineError, SizeLimit};
 use life::{Rule, Size};
 
 use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
+pub use function::Ptx;
+pub(crate) use function::{Function, LadderFunction};
 use launch::CELLS_PER_LANE;
 pub use launch::{Batch, Launch};
-pub use parameter::Parameter;
 
 /// A memory layout of a lattice's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -128,6 +130,92 @@ impl SupportedSizes {
             SupportedSizes::Between { widths, min_height } => {
                 (widths.0..=widths.1).contains(&size.width()) && size.height() >= min_height
             }
+        }
+    }
+}
+
+/// What a kernel expects at a place of its parameter list. A row of a kernel table lists them in
+/// order, and a launch fills them from that list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parameter {
+    /// Address of the data that the kernel only reads.
+    From,
+    /// Address of the data that it only writes.
+    To,
+    /// Address of cells that it changes in place.
+    Cells,
+    /// Address of the [mail](cooperative::Division::mail_words) between blocks.
+    Mail,
+    /// Address of the edits, three words each.
+    Edits,
+    /// Address of the bits at the previous measure.
+    Before,
+    /// Address of the partial measures, one per block.
+    Shares,
+    /// Address of the number of finished blocks.
+    Arrived,
+    /// Width of the lattice in cells.
+    Width,
+    /// Height of the lattice in cells.
+    Height,
+    /// The rule's table ([`Rule::table`](life::Rule::table)).
+    RuleTable,
+    /// Generations of this launch.
+    Generations,
+    /// Number of edits.
+    EditCount,
+    /// The layout of the cells, as its [index](Layout::index).
+    LayoutIndex,
+    /// Chance of a live cell ([`Soup::chance`](life::Soup::chance)).
+    Chance,
+    /// Key of the soup ([`Soup::key`](life::Soup::key)).
+    Key,
+    /// Words of the lattice's bits.
+    Words,
+    /// Left edge of the region, in fixed-point cells.
+    Left,
+    /// Top edge of the region, in fixed-point cells.
+    Top,
+    /// Cells per pixel, fixed-point.
+    Step,
+    /// Width of the region in pixels.
+    Columns,
+    /// Height of the region in pixels.
+    Rows,
+    /// Bytes from one lattice's view to the next.
+    Pitch,
+}
+
+/// Maximum parameters of a kernel, including the address of the records for block timestamps.
+pub(crate) const MAX_PARAMETERS: usize = 11;
+
+impl Parameter {
+    /// Its size in bytes: addresses and some numbers have 64 bits.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Parameter::From
+            | Parameter::To
+            | Parameter::Cells
+            | Parameter::Mail
+            | Parameter::Edits
+            | Parameter::Before
+            | Parameter::Shares
+            | Parameter::Arrived
+            | Parameter::Key
+            | Parameter::Words
+            | Parameter::Left
+            | Parameter::Top
+            | Parameter::Step
+            | Parameter::Pitch => 8,
+            Parameter::Width
+            | Parameter::Height
+            | Parameter::RuleTable
+            | Parameter::Generations
+            | Parameter::EditCount
+            | Parameter::LayoutIndex
+            | Parameter::Chance
+            | Parameter::Columns
+            | Parameter::Rows => 4,
         }
     }
 }
@@ -386,11 +474,9 @@ impl Kernel {
             .expect("every kernel is in the table")
     }
 
-    /// The first 16 hexadecimal digits of the hash of its sources, as the PTX's first line says.
-    /// Empty if there is no PTX.
-    pub fn source(&self) -> String {
-        let hash = ptx::find(self.file).and_then(|text| text.split(' ').nth(2));
-        hash.unwrap_or_default().chars().take(16).collect()
+    /// The first 16 hexadecimal digits of the hash of its sources. Empty if there is no PTX.
+    pub fn source(&self) -> &'static str {
+        Ptx::find(self.file).map_or("", |ptx| &ptx.hash[..16])
     }
 
     /// Whether the result is in the same buffer as the input. Otherwise the buffers swap with every
@@ -407,6 +493,20 @@ impl Kernel {
     /// Whether a function with the rule's network steps this rule, if the driver can compile it.
     pub fn has_network(&self, rule: Rule) -> bool {
         self.entries[0].network_symbol.is_some() && rule != Rule::LIFE
+    }
+
+    /// Its function for a rule, of the [entry](Launch::entry) that a launch chose.
+    pub(crate) fn function(&'static self, entry: usize, rule: Rule) -> Function {
+        let rule = if self.has_network(rule) {
+            rule
+        } else {
+            Rule::LIFE
+        };
+        Function::Ladder(LadderFunction {
+            kernel: self,
+            entry,
+            rule,
+        })
     }
 
     /// The launch configuration for lattices of a size and a block shape, on a device with this
@@ -506,48 +606,5 @@ impl Kernel {
             size,
             instead: "bits",
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn launches_and_changes_of_buffer_are_counted() {
-        for (name, generations, launches, flips) in [
-            ("bits", 5, 5, true),
-            ("planar", 0, 0, false),
-            ("multistep", 0, 0, false),
-            ("multistep", 1, 1, true),
-            ("multistep", 4, 1, true),
-            ("multistep", 5, 2, false),
-            ("multistep", 12, 3, true),
-            ("sync-global", 5, 1, true),
-            ("sync-global", 4, 1, false),
-            ("resident", 5, 1, false),
-            ("sync-global", 1 << 30, 1, false),
-            ("sync-global", (1 << 30) + 1, 2, true),
-            ("sync-shared", 1 << 31, 2, false),
-            ("resident", u32::MAX, 4, false),
-        ] {
-            let kernel = find(name).unwrap();
-            assert_eq!(kernel.launches(generations), launches, "{name}");
-            assert_eq!(kernel.swaps_buffers(generations), flips, "{name}");
-        }
-    }
-
-    #[test]
-    fn shared_memory_stays_below_the_default_limit() {
-        for kernel in &KERNELS {
-            let side = kernel.max_cells.map_or(512, |most| most.isqrt()).min(512);
-            let size = Size::new(side, side).unwrap();
-            let launch = kernel.launch(size, kernel.block(), Batch::of(1, 1), 132);
-            assert!(
-                launch.shared_bytes <= 48 * 1024,
-                "{}: {launch:?}",
-                kernel.name
-            );
-        }
     }
 }

@@ -16,17 +16,15 @@
 //! There are two engines, [`cuda`] and [`cpu`]. Their kernels have the same names ([`kernels`]) and
 //! give bit-identical results.
 
-pub mod buffer_kernel;
+pub mod buffer_kernels;
 mod check;
 pub mod cpu;
 pub mod cuda;
 mod edit;
 mod error;
 pub mod kernels;
-pub mod lesson_kernels;
 mod measure;
 mod ops;
-pub mod probe_kernels;
 mod program_error;
 mod reduce_region;
 pub mod rule_network;
@@ -35,7 +33,7 @@ mod support_kernels;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use buffer_kernel::BufferKernel;
+pub use buffer_kernels::BufferKernel;
 pub use edit::WordEdit;
 pub use error::{DriverFault, EngineError, Loss, MemoryUse, NoCuda, SizeLimit, UnusableGpu};
 pub use kernels::{Kernel, Layout};

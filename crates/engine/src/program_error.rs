@@ -1,6 +1,6 @@
 //! What is wrong with a program.
 
-use crate::buffer_kernel::ArgumentType;
+use crate::buffer_kernels::ArgumentType;
 use crate::kernels::{Layout, Parameter};
 use crate::{
     BufferId, BufferOffset, DeviceId, EventId, IssuerId, LatticeId, MemoryUse, PreparedId,

@@ -119,7 +119,8 @@ fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, sai
         Said::Rate(rate) => {
             let wrong = |left: &LeftOut| left.kernel == rate.kernel && left.work == Some(rate.work);
             if !ladder.left_out.iter().any(wrong) {
-                ladder.sources.insert(kernel.name.into(), kernel.source());
+                let source = kernel.source().into();
+                ladder.sources.insert(kernel.name.into(), source);
                 ladder.rates.push(rate);
             }
         }

@@ -1,7 +1,7 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
 use super::Validator;
-use crate::buffer_kernel::ArgumentType;
+use crate::buffer_kernels::ArgumentType;
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, ProgramError,
     Resource, Result,

@@ -23,19 +23,18 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::kernels::{Batch, KERNELS, Kernel};
-use crate::lesson_kernels::LESSON_KERNELS;
-use crate::probe_kernels::PROBE_KERNELS;
+use crate::buffer_kernels::{LESSON_KERNELS, PROBE_KERNELS};
+use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
     BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout, Measure, Op,
     Program, ProgramError, Resource, Result, Slot, SlotsSpec, Step, StreamId, SupportKernel,
     Transfer, WordEdit,
 };
 use buffers::BufferFacts;
-use life::{Rule, Size};
+use life::Size;
 use prepared::Prepared;
 
-pub(crate) use plan::{Function, LadderFunction, Plan};
+pub(crate) use plan::Plan;
 pub(crate) use state::{LatticeState, States};
 
 /// How a program will run once it is valid.
@@ -81,14 +80,14 @@ struct SlotFacts {
 /// The lattices, and the memory allocated for them besides their cells.
 #[derive(Default)]
 pub(crate) struct Lattices {
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<GroupFacts>,
     /// The group of each lattice.
     group_of: Vec<u32>,
 }
 
 /// Lattices of one size, created in one call and one allocation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Group {
+pub(crate) struct GroupFacts {
     pub(crate) device: DeviceId,
     /// Index among the device's groups.
     pub(crate) on_device: usize,
@@ -101,7 +100,7 @@ pub(crate) struct Group {
     pub(crate) has_measures_memory: bool,
 }
 
-impl Group {
+impl GroupFacts {
     /// Ids of the group's lattices, in ascending order.
     pub(crate) fn lattices(&self) -> impl Iterator<Item = LatticeId> + Clone + use<> {
         (self.first.0..self.first.0 + self.count as u32).map(LatticeId)
@@ -115,7 +114,7 @@ impl Lattices {
     }
 
     /// A lattice's group, or `None` for an unknown lattice.
-    pub(crate) fn find(&self, lattice: LatticeId) -> Option<&Group> {
+    pub(crate) fn find(&self, lattice: LatticeId) -> Option<&GroupFacts> {
         let group = self.group_of.get(lattice.index())?;
         Some(&self.groups[*group as usize])
     }
@@ -227,7 +226,7 @@ impl Validator {
         let first = LatticeId(group_of.len() as u32);
         let group = groups.len() as u32;
         group_of.resize(group_of.len() + count, group);
-        groups.push(Group {
+        groups.push(GroupFacts {
             device,
             on_device: groups.iter().filter(|one| one.device == device).count(),
             first,
@@ -368,16 +367,7 @@ impl Validator {
                     kernel.validate_device(facts_of_device, facts.size)?;
                     let batch = Batch::of(1, facts.count as u32);
                     let launch = kernel.launch(facts.size, *block, batch, facts_of_device.sm_count);
-                    let step = LadderFunction {
-                        kernel,
-                        entry: launch.entry,
-                        rule: if kernel.has_network(*rule) {
-                            *rule
-                        } else {
-                            Rule::LIFE
-                        },
-                    };
-                    plan.launches(device, Function::Ladder(step));
+                    plan.launches(device, kernel.function(launch.entry, *rule));
                 }
                 Op::Pack(_) => {
                     if let Some(kernel) = SupportKernel::pack(state.layout) {

@@ -1,7 +1,7 @@
 //! The memory and functions that a program needs before its first step is issued.
 
-use crate::{BufferKernel, DeviceId, Kernel, SupportKernel};
-use life::Rule;
+use crate::DeviceId;
+use crate::kernels::{Function, LadderFunction};
 
 /// The memory and functions that a program needs before its first step is issued. (Host slots are
 /// listed by [`Program::downloads`](crate::Program::downloads); the engine plans memory for block
@@ -45,40 +45,9 @@ impl Plan {
     pub(crate) fn of_ladder(&self) -> impl Iterator<Item = (DeviceId, LadderFunction)> {
         self.functions
             .iter()
-            .filter_map(|(device, function)| match function {
-                Function::Ladder(step) => Some((*device, *step)),
+            .filter_map(|(device, launched)| match launched {
+                Function::Ladder(function) => Some((*device, *function)),
                 Function::Support(_) | Function::Buffer(_) => None,
             })
-    }
-}
-
-/// A function that a program launches.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Function {
-    /// Of the ladder.
-    Ladder(LadderFunction),
-    /// Of a kernel that serves the ladder.
-    Support(SupportKernel),
-    /// Of a kernel that takes buffers.
-    Buffer(&'static BufferKernel),
-}
-
-/// A function of the ladder.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LadderFunction {
-    pub(crate) kernel: &'static Kernel,
-    /// Index in [`Kernel::entries`].
-    pub(crate) entry: usize,
-    /// The rule whose network it has; B3/S23 if it has none.
-    pub(crate) rule: Rule,
-}
-
-impl Function {
-    /// Whether its blocks can record timestamps.
-    pub(crate) fn has_timestamps(self) -> bool {
-        match self {
-            Function::Ladder(_) | Function::Buffer(_) => true,
-            Function::Support(_) => false,
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::kernels::find;
+use crate::kernels::{LadderFunction, find};
 use crate::{EngineError, LatticeId, ReduceRegion};
 use life::Rule;
 

@@ -6,16 +6,13 @@ use std::time::Instant;
 use cust::sys;
 
 use super::driver::check;
-use crate::kernels::{Launch, Parameter};
+use crate::kernels::{Launch, MAX_PARAMETERS, Parameter};
 use crate::{ProgramError, Result, StreamId};
-
-/// Maximum parameters of a kernel, including the one for block timestamps.
-pub(super) const MAX_ARGUMENTS: usize = 11;
 
 /// A kernel's arguments, each at the start of a 64-bit word.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Arguments {
-    words: [u64; MAX_ARGUMENTS],
+    words: [u64; MAX_PARAMETERS],
     count: usize,
 }
 
@@ -99,7 +96,7 @@ pub(super) enum Call {
         event: sys::CUevent,
         stream: sys::CUstream,
     },
-    Hold {
+    WaitEvent {
         event: sys::CUevent,
         stream: sys::CUstream,
     },
@@ -170,7 +167,7 @@ impl Call {
                 Call::Record { event, stream } => {
                     ("cuEventRecord", sys::cuEventRecord(event, stream))
                 }
-                Call::Hold { event, stream } => (
+                Call::WaitEvent { event, stream } => (
                     "cuStreamWaitEvent",
                     sys::cuStreamWaitEvent(stream, event, 0),
                 ),
@@ -226,7 +223,7 @@ unsafe fn launch(
     arguments: &Arguments,
     stream: sys::CUstream,
 ) -> (&'static str, sys::CUresult) {
-    let mut addresses = [std::ptr::null_mut(); MAX_ARGUMENTS];
+    let mut addresses = [std::ptr::null_mut(); MAX_PARAMETERS];
     for (address, word) in addresses
         .iter_mut()
         .zip(&arguments.words[..arguments.count])
@@ -308,7 +305,7 @@ impl Sink {
     }
 
     #[inline]
-    pub(super) fn give(&mut self, call: Call) -> Result<()> {
+    pub(super) fn push(&mut self, call: Call) -> Result<()> {
         match self {
             Sink::Now => call.make(),
             Sink::Later(entries) => {

@@ -60,29 +60,26 @@ impl OwnedContext {
         self.raw
     }
 
-    /// Whether it is current on the calling thread.
-    pub(super) fn is_current(&self) -> bool {
-        current() == self.raw
-    }
-
-    /// Makes it current on the calling thread.
+    /// Makes it current on the calling thread. The driver is asked which one is: another engine on
+    /// this thread may have made its own current, or none when it was dropped.
     pub(super) fn make_current(&self) -> Result<()> {
+        if current() == self.raw {
+            return Ok(());
+        }
         // SAFETY: the context is alive.
         check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })
     }
-}
 
-impl OwnedContext {
     /// Calls `act` with this context current and then restores the previous one. For drops, which
     /// may happen on any thread during another context's work.
     pub(super) fn within(&self, act: impl FnOnce()) {
         let before = current();
-        if before == self.raw {
+        if self.make_current().is_ok() {
             act();
-        } else if self.make_current().is_ok() {
-            act();
-            // SAFETY: it was current before; null means no context.
-            unsafe { sys::cuCtxSetCurrent(before) };
+            if before != self.raw {
+                // SAFETY: it was current before; null means no context.
+                unsafe { sys::cuCtxSetCurrent(before) };
+            }
         }
     }
 }
@@ -97,7 +94,7 @@ fn current() -> sys::CUcontext {
 
 impl Drop for OwnedContext {
     fn drop(&mut self) {
-        let ours = self.is_current();
+        let ours = current() == self.raw;
         // SAFETY: released once, in the way it was created, after everything in it was freed. The
         // thread does not keep a handle to a destroyed context.
         unsafe {

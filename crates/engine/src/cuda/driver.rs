@@ -87,7 +87,7 @@ pub(super) fn at_start(error: EngineError) -> EngineError {
 
 /// Converts an error during work that changes cells: an unknown part of the lattices was stepped,
 /// so all must be restored.
-pub(super) fn half_done(error: EngineError) -> EngineError {
+pub(super) fn into_partially_applied(error: EngineError) -> EngineError {
     match error {
         EngineError::OutOfMemory { .. }
         | EngineError::DriverOutOfMemory(_)

@@ -45,7 +45,7 @@ impl Event {
     }
 
     /// Makes a stream wait for the event.
-    pub(super) fn hold(&self, stream: sys::CUstream) -> Result<()> {
+    pub(super) fn make_stream_wait(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are alive.
         check("cuStreamWaitEvent", unsafe {
             sys::cuStreamWaitEvent(stream, self.0, 0)

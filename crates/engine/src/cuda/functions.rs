@@ -11,8 +11,8 @@ use cust::sys;
 
 use super::context::OwnedContext;
 use super::driver::cust;
-use super::{instrumentation, ptx};
-use crate::check::{Function, LadderFunction};
+use super::instrumentation;
+use crate::kernels::{Function, LadderFunction, Ptx};
 use crate::rule_network::{self, RuleNetwork};
 use crate::{EngineError, ProgramError, Resource, Result};
 use life::Rule;
@@ -111,9 +111,9 @@ impl Functions {
                 self.any_rule(row.file, row.symbol, instrumented)
             }
             Function::Buffer(kernel) => self.any_rule(kernel.name, kernel.symbol, instrumented),
-            Function::Ladder(step) => {
-                let entry = &step.kernel.entries[step.entry];
-                if let Some(key) = network_key(step, instrumented) {
+            Function::Ladder(function) => {
+                let entry = &function.kernel.entries[function.entry];
+                if let Some(key) = network_key(function, instrumented) {
                     let is_ready = match self.networks.get(&key) {
                         Some(Network::Compiling(thread)) => {
                             thread.is_finished()
@@ -121,7 +121,7 @@ impl Functions {
                         }
                         Some(Network::Ready(_) | Network::Refused) => true,
                         None => {
-                            self.load_network(step.kernel.file, key);
+                            self.load_network(function.kernel.file, key);
                             true
                         }
                     };
@@ -129,7 +129,7 @@ impl Functions {
                         return Ok(function);
                     }
                 }
-                self.any_rule(step.kernel.file, entry.symbol, instrumented)
+                self.any_rule(function.kernel.file, entry.symbol, instrumented)
             }
         }
     }
@@ -144,7 +144,7 @@ impl Functions {
         if let Some(&function) = self.any_rule.get(&(symbol, instrumented)) {
             return Ok(function);
         }
-        let text = ptx::only(ptx_of(file)?, symbol);
+        let text = ptx_of(file)?.only(symbol);
         let text = if instrumented {
             with_timestamps(&text, symbol)?
         } else {
@@ -158,14 +158,14 @@ impl Functions {
 
     /// Starts to compile the function with the network of a rule, if there is one and it is not
     /// known.
-    pub(super) fn compile_in_background(&mut self, step: LadderFunction) -> Result<()> {
-        let Some(key) = network_key(step, false) else {
+    pub(super) fn compile_in_background(&mut self, function: LadderFunction) -> Result<()> {
+        let Some(key) = network_key(function, false) else {
             return Ok(());
         };
         if self.networks.contains_key(&key) || self.networks.len() >= MAX_NETWORKS {
             return Ok(());
         }
-        let (file, context) = (step.kernel.file, self.context.clone());
+        let (file, context) = (function.kernel.file, self.context.clone());
         let compile = move || {
             context.make_current()?;
             Loaded::by_linker(&with_network(file, key)?, key.0)
@@ -179,8 +179,8 @@ impl Functions {
     }
 
     /// Waits until a function that is being compiled is loaded.
-    pub(super) fn finish_compiling(&mut self, step: LadderFunction) {
-        if let Some(key) = network_key(step, false) {
+    pub(super) fn finish_compiling(&mut self, function: LadderFunction) {
+        if let Some(key) = network_key(function, false) {
             self.network(key);
         }
     }
@@ -245,12 +245,12 @@ impl Functions {
 const MAX_NETWORKS: usize = 1024;
 
 /// The function with the network of a rule, if the kernel has one.
-fn network_key(step: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
+fn network_key(function: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
     let LadderFunction {
         kernel,
         entry,
         rule,
-    } = step;
+    } = function;
     let symbol = kernel.entries[entry].network_symbol?;
     kernel
         .has_network(rule)
@@ -259,7 +259,7 @@ fn network_key(step: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
 
 /// The PTX of a function with the network of a rule.
 fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey) -> Result<String> {
-    let text = ptx::only(ptx_of(file)?, symbol);
+    let text = ptx_of(file)?.only(symbol);
     let network = RuleNetwork::of(rule);
     let text =
         rule_network::specialise(&text, &network).map_err(|why| ProgramError::Ptx(symbol, why))?;
@@ -275,7 +275,6 @@ fn with_timestamps(text: &str, symbol: &'static str) -> Result<String> {
     instrumentation::instrument(text).map_err(|why| ProgramError::Ptx(symbol, why).into())
 }
 
-fn ptx_of(file: &'static str) -> Result<&'static str> {
-    let found = ptx::find(file);
-    found.ok_or_else(|| ProgramError::Unknown(Resource::KernelFile(file)).into())
+fn ptx_of(file: &'static str) -> Result<&'static Ptx> {
+    Ptx::find(file).ok_or_else(|| ProgramError::Unknown(Resource::KernelFile(file)).into())
 }

@@ -15,8 +15,7 @@ use super::group::Group;
 use super::memory::MirroredWords;
 use super::stream::RawStream;
 use super::timing::{Clock, Origin};
-use crate::check::Function;
-use crate::kernels::{Launch, Parameter};
+use crate::kernels::{Function, Launch, Parameter};
 use crate::{Layout, Result, StreamId, StreamSpec, SupportKernel};
 
 /// One GPU, or another context on it. Fields drop in order: the context last.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use cust::sys::{self, CUstreamCaptureMode};
 
 use super::calls::Sink;
-use super::driver::{check, half_done};
+use super::driver::{check, into_partially_applied};
 use super::event::Event;
 use super::resources::Resources;
 use super::runs::{GraphDownload, Replay, Runs};
@@ -115,7 +115,7 @@ impl Prepared {
             Err(error) => {
                 runs.abandon(run, self.downloads.iter().copied(), resources);
                 Err(if begun && changes_cells {
-                    half_done(error)
+                    into_partially_applied(error)
                 } else {
                     error
                 })
@@ -144,7 +144,7 @@ impl Part {
         let graph = Graph::capture(origin, || {
             fork.record(origin)?;
             for stream in streams {
-                fork.hold(resources.raw(*stream))?;
+                fork.make_stream_wait(resources.raw(*stream))?;
             }
             for (index, step) in program.steps.iter().enumerate() {
                 if resources.gpu_of(step.stream) != gpu {
@@ -171,7 +171,7 @@ impl Part {
             }
             for (stream, join) in streams.iter().zip(&joins) {
                 join.record(resources.raw(*stream))?;
-                join.hold(origin)?;
+                join.make_stream_wait(origin)?;
             }
             Ok(())
         })?;
@@ -199,7 +199,7 @@ impl Part {
         let raw = resources.gpus[self.gpu].graph_stream.raw();
         for (stream, markers) in resources.streams.iter().zip(&runs.markers) {
             if let (true, Some(marker)) = (stream.gpu == self.gpu, markers.back()) {
-                marker.event.hold(raw)?;
+                marker.event.make_stream_wait(raw)?;
             }
         }
         let gpu = &mut resources.gpus[self.gpu];

@@ -243,7 +243,7 @@ impl Group {
     }
 
     /// The address of the mail between the blocks that step a lattice.
-    pub(super) fn mail_at(&self, index: usize) -> Result<sys::CUdeviceptr> {
+    pub(super) fn halo_mailbox(&self, index: usize) -> Result<sys::CUdeviceptr> {
         let missing = ProgramError::NotAllocated(MemoryUse::Mail);
         let (buffer, words) = self.mail.as_ref().ok_or(missing)?;
         Ok(buffer.as_device_ptr().as_raw() + (index * words * 4) as u64)

@@ -133,23 +133,20 @@ pub fn instrument(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cuda::ptx::{self, PTX};
+    use crate::kernels::Ptx;
     use crate::rule_network::{RuleNetwork, specialise};
 
     /// Every function's name and PTX, as it is loaded: with a rule's network where it takes one.
     fn functions() -> Vec<(&'static str, String)> {
         let network = RuleNetwork::of("B36/S23".parse().unwrap());
-        let mut functions = Vec::new();
-        for (_, text) in PTX {
-            let entries = text
-                .lines()
-                .filter_map(|line| line.strip_prefix(".visible .entry "));
-            for symbol in entries.map(|rest| rest.trim_end_matches('(')) {
-                let only = ptx::only(text, symbol);
-                functions.push((symbol, specialise(&only, &network).unwrap_or(only)));
-            }
-        }
-        functions
+        let all = Ptx::ALL.iter().flat_map(|ptx| {
+            let network = &network;
+            ptx.symbols().map(move |symbol| {
+                let only = ptx.only(symbol);
+                (symbol, specialise(&only, network).unwrap_or(only))
+            })
+        });
+        all.collect()
     }
 
     fn count(text: &str, what: &str) -> usize {

@@ -9,12 +9,12 @@ use super::buffers::{Buffer, Memory, find};
 use super::calls::{Arguments, Call, Sink, Values};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
-use crate::check::{Function, LadderFunction, LatticeState, Lattices, States};
+use crate::check::{LatticeState, Lattices, States};
 use crate::kernels::Parameter::{
     self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, From, Generations, Height,
     Key, LayoutIndex, Left, Mail, Pitch, RuleTable, Shares, To, Top, Width, Words,
 };
-use crate::kernels::{Batch, Kernel, Launch, Layout};
+use crate::kernels::{Batch, Function, Kernel, Launch, Layout};
 use crate::{
     Argument, BufferLaunch, BufferOffset, LatticeId, Measure, Op, ProgramError, ReduceRegion,
     Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
@@ -97,8 +97,8 @@ impl Issuer<'_> {
             }),
             Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             Op::LaunchOnBuffers(call) => self.launch_on_buffers(call),
-            Op::Synchronize(Scope::Stream) => self.sink.give(Call::Synchronize(self.stream)),
-            Op::Synchronize(Scope::Device) => self.sink.give(Call::SynchronizeContext),
+            Op::Synchronize(Scope::Stream) => self.sink.push(Call::Synchronize(self.stream)),
+            Op::Synchronize(Scope::Device) => self.sink.push(Call::SynchronizeContext),
             Op::Record(_) | Op::Wait(_) => Ok(()),
         }?;
         self.states.apply(op);
@@ -203,15 +203,11 @@ impl Issuer<'_> {
         let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
         let mail = if kernel.parameters.contains(&Mail) {
-            group.mail_at(index)?
+            group.halo_mailbox(index)?
         } else {
             0 // nobody takes it
         };
-        let function = Function::Ladder(LadderFunction {
-            kernel,
-            entry: shape.entry,
-            rule,
-        });
+        let function = kernel.function(shape.entry, rule);
         let plain = self.gpu.functions.get(function, false)?;
         let instrumented = match target {
             Some(_) => self.gpu.functions.get(function, true)?,
@@ -252,7 +248,7 @@ impl Issuer<'_> {
         let (group, index, ..) = self.place(lattice);
         let to = self.gpu.groups[group].bits_at(index, 0);
         // The lengths were validated, and the program keeps the words alive until the call is made.
-        self.sink.give(Call::CopyIn {
+        self.sink.push(Call::CopyIn {
             to,
             from: words.as_ptr().cast(),
             bytes: words.len() * 4,
@@ -283,7 +279,7 @@ impl Issuer<'_> {
         let (width, layout) = (size.width() as i32, state.layout.index());
         // Copies and launches of a stream run in order, so one list serves all chunks.
         for edits in edits.chunks(group.max_edits()) {
-            self.sink.give(Call::CopyIn {
+            self.sink.push(Call::CopyIn {
                 to: list,
                 from: edits.as_ptr().cast(),
                 bytes: size_of_val(edits),
@@ -445,7 +441,7 @@ impl Issuer<'_> {
                 stream,
             }
         };
-        self.sink.give(copy)
+        self.sink.push(copy)
     }
 
     fn launch_support(
@@ -486,7 +482,7 @@ impl Issuer<'_> {
                 return Err(ProgramError::HostToHost.into());
             }
         };
-        self.sink.give(call)
+        self.sink.push(call)
     }
 
     fn launch_on_buffers(&mut self, launch: &BufferLaunch) -> Result<()> {
@@ -527,7 +523,7 @@ impl Issuer<'_> {
         shape: Launch,
         arguments: Arguments,
     ) -> Result<()> {
-        self.sink.give(Call::Launch {
+        self.sink.push(Call::Launch {
             function,
             shape,
             arguments,

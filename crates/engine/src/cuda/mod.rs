@@ -24,7 +24,6 @@ pub mod instrumentation;
 mod issue;
 mod memory;
 mod occupancy;
-pub mod ptx;
 mod resources;
 mod runs;
 mod slots;

@@ -5,8 +5,7 @@ use cust::sys;
 
 use super::driver::{check, cust};
 use super::resources::Resources;
-use crate::check::{Function, LadderFunction};
-use crate::kernels::Batch;
+use crate::kernels::{Batch, Function};
 use crate::{DeviceId, LatticeId, Occupancy, Op, ProgramError, Resource, Result};
 use life::Rule;
 
@@ -37,12 +36,7 @@ pub(super) fn occupancy_of(
             let max = kernel.max_batch(size, on_device, sm_count);
             let batch = Batch::of((lattices.len() as u32).min(max), on_device);
             let shape = kernel.launch(size, *block, batch, sm_count);
-            let step = LadderFunction {
-                kernel,
-                entry: shape.entry,
-                rule: Rule::LIFE,
-            };
-            (shape, Function::Ladder(step))
+            (shape, kernel.function(shape.entry, Rule::LIFE))
         }
         _ => return Ok(None),
     };

@@ -73,14 +73,9 @@ impl Resources {
         Ok(())
     }
 
-    /// Makes a GPU's context current on this thread. The driver is asked which one is: another
-    /// engine on this thread may have made its own current, or none when it was dropped.
+    /// Makes a GPU's context current on this thread.
     pub(super) fn make_current(&self, gpu: usize) -> Result<()> {
-        let context = &self.gpus[gpu].context;
-        if context.is_current() {
-            return Ok(());
-        }
-        context.make_current()
+        self.gpus[gpu].context.make_current()
     }
 
     /// Waits until nothing runs on any device.
@@ -305,11 +300,11 @@ impl Resources {
         match &step.op {
             Op::Record(id) => {
                 let event = event(id);
-                sink.give(Call::Record { event, stream })
+                sink.push(Call::Record { event, stream })
             }
             Op::Wait(id) => {
                 let event = event(id);
-                sink.give(Call::Hold { event, stream })
+                sink.push(Call::WaitEvent { event, stream })
             }
             op => Issuer {
                 gpu: &mut self.gpus[gpu],

@@ -99,7 +99,7 @@ impl Runs {
         let replayed = resources.gpus[gpu].replays;
         if stream.replays_seen < replayed {
             if let Some(replay) = self.replays.iter().rev().find(|r| r.gpu == gpu) {
-                replay.end.hold(stream.raw.raw())?;
+                replay.end.make_stream_wait(stream.raw.raw())?;
             }
             stream.replays_seen = replayed;
         }

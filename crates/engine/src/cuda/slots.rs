@@ -14,13 +14,13 @@ const BOUND: u32 = u32::MAX;
 /// lattices are allocated when they are first needed: to lock the pages of gigabytes takes seconds.
 pub(super) struct CudaSlots {
     spec: SlotsSpec,
-    groups: Vec<Group>,
+    groups: Vec<GroupSlots>,
     lattices: Vec<LatticeSlots>,
     locks: Vec<AtomicU32>,
 }
 
 /// The memory of a group's slots.
-struct Group {
+struct GroupSlots {
     shape: GroupShape,
     regions: Vec<OnceLock<HostWords>>,
 }
@@ -53,7 +53,7 @@ impl CudaSlots {
             let of_group = (0..shape.count).map(|index| LatticeSlots { group, index });
             lattices.extend(of_group);
         }
-        let group = |shape: &GroupShape| Group {
+        let group = |shape: &GroupShape| GroupSlots {
             shape: shape.clone(),
             regions: (0..spec.count()).map(|_| OnceLock::new()).collect(),
         };
@@ -77,7 +77,7 @@ impl CudaSlots {
     }
 
     /// Allocates a slot of a group, unless it already is.
-    fn allocate_slot(&self, group: &Group, slot: Slot) -> Result<()> {
+    fn allocate_slot(&self, group: &GroupSlots, slot: Slot) -> Result<()> {
         let (shape, region) = (&group.shape, &group.regions[usize::from(slot.0)]);
         if region.get().is_some() {
             return Ok(());

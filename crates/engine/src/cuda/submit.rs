@@ -6,7 +6,7 @@ use cust::device::Device;
 
 use super::block_timestamps::TimestampRecorder;
 use super::calls::{Call, Sink};
-use super::driver::half_done;
+use super::driver::into_partially_applied;
 use super::event::Event;
 use super::resources::Resources;
 use super::runs::{Marker, Runs};
@@ -76,7 +76,7 @@ impl Submission<'_> {
             // Waits for issued work: no timestamp may be written to freed memory.
             runs.abandon(run, program.downloads(), resources);
             return Err(if *begun && plan.changes_cells {
-                half_done(error)
+                into_partially_applied(error)
             } else {
                 error
             });
@@ -159,7 +159,7 @@ impl Submission<'_> {
             let part = &mut parts[at];
             if part.gpu.replace(gpu) != Some(gpu) {
                 let context = self.resources.gpus[gpu].context.raw();
-                part.sink.give(Call::Current(context))?;
+                part.sink.push(Call::Current(context))?;
             }
             self.issue_step(index, &mut part.sink)?;
         }
@@ -204,7 +204,7 @@ impl Submission<'_> {
             let on_device = !matches!(step.op, Op::Synchronize(_));
             let record = |event: &Event, sink: &mut Sink| {
                 let event = event.raw();
-                sink.give(Call::Record { event, stream: raw })
+                sink.push(Call::Record { event, stream: raw })
             };
             if on_device {
                 let pool = &mut self.resources.gpus[gpu].pool;
@@ -248,7 +248,7 @@ impl Submission<'_> {
     ) -> Result<()> {
         let gpu = self.resources.gpu_of(stream);
         let event = self.resources.gpus[gpu].pool.plain()?;
-        sink.give(Call::Record {
+        sink.push(Call::Record {
             event: event.raw(),
             stream: self.resources.raw(stream),
         })?;

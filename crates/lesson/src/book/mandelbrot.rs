@@ -5,7 +5,7 @@ use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonImage, Measured, Part, PartWork,
     Result,
 };
-use engine::lesson_kernels::MANDELBROT;
+use engine::buffer_kernels::MANDELBROT;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamId};
 use lang::{mark, tr};
 

@@ -6,7 +6,7 @@ use crate::{
     data,
 };
 use engine::Op;
-use engine::lesson_kernels::SCALE;
+use engine::buffer_kernels::SCALE;
 use engine::{Argument, BufferId, BufferLocation, HostMemory, Program, StreamId, StreamKind};
 use lang::{mark, tr};
 use model::median;

@@ -3,7 +3,7 @@
 use crate::bench::{at, call, copy};
 use crate::work::{DENSITY, SEED, square};
 use crate::{Bench, Group, Lesson, LessonImage, Measured, Part, PartWork, Result};
-use engine::lesson_kernels::BARRIER;
+use engine::buffer_kernels::BARRIER;
 use engine::{Argument, HostMemory, Program};
 use lang::{mark, tr};
 use life::{Lattice, Rule, reference, soup};

@@ -4,7 +4,7 @@ use crate::bench::{at, call, copy};
 use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
 };
-use engine::lesson_kernels::SPIN;
+use engine::buffer_kernels::SPIN;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamId, StreamKind};
 use lang::{mark, tr};
 

@@ -5,7 +5,7 @@ use crate::bench::{DEVICE, at, call, copy};
 use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
 };
-use engine::lesson_kernels::SPIN;
+use engine::buffer_kernels::SPIN;
 use engine::{Argument, BufferId, HostMemory, Priority, Program, StreamId, StreamKind, StreamSpec};
 use lang::{mark, tr};
 

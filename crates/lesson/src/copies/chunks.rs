@@ -5,7 +5,7 @@ use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
     Result, data,
 };
-use engine::lesson_kernels::SCALE;
+use engine::buffer_kernels::SCALE;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
 use lang::{mark, tr};
 

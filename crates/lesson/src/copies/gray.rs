@@ -5,7 +5,7 @@ use crate::{
     Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonImage, Measured, Missing, Part,
     PartWork, Result,
 };
-use engine::lesson_kernels::GRAY;
+use engine::buffer_kernels::GRAY;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
 use lang::{mark, tr};
 use life::SplitMix64;

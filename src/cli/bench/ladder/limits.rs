@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use crate::cli::bench::spread;
-use engine::probe_kernels::{COPY_RATE, LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
+use engine::buffer_kernels::{COPY_RATE, LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, HostMemory, Op, Program, StreamId,
 };

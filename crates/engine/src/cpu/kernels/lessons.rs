@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{BufferLaunch, ProgramError, Result, probe_kernels};
+use crate::{BufferLaunch, ProgramError, Result, buffer_kernels};
 use barrier::Block;
 
 /// A resolved argument.
@@ -191,7 +191,7 @@ impl<'a> LessonKernel<'a> {
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    let value = probe_kernels::lop3_word(thread, seed, iterations);
+                    let value = buffer_kernels::lop3_word(thread, seed, iterations);
                     word.store(value, Ordering::Relaxed);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::lab::{Lab, call, issued, start};
 use super::*;
-use crate::lesson_kernels::SCALE;
+use crate::buffer_kernels::SCALE;
 use crate::{Argument, BufferOffset, HostMemory};
 
 fn copy(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {

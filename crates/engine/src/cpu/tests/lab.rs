@@ -1,7 +1,7 @@
 //! A test engine with device words in which ops can meet, to observe what runs concurrently.
 
 use super::*;
-use crate::lesson_kernels::{MEET, SPIN};
+use crate::buffer_kernels::{MEET, SPIN};
 use crate::{
     Argument, BufferKernel, BufferLaunch, BufferOffset, HostMemory, IssuerId, Priority, StreamKind,
 };

@@ -1,9 +1,9 @@
 //! Compares the CPU versions with straightforward definitions.
 
 use super::*;
-use crate::buffer_kernel::ArgumentType;
-use crate::lesson_kernels::{BARRIER, GRAY, LESSON_KERNELS, MANDELBROT, SCALE, SPIN};
-use crate::probe_kernels::{COPY_RATE, PROBE_KERNELS};
+use crate::buffer_kernels::{
+    ArgumentType, BARRIER, COPY_RATE, GRAY, LESSON_KERNELS, MANDELBROT, PROBE_KERNELS, SCALE, SPIN,
+};
 use crate::{Argument, BufferId, BufferKernel, BufferOffset};
 use life::{Rule, Size};
 

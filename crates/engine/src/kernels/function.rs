@@ -1,0 +1,85 @@
+//! The functions that the kernels' sources define, and their PTX.
+
+use super::Kernel;
+use crate::{BufferKernel, SupportKernel};
+use life::Rule;
+
+/// A function that a program launches.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Function {
+    /// Of the ladder.
+    Ladder(LadderFunction),
+    /// Of a kernel that serves the ladder.
+    Support(SupportKernel),
+    /// Of a kernel that takes buffers.
+    Buffer(&'static BufferKernel),
+}
+
+impl Function {
+    /// Whether its blocks can record timestamps.
+    pub(crate) fn has_timestamps(self) -> bool {
+        match self {
+            Function::Ladder(_) | Function::Buffer(_) => true,
+            Function::Support(_) => false,
+        }
+    }
+}
+
+/// A function of the ladder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LadderFunction {
+    pub(crate) kernel: &'static Kernel,
+    /// Index in [`Kernel::entries`].
+    pub(crate) entry: usize,
+    /// The rule whose network it has; B3/S23 if it has none.
+    pub(crate) rule: Rule,
+}
+
+/// The embedded PTX of a source file, which the driver compiles for the GPU.
+pub struct Ptx {
+    /// Stem of the file in `kernels/ladder`, `kernels/support` or `kernels/lessons`.
+    pub stem: &'static str,
+    /// SHA-256 of its sources, in hexadecimal digits.
+    pub hash: &'static str,
+    /// The PTX.
+    pub text: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+
+impl Ptx {
+    /// The PTX of every source file.
+    pub const ALL: &'static [Ptx] = EMBEDDED;
+
+    /// The PTX of `kernels/*/{stem}.cu`.
+    pub fn find(stem: &str) -> Option<&'static Ptx> {
+        EMBEDDED.iter().find(|ptx| ptx.stem == stem)
+    }
+
+    /// Symbols of its functions, in order.
+    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+        let heads = self
+            .text
+            .lines()
+            .filter_map(|line| line.strip_prefix(ENTRY));
+        heads.map(|rest| rest.trim_end_matches('('))
+    }
+
+    /// The text with this function only, so that the driver compiles nothing else.
+    pub fn only(&self, symbol: &str) -> String {
+        let wanted = format!("{ENTRY}{symbol}(");
+        let mut skips = false;
+        let mut rest = String::with_capacity(self.text.len());
+        for line in self.text.lines() {
+            skips |= line.starts_with(ENTRY) && line != wanted;
+            if !skips {
+                rest.push_str(line);
+                rest.push('\n');
+            }
+            skips &= line != "}";
+        }
+        rest
+    }
+}
+
+const ENTRY: &str = ".visible .entry ";

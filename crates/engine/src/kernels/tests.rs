@@ -1,0 +1,180 @@
+//! The tables against the sources and their PTX.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::SupportKernel;
+use crate::buffer_kernels::{LESSON_KERNELS, LOP3_PER_ITERATION, PROBE_KERNELS};
+use crate::cuda::instrumentation::instrument;
+
+#[test]
+fn launches_and_changes_of_buffer_are_counted() {
+    for (name, generations, launches, flips) in [
+        ("bits", 5, 5, true),
+        ("planar", 0, 0, false),
+        ("multistep", 0, 0, false),
+        ("multistep", 1, 1, true),
+        ("multistep", 4, 1, true),
+        ("multistep", 5, 2, false),
+        ("multistep", 12, 3, true),
+        ("sync-global", 5, 1, true),
+        ("sync-global", 4, 1, false),
+        ("resident", 5, 1, false),
+        ("sync-global", 1 << 30, 1, false),
+        ("sync-global", (1 << 30) + 1, 2, true),
+        ("sync-shared", 1 << 31, 2, false),
+        ("resident", u32::MAX, 4, false),
+    ] {
+        let kernel = find(name).unwrap();
+        assert_eq!(kernel.launches(generations), launches, "{name}");
+        assert_eq!(kernel.swaps_buffers(generations), flips, "{name}");
+    }
+}
+
+#[test]
+fn shared_memory_stays_below_the_default_limit() {
+    for kernel in &KERNELS {
+        let side = kernel.max_cells.map_or(512, |most| most.isqrt()).min(512);
+        let size = Size::new(side, side).unwrap();
+        let launch = kernel.launch(size, kernel.block(), Batch::of(1, 1), 132);
+        assert!(
+            launch.shared_bytes <= 48 * 1024,
+            "{}: {launch:?}",
+            kernel.name
+        );
+    }
+}
+
+fn stems(folder: &str) -> BTreeSet<String> {
+    let folder = format!("{}/../../kernels/{folder}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_ladder_is_the_table() {
+    let table: BTreeSet<String> = KERNELS.iter().map(|kernel| kernel.file.into()).collect();
+    assert_eq!(table, stems("ladder"));
+    for kernel in &KERNELS {
+        let stem = &kernel.file[3..];
+        let symbols: Vec<_> = kernel
+            .entries
+            .iter()
+            .flat_map(|entry| [Some(entry.symbol), entry.network_symbol])
+            .flatten()
+            .collect();
+        let is_named_from_stem = |symbol: &&str| symbol.starts_with(&format!("life_{stem}"));
+        assert!(symbols.iter().all(is_named_from_stem), "{symbols:?}");
+        let ptx = Ptx::find(kernel.file).unwrap();
+        assert_eq!(ptx.symbols().collect::<Vec<_>>(), symbols);
+        let text = ptx.text;
+        let mut lines = 0;
+        let others = symbols.len() - 1;
+        for symbol in symbols {
+            let only = ptx.only(symbol);
+            assert_eq!(only.matches(".entry").count(), 1, "{symbol}");
+            assert!(only.contains(&format!(".entry {symbol}(")));
+            assert!(only.starts_with(text.lines().next().unwrap()));
+            lines += only.lines().filter(|line| line.ends_with(';')).count();
+        }
+        let head = text.lines().take_while(|line| !line.contains(".entry"));
+        let of_head = head.filter(|line| line.ends_with(';')).count();
+        let all = text.lines().filter(|line| line.ends_with(';')).count();
+        let repeated = others * of_head;
+        assert_eq!(lines, all + repeated, "every instruction is in one entry");
+    }
+}
+
+#[test]
+fn every_file_is_embedded() {
+    let mut on_disk = stems("ladder");
+    on_disk.append(&mut stems("support"));
+    on_disk.append(&mut stems("lessons"));
+    let embedded: BTreeSet<String> = Ptx::ALL.iter().map(|ptx| ptx.stem.into()).collect();
+    assert_eq!(embedded, on_disk);
+}
+
+/// Bytes of each parameter of an entry, in order.
+fn parameters(text: &str, symbol: &str) -> Vec<usize> {
+    let (_, rest) = text
+        .split_once(&format!(".visible .entry {symbol}(\n"))
+        .unwrap_or_else(|| panic!("there is no {symbol}"));
+    let (list, _) = rest.split_once(")\n").unwrap();
+    list.lines()
+        .map(|line| match line.split_whitespace().nth(1).unwrap() {
+            ".u64" => 8,
+            ".u32" | ".f32" => 4,
+            other => panic!("{symbol}: a parameter of type {other}"),
+        })
+        .collect()
+}
+
+#[test]
+fn every_entry_takes_the_parameters_of_its_row() {
+    let bytes = |list: &[Parameter]| list.iter().map(|one| one.bytes()).collect::<Vec<_>>();
+    let mut rows: Vec<(&str, &str, Vec<usize>)> = Vec::new();
+    for kernel in &KERNELS {
+        for entry in kernel.entries {
+            let symbols = [Some(entry.symbol), entry.network_symbol];
+            let of_symbol = |symbol| (kernel.file, symbol, bytes(kernel.parameters));
+            rows.extend(symbols.into_iter().flatten().map(of_symbol));
+        }
+    }
+    for row in SupportKernel::ALL.map(SupportKernel::row) {
+        rows.push((row.file, row.symbol, bytes(row.parameters)));
+    }
+    for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
+        let list = kernel.parameters.iter().map(|one| one.bytes()).collect();
+        rows.push((kernel.name, kernel.symbol, list));
+    }
+    for (file, symbol, mut expected) in rows.clone() {
+        let text = Ptx::find(file).unwrap().only(symbol);
+        assert_eq!(parameters(&text, symbol), expected, "{symbol}");
+        let instrumented = instrument(&text).unwrap();
+        expected.push(8); // the address of the records
+        assert_eq!(parameters(&instrumented, symbol), expected, "{symbol}");
+        assert!(expected.len() <= MAX_PARAMETERS, "{symbol}");
+    }
+    let of_rows: BTreeSet<_> = rows.iter().map(|row| (row.0, row.1)).collect();
+    let of_ptx = Ptx::ALL
+        .iter()
+        .flat_map(|ptx| ptx.symbols().map(|symbol| (ptx.stem, symbol)));
+    assert_eq!(of_rows, of_ptx.collect(), "every entry has a row");
+}
+
+#[test]
+fn the_kernels_of_lessons_are_their_table() {
+    let table: BTreeSet<String> = LESSON_KERNELS.iter().map(|k| k.name.into()).collect();
+    assert_eq!(table, stems("lessons"));
+}
+
+#[test]
+fn an_iteration_of_the_lop3_probe_has_as_many_as_are_counted() {
+    let operations = Ptx::find("lop3_rate")
+        .unwrap()
+        .text
+        .matches("lop3.b32")
+        .count();
+    assert_eq!(operations as u64, LOP3_PER_ITERATION);
+}
+
+#[test]
+fn a_thread_has_as_many_rows_as_the_table_says() {
+    for kernel in &KERNELS {
+        let file = format!(
+            "{}/../../kernels/ladder/{}.cu",
+            env!("CARGO_MANIFEST_DIR"),
+            kernel.file
+        );
+        let source = std::fs::read_to_string(file).unwrap();
+        let rows = source
+            .lines()
+            .find_map(|line| line.strip_prefix("#define ROWS "));
+        let rows: u32 = rows.map_or(1, |rows| rows.split(' ').next().unwrap().parse().unwrap());
+        assert_eq!(rows, kernel.rows_per_thread, "{}", kernel.file);
+    }
+}
