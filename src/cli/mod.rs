@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
-pub use bench::{Origin, Record, Row, Table};
+pub use bench::{Origin, Record, Row, Table, compare};
 use lang::{Language, Message, tr};
 pub use options::command_line;
 #[cfg(test)]

@@ -617,6 +617,7 @@ mod tests {
             highest: median,
             unit: unit.into(),
             runs: 5,
+            in_windows: false,
         };
         let rows = [
             row("a round of 16 × 8², `bits`, a stream each", 0.5, "ms"),

@@ -9,7 +9,7 @@ use model::{Finding, Load};
 use platform::usage;
 
 /// What a class waits for. The time between windows is shorter in tests.
-pub(crate) fn limits() -> Limits {
+pub fn limits() -> Limits {
     Limits::three_windows(platform::timeout(Duration::from_secs(10)))
 }
 

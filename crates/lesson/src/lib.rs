@@ -31,6 +31,7 @@ mod work;
 pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
+pub use interleave::limits;
 pub use outcome::{
     Check, Conclusions, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };

@@ -1,104 +1,161 @@
-//! What a key does to the time of a round, as the window says it: ten presses of each, at 60 rounds
-//! per second, one in flight.
+//! What a change of a switch or of the kernel does to the time of a round: rounds of both settings step
+//! the same lattices in turn, in windows some seconds apart, as in lessons.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use super::{Table, setup};
+use super::{Table, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::text::print;
-use model::{DeviceChoice, Effect, Finding, Pace, SessionAction, Setup, Status, Switch};
-use session::Session;
-
-/// Presses of each key whose effect is measured.
-const PRESSES: usize = 10;
+use engine::{Kernel, kernels};
+use experiment::{Executor, Limits, Plan, Round, Turn};
+use lang::Message;
+use model::{DeviceChoice, Effect, Finding, Source, Switch, Switches};
+use simulation::instances::{Event, Instances};
 
 pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
-    let mut table = Table::new(
-        "effect",
-        "Time per round after a key relative to the time before, one round in flight, ten presses each",
+    let setup = setup("sync-global", 16, DEFAULT_SIDE, device)?;
+    let limits = lesson::limits();
+    let title = format!(
+        "Time per round after a change relative to the time before, one round in flight, {}",
+        apart(&limits)
     );
-    let side = DEFAULT_SIDE;
-    let setup = setup("sync-global", 16, side, device)?;
-    let session = open(&setup)?;
-    let changes = [
+    let mut table = Table::new("effect", &title);
+    let mut changes = Vec::new();
+    for switch in [
         Switch::Streams,
         Switch::HostMemory,
         Switch::Order,
         Switch::Graphs,
-    ]
-    .map(|switch| {
-        let switches = session.status().setting.switches;
-        let now = switch.position(switches, setup.kernel);
-        let there = (now + 1) % switch.choices(switches, setup.kernel).len();
-        let set = |to: usize| SessionAction::SetSwitch(switch, to as u8);
-        [set(there), set(now)]
-    });
-    let kernels = [SessionAction::NextKernel, SessionAction::PreviousKernel];
-    for [there, back] in changes.into_iter().chain([kernels]) {
-        let mut found = Vec::new();
-        for _ in 0..PRESSES {
-            found.push(pressed(&session, there)?);
-            pressed(&session, back)?;
-        }
+    ] {
+        let choice = switch.next(setup.switches, setup.kernel);
+        let choice = choice.map_err(anyhow::Error::msg)?;
+        changes.push((choice.effect, (setup.kernel, choice.switches)));
+    }
+    let bits = kernels::find("bits").expect("a kernel of the table");
+    let instead = format!("kernel {} instead of {}", bits.name, setup.kernel.name);
+    changes.push((instead, (bits, setup.switches)));
+    let mut instances = with_pictures(&setup)?;
+    for (what, changed) in changes {
+        let executor = compare(&mut instances, changed, Plan::Windows(limits))?;
+        table.add_factor(format!("16 × {DEFAULT_SIDE}², {what}"), &executor);
         if !quiet {
-            for effect in &found {
-                print(&format!("  {}", effect.in_words()))?;
-            }
+            print(&format!("  {}", in_words(what, &executor)))?;
         }
-        let of = |wanted: fn(&Finding) -> bool| {
-            let findings = found.iter().filter_map(|effect| effect.finding);
-            findings.filter(&wanted).count()
-        };
-        if !quiet {
-            print(&format!(
-                "  faster {}, slower {}, no difference {}, not resolved {}",
-                of(Finding::is_faster),
-                of(Finding::is_slower),
-                of(|finding| matches!(finding, Finding::NoDifference { .. })),
-                of(|finding| matches!(finding, Finding::NotResolved { .. })),
-            ))?;
-        }
-        let what = format!("16 × {side}², {}", found[0].what);
-        let ratios: Vec<f64> = found.iter().filter_map(factor).collect();
-        table.add(what, "times", &ratios);
     }
     Ok(table)
 }
 
-/// A session at 60 rounds per second.
-pub(super) fn open(setup: &Setup) -> Result<Session> {
-    let setup = Setup {
-        pace: Pace::PerSecond(60.0),
-        ..setup.clone()
-    };
-    Ok(Session::start(setup, || {})?)
+/// In how many windows settings are compared, and how far apart.
+pub(super) fn apart(limits: &Limits) -> String {
+    let Limits { windows, apart, .. } = limits;
+    format!(
+        "compared in {windows} windows {} s apart",
+        apart.as_secs_f64()
+    )
 }
 
-/// The effect of an action, once it is found.
-pub(super) fn pressed(session: &Session, action: SessionAction) -> Result<Effect> {
-    let setting = |status: &Status| (status.setting.switches, status.setting.kernel.name);
-    let before = setting(&session.status());
-    session.act(action);
+/// What was changed, the times of a round before and after, and how they compare.
+fn in_words(what: String, executor: &Executor) -> String {
+    let times = executor.times();
+    let found = executor.across_windows(0, 1);
+    let effect = Effect {
+        what: Message::new(move || what.clone()),
+        round_us: [0, 1].map(|at| times.map(|times| times[at] * 1e3)),
+        finding: Some(found.map_or(Finding::NotResolved { at_most: None }, |found| found.1)),
+        source: Source::MeasuredHere(executor.load()),
+    };
+    effect.in_words()
+}
+
+/// Compares the time of a round, in milliseconds, of the instances' present setting (subject 0) and of a
+/// changed one (subject 1), with one round in flight.
+///
+/// # Errors
+/// The changed setting has no room on the device, or the engine fails.
+pub fn compare(
+    instances: &mut Instances,
+    changed: (&'static Kernel, Switches),
+    plan: Plan,
+) -> Result<Executor> {
+    instances.set_alternative(Some(changed))?;
+    let mut executor = Executor::new(2, 7, plan);
     loop {
-        std::thread::sleep(Duration::from_millis(10));
-        let status = session.status();
-        if let Some(why) = status.gives_up() {
-            bail!("{why}");
+        let subject = match executor.next_turn() {
+            Turn::Round(subject) => subject,
+            Turn::Wait(time) => {
+                std::thread::sleep(time);
+                continue;
+            }
+            Turn::Done => break,
+        };
+        instances.use_alternative(subject == 1)?;
+        let before = platform::usage();
+        let took = round(instances)?;
+        let used = platform::usage();
+        let round = Round {
+            time: took.as_secs_f64() * 1e3,
+            lasted: took,
+            cpu: used.cpu - before.cpu,
+            is_preempted: used.is_preempted_since(before),
+        };
+        executor.record(round, Instant::now());
+    }
+    instances.set_alternative(None)?;
+    Ok(executor)
+}
+
+/// Issues a round and waits for its end. Returns how long it took.
+fn round(instances: &mut Instances) -> Result<Duration> {
+    let (mut is_issued, mut ended) = (false, None);
+    loop {
+        is_issued = is_issued || instances.issue_round(1, false, |_| false)?;
+        instances.poll(|event| {
+            if let Event::Round { took, .. } = event {
+                ended = Some(took);
+            }
+        })?;
+        if let Some(took) = ended {
+            return Ok(took);
         }
-        if setting(&status) == before {
-            continue;
-        }
-        let effect = status.lab.last_effect.as_ref();
-        if let Some(effect) = effect.filter(|effect| effect.finding.is_some()) {
-            return Ok(effect.clone());
-        }
+        instances.wait(Duration::from_millis(1));
     }
 }
 
-/// The time per round after a change, as a multiple of the time before.
-pub(super) fn factor(effect: &Effect) -> Option<f64> {
-    let [before, after] = effect.round_us;
-    Some(after? / before?)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_settings_are_measured_in_every_window() {
+        let setup = setup("bits", 4, 64, DeviceChoice::Cpu).unwrap();
+        let mut instances = with_pictures(&setup).unwrap();
+        let limits = Limits {
+            window: Duration::ZERO,
+            ..Limits::three_windows(Duration::from_millis(1))
+        };
+        let slow = kernels::find("global").unwrap();
+        let changed = (slow, setup.switches);
+        let executor = compare(&mut instances, changed, Plan::Windows(limits)).unwrap();
+        let mut table = Table::new("effect", &apart(&limits));
+        table.add_time("before".into(), &executor, 0);
+        table.add_time("after".into(), &executor, 1);
+        table.add_factor("the factor".into(), &executor);
+        let [before, after, factor] = &table.rows[..] else {
+            panic!("three rows: {table:?}")
+        };
+        assert!(
+            (factor.median / (after.median / before.median) - 1.0).abs() < 1e-9,
+            "{factor:?}"
+        );
+        let text = table.shown();
+        assert!(
+            text.contains("compared in 3 windows 0.001 s apart"),
+            "{text}"
+        );
+        assert_eq!(text.matches("; 3 windows").count(), 3, "{text}");
+        assert_eq!(instances.plan().kernel.name, "bits", "it is as before");
+        assert!(!instances.has_alternative());
+    }
 }

@@ -6,19 +6,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, effect, fits, open_instances, rate, setup};
+use super::{RUN, RUNS, Table, effect, fits, rate, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
-use model::PicturePlan;
+use experiment::Plan;
 use model::PictureSource;
-use model::{DeviceChoice, Order, Picture, SessionAction, Setup, Streams, Switch, Switches};
+use model::{DeviceChoice, Order, Picture, Setup, Streams, Switches};
 use screen::ViewOptions;
 use session::Session;
-use simulation::instances::{Event, Instances};
+use simulation::instances::Event;
 use view::list_adapters;
 use view::offscreen::Renderer;
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let mut table = Table::new("frame", "Rounds and frames");
+    let apart = effect::apart(&lesson::limits());
+    let mut table = Table::new("frame", &format!("Rounds and frames, {apart}"));
     for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
         let eager = setup("bits", instances, side, device)?;
         let graphs = Setup {
@@ -67,73 +68,38 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     Ok(table)
 }
 
-/// The times of rounds with one in flight, and the gain from streams, as a running session finds them when
-/// a key changes the default settings.
+/// The times of rounds with one in flight, and the gain from streams.
 fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
-    let session = effect::open(&setup("sync-global", 16, side, device)?)?;
-    let switches = session.status().setting.switches;
-    let place = |switch: Switch, switches: Switches| {
-        let at = switch.position(switches, session.status().setting.kernel);
-        SessionAction::SetSwitch(switch, at as u8)
-    };
-    let streams = |streams| {
-        place(
-            Switch::Streams,
-            Switches {
-                streams,
-                ..switches
-            },
-        )
+    let setup = setup("sync-global", 16, side, device)?;
+    let mut instances = with_pictures(&setup)?;
+    let switches = setup.switches;
+    let one = Switches {
+        streams: Streams::One,
+        ..switches
     };
     let depth = Switches {
         order: Order::Depth,
         ..switches
     };
-    let ways = [
-        (
-            "one stream for all",
-            streams(Streams::One),
-            streams(switches.streams),
-        ),
-        (
-            "a stream each, depth-first",
-            place(Switch::Order, depth),
-            place(Switch::Order, switches),
-        ),
-        (
-            "as one batch",
-            streams(Streams::Batch),
-            streams(switches.streams),
-        ),
-    ];
+    let batch = Switches {
+        streams: Streams::Batch,
+        ..switches
+    };
     let defaults = format!("a round of 16 × {side}², `sync-global`");
-    for (how, there, back) in ways {
-        let (mut before, mut after, mut factors) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..RUNS {
-            let effect = effect::pressed(&session, there)?;
-            factors.extend(effect::factor(&effect));
-            let [each, other] = effect.round_us.map(|us| us.unwrap_or_default() / 1e3);
-            before.push(each);
-            after.push(other);
-            effect::pressed(&session, back)?;
+    for (how, changed) in [
+        ("one stream for all", one),
+        ("a stream each, depth-first", depth),
+        ("as one batch", batch),
+    ] {
+        let plan = Plan::Windows(lesson::limits());
+        let executor = effect::compare(&mut instances, (setup.kernel, changed), plan)?;
+        if changed == one {
+            table.add_time(format!("{defaults}, a stream each"), &executor, 0);
+            table.add_factor(format!("{defaults}, the factor of streams"), &executor);
         }
-        if how == "one stream for all" {
-            table.add(format!("{defaults}, a stream each"), "ms", &before);
-            table.add(
-                format!("{defaults}, the factor of streams"),
-                "times",
-                &factors,
-            );
-        }
-        table.add(format!("{defaults}, {how}"), "ms", &after);
+        table.add_time(format!("{defaults}, {how}"), &executor, 1);
     }
     Ok(())
-}
-
-fn with_pictures(setup: &Setup) -> Result<Instances> {
-    let mut instances = open_instances(setup, None)?;
-    instances.set_picture(Some(PicturePlan::BITS))?;
-    Ok(instances)
 }
 
 fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {

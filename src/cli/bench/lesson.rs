@@ -76,6 +76,6 @@ fn add(table: &mut Table, outcome: &Outcome) {
         let what = format!("{name}: {}", factor.label);
         let interval = factor.interval.unwrap_or([factor.value; 2]);
         let windows = outcome.windows.as_ref().map_or(1, |windows| windows.count);
-        table.add_interval(what, "times", factor.value, interval, windows);
+        table.add_windows(what, "times", factor.value, interval, windows);
     }
 }

@@ -24,10 +24,11 @@ use super::text::{print, print_text, say};
 use engine::cpu::CpuEngine;
 use engine::kernels;
 use life::Size;
-use model::{DeviceChoice, Setup};
+use model::{DeviceChoice, PicturePlan, Setup};
 use screen::numbers::si;
 use simulation::instances::{Instances, open_engine, starts};
 
+pub use effect::compare;
 pub use record::{Origin, Record, Row, Table};
 
 /// Runs of each measurement.
@@ -147,6 +148,13 @@ fn open_instances(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> R
     let mut instances = Instances::new(engine, setup, 0)?;
     instances.set_lattices(starts(setup, 0..setup.instances)?)?;
     instances.finish()?;
+    Ok(instances)
+}
+
+/// The same, whose rounds download pictures of bits.
+fn with_pictures(setup: &Setup) -> Result<Instances> {
+    let mut instances = open_instances(setup, None)?;
+    instances.set_picture(Some(PicturePlan::BITS))?;
     Ok(instances)
 }
 

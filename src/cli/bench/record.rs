@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{named, shown, spread};
+use experiment::Executor;
 use life::write_atomically;
 use model::DeviceChoice;
 use model::ladder::Ladder;
@@ -65,14 +66,17 @@ pub struct Row {
     pub what: String,
     /// The median of the runs.
     pub median: f64,
-    /// The lowest; of a factor, the low end of its interval.
+    /// The lowest; of settings that are compared, the low end of the interval.
     pub lowest: f64,
-    /// The highest; of a factor, the high end of its interval.
+    /// The highest; of settings that are compared, the high end of the interval.
     pub highest: f64,
     /// Of all three.
     pub unit: String,
-    /// How many runs; of a factor, how many windows of many rounds.
+    /// How many runs, or how many windows of many rounds.
     pub runs: usize,
+    /// Whether there were windows, in which settings were compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_windows: bool,
 }
 
 impl Record {
@@ -204,17 +208,18 @@ impl Table {
             highest,
             unit: unit.into(),
             runs: runs.len(),
+            in_windows: false,
         });
     }
 
-    /// Adds a figure with its interval, from this many windows.
+    /// Adds a figure with its interval, from this many runs.
     pub(super) fn add_interval(
         &mut self,
         what: String,
         unit: &str,
         value: f64,
         [low, high]: [f64; 2],
-        windows: usize,
+        runs: usize,
     ) {
         self.rows.push(Row {
             what,
@@ -222,8 +227,44 @@ impl Table {
             lowest: low.min(value),
             highest: high.max(value),
             unit: unit.into(),
-            runs: windows,
+            runs,
+            in_windows: false,
         });
+    }
+
+    /// Adds a figure with its interval, from this many windows.
+    pub(super) fn add_windows(
+        &mut self,
+        what: String,
+        unit: &str,
+        value: f64,
+        interval: [f64; 2],
+        windows: usize,
+    ) {
+        self.add_interval(what, unit, value, interval, windows);
+        if let Some(row) = self.rows.last_mut() {
+            row.in_windows = true;
+        }
+    }
+
+    /// Adds the time of a subject's rounds in milliseconds.
+    pub(super) fn add_time(&mut self, what: String, executor: &Executor, subject: usize) {
+        let time = executor.times().map_or(f64::NAN, |times| times[subject]);
+        let interval = executor.interval(subject).unwrap_or([time; 2]);
+        self.add_windows(what, "ms", time, interval, executor.windows());
+    }
+
+    /// Adds the time of the second subject's rounds, as a multiple of the first one's.
+    pub(super) fn add_factor(&mut self, what: String, executor: &Executor) {
+        if let Some((found, _)) = executor.across_windows(1, 0) {
+            self.add_windows(
+                what,
+                "times",
+                found.ratio,
+                found.interval,
+                executor.windows(),
+            );
+        }
     }
 
     /// As text.
@@ -255,14 +296,16 @@ impl Row {
             lowest,
             highest,
             unit,
+            runs,
             ..
         } = self;
-        let (median, runs) = (shown(*median, unit), self.runs);
+        let of = if self.in_windows { "windows" } else { "runs" };
+        let median = shown(*median, unit);
         if lowest == highest {
-            return format!("{median}; {runs} runs");
+            return format!("{median}; {runs} {of}");
         }
         let [lowest, highest] = [lowest, highest].map(|value| shown(*value, unit));
-        format!("{median} ({lowest} to {highest}); {runs} runs")
+        format!("{median} ({lowest} to {highest}); {runs} {of}")
     }
 }
 

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::{RUN, RUNS, Table, open_instances, setup};
+use super::{RUN, RUNS, Table, setup, with_pictures};
 use experiment::{Blocks, ERROR, Estimate};
 use model::DeviceChoice;
-use model::PicturePlan;
 use screen::ViewOptions;
 use session::{Sampling, Session};
 use simulation::instances::Instances;
@@ -31,8 +30,7 @@ enum Timed {
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let setup = setup("bits", 16, 1024, device)?;
-    let mut instances = open_instances(&setup, None)?;
-    instances.set_picture(Some(PicturePlan::BITS))?;
+    let mut instances = with_pictures(&setup)?;
     let ways = [
         ("no round timed", Timed::None),
         (
