@@ -3,11 +3,14 @@
 //!
 //! `cargo xtask rule-networks` searches for the networks of `engine::rule_network`.
 //!
+//! `cargo xtask intervals` checks on this machine that the intervals of comparisons keep their promise.
+//!
 //! Packages and fonts have scripts of their own: `scripts/package`, `scripts/build-font`.
 
 mod documents;
 mod formats;
 mod headers;
+mod intervals;
 mod kernels;
 mod keys;
 mod lessons;
@@ -23,7 +26,12 @@ mod text;
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask docs [--check] | rule-networks";
+use clap::ValueEnum;
+use intervals::Load;
+use model::Streams;
+
+const USAGE: &str =
+    "usage: cargo xtask docs [--check] | rule-networks | intervals steady|switching N [STREAMS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -32,6 +40,18 @@ fn main() -> ExitCode {
         ["docs"] => documents::write(root()),
         ["docs", "--check"] => documents::check(root()),
         ["rule-networks"] => rule_networks::write(root()),
+        [
+            "intervals",
+            load @ ("steady" | "switching"),
+            count,
+            ref streams @ ..,
+        ] if let (Ok(count), Some(streams)) = (count.parse(), streams_of(streams)) => {
+            let load = match load {
+                "steady" => Load::Steady,
+                _ => Load::Switching,
+            };
+            intervals::measure(load, count, streams).map(|()| true)
+        }
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -44,6 +64,15 @@ fn main() -> ExitCode {
             eprintln!("xtask: {error:#}");
             ExitCode::from(1)
         }
+    }
+}
+
+/// How instances share streams, as the command line says it; a stream each if it says nothing.
+fn streams_of(words: &[&str]) -> Option<Streams> {
+    match words {
+        [] => Some(Streams::PerInstance),
+        [word] => Streams::from_str(word, false).ok(),
+        _ => None,
     }
 }
 

@@ -297,6 +297,16 @@ impl Executor {
         self.finding
     }
 
+    /// The estimate of a live comparison so far.
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.estimate
+    }
+
+    /// The times of the rounds that count.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
     /// What all windows so far say of two subjects, the one that is expected to be slower first; `None` if
     /// there are too few blocks.
     pub fn across_windows(&self, slow: usize, fast: usize) -> Option<(Estimate, Finding)> {
