@@ -12,8 +12,8 @@ use lang::Language;
 use lesson::LESSONS;
 use life::{RuleAndTorus, Size, Symmetry};
 use model::{
-    DeviceChoice, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
-    TransferChoice, Wait,
+    DeviceChoice, InWords, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
+    TransferChoice, Wait, words,
 };
 use screen::theme;
 use screen::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
@@ -147,17 +147,17 @@ pub(super) struct Common {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, Setup::MAX_INSTANCES))]
     pub instances: usize,
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
-    #[arg(long, value_name = "WxH", value_parser = Size::from_sides)]
+    #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<Size>,
     /// The rule, as B3/S23, 23/3 or a name such as Seeds, Maze or 'Day & Night'; B3/S23:T64,32 gives
     /// the size too [default: B3/S23, or the pattern's]
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = words::read::<RuleAndTorus>)]
     pub rule: Option<RuleAndTorus>,
     /// Fraction of cells alive at the start of a soup, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
     /// Symmetry of the soup: C1 (none), C2, D2 or D4; of square lattices C4, D2x, D4x and D8, too
-    #[arg(long, value_name = "NAME", default_value_t = Symmetry::C1)]
+    #[arg(long, value_name = "NAME", default_value_t = Symmetry::C1, value_parser = words::read::<Symmetry>)]
     pub symmetry: Symmetry,
     /// Seed of the soup: the same seed gives the same start on every machine
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
@@ -550,6 +550,10 @@ fn lesson_index() -> impl TypedValueParser<Value = usize> {
     names.map(|name| LESSONS.iter().position(|it| it.name == name).unwrap_or(0))
 }
 
+fn size(text: &str) -> Result<Size, String> {
+    Size::from_sides(text).map_err(|error| error.in_words())
+}
+
 fn density(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
@@ -581,7 +585,7 @@ fn host_memory() -> impl TypedValueParser<Value = HostMemory> {
     })
 }
 
-fn device(text: &str) -> Result<DeviceChoice, &'static str> {
+fn device(text: &str) -> Result<DeviceChoice, String> {
     text.parse()
 }
 

@@ -13,7 +13,7 @@ use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
-use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
+use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings, words};
 use simulation::fastest::Requested;
 use simulation::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
@@ -113,7 +113,7 @@ impl Common {
         }
         let patterns = self.pattern.iter().map(|path| pattern(path));
         let patterns: Vec<Pattern> = patterns.collect::<Result<_, _>>()?;
-        for remark in patterns.iter().flat_map(Pattern::remarks) {
+        for remark in patterns.iter().flat_map(words::remarks) {
             say(&remark);
         }
         Ok(patterns)
@@ -298,17 +298,11 @@ fn pattern(path: &Path) -> Result<Pattern, PatternError> {
 }
 
 /// The error for a missing file, with the pattern on the shelf that was probably meant.
-fn with_near_name(error: PatternError, name: Option<&str>) -> PatternError {
-    match (error, name.and_then(near)) {
-        (PatternError::Unreadable { file, .. }, Some(shelved)) => PatternError::Unreadable {
-            file,
-            reason: tr!(
-                "there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it",
-                name = shelved.name
-            ),
-        },
-        (error, _) => error,
+fn with_near_name(mut error: PatternError, name: Option<&str>) -> PatternError {
+    if let PatternError::Unreadable { near: meant, .. } = &mut error {
+        *meant = name.and_then(near).map(|shelved| shelved.name);
     }
+    error
 }
 
 /// The shelf's pattern that a file's name means, if it is a name alone.

@@ -9,7 +9,8 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::common::{lifestreams, scratch};
-use life::{Format, Pattern, Rule};
+use life::{Format, Pattern, Remark, Rule};
+use model::InWords;
 
 /// Where scripts/test unpacks Golly, which is not installed.
 const GOLLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/golly");
@@ -102,14 +103,14 @@ fn outcome(file: &Path) -> String {
         Ok(pattern) => pattern,
         Err(error) => {
             let named = format!("{}, ", file.display());
-            return error.to_string().replace(&named, "");
+            return error.in_words().replace(&named, "");
         }
     };
     // Golly counts cells of all states, and takes another algorithm for them.
     let of_states = pattern
         .remarks()
         .iter()
-        .any(|it| it.contains("several states"));
+        .any(|it| matches!(it, Remark::States(_)));
     let cells = if of_states {
         count(&pattern)
     } else {

@@ -1,7 +1,6 @@
 //! The bit-packed torus, in the layout used for transfers and textures.
 
 use crate::memory::{self, MemoryError};
-use lang::tr;
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,15 +13,13 @@ pub struct Size {
 
 /// An invalid lattice size.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("invalid lattice size: {self:?}")]
 pub enum SizeError {
     /// The text is not of the form `WxH`.
-    #[error("{}", tr!("'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512", it = .0))]
     Form(String),
     /// A side is 0 or longer than [`Size::MAX_SIDE`].
-    #[error("{}", tr!("{it}x{other} is not a lattice: both sides must be from 1 to {max}", max = Size::MAX_SIDE, it = .0, other = .1))]
     Side(u64, u64),
     /// More cells than [`Size::MAX_CELLS`].
-    #[error("{}", tr!("{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144", it = .0, other = .1))]
     Cells(u64, u64),
 }
 
@@ -119,7 +116,7 @@ impl Lattice {
     /// # Errors
     /// If memory is insufficient.
     pub fn try_new(size: Size) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, || memory::lattice(size))?;
+        memory::ensure(size, memory::bits, memory::Lattices::One(size))?;
         // Zeroed pages, which the system provides on first use.
         let zeros = bytemuck::allocation::try_zeroed_slice_box(size.words());
         let zeros: Box<[u32]> = zeros.map_err(|()| memory::refused(size))?;
@@ -135,7 +132,7 @@ impl Lattice {
     /// # Panics
     /// As [`Lattice::from_words`].
     pub fn try_copy(size: Size, words: &[u32]) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, || memory::lattice(size))?;
+        memory::ensure(size, memory::bits, memory::Lattices::One(size))?;
         let mut copy = Vec::new();
         let reserved = copy.try_reserve_exact(words.len());
         reserved.map_err(|_| memory::refused(size))?;

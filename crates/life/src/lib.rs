@@ -4,6 +4,7 @@
 //! that all engines are checked against.
 
 mod dated;
+mod fault;
 pub mod formats;
 mod lattice;
 mod locked;
@@ -27,20 +28,20 @@ mod text;
 mod words;
 
 pub use dated::{dated_name, dated_stem};
-pub use formats::{Fault, Format, Head, MAX_GENERATION, Notes, Sheet};
+pub use fault::{Fault, TextError};
+pub use formats::{Format, Head, MAX_GENERATION, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
 pub use locked::{KnownFile, SaveLock};
 pub use memory::MemoryError;
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{Pattern, PatternError, Remark};
 pub use random::SplitMix64;
 pub use read::{ReadError, read_regular_file};
-pub use rle::{Rle, RleError, RuleAndTorus};
-pub use rule::{Rule, RuleError};
+pub use rle::{Rle, RuleAndTorus};
+pub use rule::{Rule, RuleError, RuleFamily};
 pub use run::Run;
-pub use save::{PendingFile, SaveError, SaveTarget, check_writable, write_atomically};
+pub use save::{PendingFile, SaveError, SaveTarget, Unsaved, check_writable, write_atomically};
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};
-pub use symmetry::Symmetry;
-pub use text::{Located, Shown};
-pub use words::{counted_lattices, grouped, shown, system_reason, time_left};
+pub use symmetry::{Symmetry, UnknownSymmetry};
+pub use words::grouped;

@@ -1,14 +1,13 @@
 //! Patterns: loading from files and drawing into lattices.
 
+use super::fault::{Flaw, TextError};
 use super::formats::macrocell::{self, Tree};
-use super::formats::{Corner, Fault, Format, Frame, Notes, life, packed, plaintext};
+use super::formats::{Corner, Format, Frame, Notes, life, packed, plaintext};
 use super::read::{ReadError, read_regular_file};
 use super::rle::{Outline, Rle};
-use super::text::{self, Flaw, Located};
-use super::words::shown;
+use super::text;
 use super::{Lattice, MemoryError, Rule, Run, Size};
-use lang::tr;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,26 +31,26 @@ enum Cells {
 }
 
 /// A pattern that cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
+#[error("unusable pattern: {self:?}")]
 pub enum PatternError {
     /// The file cannot be opened or read.
-    #[error("{}", tr!("cannot read the pattern {file}: {reason}", file = .file, reason = .reason))]
     Unreadable {
         /// The file.
         file: String,
-        /// The reason and the remedy.
-        reason: String,
+        /// The reason.
+        error: ReadError,
+        /// A pattern of the shelf that was probably meant.
+        near: Option<&'static str>,
     },
     /// The text has an error.
-    #[error("{file}, {error}")]
     Text {
         /// The file.
         file: String,
         /// The error and its position.
-        error: Located<Fault>,
+        error: TextError,
     },
     /// The live cells need more columns or rows than the lattice has.
-    #[error("{}", tr!("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy(*offer, *kernel), file = .file, width = .width, height = .height, lattice = .lattice))]
     Larger {
         /// The file.
         file: String,
@@ -70,11 +69,20 @@ pub enum PatternError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// Two files specify different tori.
-    #[error("{}", tr!("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", .0.0, .0.1, .1.0, .1.1))]
     Sizes((String, Size), (String, Size)),
     /// Two files specify different rules.
-    #[error("{}", tr!("{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule", .0.0, .0.1, .1.0, .1.1))]
     Rules((String, Rule), (String, Rule)),
+}
+
+/// Something that was interpreted differently from a pattern's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Remark {
+    /// Cells of several states are read as this rule, with odd states alive and even ones dead.
+    States(Rule),
+    /// The text has no end mark, so it may have been cut short.
+    NoEnd,
+    /// The generation is beyond [`MAX_GENERATION`](super::MAX_GENERATION) and counts as 0.
+    FarGeneration,
 }
 
 impl Pattern {
@@ -90,11 +98,8 @@ impl Pattern {
     /// If it is no regular file, larger than [`Pattern::MAX_FILE`], unreadable or no pattern.
     pub fn load(path: impl AsRef<Path>) -> Result<Pattern, PatternError> {
         let path = path.as_ref();
-        let file = shown(path);
-        match read_text(path) {
-            Ok(text) => Pattern::from_text(file, text),
-            Err(reason) => Err(PatternError::Unreadable { file, reason }),
-        }
+        let text = read_regular_file(path, Pattern::MAX_FILE);
+        Pattern::of_read(path.display().to_string(), text)
     }
 
     /// Reads what has no size before it ends, such as the standard input; errors call it `name`.
@@ -102,15 +107,22 @@ impl Pattern {
     /// # Errors
     /// If it cannot be read, is longer than [`Pattern::MAX_STREAM`], or is no pattern.
     pub fn read(name: impl Into<String>, from: impl Read) -> Result<Pattern, PatternError> {
-        let name = name.into();
-        match read_stream(from, Pattern::MAX_STREAM) {
-            Ok(text) => Pattern::from_text(name, text),
-            Err(reason) => Err(PatternError::Unreadable { file: name, reason }),
+        Pattern::of_read(name.into(), read_stream(from, Pattern::MAX_STREAM))
+    }
+
+    fn of_read(file: String, read: Result<Vec<u8>, ReadError>) -> Result<Pattern, PatternError> {
+        match read {
+            Ok(text) => Pattern::from_text(file, text),
+            Err(error) => Err(PatternError::Unreadable {
+                file,
+                error,
+                near: None,
+            }),
         }
     }
 
-    /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`, with
-    /// control characters escaped, whose ending counts where the text itself does not tell its [`Format`].
+    /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`,
+    /// whose ending counts where the text itself does not tell its [`Format`].
     ///
     /// # Errors
     /// If it is no pattern: the first thing that is wrong, with its line and column.
@@ -118,14 +130,15 @@ impl Pattern {
         name: impl Into<String>,
         text: impl Into<Vec<u8>>,
     ) -> Result<Pattern, PatternError> {
-        let (name, text) = (shown(name.into()), text.into());
-        let at_start = |flaw| Located::new(&[], flaw);
+        let (name, text) = (name.into(), text.into());
+        let at_start = |flaw| TextError::new(&[], flaw);
         let read = packed::unpacked(text)
             .map_err(at_start)
             .and_then(|mut text| {
                 text.truncate(text::end(&text));
                 packed::check_kind(&name, &text).map_err(at_start)?;
-                let (frame, cells) = Cells::read(&text, Format::detect(&text, &name))?;
+                let read = Cells::read(&text, Format::detect(&text, &name));
+                let (frame, cells) = read.map_err(|flaw| TextError::new(&text, flaw))?;
                 Ok((text, frame, cells))
             });
         match read {
@@ -139,7 +152,7 @@ impl Pattern {
         }
     }
 
-    /// The name: the path as it was given, with control characters escaped.
+    /// The name: the path as it was given.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -182,32 +195,16 @@ impl Pattern {
         self.frame.generation
     }
 
-    /// Remarks on what was interpreted differently from the text, one sentence each.
-    pub fn remarks(&self) -> Vec<String> {
-        let (file, remarks) = (&self.name, self.frame.remarks);
-        let mut said = Vec::new();
-        if remarks.history || remarks.states > 1 {
-            let rule = self.frame.rule.unwrap_or_default();
-            said.push(tr!(
-                "{file} has cells of several states; it is read as {rule}, with odd states alive and even ones dead",
-                file = file,
-                rule = rule
-            ));
-        }
-        if remarks.no_end {
-            said.push(tr!(
-                "{file} has no '!' at its end; if cells are missing, it was cut short: fetch it again",
-                file = file
-            ));
-        }
-        if remarks.far_generation {
-            said.push(tr!(
-                "{file} is of a generation beyond {max}; it starts at generation 0",
-                file = file,
-                max = super::MAX_GENERATION
-            ));
-        }
-        said
+    /// What was interpreted differently from the text.
+    pub fn remarks(&self) -> Vec<Remark> {
+        let found = self.frame.remarks;
+        let rule = self.frame.rule.unwrap_or_default();
+        let all = [
+            (found.history || found.states > 1).then_some(Remark::States(rule)),
+            found.no_end.then_some(Remark::NoEnd),
+            found.far_generation.then_some(Remark::FarGeneration),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     /// The rule that the text specifies, if any.
@@ -352,91 +349,48 @@ impl Pattern {
 
 impl Cells {
     /// Parses and measures a text of this format.
-    fn read(text: &[u8], format: Format) -> Result<(Frame, Cells), Located<Fault>> {
-        fn located<F: Into<Fault>>(text: &[u8], flaw: Flaw<F>) -> Located<Fault> {
-            Located::new(text, flaw).map(F::into)
-        }
-        match format {
+    fn read(text: &[u8], format: Format) -> Result<(Frame, Cells), Flaw> {
+        Ok(match format {
             Format::Rle => {
-                let outline = Rle::parse(text)
-                    .map_err(|error| error.map(Fault::from))?
-                    .outline();
-                Ok((outline.frame(), Cells::Rle(outline)))
+                let outline = Rle::read(text)?.outline();
+                (outline.frame(), Cells::Rle(outline))
             }
-            Format::Plaintext => plaintext::read(text)
-                .map(|frame| (frame, Cells::Plaintext))
-                .map_err(|flaw| located(text, flaw)),
-            Format::Life105 => life::read_105(text)
-                .map(|(frame, corner)| (frame, Cells::Life105(corner)))
-                .map_err(|flaw| located(text, flaw)),
-            Format::Life106 => life::read_106(text)
-                .map(|(frame, corner)| (frame, Cells::Life106(corner)))
-                .map_err(|flaw| located(text, flaw)),
-            Format::Macrocell => macrocell::read(text)
-                .map(|(frame, tree)| (frame, Cells::Macrocell(Arc::new(tree))))
-                .map_err(|flaw| located(text, flaw)),
-        }
+            Format::Plaintext => (plaintext::read(text)?, Cells::Plaintext),
+            Format::Life105 => {
+                let (frame, corner) = life::read_105(text)?;
+                (frame, Cells::Life105(corner))
+            }
+            Format::Life106 => {
+                let (frame, corner) = life::read_106(text)?;
+                (frame, Cells::Life106(corner))
+            }
+            Format::Macrocell => {
+                let (frame, tree) = macrocell::read(text)?;
+                (frame, Cells::Macrocell(Arc::new(tree)))
+            }
+        })
     }
 }
 
-fn remedy(offer: Option<Size>, kernel: Option<&str>) -> String {
-    match (offer, kernel) {
-        (Some(size), Some(kernel)) => tr!(
-            "use --size {size} --kernel {kernel}",
-            size = size,
-            kernel = kernel
-        ),
-        (Some(size), None) => tr!("use --size {size}", size = size),
-        (None, _) => tr!("no lattice is that large, a smaller pattern is needed").into(),
-    }
-}
-
-/// Reads a file. Errors with the reason and the remedy.
-fn read_text(path: &Path) -> Result<Vec<u8>, String> {
-    read_regular_file(path, Pattern::MAX_FILE).map_err(|error| match error {
-        ReadError::Io(error) => why_unreadable(error),
-        ReadError::NoMemory(_) => error.to_string(),
-        ReadError::NotRegular(_) | ReadError::Empty | ReadError::TooLong(_) => {
-            tr!("{error}; name a pattern file", error = error)
-        }
-    })
-}
-
-/// Reads a stream up to this limit. Errors with the reason and the remedy.
-fn read_stream(mut from: impl Read, limit: u64) -> Result<Vec<u8>, String> {
+/// Reads a stream up to this limit.
+fn read_stream(mut from: impl Read, limit: u64) -> Result<Vec<u8>, ReadError> {
     let mut text = Vec::new();
     loop {
         // Reads in parts, so that memory grows with the data and a shortage is an error.
         let part = 1 << 16;
-        text.try_reserve(part)
-            .map_err(|_| tr!("there is no memory left for it").to_owned())?;
-        let read = from.by_ref().take(part as u64).read_to_end(&mut text);
-        match read.map_err(why_unreadable)? {
+        let reserved = text.try_reserve(part);
+        reserved.map_err(|_| ReadError::NoMemory(None))?;
+        match from.by_ref().take(part as u64).read_to_end(&mut text)? {
             0 => return Ok(text),
-            _ if text.len() as u64 > limit => {
-                return Err(tr!(
-                    "it is more than {} MiB long; save it to a file, and name that",
-                    limit >> 20
-                ));
-            }
+            _ if text.len() as u64 > limit => return Err(ReadError::LongStream(limit)),
             _ => {}
         }
     }
 }
 
-fn why_unreadable(error: io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => {
-            tr!("there is no such file; check its name and folder, or name a pattern of the shelf, such as gosper-gun").into()
-        },
-        io::ErrorKind::PermissionDenied => tr!("you may not read it; change its permissions").into(),
-        _ => tr!("{error}; try another file", error = error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs::File;
 
     use super::*;
     use crate::testing::drawn;
@@ -457,11 +411,10 @@ mod tests {
             drawn(&[".....", ".OO..", ".....", "....."])
         );
         assert_eq!(domino.centred_in(size(2, 1)).unwrap(), drawn(&["OO"]));
-        let error = domino.centred_in(size(1, 9)).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "domino.rle is 2x1 cells, larger than the lattice 1x9; use --size 2x9"
-        );
+        let Err(PatternError::Larger { offer, .. }) = domino.centred_in(size(1, 9)) else {
+            panic!("it fits");
+        };
+        assert_eq!(offer, Some(size(2, 9)));
     }
 
     #[test]
@@ -473,30 +426,27 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named_with_its_reason() {
         let folder = tempfile::tempdir().unwrap();
-        let error = |path: &Path| Pattern::load(path).unwrap_err().to_string();
-        assert!(error(folder.path()).contains("it is a folder; name a pattern file"));
+        let why = |path: &Path| match Pattern::load(path) {
+            Err(PatternError::Unreadable { file, error, .. }) => {
+                assert_eq!(Path::new(&file), path);
+                error
+            }
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(why(folder.path()), ReadError::Folder));
         let missing = folder.path().join("missing.rle");
-        let message = error(&missing);
-        assert!(
-            message.contains("missing.rle: there is no such file"),
-            "{message}"
-        );
+        assert!(matches!(why(&missing), ReadError::Io(_)));
+        let sparse = folder.path().join("sparse.rle");
+        let file = File::create(&sparse).unwrap();
+        file.set_len(Pattern::MAX_FILE + 1).unwrap();
+        assert!(matches!(
+            why(&sparse),
+            ReadError::TooLong(Pattern::MAX_FILE)
+        ));
         let device = Path::new("/dev/zero");
         if device.exists() {
-            assert!(error(device).contains("a pipe or a device"));
+            assert!(matches!(why(device), ReadError::NotRegular));
         }
-    }
-
-    #[test]
-    fn a_flaw_is_named_with_file_line_and_column() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("gun.rle");
-        fs::write(&path, "#N gun\nx = 3, y = 3\nbo$\n3oz!\n").unwrap();
-        let error = Pattern::load(&path).unwrap_err().to_string();
-        assert!(
-            error.contains("gun.rle, line 4, column 3: unknown character 'z'"),
-            "{error}"
-        );
     }
 
     #[test]
@@ -505,25 +455,10 @@ mod tests {
         let pattern = Pattern::read("the stream", text).unwrap();
         assert_eq!(pattern.live_sides(), (3, 3));
         let error = Pattern::read("the stream", "bz".as_bytes()).unwrap_err();
-        assert!(
-            error.to_string().starts_with("the stream, line 1"),
-            "{error}"
-        );
-        assert_eq!(read_stream(&b"12345"[..], 5), Ok(b"12345".to_vec()));
+        assert!(matches!(error, PatternError::Text { file, .. } if file == "the stream"));
+        assert_eq!(read_stream(&b"12345"[..], 5).unwrap(), b"12345");
         // This device never ends.
-        let why = read_stream(io::repeat(b' '), 3 << 20).unwrap_err();
-        assert!(why.contains("more than 3 MiB long"), "{why}");
-    }
-
-    #[test]
-    fn a_file_without_an_end_of_size_is_refused_unread() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("sparse.rle");
-        File::create(&path)
-            .unwrap()
-            .set_len(Pattern::MAX_FILE + 1)
-            .unwrap();
-        let error = Pattern::load(&path).unwrap_err().to_string();
-        assert!(error.contains("more than 4 GiB long"), "{error}");
+        let why = read_stream(std::io::repeat(b' '), 3 << 20).unwrap_err();
+        assert!(matches!(why, ReadError::LongStream(limit) if limit == 3 << 20));
     }
 }

@@ -5,26 +5,24 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::memory;
-use super::words::system_reason;
-use lang::tr;
 
-/// Why a file was not read. The message has no remedy, since that depends on the file's purpose.
+/// Why a file or a stream was not read.
 #[derive(Debug, thiserror::Error)]
+#[error("unreadable: {self:?}")]
 pub enum ReadError {
-    /// The path is a folder, a pipe or a device.
-    #[error("{}", tr!("it is {what}", what = .0))]
-    NotRegular(&'static str),
+    /// The path is a folder.
+    Folder,
+    /// The path is a pipe or a device.
+    NotRegular,
     /// The file's length is 0: it is empty, or made while it is read, as those of `/proc`.
-    #[error("{}", tr!("it is 0 bytes long"))]
     Empty,
     /// The file is longer than this limit in bytes.
-    #[error("{}", tr!("it is more than {limit} long", limit = in_bytes(*.0)))]
     TooLong(u64),
-    /// Not enough memory for this many bytes.
-    #[error("{}", tr!("it is {} bytes long, and there is no memory left for it", .0))]
-    NoMemory(u64),
+    /// The stream is longer than this limit in bytes.
+    LongStream(u64),
+    /// Not enough memory for this many bytes, or for all of a stream.
+    NoMemory(Option<u64>),
     /// The system returned an error.
-    #[error("{}", system_reason(.0))]
     Io(#[from] io::Error),
 }
 
@@ -37,12 +35,10 @@ pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> 
     // Checked before opening, since opening a pipe blocks until its other end is open.
     let about = fs::metadata(path)?;
     if about.is_dir() {
-        return Err(ReadError::NotRegular(tr!("a folder")));
+        return Err(ReadError::Folder);
     }
     if !about.is_file() {
-        return Err(ReadError::NotRegular(tr!(
-            "a pipe or a device, not a regular file"
-        )));
+        return Err(ReadError::NotRegular);
     }
     let length = about.len();
     if length == 0 {
@@ -54,18 +50,11 @@ pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> 
     let mut bytes = Vec::new();
     let reserved = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
     if !matches!(reserved, Ok(Ok(()))) || memory::lacks(length) {
-        return Err(ReadError::NoMemory(length));
+        return Err(ReadError::NoMemory(Some(length)));
     }
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(ReadError::TooLong(limit)); // it has grown since
     }
     Ok(bytes)
-}
-
-fn in_bytes(limit: u64) -> String {
-    match limit >> 30 {
-        0 => format!("{} MiB", limit >> 20),
-        gib => format!("{gib} GiB"),
-    }
 }

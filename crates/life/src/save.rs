@@ -1,6 +1,5 @@
 //! Atomic file writes: a file is written whole or not at all.
 
-use lang::tr;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,7 +10,6 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use super::locked::{SaveLock, create_locked, is_at, remove_abandoned};
-use super::words::{shown, system_reason};
 
 /// A file that another thread is still writing, such as a recording.
 pub trait PendingFile: Send + Sync {
@@ -26,29 +24,83 @@ pub trait PendingFile: Send + Sync {
 
 /// A file that could not be saved. An existing file is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}", tr!("cannot save {path}: {reason}", path = .path, reason = .reason))]
+#[error("cannot save {path:?}: {reason:?}")]
 pub struct SaveError {
     /// The file's path.
-    pub path: String,
-    /// The reason and the remedy.
-    pub reason: String,
-    /// Whether the disk is full, so that another name would not help.
-    pub disk_full: bool,
+    pub path: PathBuf,
+    /// Why.
+    pub reason: Unsaved,
+}
+
+/// Why a file could not be saved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unsaved {
+    /// The path has no name.
+    NoName,
+    /// The name is longer than the file system allows.
+    LongName,
+    /// It is a folder.
+    IsFolder,
+    /// It is a file where a folder is needed.
+    IsFile,
+    /// It is a pipe or a device.
+    NotRegular,
+    /// It is a link that leads back to itself.
+    LinkCycle,
+    /// It is read-only.
+    ReadOnly,
+    /// It is one of so many hard links to a file, which a rename would separate.
+    HardLinks(u64),
+    /// The process of this id has reserved it.
+    InUse(String),
+    /// This folder does not exist.
+    NoFolder(PathBuf),
+    /// This folder takes no file, as those of `/proc`.
+    Folder(PathBuf),
+    /// This is not a folder.
+    NotAFolder(PathBuf),
+    /// This user may not write to this folder.
+    Forbidden(PathBuf),
+    /// The disk of this folder is full.
+    DiskFull(PathBuf),
+    /// Anything else, in the words of the system or of whoever wrote the file.
+    Other(String),
 }
 
 impl SaveError {
     /// An error for a file or folder that could not be created.
     pub fn new(path: &Path, error: &io::Error) -> SaveError {
-        let folder = match path.parent() {
-            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-            Some(parent) => parent,
-            None => path,
+        let folder = path.parent().map_or(path, |_| folder_of(path));
+        SaveError::in_folder(path, folder, error)
+    }
+
+    fn in_folder(path: &Path, folder: &Path, error: &io::Error) -> SaveError {
+        let reason = match error.kind() {
+            io::ErrorKind::NotFound if folder.exists() => Unsaved::Folder(folder.into()),
+            io::ErrorKind::NotFound => Unsaved::NoFolder(folder.into()),
+            io::ErrorKind::NotADirectory => Unsaved::NotAFolder(folder.into()),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Unsaved::Forbidden(folder.into())
+            }
+            io::ErrorKind::AlreadyExists => Unsaved::IsFile,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Unsaved::DiskFull(folder.into())
+            }
+            _ => Unsaved::Other(error.to_string()),
         };
+        SaveError::of(path, reason)
+    }
+
+    fn of(path: &Path, reason: Unsaved) -> SaveError {
         SaveError {
-            path: shown(path),
-            reason: why_unsaved(error, folder),
-            disk_full: is_full(error),
+            path: path.to_owned(),
+            reason,
         }
+    }
+
+    /// Whether the disk is full, so that another name would not help.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self.reason, Unsaved::DiskFull(_))
     }
 }
 
@@ -104,7 +156,7 @@ impl SaveTarget {
             let replaced = check_target(&path)?;
             Ok((path, replaced))
         });
-        let (path, replaced) = found.map_err(|reason| refused(named, reason))?;
+        let (path, replaced) = found.map_err(|reason| SaveError::of(named, reason))?;
         Ok(SaveTarget {
             named: named.to_owned(),
             path,
@@ -144,11 +196,7 @@ impl SaveTarget {
     }
 
     fn failed(&self, error: &io::Error) -> SaveError {
-        SaveError {
-            path: shown(&self.named),
-            reason: why_unsaved(error, self.folder()),
-            disk_full: is_full(error),
-        }
+        SaveError::in_folder(&self.named, self.folder(), error)
     }
 
     fn permissions(&self) -> Option<Permissions> {
@@ -161,13 +209,8 @@ impl SaveTarget {
     /// # Errors
     /// The process that has reserved it is named.
     pub fn lock(&self) -> Result<Option<SaveLock>, SaveError> {
-        SaveLock::acquire(self.hidden(".lock")).map_err(|id| {
-            let reason = tr!(
-                "process {id} is using it; end that process first, or choose another name",
-                id = shown(id.trim())
-            );
-            refused(&self.named, reason)
-        })
+        SaveLock::acquire(self.hidden(".lock"))
+            .map_err(|id| SaveError::of(&self.named, Unsaved::InUse(id)))
     }
 
     /// Creates an empty temporary file next to the target, with the permissions of the file that it
@@ -284,15 +327,6 @@ impl SaveTarget {
     }
 }
 
-/// Nothing can be saved under this name.
-fn refused(named: &Path, reason: String) -> SaveError {
-    SaveError {
-        path: shown(named),
-        reason,
-        disk_full: false,
-    }
-}
-
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -304,7 +338,7 @@ fn folder_of(path: &Path) -> &Path {
 const MAX_LINKS: usize = 40;
 
 /// Follows links to a file, which need not exist.
-fn behind_links(named: &Path) -> Result<PathBuf, String> {
+fn behind_links(named: &Path) -> Result<PathBuf, Unsaved> {
     let mut path = named.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
@@ -313,33 +347,30 @@ fn behind_links(named: &Path) -> Result<PathBuf, String> {
             Err(_) => return Ok(path), // not a link
         }
     }
-    Err(tr!("it is a link that leads back to itself; name a regular file").into())
+    Err(Unsaved::LinkCycle)
 }
 
 /// The metadata of an existing regular file; `None` if there is none. Errors if the name cannot be
 /// a file's.
-fn check_target(path: &Path) -> Result<Option<fs::Metadata>, String> {
+fn check_target(path: &Path) -> Result<Option<fs::Metadata>, Unsaved> {
     if path.file_name().is_none() {
-        return Err(tr!("this names no file; add a file's name").into());
+        return Err(Unsaved::NoName);
     }
     let about = match fs::metadata(path) {
         Ok(about) => about,
         Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
-            return Err(tr!("its name is too long; choose a shorter one").into());
+            return Err(Unsaved::LongName);
         }
         Err(_) => return Ok(None),
     };
     if about.is_dir() {
-        Err(tr!("it is a folder; name a file in it").into())
+        Err(Unsaved::IsFolder)
     } else if !about.is_file() {
-        Err(tr!("it is a pipe or a device; name a regular file").into())
+        Err(Unsaved::NotRegular)
     } else if about.permissions().readonly() {
-        Err(tr!("it is read-only; make it writable (chmod u+w), or choose another name").into())
+        Err(Unsaved::ReadOnly)
     } else if hard_links(&about) > 1 {
-        Err(tr!(
-            "it is one of {} hard links to a file, and saving would separate it from the others; choose another name, or copy it (cp) and save in the copy",
-            hard_links(&about)
-        ))
+        Err(Unsaved::HardLinks(hard_links(&about)))
     } else {
         Ok(Some(about))
     }
@@ -355,51 +386,6 @@ fn hard_links(about: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn hard_links(_about: &fs::Metadata) -> u64 {
     1
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
-}
-
-fn why_unsaved(error: &io::Error, folder: &Path) -> String {
-    let (exists, folder) = (folder.exists(), shown(folder));
-    match error.kind() {
-        io::ErrorKind::NotFound if !exists => {
-            tr!(
-                "there is no folder {folder}; create it first",
-                folder = folder
-            )
-        }
-        io::ErrorKind::NotFound => {
-            tr!(
-                "no file can be made in the folder {folder}; choose another",
-                folder = folder
-            )
-        }
-        io::ErrorKind::NotADirectory => {
-            tr!("{folder} is not a folder; choose another", folder = folder)
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            tr!(
-                "you may not write to the folder {folder}; choose another",
-                folder = folder
-            )
-        }
-        io::ErrorKind::AlreadyExists => tr!("it is a file, not a folder; choose another").into(),
-        _ if is_full(error) => {
-            tr!(
-                "the disk of {folder} is full; free some space or choose another folder",
-                folder = folder
-            )
-        }
-        _ => tr!(
-            "{error}; choose another folder, or try again",
-            error = system_reason(error)
-        ),
-    }
 }
 
 #[cfg(test)]
@@ -433,11 +419,9 @@ mod tests {
             out.write_all(&[b'n'; 100_000])?;
             Err(io::ErrorKind::StorageFull.into())
         });
-        let message = error.unwrap_err().to_string();
-        assert!(
-            message.contains("000.rle") && message.contains("is full; free some space"),
-            "{message}"
-        );
+        let error = error.unwrap_err();
+        assert_eq!(error.path, path);
+        assert_eq!(error.reason, Unsaved::DiskFull(folder.path().into()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(names(folder.path()), ["000.rle"]);
     }
@@ -448,23 +432,19 @@ mod tests {
         let save = |path: &Path| {
             let error =
                 write_atomically(path, |_| panic!("nothing should be written")).unwrap_err();
-            assert_eq!(error.path, path.display().to_string());
+            assert_eq!(error.path, path);
             error.reason
         };
-        assert_eq!(save(folder.path()), "it is a folder; name a file in it");
+        assert_eq!(save(folder.path()), Unsaved::IsFolder);
         let missing = folder.path().join("missing");
-        let reason = format!("there is no folder {}; create it first", missing.display());
-        assert_eq!(save(&missing.join("a.rle")), reason);
+        assert_eq!(save(&missing.join("a.rle")), Unsaved::NoFolder(missing));
         if Path::new("/dev/null").exists() {
-            assert_eq!(
-                save(Path::new("/dev/null")),
-                "it is a pipe or a device; name a regular file"
-            );
+            assert_eq!(save(Path::new("/dev/null")), Unsaved::NotRegular);
         }
-        assert_eq!(save(Path::new("")), "this names no file; add a file's name");
+        assert_eq!(save(Path::new("")), Unsaved::NoName);
         let file = folder.path().join("file");
         fs::write(&file, "old").unwrap();
-        assert!(save(&file.join("a.rle")).contains("is not a folder"));
+        assert_eq!(save(&file.join("a.rle")), Unsaved::NotAFolder(file));
     }
 
     #[test]
@@ -476,7 +456,7 @@ mod tests {
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).unwrap();
         let error = write_atomically(&path, |out| out.write_all(b"new")).unwrap_err();
-        assert!(error.reason.contains("chmod u+w"), "{error}");
+        assert_eq!(error.reason, Unsaved::ReadOnly);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
 
@@ -506,10 +486,10 @@ mod tests {
         assert_eq!(fs::read_to_string(at("file")).unwrap(), "new");
         symlink("nowhere/file", at("broken")).unwrap();
         let error = write_atomically(at("broken"), |_| panic!("nowhere")).unwrap_err();
-        assert!(error.reason.contains("there is no folder"), "{error}");
+        assert_eq!(error.reason, Unsaved::NoFolder(at("nowhere")));
         symlink("circle", at("circle")).unwrap();
         let error = write_atomically(at("circle"), |_| panic!("nowhere")).unwrap_err();
-        assert!(error.reason.contains("leads back to itself"), "{error}");
+        assert_eq!(error.reason, Unsaved::LinkCycle);
         assert!(at("broken").is_symlink() && at("circle").is_symlink());
     }
 
@@ -611,7 +591,7 @@ mod tests {
         std::os::unix::fs::symlink("two", at("link")).unwrap();
         for name in ["one", "two", "link"] {
             let error = check_writable(at(name)).unwrap_err();
-            assert!(error.reason.contains("one of 2 hard links"), "{error}");
+            assert_eq!(error.reason, Unsaved::HardLinks(2));
             write_atomically(at(name), |_| panic!("nothing should be written")).unwrap_err();
         }
         fs::remove_file(at("two")).unwrap();
@@ -624,7 +604,7 @@ mod tests {
         let at = |length: usize| folder.path().join("n".repeat(length));
         write_atomically(at(255), |out| out.write_all(b"new")).unwrap();
         let error = check_writable(at(256)).unwrap_err();
-        assert_eq!(error.reason, "its name is too long; choose a shorter one");
+        assert_eq!(error.reason, Unsaved::LongName);
     }
 
     #[test]
@@ -637,7 +617,7 @@ mod tests {
         assert_eq!(fs::read_to_string(at("old")).unwrap(), "old");
         assert_eq!(names(folder.path()), ["old"]);
         let error = check_writable(at("missing/new")).unwrap_err();
-        assert!(error.reason.contains("there is no folder"), "{error}");
+        assert_eq!(error.reason, Unsaved::NoFolder(at("missing")));
         assert!(check_writable(folder.path()).is_err(), "a folder");
     }
 }

@@ -93,30 +93,30 @@ mod tests {
                 default,
             )
         };
-        assert_eq!(settle(&[], None, None), Ok((default, Rule::LIFE)));
-        assert_eq!(settle(&[&plain], None, None), Ok((default, Rule::LIFE)));
+        let settled = |patterns: &[&Pattern], size, rule| settle(patterns, size, rule).unwrap();
+        assert_eq!(settled(&[], None, None), (default, Rule::LIFE));
+        assert_eq!(settled(&[&plain], None, None), (default, Rule::LIFE));
+        let high_life = rule("B36/S23");
         assert_eq!(
-            settle(&[&plain, &high], None, None),
-            Ok((size(9, 9), rule("B36/S23")))
+            settled(&[&plain, &high], None, None),
+            (size(9, 9), high_life)
         );
         let (asked_size, asked_rule) = (Some(size(7, 8)), Some(rule("B2/S")));
-        assert_eq!(
-            settle(&[&life, &high], asked_size, asked_rule),
-            Ok((size(7, 8), rule("B2/S")))
-        );
-        assert_eq!(
-            settle(&[&plain, &life, &high], None, asked_rule)
-                .unwrap_err()
-                .to_string(),
-            "life is for a torus of 64x32 and high for one of 9x9, but all instances share one \
-             size; choose it with --size"
-        );
-        assert_eq!(
-            settle(&[&high, &plain, &life], asked_size, None)
-                .unwrap_err()
-                .to_string(),
-            "high has the rule B36/S23 and life has B3/S23, but all instances share one rule; \
-             choose it with --rule"
-        );
+        let asked = settled(&[&life, &high], asked_size, asked_rule);
+        assert_eq!(asked, (size(7, 8), rule("B2/S")));
+        match settle(&[&plain, &life, &high], None, asked_rule) {
+            Err(PatternError::Sizes(one, other)) => {
+                assert_eq!(one, ("life".into(), size(64, 32)));
+                assert_eq!(other, ("high".into(), size(9, 9)));
+            }
+            settled => panic!("{settled:?}"),
+        }
+        match settle(&[&high, &plain, &life], asked_size, None) {
+            Err(PatternError::Rules(one, other)) => {
+                assert_eq!(one, ("high".into(), high_life));
+                assert_eq!(other, ("life".into(), Rule::LIFE));
+            }
+            settled => panic!("{settled:?}"),
+        }
     }
 }

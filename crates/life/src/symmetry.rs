@@ -1,7 +1,6 @@
 //! Soups with symmetry, which every later generation keeps.
 
 use super::{Lattice, Size, Soup};
-use lang::tr;
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,6 +25,10 @@ pub enum Symmetry {
     /// All rotations and reflections.
     D8,
 }
+
+/// A text that names no symmetry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnknownSymmetry;
 
 impl Symmetry {
     /// All symmetries, starting with none.
@@ -115,12 +118,12 @@ impl fmt::Display for Symmetry {
 }
 
 impl FromStr for Symmetry {
-    type Err = String;
+    type Err = UnknownSymmetry;
 
-    fn from_str(text: &str) -> Result<Symmetry, String> {
+    fn from_str(text: &str) -> Result<Symmetry, UnknownSymmetry> {
         let mut all = Symmetry::ALL.into_iter();
         let found = all.find(|symmetry| symmetry.to_string().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| tr!("take C1 (none), C2, C4, D2, D2x, D4, D4x or D8").into())
+        found.ok_or(UnknownSymmetry)
     }
 }
 

@@ -1,74 +1,7 @@
 //! Texts and positions in them, for the readers of all pattern formats.
 
-use lang::tr;
-use std::fmt;
-
 /// A byte order mark, which some editors put before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// An error in a text and its position; lines and columns count from 1.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}{fault}", tr!("line {line}, column {column}: ", line = .line, column = .column))]
-pub struct Located<F> {
-    /// The line, from 1.
-    pub line: u64,
-    /// The character in that line, from 1.
-    pub column: u64,
-    /// The error.
-    pub fault: F,
-}
-
-/// An error and the byte offset where it occurs.
-pub(crate) type Flaw<F> = (usize, F);
-
-impl<F> Located<F> {
-    /// Converts a byte offset in this text to line and column. A line ends with LF, CR or both; a
-    /// column is a UTF-8 character.
-    pub(crate) fn new(text: &[u8], (offset, fault): Flaw<F>) -> Located<F> {
-        let before = &text[..offset.min(text.len())];
-        let ends_line = |at: usize| match before[at] {
-            b'\n' => true,
-            b'\r' => text.get(at + 1) != Some(&b'\n'),
-            _ => false,
-        };
-        let line = 1 + (0..before.len()).filter(|&at| ends_line(at)).count() as u64;
-        let line_start = (0..before.len())
-            .rposition(ends_line)
-            .map_or(0, |at| at + 1);
-        let is_first_of_character = |byte: &&u8| **byte & 0xc0 != 0x80;
-        let column = 1 + before[line_start..]
-            .iter()
-            .filter(is_first_of_character)
-            .count() as u64;
-        Located {
-            line,
-            column,
-            fault,
-        }
-    }
-
-    /// Converts the error's type and keeps the position.
-    pub(crate) fn map<G>(self, into: impl FnOnce(F) -> G) -> Located<G> {
-        Located {
-            line: self.line,
-            column: self.column,
-            fault: into(self.fault),
-        }
-    }
-}
-
-/// One byte of a text, formatted for messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shown(pub u8);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            byte @ b'!'..=b'~' => write!(f, "character '{}'", char::from(byte)),
-            byte => write!(f, "byte 0x{byte:02x}"),
-        }
-    }
-}
 
 /// Where the text starts: after its byte order mark, if it has one.
 pub(crate) fn start(text: &[u8]) -> usize {

@@ -144,9 +144,9 @@ pub enum DeviceChoice {
 }
 
 impl std::str::FromStr for DeviceChoice {
-    type Err = &'static str;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<DeviceChoice, &'static str> {
+    fn from_str(text: &str) -> Result<DeviceChoice, String> {
         match text {
             "auto" => Ok(DeviceChoice::Auto),
             "cpu" => Ok(DeviceChoice::Cpu),
@@ -155,7 +155,7 @@ impl std::str::FromStr for DeviceChoice {
                 .strip_prefix("cuda:")
                 .and_then(|ordinal| ordinal.parse().ok())
                 .map(DeviceChoice::CudaOrdinal)
-                .ok_or("take auto, cpu, cuda or cuda:I"),
+                .ok_or("take auto, cpu, cuda or cuda:I".into()),
         }
     }
 }

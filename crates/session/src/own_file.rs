@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::saved::SavedSession;
 use directories::ProjectDirs;
 use lang::tr;
+use life::dated_name;
 use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
-use life::{dated_name, shown};
+use model::InWords;
+use model::words::shown;
 
 /// Where a session is saved, and what it continues.
 #[derive(Clone, Debug, Default)]
@@ -169,7 +171,7 @@ impl Written {
         name: &OsStr,
         error: SaveError,
     ) -> NotSaved {
-        let machine_lacks = error.disk_full;
+        let machine_lacks = error.is_disk_full();
         let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
             let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
             // Where it cannot be made, neither can the file, which says why.
@@ -177,17 +179,17 @@ impl Written {
             self.write_elsewhere(saved, &folder.join(name))
         });
         let sentence = match written {
-            None => error.to_string(),
+            None => error.in_words(),
             Some(Ok(elsewhere)) => tr!(
                 "{error}; the session is saved in {elsewhere} instead",
-                error = error,
+                error = error.in_words(),
                 elsewhere = shown(elsewhere)
             ),
             Some(Err(second)) => tr!(
                 "{error}; nor could it be saved in {path}: {reason}",
-                error = error,
-                path = second.path,
-                reason = second.reason
+                error = error.in_words(),
+                path = shown(&second.path),
+                reason = second.reason.in_words()
             ),
         };
         NotSaved {

@@ -10,7 +10,8 @@ use crate::notice::Notice;
 use crate::own_file::{NotSaved, OwnFile, Written};
 use crate::{SavedSession, Session};
 use lang::{Message, message, tr};
-use life::{dated_stem, grouped, shown};
+use life::{dated_stem, grouped};
+use model::words::shown;
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);

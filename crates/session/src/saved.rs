@@ -29,7 +29,8 @@ use serde_json::error::Category;
 use crate::log::{Log, Position};
 use engine::kernels;
 use lang::tr;
-use life::{Lattice, SaveError, SaveTarget, read_regular_file, shown};
+use life::{Lattice, SaveError, SaveTarget, read_regular_file};
+use model::words::{self, shown};
 use model::{DeviceChoice, InWords, KernelChoice, Pace, Setup, Switches, TimeSettings};
 
 /// A session as it is saved in a file.
@@ -145,7 +146,7 @@ impl SavedSession {
     /// The file cannot be read, is not a valid session, or needs more memory than is free.
     pub fn load(path: &Path) -> Result<SavedSession, SavedError> {
         let text = read_regular_file(path, MAX_FILE_BYTES).map_err(|error| {
-            let reason = tr!("it cannot be read: {error}", error = error);
+            let reason = tr!("it cannot be read: {error}", error = error.in_words());
             SavedError::new(path, Place(0, 0), reason)
         })?;
         SavedSession::parse(path, text)
@@ -157,7 +158,7 @@ impl SavedSession {
         let file = file.map_err(|(place, reason)| match lacking {
             Some(error) => SavedError {
                 lacks_memory: true,
-                ..SavedError::new(path, place, error.to_string())
+                ..SavedError::new(path, place, error.in_words())
             },
             None => SavedError::new(path, place, reason),
         })?;
@@ -381,10 +382,10 @@ impl<T: fmt::Display> Serialize for Text<T> {
     }
 }
 
-impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
+impl<'de, T: FromStr<Err: InWords>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text<T>, D::Error> {
         let text = String::deserialize(from)?;
-        text.parse().map(Text).map_err(D::Error::custom)
+        words::read(&text).map(Text).map_err(D::Error::custom)
     }
 }
 

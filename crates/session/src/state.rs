@@ -18,7 +18,8 @@ use crate::notice::Notice;
 use crate::pacing::Pacing;
 use crate::queue::Queue;
 use lang::message;
-use life::{Rule, Size, Symmetry, counted_lattices, grouped};
+use life::{Rule, Size, Symmetry, grouped};
+use model::words::counted_lattices;
 use model::{Change, Edit, Setup};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back

@@ -22,8 +22,8 @@ use engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId, Program,
     Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
-use lang::tr;
-use life::{Lattice, MemoryError, Size, counted_lattices};
+use life::memory::Lattices;
+use life::{Lattice, MemoryError, Size};
 use model::trace::StepFacts;
 use model::{DeviceChoice, InWords, KernelChoice, Pace, PicturePlan, Setup, Side, Start};
 
@@ -514,13 +514,7 @@ pub fn ensure_room(
         let one = cells + copies * bits;
         one.saturating_mul(instances as u64)
     };
-    life::memory::ensure(size, bytes, || {
-        tr!(
-            "{} of {} with their starts",
-            counted_lattices(instances),
-            size
-        )
-    })
+    life::memory::ensure(size, bytes, Lattices::WithStarts(instances, size))
 }
 
 /// The devices and the number of instances of each: consecutive instances share a device.

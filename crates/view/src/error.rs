@@ -2,6 +2,7 @@
 
 use lang::tr;
 use life::SaveError;
+use model::InWords;
 
 /// Why something could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -59,8 +60,14 @@ pub enum ViewError {
     #[error("{0}")]
     Encoder(String),
     /// A picture could not be written.
-    #[error(transparent)]
-    Write(#[from] SaveError),
+    #[error("{}", .0.in_words())]
+    Write(SaveError),
+}
+
+impl From<SaveError> for ViewError {
+    fn from(error: SaveError) -> ViewError {
+        ViewError::Write(error)
+    }
 }
 
 impl ViewError {
@@ -72,7 +79,7 @@ impl ViewError {
             | ViewError::TooMany { .. }
             | ViewError::PictureSize { .. } => 2,
             ViewError::Write(error) => {
-                if error.disk_full {
+                if error.is_disk_full() {
                     3
                 } else {
                     2

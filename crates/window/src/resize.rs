@@ -6,7 +6,7 @@ use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use app::SessionHandle;
 use life::{Lattice, Pattern, Rule, Size};
-use model::Change;
+use model::{Change, InWords};
 use view::{Dialog, ResizeDialog};
 
 /// A pattern that is larger than the lattices.
@@ -40,10 +40,10 @@ impl OversizedPattern {
     fn centred_in(&self, size: Size) -> Result<Lattice, String> {
         match self {
             OversizedPattern::Pattern(pattern) => {
-                pattern.centred_in(size).map_err(|why| why.to_string())
+                pattern.centred_in(size).map_err(|why| why.in_words())
             }
             OversizedPattern::Cells(cells) => {
-                cells.in_the_middle_of(size).map_err(|why| why.to_string())
+                cells.in_the_middle_of(size).map_err(|why| why.in_words())
             }
         }
     }

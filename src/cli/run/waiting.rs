@@ -9,7 +9,7 @@ use super::write_over;
 use crate::cli::failure::INTERRUPTED;
 use crate::cli::text::say;
 use lang::tr;
-use life::time_left;
+use model::words::time_left;
 
 /// How long a device may take for something before a line says so.
 const NOTICE_DELAY: Duration = Duration::from_secs(20);

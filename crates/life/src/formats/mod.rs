@@ -12,16 +12,12 @@ pub mod plaintext;
 #[cfg(test)]
 mod tests;
 
-pub use life::LifeFault;
-pub use macrocell::MacrocellFault;
 pub use notes::Notes;
-pub use plaintext::PlaintextFault;
 
-use super::rle::{self, RleFault};
+use super::rle;
 use super::run::Extent;
 use super::text::{self, lines};
 use super::{Lattice, Rule, Size};
-use lang::tr;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
@@ -39,38 +35,6 @@ pub enum Format {
     Life106,
     /// A quadtree of shared squares, for patterns that are huge and repeat themselves.
     Macrocell,
-}
-
-/// An error in a pattern's text, by format.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Fault {
-    /// In RLE.
-    #[error(transparent)]
-    Rle(#[from] RleFault),
-    /// In plaintext.
-    #[error(transparent)]
-    Plaintext(#[from] PlaintextFault),
-    /// In Life 1.05 or 1.06.
-    #[error(transparent)]
-    Life(#[from] LifeFault),
-    /// In a macrocell.
-    #[error(transparent)]
-    Macrocell(#[from] MacrocellFault),
-    /// The gzip data is corrupt.
-    #[error("{}", tr!("this is compressed with gzip and cannot be unpacked: {reason}; fetch it again", reason = .0))]
-    Packed(String),
-    /// The unpacked text would be too long.
-    #[error("{}", tr!("this is compressed with gzip and more than {} MiB long when unpacked; unpack it first, such as with gunzip", packed::MAX_UNPACKED >> 20))]
-    PackedLong,
-    /// A ZIP archive.
-    #[error("{}", tr!("this is a ZIP archive; unpack it and name one of its patterns"))]
-    Archive,
-    /// A Golly script.
-    #[error("{}", tr!("this is a script, not a pattern; run it in Golly and save what it makes as RLE"))]
-    Script,
-    /// A file in MCell's own format, mostly used for rules with more than two states.
-    #[error("{}", tr!("this is in the format of MCell, of the kind '{game}'; where its rule is one such as B3/S23, save it as RLE with Golly", game = .0))]
-    MCell(String),
 }
 
 /// Data of a pattern besides its cells.

@@ -3,41 +3,27 @@
 
 use super::{Format, Frame, Sheet};
 use crate::Size;
+use crate::fault::{Fault, Flaw};
 use crate::run::{LiveRuns, Run};
-use crate::text::{self, Flaw, Shown, lines};
-use lang::tr;
+use crate::text::{self, lines};
 use std::io::{self, Write};
-
-/// An error in a plaintext pattern.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum PlaintextFault {
-    /// An invalid character in a row.
-    #[error("{}", tr!("unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !", it = .0))]
-    Letter(Shown),
-    /// A row or a column longer than a lattice's side.
-    #[error("{}", tr!("the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = Size::MAX_SIDE))]
-    Far,
-    /// The text is empty.
-    #[error("{}", tr!("the text is empty; a plaintext pattern has rows of . (dead) and O (alive)"))]
-    Empty,
-}
 
 /// Checks and measures the text. Empty lines are dead rows, but not before the first row or after
 /// the last.
-pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw<PlaintextFault>> {
+pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
     if text[text::start(text)..].trim_ascii().is_empty() {
-        return Err((text.len(), PlaintextFault::Empty));
+        return Err((text.len(), Fault::NoRows));
     }
     let mut frame = Frame::default();
     for (y, at, row) in rows(text) {
         let longest = u64::from(Size::MAX_SIDE);
         if y >= Size::MAX_SIDE {
-            return Err((at, PlaintextFault::Far));
+            return Err((at, Fault::LongSide));
         }
         let live = &mut frame.live;
         let width = each_part(row, true, |offset, first, length| {
             if first + length > longest {
-                return Err((at + offset, PlaintextFault::Far));
+                return Err((at + offset, Fault::LongSide));
             }
             live.add(Run {
                 x: first as u32,
@@ -47,11 +33,11 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw<PlaintextFault>> {
             Ok(())
         });
         let width = width.map_err(|flaw| match flaw {
-            PartFlaw::Letter(offset) => (at + offset, PlaintextFault::Letter(Shown(row[offset]))),
+            PartFlaw::Letter(offset) => (at + offset, Fault::PlaintextByte(row[offset])),
             PartFlaw::Told(flaw) => flaw,
         })?;
         if width > longest {
-            return Err((at + (longest as usize).min(row.len()), PlaintextFault::Far));
+            return Err((at + (longest as usize).min(row.len()), Fault::LongSide));
         }
         frame.width = frame.width.max(width as u32);
         frame.height = y + 1;

@@ -1,11 +1,11 @@
 //! The body: counts and the letters `b o $ !`, read as runs of live cells. Cells may also be given
 //! by state: `.` and `A` to `X`, `pA` to `yX`, as Golly writes rules with more than two states.
 
-use super::error::{Flaw, RleFault};
 use crate::Size;
+use crate::fault::{Fault, Flaw};
 use crate::formats::Remarks;
 use crate::run::Run;
-use crate::text::{Shown, line_end};
+use crate::text::line_end;
 
 /// A reader's position in a body. White space is ignored everywhere, and lines that start with `#`
 /// are skipped.
@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
                     };
                     self.x = self.x.saturating_add(count);
                     if self.x > Size::MAX_SIDE || self.y >= Size::MAX_SIDE {
-                        return Err((count_at, RleFault::Far));
+                        return Err((count_at, Fault::FarCell));
                     }
                     return Ok(Some(run));
                 }
@@ -95,15 +95,14 @@ impl<'a> Cursor<'a> {
                 Some(&second @ b'A'..=b'X') => {
                     let state = u16::from(first - b'p' + 1) * 24 + u16::from(second - b'A' + 1);
                     let state = u8::try_from(state);
-                    let state =
-                        state.map_err(|_| (self.at + 1, RleFault::Letter(Shown(second))))?;
+                    let state = state.map_err(|_| (self.at + 1, Fault::RleByte(second)))?;
                     self.at += 1;
                     state
                 }
                 // Alone it is a live cell, in files that colour objects.
                 _ => 1,
             },
-            other => return Err((self.at, RleFault::Letter(Shown(other)))),
+            other => return Err((self.at, Fault::RleByte(other))),
         };
         self.at += 1;
         Ok(if self.met.see(state) {
@@ -125,7 +124,7 @@ impl<'a> Cursor<'a> {
                         .saturating_mul(10)
                         .saturating_add(u32::from(byte - b'0'));
                     if more > Size::MAX_SIDE {
-                        return Err((start, RleFault::Count));
+                        return Err((start, Fault::Count));
                     }
                     count = Some((start, more));
                     self.at += 1;

@@ -3,7 +3,7 @@
 //! `#r 23/3`, Golly the generation, `#CXRLE Gen=100`, and LifeBC has `skip`, `fps` and `gen` in the
 //! header.
 
-use super::error::{Flaw, RleFault};
+use crate::fault::{Fault, Flaw};
 use crate::formats::Frame;
 use crate::text::{self, line_end, whole, word};
 use crate::{Rule, Size};
@@ -18,11 +18,11 @@ pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
     let mut at = read_comments(text, text::start(text), &mut frame)?;
     let end = line_end(text, at);
     match text.get(at) {
-        None => return Err((text.len(), RleFault::Empty)),
+        None => return Err((text.len(), Fault::NoPattern)),
         Some(b'x' | b'X') if text::is_header(&text[at + 1..end]) => {}
         Some(_) if is_body(&text[at..end]) => return Ok((frame, at)),
         Some(b'x' | b'X') => {}
-        Some(_) => return Err((at, RleFault::NoHeader)),
+        Some(_) => return Err((at, Fault::NoHeader)),
     }
     read_line(text, at, end, &mut frame)?;
     // Like Golly, which uses the last rule.
@@ -50,7 +50,7 @@ fn read_comments(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<usize,
             // Some files use it for comments or the pattern's position.
             [b'R', ..] if !is_place(rule) => match read_rule(rule) {
                 Ok(read) => frame.take_rule(read),
-                Err(RleFault::Rule(error)) if !error.is_notation() => {}
+                Err(Fault::Rule(error)) if !error.is_notation() => {}
                 Err(fault) => return Err((rule_at, fault)),
             },
             _ => {
@@ -102,7 +102,7 @@ fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Resul
         at += name_length;
         at += blanks(&text[at..end]);
         if text[at..end].first() != Some(&b'=') {
-            return Err((name_at, RleFault::Field));
+            return Err((name_at, Fault::Field));
         }
         at += 1;
         at += blanks(&text[at..end]);
@@ -121,15 +121,15 @@ fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Resul
                 }
                 at += text[at..end].iter().take_while(|b| **b != b',').count();
             }
-            _ => return Err((name_at, RleFault::Field)),
+            _ => return Err((name_at, Fault::Field)),
         }
         at += text[at..end]
             .iter()
             .take_while(|b| **b == b',' || b.is_ascii_whitespace())
             .count();
     }
-    frame.width = width.ok_or((end, RleFault::Missing('x')))?;
-    frame.height = height.ok_or((end, RleFault::Missing('y')))?;
+    frame.width = width.ok_or((end, Fault::Missing('x')))?;
+    frame.height = height.ok_or((end, Fault::Missing('y')))?;
     Ok(())
 }
 
@@ -158,7 +158,7 @@ fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
     let digits = value[sign..].iter().take_while(|b| b.is_ascii_digit());
     let length = sign + digits.count();
     if length == sign && !is_blank {
-        return Err((*at, RleFault::Number(name)));
+        return Err((*at, Fault::Number(name)));
     }
     let number = whole(&value[..length]).unwrap_or(0);
     *at += length;
@@ -176,7 +176,7 @@ pub(crate) struct FileRule {
 }
 
 /// The rule and, after a colon, the torus.
-pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, RleFault> {
+pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, Fault> {
     let text = shortened(text);
     let (rule, topology) = match text.split_once(':') {
         Some((rule, topology)) => (rule, Some(topology)),
@@ -184,7 +184,7 @@ pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, RleFault> {
     };
     let (rule, history) = match without_history(rule) {
         Some(rule) => (rule, true),
-        None => (rule.parse().map_err(RleFault::Rule)?, false),
+        None => (rule.parse().map_err(Fault::Rule)?, false),
     };
     let torus = topology.map(read_torus).transpose()?.flatten();
     Ok(FileRule {
@@ -208,7 +208,7 @@ fn without_history(text: &str) -> Option<Rule> {
 /// The torus of `T100,80`, or of `T100`, which is square; `None` for `T0,0`, an infinite plane.
 /// Golly's other topologies (planes, Klein bottles, twists, shifts, one infinite side) are not
 /// supported.
-fn read_torus(topology: &str) -> Result<Option<Size>, RleFault> {
+fn read_torus(topology: &str) -> Result<Option<Size>, Fault> {
     let sides = || {
         let sides = topology.trim().strip_prefix(['T', 't'])?;
         let (width, height) = sides.split_once(',').unwrap_or((sides, sides));
@@ -216,9 +216,9 @@ fn read_torus(topology: &str) -> Result<Option<Size>, RleFault> {
         Some((side(width)?, side(height)?)).filter(|(w, h)| (*w == 0) == (*h == 0))
     };
     let shown = || topology.trim().chars().take(40).collect();
-    match sides().ok_or_else(|| RleFault::Topology(shown()))? {
+    match sides().ok_or_else(|| Fault::Topology(shown()))? {
         (0, _) => Ok(None),
-        (width, height) => Size::new(width, height).map(Some).map_err(RleFault::Torus),
+        (width, height) => Size::new(width, height).map(Some).map_err(Fault::Torus),
     }
 }
 
@@ -232,10 +232,10 @@ pub struct RuleAndTorus {
 }
 
 impl FromStr for RuleAndTorus {
-    type Err = RleFault;
+    type Err = Fault;
 
     /// Reads `B3/S23`, `Day & Night` or `B3/S23:T64,64`; `LifeHistory` is Conway's Life.
-    fn from_str(text: &str) -> Result<RuleAndTorus, RleFault> {
+    fn from_str(text: &str) -> Result<RuleAndTorus, Fault> {
         let FileRule { rule, torus, .. } = read_rule(text.as_bytes())?;
         Ok(RuleAndTorus { rule, torus })
     }

@@ -5,22 +5,20 @@
 //! lattice, and an invalid text draws nothing.
 
 mod body;
-mod error;
 mod header;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use body::Runs;
-pub use error::{RleError, RleFault};
 pub use header::RuleAndTorus;
 pub use write::{RowWriter, write, write_sheet};
 
 pub(crate) use header::{FileRule, read_rule};
 
 pub use super::run::Run;
-pub use super::text::Shown;
 
+use super::fault::{Flaw, TextError};
 use super::formats::Frame;
 use super::{Lattice, Rule, Size};
 use body::Cursor;
@@ -50,11 +48,11 @@ impl<'a> Rle<'a> {
     ///
     /// # Errors
     /// The first thing that is wrong, with its line and column.
-    pub fn parse(text: &'a [u8]) -> Result<Rle<'a>, RleError> {
-        Self::read(text).map_err(|flaw| RleError::new(text, flaw))
+    pub fn parse(text: &'a [u8]) -> Result<Rle<'a>, TextError> {
+        Self::read(text).map_err(|flaw| TextError::new(text, flaw))
     }
 
-    fn read(text: &'a [u8]) -> Result<Rle<'a>, error::Flaw> {
+    pub(crate) fn read(text: &'a [u8]) -> Result<Rle<'a>, Flaw> {
         let (mut header, body_at) = header::read(text)?;
         let mut cursor = Cursor::new(text, body_at);
         while let Some(run) = cursor.next_run()? {

@@ -1,23 +1,22 @@
 //! What the reader takes and refuses, and that it takes back what the writer wrote.
 
 use super::*;
+use crate::Fault::{
+    self, Count, FarCell, Field, Missing, NoHeader, NoPattern, Number, RleByte, Topology, Torus,
+};
+use crate::SizeError;
 use crate::testing::{drawn, rule};
 use crate::{Head, Notes, Pattern, soup};
 use proptest::prelude::*;
 
 fn parse(text: &str) -> Rle<'_> {
-    Rle::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+    Rle::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// The error's place and words.
-fn error(text: impl AsRef<[u8]>) -> (u64, u64, String) {
-    let error = Rle::parse(text.as_ref()).unwrap_err();
-    let words = error.fault.to_string();
-    assert!(
-        !words.contains(['\n', '\r', '\u{1b}']),
-        "{words:?} is one printable sentence"
-    );
-    (error.line, error.column, words)
+/// The line and column of what is wrong with a text.
+fn flaw(text: &str) -> (u64, u64, Fault) {
+    let error = Rle::parse(text.as_bytes()).unwrap_err();
+    (error.line, error.column, error.fault)
 }
 
 fn written(lattice: &Lattice, rule: Rule) -> Vec<u8> {
@@ -212,138 +211,65 @@ fn drawing_goes_around_the_torus() {
 }
 
 #[test]
-fn flaws_have_a_place_and_a_remedy() {
-    let header = "#C\nx = 3, y = 3\n";
-    for (text, line, column, words) in [
-        (String::new(), 1, 1, "ends without a header"),
-        (
-            "#C only\n#C comments".into(),
-            2,
-            12,
-            "ends without a header",
-        ),
-        ("Hello".into(), 1, 1, "not an RLE pattern"),
-        ("12\n".into(), 1, 1, "not an RLE pattern"),
-        ("#C\n  3oz!".into(), 2, 3, "not an RLE pattern"),
-        ("3o$\n  3oz!".into(), 2, 5, "unknown character 'z'"),
-        ("x = a, y = 3\no!".into(), 1, 5, "x must be a whole number"),
-        ("x = -, y = 3\no!".into(), 1, 5, "x must be a whole number"),
-        ("#r 345/3/6\nbo!".into(), 1, 4, "Generations"),
-        (
-            "#C\n#R  B2-a/S12\nbo!".into(),
-            2,
-            5,
-            "isotropic non-totalistic",
-        ),
-        ("#r Codd\nbo!".into(), 1, 4, "has this name"),
-        ("xylophone".into(), 1, 1, "the header must be x = WIDTH"),
-        (
-            "x = 3, y = 3, z = 3\no!".into(),
-            1,
-            15,
-            "the header must be x = WIDTH",
-        ),
-        (
-            "x = 3, x = 3\no!".into(),
-            1,
-            8,
-            "the header must be x = WIDTH",
-        ),
-        ("x = 3\no!".into(), 1, 6, "the header lacks y"),
-        ("y = 3\no!".into(), 1, 1, "not an RLE pattern"),
-        (
-            "x = 3, y = 3, rule = B9/S23\no!".into(),
-            1,
-            22,
-            "unknown rule 'B9/S23'",
-        ),
-        ("x = 3, y = 3, rule =\no!".into(), 1, 21, "unknown rule ''"),
-        (
-            "x = 3, y = 3, rule = B3/S23:T100,0\no!".into(),
-            1,
-            22,
-            "'T100,0' is no torus",
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:T30+7,20\no!".into(),
-            1,
-            22,
-            "'T30+7,20' is no torus",
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:P9,9\no!".into(),
-            1,
-            22,
-            "only a torus can be run",
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:K9*,9\no!".into(),
-            1,
-            22,
-            "only a torus can be run",
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:T99999999,9\no!".into(),
-            1,
-            22,
-            "sides must be from 1 to",
-        ),
-        (format!("{header}bo$\nbzo!"), 4, 2, "unknown character 'z'"),
-        (format!("{header}yP!"), 3, 2, "unknown character 'P'"),
-        (format!("{header}é!"), 3, 1, "unknown byte 0xc3"),
-        (format!("{header}o\u{1b}!"), 3, 2, "unknown byte 0x1b"),
-        (
-            format!("{header}1000000000000o!"),
-            3,
-            1,
-            "a count is more than 16777216",
-        ),
-        (
-            format!("{header}bo$\n99999999999999999999999999b!"),
-            4,
-            1,
-            "a count is more than",
-        ),
-        (
-            format!("{header}16777216bo!"),
-            3,
-            10,
-            "live cells lie beyond",
-        ),
-        (
-            format!("{header}{}o!", "16777216b".repeat(999)),
-            3,
-            8992,
-            "live cells lie beyond",
-        ),
-        (
-            format!("{header}{}o!", "16777216$".repeat(999)),
-            3,
-            8992,
-            "live cells lie beyond",
-        ),
-        (
-            format!("#C é\rx = 3, y = 3\r\n\r\nZ!{}", "z".repeat(9999)),
-            4,
-            1,
-            "unknown character 'Z'",
-        ),
+fn flaws_have_a_place() {
+    let unknown = |text: &str| Fault::Rule(text.parse::<Rule>().unwrap_err());
+    for (text, line, column, fault) in [
+        ("", 1, 1, NoPattern),
+        ("#C only\n#C comments", 2, 12, NoPattern),
+        ("Hello", 1, 1, NoHeader),
+        ("12\n", 1, 1, NoHeader),
+        ("#C\n  3oz!", 2, 3, NoHeader),
+        ("3o$\n  3oz!", 2, 5, RleByte(b'z')),
+        ("x = a, y = 3\no!", 1, 5, Number('x')),
+        ("x = -, y = 3\no!", 1, 5, Number('x')),
+        ("#r 345/3/6\nbo!", 1, 4, unknown("345/3/6")),
+        ("#C\n#R  B2-a/S12\nbo!", 2, 5, unknown("B2-a/S12")),
+        ("#r Codd\nbo!", 1, 4, unknown("Codd")),
+        ("xylophone", 1, 1, Field),
+        ("x = 3, y = 3, z = 3\no!", 1, 15, Field),
+        ("x = 3, x = 3\no!", 1, 8, Field),
+        ("x = 3\no!", 1, 6, Missing('y')),
+        ("y = 3\no!", 1, 1, NoHeader),
+        ("x = 3, y = 3, rule =\no!", 1, 21, unknown("")),
+        ("#C é\rx = 3, y = 3\r\n\r\nZ!zzz", 4, 1, RleByte(b'Z')),
     ] {
-        let found = error(&text);
-        let shown = &text[..text.len().min(80)];
-        assert_eq!((found.0, found.1), (line, column), "{shown:?}: {}", found.2);
-        assert!(found.2.contains(words), "{shown:?}: {}", found.2);
+        assert_eq!(flaw(text), (line, column, fault), "{text:?}");
+    }
+    let no_torus = |text: &str| Topology(text.into());
+    for (rule, fault) in [
+        ("B9/S23", unknown("B9/S23")),
+        ("B3/S23:T100,0", no_torus("T100,0")),
+        ("B3/S23:T30+7,20", no_torus("T30+7,20")),
+        ("B3/S23:P9,9", no_torus("P9,9")),
+        ("B3/S23:K9*,9", no_torus("K9*,9")),
+        ("B3/S23:T99999999,9", Torus(SizeError::Side(99999999, 9))),
+    ] {
+        let text = format!("x = 3, y = 3, rule = {rule}\no!");
+        assert_eq!(flaw(&text), (1, 22, fault), "{rule}");
+    }
+    let [wide, high] = ["16777216b", "16777216$"].map(|far| far.repeat(999));
+    for (body, line, column, fault) in [
+        ("bo$\nbzo!", 2, 2, RleByte(b'z')),
+        ("yP!", 1, 2, RleByte(b'P')),
+        ("é!", 1, 1, RleByte(0xc3)),
+        ("o\u{1b}!", 1, 2, RleByte(0x1b)),
+        ("1000000000000o!", 1, 1, Count),
+        ("bo$\n99999999999999999999999999b!", 2, 1, Count),
+        ("16777216bo!", 1, 10, FarCell),
+        (&format!("{wide}o!"), 1, 8992, FarCell),
+        (&format!("{high}o!"), 1, 8992, FarCell),
+    ] {
+        let found = flaw(&format!("#C\nx = 3, y = 3\n{body}"));
+        assert_eq!(found, (line + 2, column, fault), "{body:.80?}");
     }
 }
 
 #[test]
-fn a_rule_without_an_end_is_shown_cut_and_printable() {
-    let text = format!("x = 3, y = 3, rule = \u{1b}[31m{}\no!", "9".repeat(100_000));
-    let (_, _, words) = error(text);
-    assert!(
-        words.contains("unknown rule '\u{fffd}[31m999") && words.len() < 250,
-        "{words}"
-    );
+fn a_rule_without_an_end_is_cut_and_printable() {
+    let long = "9".repeat(100_000);
+    let found = flaw(&format!("x = 3, y = 3, rule = \u{1b}[31m{long}\no!"));
+    let cut = format!("\u{fffd}[31m{}", &long[..35]);
+    assert_eq!(found.2, Fault::Rule(cut.parse::<Rule>().unwrap_err()));
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Behaviour of patterns in Conway's Life.
 
 use crate::Symmetry;
-use lang::tr;
-use std::fmt;
 
 /// A pattern's behaviour, in numbers that tests check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,20 +78,6 @@ impl Kind {
     ];
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Kind::StillLife => tr!("still life"),
-            Kind::Oscillator => tr!("oscillator"),
-            Kind::Spaceship => tr!("spaceship"),
-            Kind::Gun => tr!("gun"),
-            Kind::Methuselah => tr!("methuselah"),
-            Kind::Puffer => tr!("puffer"),
-            Kind::Soup => tr!("soup"),
-        })
-    }
-}
-
 impl Behaviour {
     /// The kind of a pattern with this behaviour.
     pub const fn kind(self) -> Kind {
@@ -106,90 +90,6 @@ impl Behaviour {
             Behaviour::Puffs { .. } => Kind::Puffer,
             Behaviour::Symmetric(_) => Kind::Soup,
         }
-    }
-}
-
-/// In a few words, such as `period 4, c/4 diagonally`.
-impl fmt::Display for Behaviour {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Behaviour::Still => f.write_str(tr!("period 1")),
-            Behaviour::Oscillates { period } => {
-                f.write_str(&tr!("period {period}", period = period))
-            }
-            Behaviour::Travels { period, by } => f.write_str(&tr!(
-                "period {period}, {}",
-                Speed { period, by },
-                period = period
-            )),
-            Behaviour::Fires { period, gliders: 1 } => {
-                f.write_str(&tr!("a glider every {period} generations", period = period))
-            }
-            Behaviour::Fires { period, gliders } => f.write_str(&tr!(
-                "{gliders} gliders every {period} generations",
-                gliders = gliders,
-                period = period
-            )),
-            Behaviour::Settles {
-                generation,
-                population: 0,
-            } => f.write_str(&tr!(
-                "{generation} generations, then nothing",
-                generation = generation
-            )),
-            Behaviour::Settles {
-                generation,
-                population,
-            } => f.write_str(&tr!(
-                "{generation} generations, then {population} cells",
-                generation = generation,
-                population = population
-            )),
-            Behaviour::Puffs { period, by, growth } => {
-                let speed = Speed { period, by };
-                f.write_str(&tr!(
-                    "period {period}, {speed}, {growth} cells more each time",
-                    period = period,
-                    speed = speed,
-                    growth = growth
-                ))
-            }
-            Behaviour::Symmetric(symmetry) => {
-                f.write_str(&tr!("symmetry {symmetry}", symmetry = symmetry))
-            }
-        }
-    }
-}
-
-/// A speed in units of c, which is one cell per generation.
-struct Speed {
-    period: u32,
-    by: (i32, i32),
-}
-
-impl fmt::Display for Speed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (dx, dy) = (self.by.0.unsigned_abs(), self.by.1.unsigned_abs());
-        let cells = dx.max(dy);
-        let common = greatest_divisor(cells, self.period);
-        if cells > common {
-            write!(f, "{}", cells / common)?;
-        }
-        write!(f, "c/{}", self.period / common)?;
-        match (dx, dy) {
-            (0, _) => f.write_str(tr!(" upright")),
-            (_, 0) => f.write_str(tr!(" level")),
-            _ if dx == dy => f.write_str(tr!(" diagonally")),
-            _ => f.write_str(tr!(" obliquely")),
-        }
-    }
-}
-
-fn greatest_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 {
-        a
-    } else {
-        greatest_divisor(b, a % b)
     }
 }
 
@@ -222,33 +122,5 @@ pub(super) const fn puffs(period: u32, right: i32, down: i32, growth: u32) -> Be
         period,
         by: (right, down),
         growth,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn behaviours_are_said_in_a_few_words() {
-        for (behaviour, words) in [
-            (STILL, "period 1"),
-            (oscillates(3), "period 3"),
-            (travels(4, 1, 1), "period 4, c/4 diagonally"),
-            (travels(4, -2, 0), "period 4, c/2 level"),
-            (travels(7, 0, -2), "period 7, 2c/7 upright"),
-            (travels(6, 2, 1), "period 6, c/3 obliquely"),
-            (fires(30, 1), "a glider every 30 generations"),
-            (fires(46, 2), "2 gliders every 46 generations"),
-            (settles(130, 0), "130 generations, then nothing"),
-            (settles(1103, 116), "1103 generations, then 116 cells"),
-            (
-                puffs(8, -4, 0, 3),
-                "period 8, c/2 level, 3 cells more each time",
-            ),
-            (Behaviour::Symmetric(Symmetry::D2X), "symmetry D2x"),
-        ] {
-            assert_eq!(behaviour.to_string(), words);
-        }
     }
 }

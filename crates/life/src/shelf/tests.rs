@@ -266,7 +266,7 @@ fn names_are_unique_and_found_and_kinds_stay_together() {
     assert!(kinds.is_sorted());
     for kind in Kind::ALL {
         let count = kinds.iter().filter(|other| **other == kind).count();
-        assert!(count >= 4, "{count} of the kind {kind}");
+        assert!(count >= 4, "{count} of the kind {kind:?}");
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use crate::Status;
 use crate::actions::SessionAction;
+use crate::{InWords, Status, words};
 use lang::tr;
-use life::{Rule, Size, grouped};
+use life::{Size, grouped};
 
 /// A value that a field asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -102,7 +102,6 @@ impl Prompt {
     /// # Errors
     /// Why it is not such a value, in the reader's language.
     pub fn read(self, typed: &str, most_instances: usize) -> Result<SessionAction, String> {
-        let wrong = |error: &dyn std::fmt::Display| error.to_string();
         Ok(match self {
             Prompt::Generation => {
                 let generation = whole(typed).ok_or(tr!("type a whole number"))?;
@@ -113,13 +112,11 @@ impl Prompt {
                 SessionAction::SetInstances(count.try_into().unwrap_or(u16::MAX))
             }
             Prompt::Size => {
-                SessionAction::SetSize(Size::from_sides(typed).map_err(|error| wrong(&error))?)
+                SessionAction::SetSize(Size::from_sides(typed).map_err(|error| error.in_words())?)
             }
-            Prompt::Rule => {
-                SessionAction::SetRule(typed.parse::<Rule>().map_err(|error| wrong(&error))?)
-            }
+            Prompt::Rule => SessionAction::SetRule(words::read(typed)?),
             Prompt::Density => SessionAction::SetDensity(thousandths(typed)?),
-            Prompt::Symmetry => SessionAction::SetSymmetry(typed.trim().parse()?),
+            Prompt::Symmetry => SessionAction::SetSymmetry(words::read(typed.trim())?),
             Prompt::GenerationsPerRound => {
                 let count = within(typed, 1..=u32::MAX.into())?;
                 SessionAction::SetGenerationsPerRound(count.try_into().unwrap_or(u32::MAX))
@@ -162,7 +159,7 @@ fn within(typed: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::Symmetry;
+    use life::{Rule, Symmetry};
 
     #[test]
     fn a_whole_number_is_read_as_people_write_it() {

@@ -6,10 +6,10 @@ use engine::{
     ProgramError, SizeLimit, UnusableGpu,
 };
 use lang::tr;
-use life::memory::remedy;
-use life::{counted_lattices, grouped};
+use life::grouped;
 
-use super::InWords;
+use super::life::memory_remedy;
+use super::{InWords, counted_lattices};
 
 impl InWords for EngineError {
     fn in_words(&self) -> String {
@@ -27,12 +27,12 @@ impl InWords for EngineError {
                 fits,
             } => tr!(
                 "out of {place} memory: {needed_mib} MiB for {what}; {}",
-                remedy(*fits),
+                memory_remedy(*fits),
                 place = place_in_words(*place),
                 what = use_in_words(*what),
                 needed_mib = needed_mib
             ),
-            EngineError::Memory(error) => error.to_string(),
+            EngineError::Memory(error) => error.in_words(),
             EngineError::NoThread => tr!(
                 "cannot start a thread; raise the process limit (ulimit -u) or close other programs"
             )

@@ -1,14 +1,36 @@
 //! What errors say to people, in this thread's language: what happened, the number, what to do.
 //!
-//! The crate `engine` has errors of data alone. Every sentence about them is here, so that
-//! the window, the terminal and the command line say the same.
+//! The crates `life` and `engine` have errors of data alone. Every sentence about them is here, so
+//! that the window, the terminal and the command line say the same.
+
+use std::str::FromStr;
 
 mod engine;
+mod life;
+mod quantities;
+mod shelf;
 
-pub use engine::reason;
+pub use self::engine::reason;
+pub use self::life::remarks;
+pub use quantities::{counted_lattices, shown, system_reason, time_left};
 
-/// An error that has a sentence.
+/// Data that has a sentence, such as an error.
 pub trait InWords {
     /// The sentence, in this thread's language.
     fn in_words(&self) -> String;
+}
+
+/// A sentence already.
+impl InWords for String {
+    fn in_words(&self) -> String {
+        self.clone()
+    }
+}
+
+/// Reads a value that was typed.
+///
+/// # Errors
+/// What is wrong with it, in this thread's language.
+pub fn read<T: FromStr<Err: InWords>>(typed: &str) -> Result<T, String> {
+    typed.parse().map_err(|error: T::Err| error.in_words())
 }

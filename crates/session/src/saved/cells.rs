@@ -10,6 +10,7 @@ use serde::ser::{Error as _, Serialize, Serializer};
 
 use lang::tr;
 use life::{Lattice, MemoryError, Notes, Rle, Rule, Sheet, Size, memory, rle};
+use model::InWords;
 
 /// A lattice, its rule and generation, as the text of an RLE file.
 pub(super) struct Cells {
@@ -36,8 +37,9 @@ impl Serialize for Cells {
 impl<'de> Deserialize<'de> for Cells {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Cells, D::Error> {
         let text = String::deserialize(from)?;
-        let rle = Rle::parse(text.as_bytes())
-            .map_err(|error| D::Error::custom(tr!("in this lattice: {error}", error = error)))?;
+        let rle = Rle::parse(text.as_bytes()).map_err(|error| {
+            D::Error::custom(tr!("in this lattice: {error}", error = error.in_words()))
+        })?;
         if !rle.is_plain() {
             return Err(D::Error::custom(tr!(
                 "this lattice is not whole: it has no '!' at its end, or cells of several states"
@@ -54,7 +56,7 @@ impl<'de> Deserialize<'de> for Cells {
             )));
         }
         let mut lattice = empty_lattice(torus).map_err(|error| {
-            let why = error.to_string();
+            let why = error.in_words();
             MEMORY.with_borrow_mut(|memory| memory.lacking = Some(error));
             D::Error::custom(why)
         })?;
@@ -101,7 +103,7 @@ fn empty_lattice(size: Size) -> Result<Lattice, MemoryError> {
         memory.taken += size.words() as u64 * 4;
         match memory.free {
             Some(free) if memory.taken > free => Err(MemoryError {
-                what: tr!("the lattices of the session").into(),
+                what: memory::Lattices::Saved,
                 needed_mib: memory.taken.div_ceil(1 << 20),
                 free_mib: free >> 20,
                 fits: None,

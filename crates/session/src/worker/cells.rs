@@ -13,8 +13,9 @@ use crate::log::{CellChange, Content, Position, Record, SessionParameters};
 use crate::notice::Notice;
 use engine::{EngineError, Result};
 use lang::{Message, message};
-use life::{Lattice, MemoryError, counted_lattices};
+use life::{Lattice, MemoryError};
 use model::InWords;
+use model::words::counted_lattices;
 use simulation::NewCells;
 
 impl SessionWorker {

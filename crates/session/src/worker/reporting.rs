@@ -6,7 +6,7 @@ use super::SessionWorker;
 use crate::notice::Notice;
 use crate::state::Mode;
 use lang::{Message, message};
-use life::time_left;
+use model::words::time_left;
 use model::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status};
 use simulation::instances::Instances;
 

@@ -11,7 +11,7 @@ use engine::kernels::KERNELS;
 use lang::{Language, tr};
 use life::SHELF;
 use model::actions::{Context, Row, TABLE, search};
-use model::{Action, EditAction, SessionAction, Status, Switch};
+use model::{Action, EditAction, InWords, SessionAction, Status, Switch};
 use screen::{Command, LessonEntry};
 
 /// A line's height, in units of type.
@@ -110,7 +110,7 @@ fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry
     entries.extend(SHELF.iter().map(|shelved| Entry {
         unavailable: Action::from(EditAction::ToggleShelf).unavailable_reason(context),
         ..Entry::of(
-            tr!("pattern {}: {}", shelved.name, shelved.behaviour),
+            tr!("pattern {}: {}", shelved.name, shelved.behaviour.in_words()),
             UiRequest::Shelved(shelved),
         )
     }));

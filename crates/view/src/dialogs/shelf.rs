@@ -6,6 +6,7 @@ use crate::dialogs::{DialogContext, UiRequest, style};
 use crate::edit_overlay::runs_of;
 use lang::tr;
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
+use model::InWords;
 
 /// Cells of a picture at most, across and down.
 const CELLS: u64 = 56;
@@ -46,7 +47,7 @@ impl ShelfItem {
             shelved,
             name: notes.name.unwrap_or_else(|| shelved.name.into()),
             author: notes.author,
-            does: shelved.behaviour.to_string(),
+            does: shelved.behaviour.in_words(),
             picture: runs_of(&picture).collect(),
             size: picture.size(),
         }

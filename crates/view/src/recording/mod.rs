@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 use crate::ViewError;
 use crate::picture_file::Image;
 use lang::tr;
-use life::{PendingFile, SaveError, SaveTarget, check_writable, shown};
+use life::{PendingFile, SaveError, SaveTarget, check_writable};
+use model::words::shown;
 use mp4::Ffmpeg;
 
 /// Pictures that may wait for the encoder.

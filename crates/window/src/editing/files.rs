@@ -11,11 +11,11 @@ use crate::resize::OversizedPattern;
 use app::SessionHandle;
 use lang::{Message, message, tr};
 use life::{
-    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, shown,
-    write_atomically,
+    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, write_atomically,
 };
 use model::actions::Prompt;
-use model::{Action, Area, ViewAction};
+use model::words::{remarks, shown};
+use model::{Action, Area, InWords, ViewAction};
 use screen::EditOverlay;
 use session::SavedSession;
 use view::{Dialog, FileDialog, FileList, FileTask};
@@ -109,7 +109,7 @@ impl<W: SessionHandle> Handler<W> {
             }
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,
-                Err(error) => return BackgroundResult::NotOpened(error.to_string()),
+                Err(error) => return BackgroundResult::NotOpened(error.in_words()),
             };
             match pattern.centred_in(size) {
                 Err(PatternError::Larger { width, height, .. }) => {
@@ -120,16 +120,16 @@ impl<W: SessionHandle> Handler<W> {
                         height = height,
                         size = size
                     );
-                    let why = [vec![why], pattern.remarks()].concat().join(" ");
+                    let why = [vec![why], remarks(&pattern)].concat().join(" ");
                     BackgroundResult::TooLarge(
                         instance,
                         OversizedPattern::Pattern(Arc::new(pattern)),
                         why,
                     )
                 }
-                Err(error) => BackgroundResult::NotOpened(error.to_string()),
+                Err(error) => BackgroundResult::NotOpened(error.in_words()),
                 Ok(lattice) => {
-                    let what = [vec![tr!("Opened {}", name)], pattern.remarks()].concat();
+                    let what = [vec![tr!("Opened {}", name)], remarks(&pattern)].concat();
                     BackgroundResult::Opened(instance, Arc::new(lattice), pattern.rule(), what)
                 }
             }
@@ -229,9 +229,9 @@ impl<W: SessionHandle> Handler<W> {
         };
         self.run_in_background(move || {
             let pattern = Pattern::from_text("the clipboard", text);
-            match pattern.map_err(|error| tr!("Not a pattern: {error}", error = error)) {
+            match pattern.map_err(|error| tr!("Not a pattern: {error}", error = error.in_words())) {
                 Ok(pattern) => match cells_of(&pattern, size) {
-                    Ok(cells) => BackgroundResult::Ghost(cells, pattern.rule(), pattern.remarks()),
+                    Ok(cells) => BackgroundResult::Ghost(cells, pattern.rule(), remarks(&pattern)),
                     Err(why) => BackgroundResult::Notice(why),
                 },
                 Err(why) => BackgroundResult::Notice(why),
@@ -303,7 +303,7 @@ impl<W: SessionHandle> Handler<W> {
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
                 Ok(()) => BackgroundResult::Saved(tr!("Saved {path}", path = shown(&path))),
-                Err(error) => BackgroundResult::NotSaved(saving, error.to_string()),
+                Err(error) => BackgroundResult::NotSaved(saving, error.in_words()),
             }
         });
     }
@@ -348,11 +348,11 @@ fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, String> {
     let fits = width <= lattices.width() && height <= lattices.height();
     let cells = match Size::new(width.into(), height.into()) {
         Ok(size) if fits => {
-            let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;
+            let mut cells = Lattice::try_new(size).map_err(|error| error.in_words())?;
             let drawn = pattern.draw_into(&mut cells, 0, 0);
-            Some(drawn.map(|()| cells).map_err(|error| error.to_string())?)
+            Some(drawn.map(|()| cells).map_err(|error| error.in_words())?)
         }
-        _ => pattern.live_part().map_err(|error| error.to_string())?,
+        _ => pattern.live_part().map_err(|error| error.in_words())?,
     };
     cells.ok_or_else(|| tr!("{} has no cells", pattern.name()))
 }

@@ -1,11 +1,11 @@
 //! Reading Life 1.05 and 1.06.
 
-use super::LifeFault;
+use crate::fault::{Fault, Flaw};
 use crate::formats::plaintext::{PartFlaw, each_part};
 use crate::formats::{Corner, Frame};
 use crate::rle::read_rule;
 use crate::run::{Extent, Run};
-use crate::text::{self, Flaw, Shown, lines, whole, word};
+use crate::text::{self, lines, whole, word};
 use crate::{Rule, Size};
 
 /// Bounding box of the live cells so far: left, right, top, bottom, inclusive.
@@ -14,7 +14,7 @@ struct Bounds(Option<[i64; 4]>);
 
 impl Bounds {
     /// Extends the box by `length` cells from (x, y) on.
-    fn add(&mut self, x: i64, y: i64, length: i64) -> Result<(), LifeFault> {
+    fn add(&mut self, x: i64, y: i64, length: i64) -> Result<(), Fault> {
         let [left, right, top, bottom] = self.0.unwrap_or([x, x, y, y]);
         if self.0.is_some() && left <= x && x + length - 1 <= right && top <= y && y <= bottom {
             return Ok(());
@@ -27,7 +27,7 @@ impl Bounds {
         ];
         let longest = i64::from(Size::MAX_SIDE);
         if bounds[1] - bounds[0] >= longest || bounds[3] - bounds[2] >= longest {
-            return Err(LifeFault::Far);
+            return Err(Fault::FarApart);
         }
         self.0 = Some(bounds);
         Ok(())
@@ -44,7 +44,7 @@ impl Bounds {
 }
 
 /// Checks and measures a Life 1.05 text.
-pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> {
+pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw> {
     let mut bounds = Bounds::default();
     let mut frame = Frame::default();
     for step in Walk::new(text) {
@@ -55,14 +55,12 @@ pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> 
                     added.map_err(|fault| (at + offset, fault))
                 });
                 added.map_err(|flaw| match flaw {
-                    PartFlaw::Letter(offset) => {
-                        (at + offset, LifeFault::Letter(Shown(row[offset])))
-                    }
+                    PartFlaw::Letter(offset) => (at + offset, Fault::BlockByte(row[offset])),
                     PartFlaw::Told(flaw) => flaw,
                 })?;
             }
             Step::Rule { at, text } => {
-                frame.take_rule(read_rule(text).map_err(|fault| (at, fault.into()))?);
+                frame.take_rule(read_rule(text).map_err(|fault| (at, fault))?);
             }
             Step::NormalRule => frame.rule = Some(Rule::LIFE),
         }
@@ -122,7 +120,7 @@ impl<'a> Walk<'a> {
 }
 
 impl<'a> Iterator for Walk<'a> {
-    type Item = Result<Step<'a>, Flaw<LifeFault>>;
+    type Item = Result<Step<'a>, Flaw>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -145,7 +143,7 @@ impl<'a> Iterator for Walk<'a> {
                 Some((b'P' | b'p', [])) => (self.x, self.y) = (0, 0),
                 Some((b'P' | b'p', _)) => match place(line, 2) {
                     Ok((x, y)) => (self.x, self.y) = (x, y),
-                    Err(column) => return Some(Err((at + column, LifeFault::Block))),
+                    Err(column) => return Some(Err((at + column, Fault::Block))),
                 },
                 Some((b'R' | b'r', rule)) => {
                     return Some(Ok(Step::Rule {
@@ -157,7 +155,7 @@ impl<'a> Iterator for Walk<'a> {
                     return Some(Ok(Step::NormalRule));
                 }
                 _ if version(marked).is_some_and(|version| version != b"1.05") => {
-                    return Some(Err((at, LifeFault::Version)));
+                    return Some(Err((at, Fault::LifeVersion)));
                 }
                 _ => {}
             }
@@ -192,10 +190,10 @@ fn place(line: &[u8], mut at: usize) -> Result<(i64, i64), usize> {
 }
 
 /// Checks and measures a Life 1.06 text.
-pub(crate) fn read_106(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> {
+pub(crate) fn read_106(text: &[u8]) -> Result<(Frame, Corner), Flaw> {
     let mut bounds = Bounds::default();
     for (at, line) in cells(text) {
-        let (x, y) = place(line, 0).map_err(|column| (at + column, LifeFault::Cell))?;
+        let (x, y) = place(line, 0).map_err(|column| (at + column, Fault::Cell))?;
         bounds.add(x, y, 1).map_err(|fault| (at, fault))?;
     }
     Ok(bounds.measure(Frame::default()))

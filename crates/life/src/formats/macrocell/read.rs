@@ -1,20 +1,21 @@
 //! Reading a macrocell.
 
 use super::tree::{LEAF, Tree, leaf};
-use super::{MAX_LEVEL, MAX_NODES, MacrocellFault};
+use super::{MAX_LEVEL, MAX_NODES};
 use crate::Size;
+use crate::fault::{Fault, Flaw};
 use crate::formats::{Frame, Remarks};
 use crate::rle::read_rule;
 use crate::run::Extent;
-use crate::text::{self, Flaw, Shown, lines, whole, word};
+use crate::text::{self, lines, whole, word};
 
 /// Reads the text: the pattern's data and its tree.
-pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
+pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw> {
     let start = text::start(text);
     // Nodes are counted before any memory is allocated.
     let nodes = lines(text, start).filter(|(_, line)| is_node(line)).count();
     if nodes > MAX_NODES {
-        return Err((text.len(), MacrocellFault::Many));
+        return Err((text.len(), Fault::ManyNodes));
     }
     let mut tree = Tree::with_room_for(nodes).map_err(|fault| (start, fault))?;
     let mut frame = Frame::default();
@@ -23,12 +24,12 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
     for (at, line) in lines(text, start).filter(|(_, line)| !line.is_empty()) {
         if !headed {
             if !line.starts_with(b"[M2]") {
-                return Err((at, MacrocellFault::Version));
+                return Err((at, Fault::MacrocellVersion));
             }
             headed = true;
         } else if let Some(rule) = line.strip_prefix(b"#R") {
             let offset = at + 2 + rule.len() - rule.trim_ascii_start().len();
-            let read = read_rule(rule.trim_ascii()).map_err(|fault| (offset, fault.into()))?;
+            let read = read_rule(rule.trim_ascii()).map_err(|fault| (offset, fault))?;
             frame.take_rule(read);
         } else if let Some(generation) = line.strip_prefix(b"#G") {
             frame.read_generation(generation.trim_ascii());
@@ -39,12 +40,12 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
         }
     }
     if tree.next_number() == 1 {
-        return Err((text.len(), MacrocellFault::Empty));
+        return Err((text.len(), Fault::NoNodes));
     }
     let (width, height) = tree.measure().map_err(|fault| (last, fault))?;
     let longest = u64::from(Size::MAX_SIDE);
     if width > longest || height > longest {
-        return Err((last, MacrocellFault::Far));
+        return Err((last, Fault::FarApart));
     }
     (frame.width, frame.height) = (width as u32, height as u32);
     frame.live = Extent::whole(frame.width, frame.height);
@@ -56,27 +57,23 @@ fn is_node(line: &[u8]) -> bool {
 }
 
 /// Reads one line. An error's offset is relative to the line.
-fn read_node(
-    line: &[u8],
-    tree: &mut Tree,
-    remarks: &mut Remarks,
-) -> Result<(), Flaw<MacrocellFault>> {
+fn read_node(line: &[u8], tree: &mut Tree, remarks: &mut Remarks) -> Result<(), Flaw> {
     if matches!(line[0], b'.' | b'*' | b'$') {
         tree.push(LEAF, leaf(read_square(line)?));
         return Ok(());
     }
     let mut at = 0;
     let mut number = || match word(line, &mut at) {
-        None => Err((line.len(), MacrocellFault::Node)),
+        None => Err((line.len(), Fault::Node)),
         Some((from, word)) => match whole(word) {
-            None => Err((from, MacrocellFault::Node)),
+            None => Err((from, Fault::Node)),
             Some(number) => Ok((from, number)),
         },
     };
     let (from, level) = number()?;
     let level = match level {
         1.. if level <= i64::from(MAX_LEVEL) => level as u8,
-        _ => return Err((from, MacrocellFault::Level)),
+        _ => return Err((from, Fault::Level)),
     };
     let mut node = [0; 4];
     for quarter in &mut node {
@@ -85,12 +82,12 @@ fn read_node(
             // A cell's state.
             1 => u8::try_from(named)
                 .map(|state| u32::from(remarks.see(state)))
-                .map_err(|_| (from, MacrocellFault::States))?,
+                .map_err(|_| (from, Fault::State))?,
             _ => read_quarter(tree, level - 1, named).map_err(|fault| (from, fault))?,
         };
     }
     if let Some((from, _)) = word(line, &mut at) {
-        return Err((from, MacrocellFault::Node));
+        return Err((from, Fault::Node));
     }
     match level {
         // Smaller than 8 x 8 cells, so stored in the top left of such a square.
@@ -101,13 +98,13 @@ fn read_node(
 }
 
 /// The number of a quarter, 0 if it is empty.
-fn read_quarter(tree: &Tree, wanted: u8, named: i64) -> Result<u32, MacrocellFault> {
+fn read_quarter(tree: &Tree, wanted: u8, named: i64) -> Result<u32, Fault> {
     let number = usize::try_from(named).ok();
     let number = number.filter(|&number| number < tree.next_number());
-    let number = number.ok_or(MacrocellFault::Quarter(named))?;
+    let number = number.ok_or(Fault::Quarter(named))?;
     let found = tree.level(number);
     if number != 0 && found != wanted {
-        return Err(MacrocellFault::QuarterLevel {
+        return Err(Fault::QuarterLevel {
             node: named,
             found,
             wanted,
@@ -121,7 +118,7 @@ fn read_quarter(tree: &Tree, wanted: u8, named: i64) -> Result<u32, MacrocellFau
 }
 
 /// The rows of a square of 8 x 8 cells.
-fn read_square(line: &[u8]) -> Result<[u8; 8], Flaw<MacrocellFault>> {
+fn read_square(line: &[u8]) -> Result<[u8; 8], Flaw> {
     let mut rows = [0; 8];
     let (mut x, mut y) = (0, 0);
     for (at, &letter) in line.iter().enumerate() {
@@ -131,11 +128,11 @@ fn read_square(line: &[u8]) -> Result<[u8; 8], Flaw<MacrocellFault>> {
                 rows[y] |= u8::from(letter == b'*') << x;
                 x += 1;
             }
-            b'.' | b'*' => return Err((at, MacrocellFault::Square)),
-            other => return Err((at, MacrocellFault::Letter(Shown(other)))),
+            b'.' | b'*' => return Err((at, Fault::Square)),
+            other => return Err((at, Fault::SquareByte(other))),
         }
         if y > 8 {
-            return Err((at, MacrocellFault::Square));
+            return Err((at, Fault::Square));
         }
     }
     Ok(rows)

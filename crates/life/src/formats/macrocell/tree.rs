@@ -1,7 +1,7 @@
 //! The quadtree of a macrocell, as a list of nodes that is measured and drawn without being
 //! expanded.
 
-use super::MacrocellFault;
+use crate::fault::Fault;
 use crate::formats::Corner;
 use crate::memory;
 use crate::run::Run;
@@ -25,7 +25,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// Allocates a tree for this many nodes besides node 0.
-    pub(super) fn with_room_for(nodes: usize) -> Result<Tree, MacrocellFault> {
+    pub(super) fn with_room_for(nodes: usize) -> Result<Tree, Fault> {
         let mut tree = Tree {
             nodes: Vec::new(),
             levels: Vec::new(),
@@ -34,12 +34,12 @@ impl Tree {
         };
         // Needed while they are measured.
         if memory::lacks((nodes as u64 + 1) * 25) {
-            return Err(MacrocellFault::Memory(nodes));
+            return Err(Fault::NodeMemory(nodes));
         }
         let reserved = tree.nodes.try_reserve_exact(nodes + 1);
         reserved
             .and_then(|()| tree.levels.try_reserve_exact(nodes + 1))
-            .map_err(|_| MacrocellFault::Memory(nodes))?;
+            .map_err(|_| Fault::NodeMemory(nodes))?;
         tree.push(LEAF, [0; 4]);
         Ok(tree)
     }
@@ -83,7 +83,7 @@ impl Tree {
     }
 
     /// Finds the bounding box of the live cells. Returns the pattern's width and height.
-    pub(super) fn measure(&mut self) -> Result<(u64, u64), MacrocellFault> {
+    pub(super) fn measure(&mut self) -> Result<(u64, u64), Fault> {
         let root = self.nodes.len() - 1;
         if self.is_empty(root) {
             return Ok((0, 0));
@@ -93,7 +93,7 @@ impl Tree {
         let mut memory = Vec::new();
         memory
             .try_reserve_exact(self.nodes.len())
-            .map_err(|_| MacrocellFault::Memory(root))?;
+            .map_err(|_| Fault::NodeMemory(root))?;
         let side = 1 << self.levels[root];
         let left = self.margin(&mut memory, Edge::Left);
         let right = side - self.margin(&mut memory, Edge::Right);
