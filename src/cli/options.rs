@@ -454,8 +454,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: default (a run with no switches), limit (of the CPU), frame, start, timeline, ui, edit, effect, lesson, ladder [default: all]
-    #[arg(value_name = "NAME", value_parser = ["default", "limit", "frame", "start", "timeline", "ui", "edit", "effect", "lesson", "ladder"])]
+    /// Which tables, such as default (a run with no switches), limit (of the CPU) or ladder [default: all]
+    #[arg(value_name = "NAME", value_parser = super::bench::TABLES)]
     pub names: Vec<String>,
     /// Compute device: auto, cpu, cuda or cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

@@ -692,16 +692,17 @@ fn with_no_graphics_driver_a_picture_is_refused_with_what_to_install() {
     for library in ["libEGL.so.1", "libEGL.so", "libvulkan.so.1", "libvulkan.so"] {
         fs::write(folder.path().join(library), "").unwrap();
     }
-    let mut command = program(folder.path());
-    command.env("LD_LIBRARY_PATH", folder.path());
-    let ended = run(command.args(["snapshot", "--size", "8x8", "-o", "a.png"]));
-    ended.refuses(
-        3,
-        &[
-            "no graphics driver",
-            "apt-get install libvulkan1 mesa-vulkan-drivers",
-        ],
-    );
+    let remedy = "apt-get install libvulkan1 mesa-vulkan-drivers";
+    for line in [
+        "snapshot --size 8x8 -o a.png",
+        "bench edit --json --device cpu",
+        "bench ui --json --device cpu",
+    ] {
+        let mut command = program(folder.path());
+        command.env("LD_LIBRARY_PATH", folder.path());
+        let ended = run(command.args(line.split(' ')));
+        ended.refuses(3, &["no graphics driver", remedy]);
+    }
     assert!(!folder.path().join("a.png").exists());
     // What is here is still told.
     let mut command = program(folder.path());

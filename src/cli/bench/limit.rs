@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::{RUN, RUNS, Table, open_instances, setup};
+use crate::cli::failure::BadArguments;
 use engine::cpu::limit;
 use life::Rule;
 use model::{DeviceChoice, Setup};
@@ -35,7 +36,11 @@ struct Case {
     shares: Vec<f64>,
 }
 
-pub(super) fn table() -> Result<Table> {
+pub(super) fn table(device: DeviceChoice) -> Result<Table> {
+    if super::named(device)?.0 != "cpu" {
+        let what = "bench limit measures the CPU; use --device cpu";
+        return Err(BadArguments(what.into()).into());
+    }
     let one = Some(NonZero::<usize>::MIN);
     let highlife: Rule = "B36/S23".parse()?;
     let mut cases = Vec::new();

@@ -27,9 +27,15 @@ use life::Size;
 use model::{DeviceChoice, PicturePlan, Setup};
 use screen::numbers::si;
 use simulation::instances::{Instances, open_engine, starts};
+use view::list_adapters;
 
 pub use effect::compare;
 pub use record::{Origin, Record, Row, Table};
+
+/// What can be measured, in the order in which records keep and documents show it.
+pub(super) const TABLES: [&str; 10] = [
+    "start", "default", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson", "ladder",
+];
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
@@ -41,10 +47,8 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     if let Some(kernel) = arguments.rung {
         return ladder::measure_rung(kernel, arguments.device, arguments.small);
     }
-    let wanted =
-        |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
-    let device = arguments.device;
-    let mut record = Record::of(device, arguments.adapter.as_deref())?;
+    let (device, adapter) = (arguments.device, arguments.adapter.as_deref());
+    let mut record = Record::of(device, adapter)?;
     if let Some(folder) = &arguments.write {
         life::check_writable(record.path(folder))?;
     }
@@ -52,43 +56,38 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     if !quiet {
         print(&record.title())?;
     }
-    let on_cpu = record.engine == "cpu";
-    let mut add = |table: Table| -> Result<()> {
+    let is_named = |name: &str| arguments.names.iter().any(|n| n == name);
+    let (on_cpu, draws) = (record.engine == "cpu", !list_adapters().is_empty());
+    // What is not possible here is an error only if it was asked for by name.
+    let wanted = |name: &str| match name {
+        _ if !arguments.names.is_empty() => is_named(name),
+        "limit" => on_cpu,
+        "ui" | "edit" => draws,
+        _ => true,
+    };
+    if !draws && ["start", "frame", "timeline"].into_iter().any(wanted) {
+        say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
+    }
+    for name in TABLES.into_iter().filter(|name| wanted(name)) {
+        let table = match name {
+            "start" => start::table(device, adapter)?,
+            "default" => default::table(device, arguments.small, quiet)?,
+            "limit" => limit::table(device)?,
+            "frame" => frame::table(device, adapter)?,
+            "timeline" => timeline::table(device, adapter)?,
+            "ui" => ui::table(device, adapter)?,
+            "edit" => edit::table(device, adapter)?,
+            "effect" => effect::table(device, quiet)?,
+            "lesson" => lesson::table(device)?,
+            _ => {
+                measure_ladder(arguments, &mut record)?;
+                continue;
+            }
+        };
         if !quiet {
             print_text(&table.shown())?;
         }
         record.add(table);
-        Ok(())
-    };
-    if wanted("start") {
-        add(start::table(device, arguments.adapter.as_deref())?)?;
-    }
-    if wanted("limit") && on_cpu {
-        add(limit::table()?)?;
-    }
-    if wanted("default") {
-        add(default::table(device, arguments.small, quiet)?)?;
-    }
-    if wanted("frame") {
-        add(frame::table(device, arguments.adapter.as_deref())?)?;
-    }
-    if wanted("timeline") {
-        add(timeline::table(device, arguments.adapter.as_deref())?)?;
-    }
-    if wanted("ui") {
-        add(ui::table(device, arguments.adapter.as_deref())?)?;
-    }
-    if wanted("edit") {
-        add(edit::table(device, arguments.adapter.as_deref())?)?;
-    }
-    if wanted("effect") {
-        add(effect::table(device, quiet)?)?;
-    }
-    if wanted("lesson") {
-        add(lesson::table(device)?)?;
-    }
-    if wanted("ladder") {
-        measure_ladder(arguments, &mut record)?;
     }
     if let Some(folder) = &arguments.write {
         let path = record.write(folder)?;

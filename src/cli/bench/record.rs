@@ -5,17 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{named, shown, spread};
+use super::{TABLES, named, shown, spread};
 use experiment::Executor;
 use life::write_atomically;
 use model::DeviceChoice;
 use model::ladder::Ladder;
 use view::list_adapters;
-
-/// The tables' names, in the order in which records keep and documents show them.
-const ORDER: [&str; 10] = [
-    "start", "default", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson", "auto",
-];
 
 /// Everything measured on one device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -132,9 +127,9 @@ impl Record {
         let measured = |table: &Table| self.tables.iter().any(|new| new.name == table.name);
         let kept: Vec<Table> = old.tables.into_iter().filter(|it| !measured(it)).collect();
         self.tables.extend(kept);
-        let place = |table: &Table| ORDER.iter().position(|name| *name == table.name);
+        let place = |table: &Table| TABLES.iter().position(|name| *name == table.name);
         self.tables
-            .sort_by_key(|it| place(it).unwrap_or(ORDER.len()));
+            .sort_by_key(|it| place(it).unwrap_or(TABLES.len()));
         self.ladder = self.ladder.or(old.ladder);
         self
     }

@@ -51,7 +51,12 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         modules.push(startup.modules_ms);
         ours.push(drawn.as_secs_f64() * 1e3);
     }
-    table.add("first frame, off-screen", "ms", &ours);
+    let first = if drawing {
+        "first frame, off-screen"
+    } else {
+        "first pictures, not drawn"
+    };
+    table.add(first, "ms", &ours);
     table.add("of that, starting the driver", "ms", &driver);
     table.add("of that, the driver compiling PTX", "ms", &modules);
     Ok(table)
