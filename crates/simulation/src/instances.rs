@@ -27,10 +27,9 @@ use life::{Lattice, MemoryError, Size};
 use model::trace::StepFacts;
 use model::{DeviceChoice, InWords, KernelChoice, Pace, PicturePlan, Setup, Side, Start};
 
-mod alternative;
 mod calibrate;
 mod cells;
-mod comparison;
+mod compared;
 mod events;
 mod fastest;
 mod issue;
@@ -39,7 +38,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use alternative::Alternative;
 use calibrate::Calibration;
 pub use cells::read_lattice;
 pub use events::Event;
@@ -47,7 +45,7 @@ use events::lost;
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(any(test, feature = "testing"))]
 pub use issue::limit;
-use issue::{InFlight, PreparedKey, Variant, longest_round};
+use issue::{InFlight, PreparedKey, longest_round};
 pub use results::Results;
 use settings::{make_streams, one_of_each_device};
 
@@ -172,17 +170,15 @@ pub const SPARSE_ROUNDS: u32 = 16;
 /// N lattices on an engine, all at one generation at every round boundary.
 pub struct Instances {
     engine: Box<dyn Engine>,
-    /// The plan of a round: one of all instances, or A's and B's during a comparison.
+    /// The plan of a round, and a second one while rounds of two settings are compared: either B's,
+    /// for other instances than A's, or the alternative, for the same.
     plans: Vec<RoundPlan>,
-    /// Another setting for all instances, while its rounds are compared with the plan's.
-    alternative: Option<Alternative>,
-    /// Whose plan the next round has; A's where nothing is compared.
-    next_plan: Side,
-    /// Whose plan goes first in the present pair of rounds of a comparison.
-    first: Side,
-    /// Generations of the first round of a pair, which the second has too.
-    last_a_generations: u32,
-    /// The longest rounds allowed: those of the plan in use or A's, and the alternative's or B's.
+    /// Which plan is in use: the next round has it.
+    in_use: Side,
+    /// During a comparison of A and B, who has yet to make the second round of a pair, and its
+    /// generations.
+    behind: Option<(Side, u32)>,
+    /// The longest rounds allowed of each plan.
     longest: [RoundLength; 2],
     /// The pictures that the drawing side requested.
     request: Option<PicturePlan>,
@@ -191,9 +187,8 @@ pub struct Instances {
     size: Size,
     /// Number of lattices.
     count: usize,
-    /// The generations of A and B as of the last submission; without a comparison, the first is that
-    /// of all instances.
-    generations: [u64; 2],
+    /// The generation of all instances but those that are behind, as of the last submission.
+    generation: u64,
     measuring: Measuring,
     /// Rounds since the last one that measured.
     rounds_since_measure: u32,
@@ -205,7 +200,7 @@ pub struct Instances {
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
     /// The programs of rounds, by slot, generations, plan and whether they measure. Cleared when a
     /// setting changes.
-    programs: HashMap<(Slot, u32, Variant, bool), Arc<Program>>,
+    programs: HashMap<(Slot, u32, Side, bool), Arc<Program>>,
     completions: Vec<Completion>,
     /// The streams of each way of sharing them, once created.
     streams: [Option<Vec<StreamId>>; 3],
@@ -278,16 +273,14 @@ impl Instances {
                 measures: None,
                 switches: setup.switches,
             }],
-            alternative: None,
-            next_plan: Side::A,
-            first: Side::A,
-            last_a_generations: 0,
+            in_use: Side::A,
+            behind: None,
             longest: [longest_round(setup.kernel, setup.size, setup.instances); 2],
             request: None,
             last_view: None,
             size: setup.size,
             count: setup.instances,
-            generations: [0; 2],
+            generation: 0,
             measuring: Measuring::Never,
             rounds_since_measure: 0,
             edit_number: 0,
@@ -335,23 +328,23 @@ impl Instances {
         &*self.engine
     }
 
-    /// The plan of rounds in use; A's during a comparison.
+    /// The plan in use: the next round has it.
     pub fn plan(&self) -> &RoundPlan {
+        &self.plans[self.in_use as usize]
+    }
+
+    /// The instances' own plan, whether it is in use or not; A's during a comparison.
+    pub fn own_plan(&self) -> &RoundPlan {
         &self.plans[0]
     }
 
-    /// The plan that steps an instance, or A's if none does.
+    /// The plan that steps an instance, or the one in use if none does.
     #[cfg(any(test, feature = "testing"))]
     pub fn plan_of(&self, instance: usize) -> &RoundPlan {
-        let mut plans = self.plans.iter();
+        let mut plans = self.sides_in_turn().map(|side| &self.plans[side as usize]);
         plans
             .find(|plan| plan.instances.contains(&instance))
             .unwrap_or(self.plan())
-    }
-
-    /// The plan of the next round.
-    pub fn next_plan(&self) -> &RoundPlan {
-        &self.plans[self.next_plan as usize]
     }
 
     /// Number of instances.
@@ -368,12 +361,12 @@ impl Instances {
     /// A or B, whichever went first and may be a round ahead. A round that is calibrated is counted
     /// once all its launches are issued.
     pub fn generation(&self) -> u64 {
-        self.generations[self.first as usize]
+        self.generation
     }
 
     /// Sets the generation of all lattices. A round that was issued by A or B alone is forgotten.
     pub fn set_generation(&mut self, generation: u64) {
-        self.generations = [generation; 2];
+        self.generation = generation;
         self.forget_round();
     }
 
@@ -429,8 +422,10 @@ impl Instances {
     /// Forgets a round issued by A or B alone: the next round is A's, and both are at the same
     /// generation.
     fn forget_round(&mut self) {
-        self.generations = [self.generations[self.first as usize]; 2];
-        (self.next_plan, self.first) = (Side::A, Side::A);
+        self.behind = None;
+        if self.is_comparing() {
+            self.in_use = Side::A;
+        }
     }
 
     /// The size of an instance's picture in 32-bit words.

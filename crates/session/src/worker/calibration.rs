@@ -38,7 +38,7 @@ impl SessionWorker {
         };
         let generations = self.state.pacing.generations();
         let pictures = self.publisher.pictures();
-        let downloads = instances.next_plan().downloads();
+        let downloads = instances.plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, downloads.clone());
         if instances.begin_calibration(generations, newest)? {
             let instances = self.lattices.instances.as_ref();

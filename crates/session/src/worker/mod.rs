@@ -356,7 +356,7 @@ impl SessionWorker {
             return Ok(false);
         };
         let pictures = self.publisher.pictures();
-        let wanted = instances.next_plan().downloads();
+        let wanted = instances.plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, wanted.clone());
         let issued = instances.issue_round(generations, timed, newest);
         if matches!(issued, Ok(false)) {

@@ -41,7 +41,7 @@ impl Instances {
         let Some(slot) = self.next_slot(newest) else {
             return Ok(false);
         };
-        let mut program = self.next_plan().program(generations, slot);
+        let mut program = self.plan().program(generations, slot);
         program
             .steps
             .retain(|step| !matches!(step.op, Op::Synchronize(_)));
@@ -60,7 +60,7 @@ impl Instances {
         }
         self.calibration = Some(Calibration {
             left,
-            picture: self.next_plan().picture,
+            picture: self.plan().picture,
             generation: self.generation() + u64::from(generations),
             running: None,
             done: Vec::new(),
@@ -114,7 +114,7 @@ impl Instances {
         };
         calibration.running = Some(alone);
         if is_last_advance {
-            self.generations[0] = generation;
+            self.generation = generation;
         }
         self.in_flight.push_back(InFlight {
             run,

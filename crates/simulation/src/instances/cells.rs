@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::Instances;
 use super::issue::Kind;
-use crate::round::RoundPlan;
 use crate::start::NewCells;
 use engine::{EngineError, LatticeId, Layout, Op, Program, Result, Slot, Slots, WordEdit};
 use life::{Lattice, Size};
@@ -111,8 +110,8 @@ impl Instances {
     /// Whether some plan steps several lattices per launch, so that all must be in the same one of
     /// two buffers.
     fn batches_in_two_buffers(&self) -> bool {
-        let batches = |plan: &RoundPlan| plan.switches.streams == Streams::Batch;
-        !self.plan().kernel.is_in_place() && self.plans.iter().any(batches)
+        let is_batch = |side| self.plans[side as usize].switches.streams == Streams::Batch;
+        !self.plan().kernel.is_in_place() && self.sides_in_turn().any(is_batch)
     }
 
     /// Moves all lattices into the same one of their two buffers, if batches need it.

@@ -38,7 +38,7 @@ pub enum Event {
     Round {
         /// Its spans and their ops, if it was timed.
         timed: Option<TimedRound>,
-        /// Whose round in a comparison; otherwise A.
+        /// Whose round in a comparison.
         side: Side,
         /// Generations stepped.
         generations: u32,
@@ -128,7 +128,7 @@ impl Instances {
                             let now = Instant::now();
                             let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
                             self.ended = Some(now);
-                            self.learn_longest_round(done.side, done.stepped, took);
+                            self.longest[done.side as usize].learn(done.stepped, took);
                             tell(Event::Round {
                                 side: done.side,
                                 generations: done.stepped,

@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
 use crate::fastest::{MAX_ROUND, RoundLength};
@@ -29,7 +29,7 @@ pub(super) struct InFlight {
     pub(super) steps: Arc<[StepFacts]>,
     /// How its instances share streams.
     pub(super) streams: Streams,
-    /// Whose round in a comparison; otherwise A.
+    /// Whose plan it was made from.
     pub(super) side: Side,
     pub(super) launches: u32,
     /// Generations stepped.
@@ -70,15 +70,8 @@ pub(super) struct PreparedKey {
     pub(super) parities: u64,
     pub(super) generations: u32,
     pub(super) timed: bool,
-    pub(super) variant: Variant,
+    pub(super) side: Side,
     pub(super) measured: bool,
-}
-
-/// Which plan a round was made from: the index of one of the plans, or the alternative.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Variant {
-    Plan(Side),
-    Alternative,
 }
 
 /// The longest round allowed of a kernel whose speed is not known yet; it learns from every round.
@@ -101,7 +94,7 @@ impl Instances {
     /// `newest` tells; takes one of those only when nothing is in flight. (That picture is then
     /// unreadable until its successor has landed; nothing is torn.)
     fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
-        let plan = self.next_plan();
+        let plan = self.plan();
         let free = |slot: &Slot| {
             if self.is_in_flight(*slot) {
                 return false;
@@ -121,7 +114,7 @@ impl Instances {
 
     /// The slot of the next round's pictures, if one is free.
     pub(super) fn next_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
-        match self.next_plan().picture {
+        match self.plan().picture {
             None if self.measures_next() && self.is_in_flight(Slot(0)) => None,
             None => Some(Slot(0)),
             Some(_) => self.free_slot(newest),
@@ -131,7 +124,7 @@ impl Instances {
     /// Whether a round in flight fills a slot of the next plan's instances: it may have landed, but
     /// what it brought has not been taken yet.
     fn is_in_flight(&self, slot: Slot) -> bool {
-        let fills = |it: &InFlight| it.side == self.next_plan && it.slot == Some(slot);
+        let fills = |it: &InFlight| it.side == self.in_use && it.slot == Some(slot);
         self.in_flight.iter().any(fills)
     }
 
@@ -144,7 +137,7 @@ impl Instances {
 
     /// Maximum number of rounds in flight: 1 where settings are compared and each is timed alone.
     fn max_in_flight(&self) -> usize {
-        if self.is_comparing() || self.alternative.is_some() {
+        if self.plans.len() > 1 {
             1
         } else {
             MAX_IN_FLIGHT
@@ -174,7 +167,7 @@ impl Instances {
         let Some(slot) = self.next_slot(newest) else {
             return Ok(false);
         };
-        let graphs = self.next_plan().switches.graphs;
+        let graphs = self.plan().switches.graphs;
         let issued = if graphs && self.fits_a_graph(generations) {
             self.replay_round(generations, slot, timed)
         } else {
@@ -192,17 +185,18 @@ impl Instances {
         } else {
             self.rounds_since_measure + 1
         };
-        self.last_a_generations = generations;
-        self.next_turn();
+        if self.is_comparing() {
+            self.in_use = self.in_use.other();
+        }
         Ok(true)
     }
 
     /// Downloads every instance without stepping, as each plan says.
     fn refresh(&mut self, newest: impl Fn(Slot) -> bool) -> Result<bool> {
-        let next_plan = self.next_plan;
+        let in_use = self.in_use;
         let mut issued = Ok(true);
-        for side in Side::ALL.into_iter().take(self.plans.len()) {
-            self.next_plan = side;
+        for side in self.sides_in_turn() {
+            self.in_use = side;
             issued = match self.next_slot(&newest) {
                 Some(slot) => {
                     let in_flight = self.in_flight.len();
@@ -218,7 +212,7 @@ impl Instances {
                 break;
             }
         }
-        self.next_plan = next_plan;
+        self.in_use = in_use;
         match issued {
             Err(EngineError::SlotBusy(..)) => Ok(false),
             other => other,
@@ -232,7 +226,7 @@ impl Instances {
         timed: bool,
         kind: Kind,
     ) -> Result<()> {
-        let picture = self.next_plan().picture;
+        let picture = self.plan().picture;
         let program = self.round(generations, slot);
         if !timed {
             return self.submit(&program, kind, picture);
@@ -249,7 +243,7 @@ impl Instances {
 
     /// The next plan's round as a program, from the cache if possible.
     fn round(&mut self, generations: u32, slot: Slot) -> Arc<Program> {
-        let key = (slot, generations, self.variant(), self.measures_next());
+        let key = (slot, generations, self.in_use, self.measures_next());
         if let Some(known) = self.programs.get(&key) {
             return known.clone();
         }
@@ -259,7 +253,7 @@ impl Instances {
     }
 
     pub(super) fn next_program(&self, generations: u32, slot: Slot) -> Program {
-        let plan = self.next_plan();
+        let plan = self.plan();
         if self.measures_next() {
             return plan.program(generations, slot);
         }
@@ -270,20 +264,12 @@ impl Instances {
         rounds_since_measure.program(generations, slot)
     }
 
-    /// The plan of the next round, as a key.
-    fn variant(&self) -> Variant {
-        match &self.alternative {
-            Some(alternative) if alternative.in_use => Variant::Alternative,
-            _ => Variant::Plan(self.next_plan),
-        }
-    }
-
     /// Whether the next round measures its lattices, if its plan has slots for it.
     fn measures_next(&self) -> bool {
         match self.measuring {
             Measuring::Never => false,
             // It would be a round that is not like the others.
-            Measuring::Sparse if self.alternative.is_some() => false,
+            Measuring::Sparse if self.has_alternative() => false,
             Measuring::Sparse => self.rounds_since_measure + 1 >= SPARSE_ROUNDS,
             Measuring::Always => true,
         }
@@ -307,12 +293,9 @@ impl Instances {
         if let Some(max) = limit::get() {
             return max;
         }
-        let [first, second] = self.longest.map(|it| it.generations());
-        if self.is_comparing() || self.alternative.is_some() {
-            first.min(second)
-        } else {
-            first
-        }
+        let of_plans = self.longest.iter().take(self.plans.len());
+        let shortest = of_plans.map(|it| it.generations()).min();
+        shortest.expect("there is a plan")
     }
 
     /// Rounds of this many generations, or fewer if so many would take longer than [`MAX_ROUND`].
@@ -322,17 +305,8 @@ impl Instances {
 
     /// Forgets how long rounds took, after a change of the setting.
     pub(super) fn reset_longest_round(&mut self) {
-        let other = self.plans.get(1);
-        let other = other.or(self.alternative.as_ref().map(|it| &it.plan));
-        let kernels = [self.plan(), other.unwrap_or(self.plan())].map(|plan| plan.kernel);
-        self.longest = kernels.map(|kernel| longest_round(kernel, self.size, self.count));
-    }
-
-    /// Learns from a round how long rounds may be.
-    pub(super) fn learn_longest_round(&mut self, side: Side, generations: u32, took: Duration) {
-        let in_use = self.alternative.as_ref().is_some_and(|it| it.in_use);
-        let second = side == Side::B || in_use;
-        self.longest[usize::from(second)].learn(generations, took);
+        let plan = |side| self.plans.get(side).unwrap_or(self.own_plan());
+        self.longest = [0, 1].map(|side| longest_round(plan(side).kernel, self.size, self.count));
     }
 
     /// Whether a round of this many generations stays within [`MAX_GRAPH_LAUNCHES`].
@@ -347,7 +321,7 @@ impl Instances {
             parities: self.parities(),
             generations,
             timed,
-            variant: self.variant(),
+            side: self.in_use,
             measured: self.measures_next(),
         };
         let (prepared, steps) = match self.prepared.get(&key) {
@@ -366,10 +340,10 @@ impl Instances {
         };
         let issued = Instant::now();
         let run = self.engine.replay(prepared)?;
-        if self.next_plan().switches.wait == Wait::All {
+        if self.plan().switches.wait == Wait::All {
             self.engine.synchronize()?;
         }
-        let picture = self.next_plan().picture;
+        let picture = self.plan().picture;
         let kind = Kind::Round { replayed: true };
         self.accepted(run, issued, kind, picture, steps, generations);
         Ok(())
@@ -406,19 +380,25 @@ impl Instances {
         steps: Arc<[StepFacts]>,
         stepped: u32,
     ) {
-        let side = self.next_plan;
-        self.generations[side as usize] += u64::from(stepped);
+        let side = self.in_use;
+        if self.behind.is_some_and(|(of, _)| of == side && stepped > 0) {
+            self.behind = None; // that was the second round of a pair
+        } else if stepped > 0 {
+            self.generation += u64::from(stepped);
+            self.behind = self.is_comparing().then(|| (side.other(), stepped));
+        }
+        let behind = self.behind.filter(|(of, _)| *of == side);
         let launches = self.launches(stepped.max(1));
         self.in_flight.push_back(InFlight {
             run,
-            generation: self.generations[side as usize],
+            generation: self.generation - behind.map_or(0, |(_, by)| u64::from(by)),
             measured: self.measuring != Measuring::Never,
             edits: self.edit_number,
             picture,
             slot: None,
             kind,
             steps,
-            streams: self.next_plan().switches.streams,
+            streams: self.plan().switches.streams,
             side,
             launches,
             stepped,
@@ -432,7 +412,7 @@ impl Instances {
             return Arc::default();
         }
         let view = self
-            .next_plan()
+            .plan()
             .picture
             .map_or(0, |picture| picture.region.words());
         let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
@@ -442,7 +422,7 @@ impl Instances {
     /// A hash of which buffer holds each lattice's cells: a graph contains their addresses.
     fn parities(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
-        for i in self.next_plan().instances.clone() {
+        for i in self.plan().instances.clone() {
             hasher.write_u8(self.engine.parity(LatticeId(i as u32)));
         }
         hasher.finish()

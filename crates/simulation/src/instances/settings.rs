@@ -54,7 +54,7 @@ impl Instances {
     /// Changes the rule between two rounds. What is compiled for it is compiled in the background.
     pub fn set_rule(&mut self, rule: Rule) {
         self.forget_prepared();
-        for plan in self.plans_and_alternative() {
+        for plan in &mut self.plans {
             plan.rule = rule;
         }
         let program = self.next_program(1, Slot(0));
@@ -151,40 +151,30 @@ impl Instances {
         let measuring = self.measuring != Measuring::Never && !self.is_comparing();
         let measures = measuring.then(|| self.spec.measure_slot(0));
         let pictures: Vec<_> = self.pictures(self.request).collect();
-        for (plan, picture) in self.plans_and_alternative().zip(pictures) {
+        for (plan, picture) in self.plans.iter_mut().zip(pictures) {
             (plan.picture, plan.measures) = (picture, measures);
         }
     }
 
-    /// The pictures of each plan and of the alternative, given the drawing side's request.
+    /// The pictures of each plan, given the drawing side's request.
     fn pictures(
         &self,
         request: Option<PicturePlan>,
     ) -> impl Iterator<Item = Option<PicturePlan>> + '_ {
-        let (other, in_use) = match &self.alternative {
-            Some(other) => (Some(&other.plan), other.in_use),
-            None => (None, false),
-        };
-        let own = self.plans.iter().map(move |plan| (plan, in_use));
-        let all = own.chain(other.into_iter().map(move |plan| (plan, !in_use)));
-        all.map(move |(plan, is_alternative)| self.picture_of(plan, is_alternative, request))
+        let plans = self.plans.iter();
+        plans.map(move |plan| self.picture_of(plan, request))
     }
 
     /// The pictures of a plan, given the drawing side's request. That says what to transfer, but for
     /// A and B and for the alternative, which has other switches.
-    fn picture_of(
-        &self,
-        plan: &RoundPlan,
-        is_alternative: bool,
-        request: Option<PicturePlan>,
-    ) -> Option<PicturePlan> {
+    fn picture_of(&self, plan: &RoundPlan, request: Option<PicturePlan>) -> Option<PicturePlan> {
         let mut picture = request?;
         let choice = plan.switches.transfer;
         let chosen = choice.transfer(self.all_bits(), PicturePlan::MAX_AUTO_BITS_BYTES);
         let same = plan.switches.transfer == self.own_plan().switches.transfer;
         if self.is_comparing() {
             picture.transfer = chosen;
-        } else if is_alternative && !same {
+        } else if !same {
             // Only the drawing side knows of which region a view is.
             picture = match (chosen, self.last_view) {
                 (Transfer::View, Some(view)) => view,
@@ -217,15 +207,13 @@ impl Instances {
 
     /// The slots needed for such pictures, or `None` if the present ones fit.
     fn wanted_slots(&self, request: Option<PicturePlan>) -> Option<SlotsSpec> {
-        let other = self.alternative.iter().map(|other| &other.plan);
-        let plans = || self.plans.iter().chain(other.clone());
         let words = self
             .pictures(request)
             .flatten()
             .map(|picture| self.picture_words(picture))
             .max()?;
         let slots = |pinned: bool| {
-            let used = plans().any(|plan| plan.pinned() == pinned);
+            let used = self.plans.iter().any(|plan| plan.pinned() == pinned);
             if used { PICTURE_SLOTS } else { 0 }
         };
         let (pinned, pageable) = (slots(true), slots(false));
@@ -259,11 +247,6 @@ impl Instances {
         for plan in &mut self.plans {
             plan.devices = one_of_each_device(&plan.streams, devices);
         }
-    }
-
-    /// Updates a plan's stream of each device.
-    pub(super) fn set_device_streams(&self, plan: &mut RoundPlan) {
-        plan.devices = one_of_each_device(&plan.streams, self.engine.devices().len());
     }
 }
 

@@ -94,9 +94,8 @@ fn round(instances: &mut Instances, generations: u32) -> Vec<Event> {
 
 /// Ends a round that was issued by A alone.
 fn end_round(instances: &mut Instances) {
-    let [a, b] = instances.generations;
-    if instances.next_plan == Side::B {
-        round(instances, (a - b) as u32);
+    if let Some(generations) = instances.pending_second_round() {
+        round(instances, generations);
     }
 }
 
