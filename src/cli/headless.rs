@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::options::WindowArguments;
 use super::text::{print, print_to_reader, say};
-use super::window::{continuing, say_saved};
+use super::window::continuing;
 use app::EmergencySave;
 use engine::{ReduceRegion, Transfer};
 use lang::tr;
@@ -31,11 +31,11 @@ pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) ->
     emergency_save.set_saver(session.saver());
     continuing.iter().for_each(|line| say(line));
     let done = until_stopped(&session, &stopped, window);
-    let saved = emergency_save.save_normally(|| session.save_to_its_file());
+    let saved = emergency_save.save_at_end(session);
     match (done, saved) {
         (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
         (done, saved) => {
-            say_saved(saved)?;
+            saved?;
             done
         }
     }

@@ -101,8 +101,8 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     let outcome = lesson::run(lesson, arguments.device, None, &mut |progress| {
         let lines = match progress {
             Progress::Measuring(_) | Progress::Waiting { .. } => Vec::new(),
-            Progress::Swept(speedup) => curve_lines(speedup),
-            Progress::Measured(_, part) => part_lines(part),
+            Progress::Swept(speedup) => curve_lines(&speedup),
+            Progress::Measured(part) => part_lines(&part),
         };
         lines.into_iter().for_each(&mut tell_line);
         ControlFlow::Continue(())
@@ -145,7 +145,7 @@ fn part_lines(part: &PartOutcome) -> Vec<String> {
     let widths = labels.iter().map(|label| lang::columns(label));
     let width = widths.max().unwrap_or(0);
     let figures = part.figures.iter().zip(&labels).map(|(figure, label)| {
-        let (label, value) = (lang::align_left(label, width), number(figure.value));
+        let (label, value) = (lang::align_left(label, width), figure.digits());
         format!("  {label}  {value:>9} {}", figure.unit)
     });
     let title = std::iter::once(lang::text(part.title).to_owned());
@@ -163,16 +163,6 @@ fn curve_lines(speedup: &Speedup) -> Vec<String> {
     head.into_iter()
         .chain([format!("  {instances}: {rates}")])
         .collect()
-}
-
-/// A number with about three digits.
-fn number(value: f64) -> String {
-    match value.abs() {
-        size if value.fract() == 0.0 && size < 1e7 => format!("{value:.0}"),
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
 }
 
 /// Writes a lesson's pictures: the first under the name given, the others with a number behind it;
@@ -211,12 +201,6 @@ fn image(picture: &LessonImage) -> Image {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_about_three_digits() {
-        let shown = [0.1234, 12.345, 1234.5, 20.0, 10_000_000.5].map(number);
-        assert_eq!(shown, ["0.12", "12.3", "1234", "20", "10000000"]);
-    }
 
     #[test]
     fn further_pictures_have_a_number_behind_their_name() {

@@ -11,7 +11,7 @@ use super::failure::BadArguments;
 use super::headless::way_to;
 use super::options::WindowArguments;
 use super::text::say;
-use super::window::{continuing, say_saved};
+use super::window::continuing;
 use app::EmergencySave;
 use model::{SessionAction, Setup, Status};
 use screen::ViewOptions;
@@ -70,12 +70,11 @@ pub(super) fn main(
     );
     // However it ended, the session and the recording so far are kept; the session first, because
     // an encoder may be stuck.
-    let saved = emergency_save.save_normally(|| session.save_to_its_file());
-    let said = say_saved(saved);
+    let saved = emergency_save.save_at_end(session);
     let recorded = recorder.end()();
-    match (done.and(recorded.map(|_| ()).map_err(Into::into)), said) {
+    match (done.and(recorded.map(|_| ()).map_err(Into::into)), saved) {
         (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
-        (done, said) => done.and(said.map_err(Into::into)),
+        (done, saved) => done.and(saved.map_err(Into::into)),
     }
 }
 

@@ -1,14 +1,16 @@
 //! `lifestreams snapshot`: the window's picture, rendered off-screen.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use app::{LessonSource, SessionWithLessons};
+use app::Lessons;
 use model::{AbComparison, SessionAction, Setup};
-use screen::{LessonPage, LessonScreen, SidePanel, ViewOptions};
+use screen::{LessonScreen, SidePanel, ViewOptions};
+use session::Session;
 use view::offscreen::Renderer;
 
 /// How long rounds may take before the picture is given up.
@@ -26,11 +28,10 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         [width, height],
         arguments.scale,
     )?;
-    let mut room = SessionWithLessons::start(setup, Box::new(|| {}))?;
+    let session = &Session::start(setup, || {})?;
     if let Some(index) = arguments.lesson {
-        renderer.lesson = Some(LessonScreen::Page(measure_lesson(&mut room, index)));
+        renderer.lesson = measure_lesson(session, index);
     }
-    let session = room.session();
     let mut options = ViewOptions {
         single: arguments.single,
         timeline: arguments.timeline || arguments.blocks,
@@ -120,17 +121,19 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
 }
 
 /// The last page of a lesson, once all of it has been measured.
-fn measure_lesson(session: &mut SessionWithLessons, index: usize) -> LessonPage {
-    session.open(index);
+fn measure_lesson(session: &Session, index: usize) -> Option<LessonScreen> {
+    let mut lessons = Lessons::new(Arc::new(|| {}));
+    lessons.open(session, index);
     loop {
-        session.next();
-        match session.page() {
-            Some(page) if page.number < page.of || page.busy => {
+        lessons.next_page(session);
+        match lessons.screen() {
+            Some(LessonScreen::Page(page)) if page.number < page.of || page.busy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
-            page => {
-                session.close();
-                return page.unwrap_or_default();
+            screen => {
+                let last = screen.cloned();
+                lessons.close(session);
+                return last;
             }
         }
     }

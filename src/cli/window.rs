@@ -1,8 +1,6 @@
 //! The bare command: the window, or, where there is none to be had, a session without one.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 
@@ -10,12 +8,12 @@ use super::failure::BadArguments;
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
-use app::{SessionWithLessons, SharedSaveResult, Wake, say_last};
+use app::Wake;
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
 use model::{DeviceChoice, InWords, Setup, Status};
 use screen::{Camera, Drawing, ViewOptions};
-use session::{NotSaved, SavedSession, SessionFile};
+use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
 use view::recording::Recorder;
 use window::{WindowError, WindowOptions};
@@ -74,10 +72,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         }),
         ..Default::default()
     };
-    let (start, unsaved) = starter(setup.clone(), file.clone());
-    let answer = ::window::run(start, options);
-    unsaved.check()?;
-    match answer {
+    match ::window::run(starter(setup.clone(), file.clone()), options) {
         Err(why @ (WindowError::NoDisplay(_) | WindowError::MissingLibraries(_)))
             if window.display == Display::Auto =>
         {
@@ -121,52 +116,23 @@ fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Ses
     Ok((setup, file))
 }
 
-/// What starts the session, and tells afterwards whether it was saved.
+/// What starts the session, and says so where a saved one goes on.
 fn starter(
     setup: Setup,
     file: SessionFile,
-) -> (
-    impl FnOnce(Wake) -> Result<SessionWithLessons> + Send + 'static,
-    Saved,
-) {
-    let saved = Saved::default();
-    let told = saved.0.clone();
-    let continuing = continuing(&file);
-    let start = move |wake| {
-        let room = SessionWithLessons::start_from(setup, file, wake)?;
-        if let Ok(mut told) = told.lock() {
-            *told = Some(room.save_result());
-        }
+) -> impl FnOnce(Wake) -> Result<Session> + Send + 'static {
+    move |wake| {
+        let continuing = continuing(&file);
+        let session = Session::start_from(setup, file, move || wake())?;
         continuing.iter().for_each(|line| say(line));
-        Ok(room)
-    };
-    (start, saved)
+        Ok(session)
+    }
 }
 
 /// Says that a saved session goes on; `None` for a new one.
 pub(super) fn continuing(file: &SessionFile) -> Option<String> {
     let path = file.path().filter(|_| file.from.is_some())?;
     Some(tr!("continuing the session in {}", path.display()))
-}
-
-/// Says in which file a session was saved at its end, if it has one.
-pub(super) fn say_saved(saved: Result<Option<PathBuf>, NotSaved>) -> Result<(), NotSaved> {
-    if let Some(path) = saved? {
-        say_last(vec![tr!("the session is saved in {}", path.display())]);
-    }
-    Ok(())
-}
-
-/// What came of saving the session, if that was requested.
-#[derive(Default)]
-struct Saved(Arc<Mutex<Option<SharedSaveResult>>>);
-
-impl Saved {
-    fn check(&self) -> Result<()> {
-        let shared = self.0.lock().ok().and_then(|room| room.clone());
-        let result = shared.and_then(|shared| shared.lock().ok()?.clone());
-        Ok(say_saved(result.transpose())?)
-    }
 }
 
 /// What was found and what is used, in one line.
@@ -249,10 +215,7 @@ fn in_terminal(setup: Setup, file: SessionFile, window: &WindowArguments) -> Res
             ..window.look.options()
         },
     };
-    let (start, unsaved) = starter(setup, file);
-    let answer = terminal::run(start, options);
-    unsaved.check()?;
-    match answer {
+    match terminal::run(starter(setup, file), options) {
         Err(TerminalError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }

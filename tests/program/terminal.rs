@@ -475,34 +475,28 @@ fn without_a_terminal_it_says_so() {
 #[test]
 #[ignore]
 fn panics_in_a_terminal() {
-    use app::SessionHandle;
-    use model::PictureSource;
-    use model::{Picture, PicturePlan, SessionAction, Status, Trace};
-    use std::sync::Arc;
-    use terminal::Glyphs;
-    use terminal::{TerminalOptions, run};
+    use life::Size;
+    use model::{DeviceChoice, Setup};
+    use session::Session;
+    use terminal::{Glyphs, TerminalOptions, run};
 
-    struct Panics;
-    impl PictureSource for Panics {
-        fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
-        fn newer_trace(&self, _: u64) -> Option<Trace> {
-            None
-        }
-    }
-    impl SessionHandle for Panics {
-        fn act(&self, _: SessionAction) {}
-        fn request_view(&self, _: PicturePlan) {}
-        fn status(&self) -> Arc<Status> {
-            panic!("as it was told to")
-        }
-    }
     let options = TerminalOptions {
         frames: None,
         limited: false,
         glyphs: Glyphs::Auto,
         view: screen::ViewOptions::default(),
     };
-    let _ = run(|_| Ok(Panics), options);
+    let start = |_| {
+        let kernel = engine::kernels::find("bits").unwrap();
+        let setup = Setup::new(1, Size::new(32, 32).unwrap(), kernel, DeviceChoice::Cpu);
+        let session = Session::start(setup, || {})?;
+        // This thread's next message in the log is that a frame has been written.
+        let log = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
+        let log = log.with_writer(|| -> std::io::Stderr { panic!("as it was told to") });
+        std::mem::forget(tracing::subscriber::set_default(log.finish()));
+        Ok(session)
+    };
+    let _ = run(start, options);
 }
 
 #[test]

@@ -2,14 +2,14 @@
 //! write to a terminal that takes nothing.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lang::{single_line, tr};
 use life::PendingFile;
-use session::{NotSaved, Saver};
+use session::{NotSaved, Saver, Session};
 
 /// How long the end of the program waits for a recording to be whole.
 const RECORDING_TIMEOUT: Duration = Duration::from_secs(20);
@@ -52,12 +52,20 @@ impl EmergencySave {
         recordings.push(file);
     }
 
-    /// Saves the session with `save`, as at every end of the program. A signal that comes meanwhile
-    /// waits for it.
-    pub fn save_normally<T>(&self, save: impl FnOnce() -> T) -> T {
-        let mut session = lock(&self.session);
-        *session = None;
-        save()
+    /// Saves a session in its file, if it has one, as at every end of the program, and says where. A
+    /// signal that comes meanwhile waits for it.
+    ///
+    /// # Errors
+    /// It is not saved in its file.
+    pub fn save_at_end(&self, session: Session) -> Result<(), NotSaved> {
+        let mut saver = lock(&self.session);
+        *saver = None;
+        let saved = session.save_to_its_file();
+        drop((session, saver));
+        if let Some(path) = saved? {
+            say_last(vec![saved_in(&path)]);
+        }
+        Ok(())
     }
 
     /// Saves everything and waits for it, on any thread.
@@ -123,9 +131,7 @@ impl EmergencySaved {
     /// What to tell the user: where the session is saved, and what is lost.
     pub fn sentences(&self) -> Vec<String> {
         let session = match &self.session {
-            Ok(path) => path
-                .as_ref()
-                .map(|path| tr!("the session is saved in {}", path.display())),
+            Ok(path) => path.as_deref().map(saved_in),
             Err(why) => Some(why.to_string()),
         };
         session.into_iter().chain(self.lost.clone()).collect()
@@ -140,6 +146,10 @@ impl EmergencySaved {
             _ => 3,
         }
     }
+}
+
+fn saved_in(path: &Path) -> String {
+    tr!("the session is saved in {}", path.display())
 }
 
 /// Completes recordings, each within its time; a sentence for each that is lost.

@@ -1,10 +1,20 @@
-//! Lessons on the screen: a list, then pages; keys that would move the view or run the session turn
-//! the pages instead.
+//! Lessons on screen: the list of them, then the pages of one. While a lesson is open the session is
+//! paused, so that neither disturbs the other's measurements, and keys that would move the view or
+//! run the session turn the pages instead.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{Builder, JoinHandle};
+
+use crate::Wake;
 use lang::tr;
-use lesson::LessonError;
-use model::{Action, InWords, SessionAction, ViewAction};
+use lesson::{
+    LESSONS, Lesson, LessonError, Outcome, Page, PartOutcome, Progress, SPEEDUP, SweepSetup,
+};
+use model::{Action, InWords, SessionAction, Speedup, ViewAction, finding_in_words};
 use screen::{LessonEntry, LessonPage, LessonScreen};
+use session::Session;
 
 /// What a lesson's error says, in this thread's language.
 pub fn error_in_words(error: &LessonError) -> String {
@@ -15,272 +25,356 @@ pub fn error_in_words(error: &LessonError) -> String {
     }
 }
 
-/// Runs lessons for a front end. No method blocks on a measurement: [`page`](Self::page) returns a
-/// busy page, and the window is woken when there is a new one.
-pub trait LessonSource {
-    /// All lessons, in their order.
-    fn list(&self) -> Vec<LessonEntry>;
-    /// Begins the lesson of this place in the list, at its first page.
-    fn open(&mut self, index: usize);
-    /// The present page as far as it is known; `None` where no lesson is open.
-    fn page(&self) -> Option<LessonPage>;
-    /// Goes one page on, if there is one.
-    fn next(&mut self);
-    /// Goes one page back, if there is one.
-    fn previous(&mut self);
-    /// Goes to the open lesson's last page, its result, so that it is measured at once.
-    fn go_to_result(&mut self);
-    /// Closes the open lesson, if any; the session then goes on as before.
-    fn close(&mut self);
+/// All lessons, in their order.
+pub fn entries() -> Vec<LessonEntry> {
+    let entry = |lesson: &Lesson| LessonEntry {
+        name: lesson.name.into(),
+        title: lang::text(lesson.title).into(),
+    };
+    LESSONS.iter().map(entry).collect()
 }
 
-/// The open list of lessons or the open lesson.
-#[derive(Debug, Default)]
+/// The list of lessons or a lesson, where one is open. No method waits for a measurement: the page is
+/// busy meanwhile, and the front end is woken whenever there is more to show.
 pub struct Lessons {
-    /// The list or the page that is shown, if any.
-    pub screen: Option<LessonScreen>,
+    state: State,
+    /// What the state shows, as of the last update.
+    screen: Option<LessonScreen>,
     /// The last lesson that was opened, where the list goes on.
     last: usize,
+    wake: Wake,
+    /// The thread that measured last. One measures at a time: the next waits for it.
+    measuring: Option<JoinHandle<()>>,
+}
+
+enum State {
+    Closed,
+    List { selected: usize },
+    Open(OpenLesson),
 }
 
 impl Lessons {
+    /// With nothing open; `wake` is called when a lesson has something new to show.
+    pub fn new(wake: Wake) -> Lessons {
+        Lessons {
+            state: State::Closed,
+            screen: None,
+            last: 0,
+            wake,
+            measuring: None,
+        }
+    }
+
+    /// The list or the page that is shown, if any.
+    pub fn screen(&self) -> Option<&LessonScreen> {
+        self.screen.as_ref()
+    }
+
+    /// Whether the list is open.
+    pub fn is_list(&self) -> bool {
+        matches!(self.state, State::List { .. })
+    }
+
     /// What a key asks for while a lesson or the list is open, given what it asks for otherwise: the
     /// arrow keys turn pages and choose in the list, and the keys that run the session, which is
-    /// paused meanwhile, go one page on.
+    /// paused meanwhile, go one page on or open the selected lesson.
     pub fn remap_key(&self, action: Action) -> Action {
-        let is_list = match &self.screen {
-            None => return action,
-            Some(LessonScreen::List { .. }) => true,
-            Some(LessonScreen::Page(_)) => false,
+        let is_list = match self.state {
+            State::Closed => return action,
+            State::List { .. } => true,
+            State::Open(_) => false,
         };
         match action {
             Action::View(ViewAction::PanRight) => ViewAction::NextPage.into(),
             Action::View(ViewAction::PanLeft) => ViewAction::PreviousPage.into(),
             Action::View(ViewAction::PanDown) if is_list => ViewAction::NextPage.into(),
             Action::View(ViewAction::PanUp) if is_list => ViewAction::PreviousPage.into(),
-            Action::Session(SessionAction::TogglePause) if !is_list => ViewAction::NextPage.into(),
+            Action::Session(SessionAction::TogglePause) if is_list => ViewAction::OpenLesson.into(),
+            Action::Session(SessionAction::TogglePause) => ViewAction::NextPage.into(),
             action => action,
         }
     }
 
-    /// Whether a key that asks for this opens the selected lesson of the list: Enter and Space do.
-    pub fn opens_selected(&self, action: Action) -> bool {
-        self.is_list() && action == SessionAction::TogglePause.into()
+    /// Shows the list, or closes what is open.
+    pub fn toggle(&mut self, session: &Session) {
+        match self.state {
+            State::Closed => self.show_list(),
+            _ => self.close(session),
+        }
     }
 
-    /// Whether the list is open.
-    pub fn is_list(&self) -> bool {
-        matches!(self.screen, Some(LessonScreen::List { .. }))
-    }
-
-    /// Shows the list, at the lesson that was opened last.
-    pub fn show_list(&mut self, source: &dyn LessonSource) {
-        let entries = source.list();
-        let selected = self.last.min(entries.len().saturating_sub(1));
-        self.screen = Some(LessonScreen::List { entries, selected });
-    }
-
-    /// Opens a lesson of the list.
-    pub fn open(&mut self, source: &mut dyn LessonSource, index: usize) {
-        self.last = index;
-        source.open(index);
-        self.screen = source.page().map(LessonScreen::Page).or(self.screen.take());
-    }
-
-    /// Shows the result of the lesson of this name, measured now unless it is the one that is open.
-    pub fn show_result(&mut self, source: &mut dyn LessonSource, name: &str) {
-        let Some(index) = source.list().iter().position(|entry| entry.name == name) else {
+    /// Opens a lesson of the list, in place of what is open.
+    pub fn open(&mut self, session: &Session, index: usize) {
+        self.close(session);
+        let Some(lesson) = LESSONS.get(index) else {
             return;
         };
-        let is_open = self.last == index && source.page().is_some();
-        if !is_open {
-            self.open(source, index);
-        }
-        source.go_to_result();
-        self.update(source);
+        self.last = index;
+        session.pause_for_lesson(true);
+        self.state = State::Open(OpenLesson::new(lesson));
+        self.update();
     }
 
-    /// One page, or one entry, on or back.
-    pub fn next_or_previous(&mut self, source: &mut dyn LessonSource, on: bool) {
-        match &mut self.screen {
-            None => {}
-            Some(LessonScreen::List { entries, selected }) => {
-                let last = entries.len().saturating_sub(1);
-                *selected = if on {
-                    (*selected + 1).min(last)
-                } else {
-                    selected.saturating_sub(1)
-                };
-            }
-            Some(LessonScreen::Page(_)) => {
-                if on {
-                    source.next();
-                } else {
-                    source.previous();
-                }
-                self.update(source);
-            }
+    /// Opens the selected lesson of the list.
+    pub fn open_selected(&mut self, session: &Session) {
+        if let State::List { selected } = self.state {
+            self.open(session, selected);
         }
+    }
+
+    /// Shows the speed-up curve on the last page of its lesson. It is measured now, unless that lesson
+    /// is open.
+    pub fn measure_speedup(&mut self, session: &Session) {
+        let is_open = matches!(&self.state, State::Open(open) if open.lesson.name == SPEEDUP.name);
+        let index = LESSONS.iter().position(|it| it.name == SPEEDUP.name);
+        if let (false, Some(index)) = (is_open, index) {
+            self.open(session, index);
+        }
+        if let State::Open(open) = &mut self.state {
+            open.page = open.lesson.pages().len() - 1;
+        }
+        self.measure(session);
+        self.update();
+    }
+
+    /// One page, or one entry of the list, forward.
+    pub fn next_page(&mut self, session: &Session) {
+        self.turn_page(session, true);
+    }
+
+    /// One page, or one entry of the list, back.
+    pub fn previous_page(&mut self, session: &Session) {
+        self.turn_page(session, false);
+    }
+
+    fn turn_page(&mut self, session: &Session, forward: bool) {
+        let (at, count) = match &mut self.state {
+            State::Closed => return,
+            State::List { selected } => (selected, LESSONS.len()),
+            State::Open(open) => (&mut open.page, open.lesson.pages().len()),
+        };
+        *at = if forward {
+            (*at + 1).min(count - 1)
+        } else {
+            at.saturating_sub(1)
+        };
+        self.measure(session);
+        self.update();
     }
 
     /// From a page to the list, from the list to nothing.
-    pub fn go_up(&mut self, source: &mut dyn LessonSource) {
-        if self.is_list() {
-            self.screen = None;
-        } else {
-            source.close();
-            self.show_list(source);
+    pub fn go_up(&mut self, session: &Session) {
+        let is_page = matches!(self.state, State::Open(_));
+        self.close(session);
+        if is_page {
+            self.show_list();
         }
     }
 
-    /// Ends the open lesson, and shows nothing.
-    pub fn close(&mut self, source: &mut dyn LessonSource) {
-        source.close();
-        self.screen = None;
+    /// Ends the open lesson, so that the session goes on as before, and shows nothing.
+    pub fn close(&mut self, session: &Session) {
+        if let State::Open(_) = std::mem::replace(&mut self.state, State::Closed) {
+            session.pause_for_lesson(false);
+        }
+        self.update();
     }
 
-    /// Takes over what the present page says now; a lesson that has ended by itself goes back to
-    /// the list.
-    pub fn update(&mut self, source: &mut dyn LessonSource) {
-        if let Some(LessonScreen::Page(shown)) = &mut self.screen {
-            match source.page() {
-                Some(page) => *shown = page,
-                None => self.show_list(source),
+    /// Takes in what has been measured.
+    pub fn update(&mut self) {
+        self.screen = match &mut self.state {
+            State::Closed => None,
+            State::List { selected } => Some(LessonScreen::List {
+                entries: entries(),
+                selected: *selected,
+            }),
+            State::Open(open) => {
+                open.receive();
+                Some(LessonScreen::Page(open.page()))
+            }
+        };
+    }
+
+    fn show_list(&mut self) {
+        let selected = self.last;
+        self.state = State::List { selected };
+        self.update();
+    }
+
+    /// Begins to measure the open lesson once a page shows what is measured.
+    fn measure(&mut self, session: &Session) {
+        let State::Open(open) = &mut self.state else {
+            return;
+        };
+        let shows_it = matches!(open.lesson.pages()[open.page], Page::Part(_) | Page::Result);
+        if !shows_it || open.events.is_some() {
+            return;
+        }
+        let (sender, events) = channel();
+        open.events = Some(events);
+        let (lesson, device, status) = (open.lesson, session.device(), session.status());
+        let swept = SweepSetup {
+            instances: status.lattices.instances,
+            size: status.lattices.size,
+            kernel: status.setting.kernel,
+            generations_per_round: status.setting.generations_per_round,
+        };
+        let (before, wake) = (self.measuring.take(), self.wake.clone());
+        let begun = Builder::new().name("lesson".into()).spawn(move || {
+            if let Some(before) = before {
+                let _ = before.join();
+            }
+            let send = |event| {
+                let sent = sender.send(event);
+                wake();
+                match sent {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()), // the lesson was closed
+                }
+            };
+            let outcome = lesson::run(lesson, device, Some(swept), &mut |progress| {
+                send(Event::Progress(progress))
+            });
+            let outcome = outcome.map(Box::new).map_err(|it| error_in_words(&it));
+            let _ = send(Event::Over(outcome));
+        });
+        match begun {
+            Ok(thread) => self.measuring = Some(thread),
+            Err(error) => {
+                open.outcome = Some(Err(tr!(
+                    "the lesson cannot be measured: {error}",
+                    error = error
+                )));
+            }
+        }
+    }
+}
+
+/// What the thread that measures a lesson sends.
+enum Event {
+    Progress(Progress),
+    Over(Result<Box<Outcome>, String>),
+}
+
+/// A lesson that is open, and what is known of it so far.
+struct OpenLesson {
+    lesson: &'static Lesson,
+    /// Which of its pages is shown.
+    page: usize,
+    /// What the thread that measures it sends, once it is wanted.
+    events: Option<Receiver<Event>>,
+    /// The part that is being measured.
+    now: Option<usize>,
+    /// Windows that are over, and all of them, while compared parts are measured.
+    windows: Option<(usize, usize)>,
+    parts: Vec<PartOutcome>,
+    speedup: Option<Arc<Speedup>>,
+    outcome: Option<Result<Box<Outcome>, String>>,
+}
+
+impl OpenLesson {
+    fn new(lesson: &'static Lesson) -> OpenLesson {
+        OpenLesson {
+            lesson,
+            page: 0,
+            events: None,
+            now: None,
+            windows: None,
+            parts: Vec::new(),
+            speedup: None,
+            outcome: None,
+        }
+    }
+
+    fn receive(&mut self) {
+        for event in self.events.iter().flat_map(Receiver::try_iter) {
+            match event {
+                Event::Progress(Progress::Measuring(part)) => {
+                    (self.now, self.windows) = (Some(part), None);
+                }
+                Event::Progress(Progress::Waiting { done, of }) => self.windows = Some((done, of)),
+                Event::Progress(Progress::Measured(part)) => self.parts.push(part),
+                Event::Progress(Progress::Swept(speedup)) => self.speedup = Some(speedup),
+                Event::Over(outcome) => self.outcome = Some(outcome),
+            }
+        }
+    }
+
+    fn page(&self) -> LessonPage {
+        let (lesson, pages) = (self.lesson, self.lesson.pages());
+        let mut page = LessonPage {
+            title: lang::text(lesson.title).into(),
+            number: self.page + 1,
+            of: pages.len(),
+            ..LessonPage::default()
+        };
+        match pages[self.page] {
+            Page::Intro => {
+                page.text = lang::text(lesson.intro).into();
+                page.note = lang::text(lesson.source).into();
+            }
+            Page::Question => {
+                page.text = tr!("Make a prediction:").into();
+                page.question = lang::text(lesson.question).into();
+            }
+            Page::Part(part) => {
+                page.text = lang::text(lesson.parts[part].title).into();
+                self.show_part(part, &mut page);
+            }
+            Page::Result => self.show_result(&mut page),
+        }
+        page
+    }
+
+    fn show_part(&self, part: usize, page: &mut LessonPage) {
+        page.speedup = self.speedup.clone();
+        match (self.parts.get(part), &self.outcome) {
+            (Some(known), _) => {
+                let row = |figure: &lesson::MeasuredValue| {
+                    let value = format!("{} {}", figure.digits(), figure.unit);
+                    (lang::shown(&figure.label), value.trim_end().into())
+                };
+                page.rows = known.figures.iter().map(row).collect();
+                page.note = known.note.clone().unwrap_or_default();
+            }
+            (None, Some(Err(why))) => page.note = why.clone(),
+            (None, _) => {
+                page.busy = true;
+                page.note = match (self.now, self.windows) {
+                    (Some(now), _) if now < part => tr!("part {} comes first", now + 1),
+                    (_, Some((done, of))) => tr!(
+                        "{done} of {of} windows measured; the next begins in a few seconds",
+                        done = done,
+                        of = of
+                    ),
+                    _ => String::new(),
+                };
+            }
+        }
+    }
+
+    fn show_result(&self, page: &mut LessonPage) {
+        page.speedup = self.speedup.clone();
+        match &self.outcome {
+            None => page.busy = true,
+            Some(Err(why)) => page.note = why.clone(),
+            Some(Ok(outcome)) => {
+                page.text = outcome.closing.clone();
+                let row = |factor: &lesson::Factor| {
+                    (lang::shown(factor.label), finding_in_words(factor.finding))
+                };
+                page.rows = outcome.factors.iter().map(row).collect();
+                let check = |check: &lesson::Check| (check.what.clone(), check.passed);
+                page.checks = outcome.checks.iter().map(check).collect();
+                let windows = outcome.windows_in_words();
+                page.note = outcome.missing.clone().or(windows).unwrap_or_default();
+                page.picture = outcome
+                    .pictures
+                    .last()
+                    .map(|picture| (picture.width, picture.height, picture.rgba[..].into()));
             }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Lessons of three pages each: the open one with its page, and how often one was opened.
-    #[derive(Default)]
-    struct Three(Option<(usize, usize)>, u32);
-
-    impl LessonSource for Three {
-        fn list(&self) -> Vec<LessonEntry> {
-            let entry = |name: &str| LessonEntry {
-                name: name.into(),
-                title: format!("about {name}"),
-            };
-            ["conway", "event", "pinned"].map(entry).into()
-        }
-
-        fn open(&mut self, index: usize) {
-            self.0 = Some((index, 1));
-            self.1 += 1;
-        }
-
-        fn page(&self) -> Option<LessonPage> {
-            self.0.map(|(index, number)| LessonPage {
-                title: self.list()[index].title.clone(),
-                number,
-                of: 3,
-                ..Default::default()
-            })
-        }
-
-        fn next(&mut self) {
-            self.0 = self.0.map(|(index, number)| (index, (number + 1).min(3)));
-        }
-
-        fn previous(&mut self) {
-            self.0 = self.0.map(|(index, number)| (index, (number - 1).max(1)));
-        }
-
-        fn go_to_result(&mut self) {
-            self.0 = self.0.map(|(index, _)| (index, 3));
-        }
-
-        fn close(&mut self) {
-            self.0 = None;
-        }
-    }
-
-    fn shown(lessons: &Lessons) -> String {
-        match &lessons.screen {
-            None => "nothing".into(),
-            Some(LessonScreen::List { selected, .. }) => format!("list at {selected}"),
-            Some(LessonScreen::Page(page)) => format!("{}, page {}", page.title, page.number),
-        }
-    }
-
-    #[test]
-    fn arrows_choose_and_turn_and_escape_goes_back() {
-        let (mut lessons, mut source) = (Lessons::default(), Three::default());
-        let (right, next): (Action, Action) =
-            (ViewAction::PanRight.into(), ViewAction::NextPage.into());
-        let run: Action = SessionAction::TogglePause.into();
-        assert_eq!(lessons.remap_key(right), right);
-        assert_eq!(lessons.remap_key(run), run);
-        assert!(!lessons.opens_selected(run));
-        lessons.show_list(&source);
-        assert_eq!(lessons.remap_key(ViewAction::PanDown.into()), next);
-        assert!(lessons.opens_selected(run) && !lessons.opens_selected(right));
-        for _ in 0..5 {
-            lessons.next_or_previous(&mut source, true);
-        }
-        assert_eq!(shown(&lessons), "list at 2");
-        lessons.next_or_previous(&mut source, false);
-        lessons.open(&mut source, 1);
-        assert_eq!(shown(&lessons), "about event, page 1");
-        assert_eq!(lessons.remap_key(right), next);
-        assert_eq!(lessons.remap_key(run), next);
-        assert!(!lessons.opens_selected(run));
-        for other in [ViewAction::PanUp.into(), SessionAction::StepRound.into()] {
-            assert_eq!(lessons.remap_key(other), other);
-        }
-        lessons.next_or_previous(&mut source, true);
-        assert_eq!(shown(&lessons), "about event, page 2");
-        lessons.next_or_previous(&mut source, false);
-        assert_eq!(shown(&lessons), "about event, page 1");
-        lessons.go_up(&mut source);
-        assert_eq!(shown(&lessons), "list at 1");
-        assert_eq!(source.page(), None);
-        lessons.go_up(&mut source);
-        assert_eq!(shown(&lessons), "nothing");
-    }
-
-    #[test]
-    fn a_lesson_s_result_is_shown_from_anywhere_and_measured_once_while_it_is_open() {
-        let (mut lessons, mut source) = (Lessons::default(), Three::default());
-        lessons.show_result(&mut source, "event");
-        assert_eq!(shown(&lessons), "about event, page 3");
-        lessons.next_or_previous(&mut source, false);
-        lessons.show_result(&mut source, "event");
-        assert_eq!(
-            (shown(&lessons).as_str(), source.1),
-            ("about event, page 3", 1)
-        );
-        lessons.go_up(&mut source);
-        lessons.show_result(&mut source, "event");
-        assert_eq!(
-            (shown(&lessons).as_str(), source.1),
-            ("about event, page 3", 2)
-        );
-        lessons.show_result(&mut source, "pinned");
-        assert_eq!(
-            (shown(&lessons).as_str(), source.1),
-            ("about pinned, page 3", 3)
-        );
-        lessons.show_result(&mut source, "no such lesson");
-        assert_eq!(source.1, 3);
-    }
-
-    #[test]
-    fn a_lesson_that_ends_by_itself_goes_back_to_the_list() {
-        let (mut lessons, mut source) = (Lessons::default(), Three::default());
-        lessons.open(&mut source, 2);
-        source.next();
-        lessons.update(&mut source);
-        assert_eq!(shown(&lessons), "about pinned, page 2");
-        source.close();
-        lessons.update(&mut source);
-        assert_eq!(shown(&lessons), "list at 2");
-        lessons.open(&mut source, 0);
-        lessons.close(&mut source);
-        assert_eq!((shown(&lessons).as_str(), source.page()), ("nothing", None));
-    }
-}
+mod tests;

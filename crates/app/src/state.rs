@@ -3,26 +3,27 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::lessons::Lessons;
-use crate::{LessonSource, SessionHandle};
+use crate::{EmergencySave, Lessons, Wake, say_last};
 use lang::{Message, message};
 use life::Size;
 use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
 use screen::{
-    Composer, Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, Sources, Timeline,
-    ViewOptions, WindowFacts, theme,
+    Composer, Drawing, Population, Screen, SidePanel, Sources, Timeline, ViewOptions, WindowFacts,
+    theme,
 };
-use session::SavedSession;
+use session::{NotSaved, SavedSession, Session};
 
 /// What window and terminal share, whatever paints it: the session that they drive, what is to be
 /// seen of it, lessons and the present notice. Nothing here waits, and nothing knows pixels.
-pub struct AppState<W> {
+pub struct AppState {
     /// The session; `None` while it starts.
-    pub session: Option<W>,
+    pub session: Option<Session>,
     /// What the person has chosen to see.
     pub options: ViewOptions,
     /// The lesson or the list of them that is open.
     pub lessons: Lessons,
+    /// Saves the session and recordings where a signal ends the program.
+    pub emergency_save: Arc<EmergencySave>,
     /// What is known about drawing, and the present notice.
     pub drawing: Drawing,
     /// What a window knows of its own; a terminal sets nothing.
@@ -37,13 +38,14 @@ pub struct AppState<W> {
     grid: Option<(Size, usize)>,
 }
 
-impl<W: SessionHandle> AppState<W> {
-    /// With no session yet.
-    pub fn new(options: ViewOptions) -> AppState<W> {
+impl AppState {
+    /// With no session yet; `wake` is called when a lesson has something new to show.
+    pub fn new(options: ViewOptions, wake: Wake, emergency_save: Arc<EmergencySave>) -> AppState {
         AppState {
             session: None,
             options,
-            lessons: Lessons::default(),
+            lessons: Lessons::new(wake),
+            emergency_save,
             drawing: Drawing::default(),
             window: None,
             population: Population::default(),
@@ -55,14 +57,23 @@ impl<W: SessionHandle> AppState<W> {
     }
 
     /// Takes over a session.
-    pub fn start(&mut self, session: W) {
+    pub fn start(&mut self, session: Session) {
         self.session = Some(session);
         self.requested = None;
     }
 
+    /// Ends the session; one with a file is saved there.
+    ///
+    /// # Errors
+    /// It is not saved in its file.
+    pub fn end(&mut self) -> Result<(), NotSaved> {
+        let session = self.session.take();
+        session.map_or(Ok(()), |session| self.emergency_save.save_at_end(session))
+    }
+
     /// The session's figures.
     pub fn status(&self) -> Option<Arc<Status>> {
-        self.session.as_ref().map(SessionHandle::status)
+        self.session.as_ref().map(Session::status)
     }
 
     /// What the screen is made from, as of this status and with these timed rounds.
@@ -77,7 +88,7 @@ impl<W: SessionHandle> AppState<W> {
             drawing: &self.drawing,
             population: &self.population,
             timeline,
-            lesson: self.lessons.screen.as_ref(),
+            lesson: self.lessons.screen(),
             window: self.window,
         }
     }
@@ -102,9 +113,7 @@ impl<W: SessionHandle> AppState<W> {
         if let (Some(SidePanel::Population), Some(status)) = (self.options.side, status) {
             self.population.update(session, status, &self.options);
         }
-        if let Some(lessons) = session.lessons() {
-            self.lessons.update(lessons);
-        }
+        self.lessons.update();
     }
 
     /// Shows a sentence for some seconds.
@@ -136,9 +145,9 @@ impl<W: SessionHandle> AppState<W> {
 
     /// Opens a saved session in place of the present one; a notice says `what` once it is open.
     pub fn open_session(&mut self, saved: SavedSession, what: Message) {
-        self.with_lessons(|lessons, source| lessons.close(source));
-        if let Some(session) = &mut self.session {
-            session.open_saved(saved, what);
+        self.with_lessons(Lessons::close); // it would go on with the former session
+        if let Some(session) = &self.session {
+            session.open(saved, what);
         }
     }
 
@@ -190,47 +199,19 @@ impl<W: SessionHandle> AppState<W> {
         self.show_notice(message!("Theme: {title}", title = lang::text(title)), now);
     }
 
-    /// Does something with the lessons; `false` if the session has none.
-    pub fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &mut dyn LessonSource)) -> bool {
-        let source = self.session.as_mut().and_then(SessionHandle::lessons);
-        let has_lessons = source.is_some();
-        if let Some(source) = source {
-            does(&mut self.lessons, source);
-        }
-        has_lessons
-    }
-
-    /// Shows the list of lessons, or closes what is open of them.
-    pub fn toggle_lessons(&mut self, now: Instant) {
-        let has_lessons = self.with_lessons(|lessons, source| match lessons.screen {
-            None => lessons.show_list(source),
-            Some(_) => lessons.close(source),
-        });
-        if !has_lessons {
-            self.show_notice(message!("No lessons are available here"), now);
+    /// Does something with the lessons, once there is a session that pauses for them.
+    pub fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &Session)) {
+        if let Some(session) = &self.session {
+            does(&mut self.lessons, session);
         }
     }
+}
 
-    /// Measures the speed-up curve, and shows it on the page of its lesson.
-    pub fn measure_speedup(&mut self, now: Instant) {
-        let has_lessons = self.with_lessons(|lessons, source| {
-            lessons.show_result(source, lesson::SPEEDUP.name);
-        });
-        if !has_lessons {
-            self.show_notice(message!("No lessons are available here"), now);
+impl Drop for AppState {
+    /// A session with a file is saved, also where a panic or an error ends the front end.
+    fn drop(&mut self) {
+        if let Err(why) = self.end() {
+            say_last(vec![why.to_string()]);
         }
-    }
-
-    /// Opens the selected lesson of the list.
-    pub fn open_selected_lesson(&mut self) {
-        if let Some(LessonScreen::List { selected, .. }) = self.lessons.screen {
-            self.with_lessons(|lessons, source| lessons.open(source, selected));
-        }
-    }
-
-    /// All lessons.
-    pub fn list_lessons(&mut self) -> Vec<LessonEntry> {
-        let source = self.session.as_mut().and_then(SessionHandle::lessons);
-        source.map_or(Vec::new(), |source| source.list())
     }
 }

@@ -40,6 +40,7 @@ pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 use engine::EngineError;
 use experiment::Limits;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use interleave::interleave;
@@ -164,7 +165,7 @@ pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// How far a lesson is.
 #[derive(Debug)]
-pub enum Progress<'a> {
+pub enum Progress {
     /// This part is being measured.
     Measuring(usize),
     /// So many of all windows in which parts are measured in turn are over; the next one begins in a few
@@ -176,9 +177,9 @@ pub enum Progress<'a> {
         of: usize,
     },
     /// This part has been measured, and compared with the parts in the same [`Compare`]s.
-    Measured(usize, &'a PartOutcome),
+    Measured(PartOutcome),
     /// The parts of a sweep have been measured for another number of instances.
-    Swept(&'a Speedup),
+    Swept(Arc<Speedup>),
 }
 
 /// Every lesson, in the order of the list.
@@ -388,7 +389,7 @@ fn measure(
             }
         }
         for part in group {
-            go_on(on_progress(Progress::Measured(part, &outcome.parts[part])))?;
+            go_on(on_progress(Progress::Measured(outcome.parts[part].clone())))?;
         }
         drop(experiments);
         bench.clear()?;

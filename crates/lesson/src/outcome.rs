@@ -81,6 +81,18 @@ pub struct MeasuredValue {
     pub unit: &'static str,
 }
 
+impl MeasuredValue {
+    /// The number with about three significant digits.
+    pub fn digits(&self) -> String {
+        let digits = match self.value.abs() {
+            v if v >= 100.0 || v == v.trunc() => 0,
+            v if v >= 10.0 => 1,
+            _ => 2,
+        };
+        format!("{:.digits$}", self.value)
+    }
+}
+
 /// How much faster one part was than another.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(into = "FactorReport")]
@@ -426,6 +438,16 @@ mod tests {
             interval: [0.7, 3.9],
         },
     ];
+
+    #[test]
+    fn figures_have_the_digits_they_deserve() {
+        let digits = |value| {
+            let (label, unit) = (String::new(), "");
+            MeasuredValue { label, value, unit }.digits()
+        };
+        let shown = [12_345.6, 43.21, 5.678, 3.0, 0.0123, 10_000_000.5].map(digits);
+        assert_eq!(shown, ["12346", "43.2", "5.68", "3", "0.01", "10000000"]);
+    }
 
     /// What a run of the lesson with these findings would give.
     fn recorded(lesson: &'static Lesson, engine: &'static str, findings: &[Finding]) -> Outcome {

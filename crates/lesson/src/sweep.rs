@@ -1,6 +1,7 @@
 //! A lesson's parts for 1, 2, 4 … instances: the speed-up curve.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::interleave;
 use crate::{Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, SweepSetup, go_on};
@@ -27,7 +28,7 @@ pub(super) fn measure(
         let silent = &mut |_: Progress| ControlFlow::Continue(());
         let outcome = super::measure(lesson, bench, Limits::ONE_WINDOW, silent)?;
         add_points(&mut speedup, instances, &outcome);
-        go_on(on_progress(Progress::Swept(&speedup)))?;
+        go_on(on_progress(Progress::Swept(Arc::new(speedup.clone()))))?;
         failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
     }
     bench.sweep = Some(sweep);
@@ -39,9 +40,9 @@ pub(super) fn measure(
         }
     })?;
     add_points(&mut speedup, sweep.instances, &outcome);
-    go_on(on_progress(Progress::Swept(&speedup)))?;
-    for (part, measured) in outcome.parts.iter().enumerate() {
-        go_on(on_progress(Progress::Measured(part, measured)))?;
+    go_on(on_progress(Progress::Swept(Arc::new(speedup.clone()))))?;
+    for part in &outcome.parts {
+        go_on(on_progress(Progress::Measured(part.clone())))?;
     }
     outcome.checks.append(&mut failed);
     outcome.speedup = Some(speedup);
@@ -104,7 +105,7 @@ mod tests {
         let mut curves = Vec::new();
         let outcome = crate::run(&SPEEDUP, DeviceChoice::Cpu, Some(sweep), &mut |progress| {
             if let Progress::Swept(curve) = progress {
-                curves.push(curve.clone());
+                curves.push(Speedup::clone(&curve));
             }
             ControlFlow::Continue(())
         });

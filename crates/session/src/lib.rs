@@ -55,12 +55,13 @@ use engine::{EngineError, Loss, Result};
 use lang::tr;
 use life::{Lattice, Size};
 use model::{
-    Change, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, SessionAction, Setup,
-    Status, Trace,
+    Change, DeviceChoice, Edit, Picture, PicturePlan, PictureSource, Pictures, Series,
+    SessionAction, Setup, Status, Trace,
 };
 
 /// A running session; see the crate's documentation.
 pub struct Session {
+    device: DeviceChoice,
     file: own_file::OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
@@ -93,6 +94,7 @@ impl Session {
     ) -> Result<Session> {
         let (commands, received) = channel();
         let SessionFile { own: file, from } = file;
+        let device = setup.device;
         let (ready, started) = channel();
         let own = commands.clone();
         let (closing, closed) = channel();
@@ -110,6 +112,7 @@ impl Session {
             }
         };
         Ok(Session {
+            device,
             file,
             commands,
             shared,
@@ -117,6 +120,11 @@ impl Session {
             thread: Some(thread),
             closed,
         })
+    }
+
+    /// The device that was asked for.
+    pub fn device(&self) -> DeviceChoice {
+        self.device
     }
 
     /// Sends an action to the session's thread, which performs the actions in order.

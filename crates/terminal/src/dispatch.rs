@@ -12,12 +12,13 @@ use super::{TerminalApp, TerminalView, keys};
 use crate::help::{Answer, Help};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
 use crate::prompt::PromptField;
-use app::SessionHandle;
+use app::Lessons;
 
 use lang::message;
 use model::actions::Context;
 use model::{Action, SessionAction, Status, ViewAction};
 use screen::SidePanel;
+use session::Session;
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ pub(super) struct Drag {
     moved: bool,
 }
 
-impl<W: SessionHandle> TerminalApp<W> {
+impl TerminalApp {
     pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Key(event) => self.key(&event),
@@ -77,10 +78,6 @@ impl<W: SessionHandle> TerminalApp<W> {
             };
         }
         if let Some(action) = keys::action(event) {
-            if self.app.lessons.opens_selected(action) {
-                self.view.scroll_to_top();
-                return self.app.open_selected_lesson();
-            }
             self.act(self.app.lessons.remap_key(action));
         }
     }
@@ -131,20 +128,11 @@ impl<W: SessionHandle> TerminalApp<W> {
                 self.view.scroll_to_top();
             }
             ViewAction::Prompt(prompt) => self.view.prompt = Some(PromptField::new(prompt)),
-            ViewAction::ToggleLessons => {
-                self.app.toggle_lessons(Instant::now());
-                self.view.scroll_to_top();
-            }
-            ViewAction::MeasureSpeedup => {
-                self.app.measure_speedup(Instant::now());
-                self.view.scroll_to_top();
-            }
-            ViewAction::NextPage => {
-                self.with_lessons(|lessons, source| lessons.next_or_previous(source, true))
-            }
-            ViewAction::PreviousPage => {
-                self.with_lessons(|lessons, source| lessons.next_or_previous(source, false));
-            }
+            ViewAction::ToggleLessons => self.with_lessons(Lessons::toggle),
+            ViewAction::OpenLesson => self.with_lessons(Lessons::open_selected),
+            ViewAction::MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
+            ViewAction::NextPage => self.with_lessons(Lessons::next_page),
+            ViewAction::PreviousPage => self.with_lessons(Lessons::previous_page),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::Invert => self.app.options.invert ^= true,
             ViewAction::NextLanguage => lang::set(lang::language().other()),
@@ -174,8 +162,8 @@ impl<W: SessionHandle> TerminalApp<W> {
     fn escape(&mut self) {
         if self.view.help.is_some() {
             self.view.help = None;
-        } else if self.app.lessons.screen.is_some() {
-            self.with_lessons(|lessons, source| lessons.go_up(source));
+        } else if self.app.lessons.screen().is_some() {
+            self.with_lessons(Lessons::go_up);
         } else if self.app.options.timeline {
             self.app.show_timeline(false);
         } else if let Some(panel) = self.app.options.side {
@@ -220,10 +208,7 @@ impl<W: SessionHandle> TerminalApp<W> {
         }
     }
 
-    fn with_lessons(
-        &mut self,
-        does: impl FnOnce(&mut app::lessons::Lessons, &mut dyn app::LessonSource),
-    ) {
+    fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &Session)) {
         self.view.scroll_to_top();
         self.app.with_lessons(does);
     }

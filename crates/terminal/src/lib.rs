@@ -27,12 +27,13 @@ pub use painting::{ColourDepth, Glyphs, TerminalView};
 
 use app::pacing::{FrameRate, Pacer};
 
-use app::{AppState, EmergencySave, SessionHandle, Wake};
+use app::{AppState, EmergencySave, Wake};
 use guard::Guard;
 use key_reader::KeyReader;
 use lang::Message;
 use painting::TerminalFrame;
 use screen::{Timeline, ViewOptions};
+use session::Session;
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -61,24 +62,25 @@ pub struct TerminalOptions {
 /// [`TerminalOptions::frames`] were written. A terminal that hangs up ends it as a signal does.
 ///
 /// # Errors
-/// [`TerminalError::Session`] where `start` fails, before the terminal is touched;
+/// [`TerminalError::Session`] where `start` fails, before the terminal is touched, or where the session
+/// is not saved in its file;
 /// [`TerminalError::Terminal`] where the terminal takes nothing.
-pub fn run<W: SessionHandle>(
-    start: impl FnOnce(Wake) -> anyhow::Result<W>,
+pub fn run(
+    start: impl FnOnce(Wake) -> anyhow::Result<Session>,
     options: TerminalOptions,
 ) -> Result<(), TerminalError> {
     app::check_open_files().map_err(TerminalError::Terminal)?;
     let news = Arc::new(AtomicBool::new(true));
     let woken = news.clone();
-    let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));
-    let session = start(wake).map_err(TerminalError::Session)?;
+    let wake: Wake = Arc::new(move || woken.store(true, Ordering::Release));
+    let session = start(wake.clone()).map_err(TerminalError::Session)?;
     let emergency_save = Arc::new(EmergencySave::default());
     emergency_save.set_saver(session.saver());
+    let mut app = AppState::new(options.view.clone(), wake, emergency_save.clone());
+    app.start(session);
     let guard = Guard::new(&emergency_save)?;
     let terminal = guard.terminal()?;
     let depth = ColourDepth::detect(|name| std::env::var(name).ok());
-    let mut app = AppState::new(options.view.clone());
-    app.start(session);
     let mut shown = TerminalApp {
         app,
         view: TerminalView::new(options.glyphs, depth),
@@ -97,7 +99,8 @@ pub fn run<W: SessionHandle>(
     // The screen first: whom a signal ends has only as long as the guard stands, and a session
     // that is kept may take longer to be written.
     drop(guard);
-    emergency_save.save_normally(|| drop(shown));
+    let saved = shown.app.end();
+    saved.map_err(|unsaved| TerminalError::Session(unsaved.into()))?;
     match answer {
         // As a signal, which may come with it or not.
         Err(TerminalError::Terminal(_)) if has_hung_up() => Ok(()),
@@ -106,9 +109,9 @@ pub fn run<W: SessionHandle>(
 }
 
 /// What is on the screen.
-struct TerminalApp<W> {
+struct TerminalApp {
     /// What the window has too.
-    app: AppState<W>,
+    app: AppState,
     view: TerminalView,
     /// Rounds timed while they are shown.
     timeline: Timeline,
@@ -127,7 +130,7 @@ struct TerminalApp<W> {
     typed: KeyReader,
 }
 
-impl<W: SessionHandle> TerminalApp<W> {
+impl TerminalApp {
     fn run(&mut self, news: &AtomicBool, guard: &Guard) -> Result<(), TerminalError> {
         loop {
             let now = Instant::now();

@@ -2,15 +2,15 @@
 //! answered. Results arrive on one channel. The window waits only for recordings, and only when it
 //! closes.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
 use crate::editing::PatternToSave;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
-use app::{SessionHandle, Wake};
+use app::Wake;
 use lang::{Message, tr};
 use life::{Lattice, Rule};
 use session::SavedSession;
@@ -56,7 +56,7 @@ pub(crate) enum BackgroundResult {
 pub(super) struct Background {
     sender: Sender<BackgroundResult>,
     receiver: Receiver<BackgroundResult>,
-    wake: Arc<Mutex<Wake>>,
+    wake: Wake,
     /// The threads whose files must be whole before the program ends.
     awaited: Vec<JoinHandle<()>>,
 }
@@ -68,7 +68,7 @@ impl Background {
         Background {
             sender,
             receiver,
-            wake: Arc::new(Mutex::new(wake)),
+            wake,
             awaited: Vec::new(),
         }
     }
@@ -82,9 +82,7 @@ impl Background {
         let body = move || {
             // Nobody is left to be told only when the window has gone.
             let _ = sender.send(work());
-            if let Ok(wake) = wake.lock() {
-                wake();
-            }
+            wake();
         };
         let thread = std::thread::Builder::new().name("background".into());
         let started = thread.spawn(body);
@@ -114,7 +112,7 @@ impl Background {
     }
 }
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     /// Does something on a thread of its own.
     pub(super) fn run_in_background(
         &mut self,

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
-use app::SessionHandle;
 use engine::Transfer;
 use lang::{Message, message};
 use model::{Status, Switch};
@@ -14,7 +13,7 @@ use view::minimap;
 /// How long a camera glides to where a key or the wheel sends it.
 const GLIDE_DURATION: Duration = Duration::from_millis(140);
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     /// Changes the camera of an instance's panel (of the selected one, if none is named); it glides
     /// there, unless drawing is slow.
     pub(super) fn move_camera(

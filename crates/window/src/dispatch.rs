@@ -10,7 +10,7 @@ use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::pointer::{Gesture, HitTarget};
 use crate::recording::in_its_folder;
-use app::SessionHandle;
+use app::Lessons;
 
 use lang::{message, tr};
 use model::actions::{Context, Prompt};
@@ -20,9 +20,9 @@ use view::Dialog;
 use view::MIN_PIXELS_FOR_LINES;
 use view::layout::WindowLayout;
 use view::picture_file::write_dated_png;
-use view::{Commands, Help, Menu, PromptDialog};
+use view::{Commands, Help, Menu, PromptDialog, entry_at};
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     /// Does what a person asked for, or says why it is impossible.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
         self.pacer.request_frame(Instant::now());
@@ -36,6 +36,7 @@ impl<W: SessionHandle> Handler<W> {
             Action::View(action) => self.view_action(event_loop, action),
             Action::Edit(action) => self.edit_action(action),
         }
+        self.hover(); // something else may be under the pointer
     }
 
     fn unavailable_message(&self, action: Action) -> Option<String> {
@@ -83,19 +84,20 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::ToggleSeparateCameras => self.toggle_separate(),
             ViewAction::ToggleMinimap => self.app.options.hides_minimap ^= true,
             ViewAction::ToggleTimeline => self.toggle_timeline(),
-            ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
-            ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
-            ViewAction::TogglePopulation => self.toggle_side(SidePanel::Population),
+            ViewAction::ToggleLab => self.app.toggle_side(SidePanel::Lab),
+            ViewAction::ToggleLadder => self.app.toggle_side(SidePanel::Ladder),
+            ViewAction::TogglePopulation => self.app.toggle_side(SidePanel::Population),
             ViewAction::TogglePopulationOfAll => {
                 self.app.options.population_of_all ^= true;
                 if self.app.options.side != Some(SidePanel::Population) {
-                    self.toggle_side(SidePanel::Population);
+                    self.app.toggle_side(SidePanel::Population);
                 }
             }
-            ViewAction::ToggleLessons => self.toggle_lessons(),
-            ViewAction::MeasureSpeedup => self.measure_speedup(),
-            ViewAction::NextPage => self.turn_page(true),
-            ViewAction::PreviousPage => self.turn_page(false),
+            ViewAction::ToggleLessons => self.app.with_lessons(Lessons::toggle),
+            ViewAction::OpenLesson => self.app.with_lessons(Lessons::open_selected),
+            ViewAction::MeasureSpeedup => self.app.with_lessons(Lessons::measure_speedup),
+            ViewAction::NextPage => self.app.with_lessons(Lessons::next_page),
+            ViewAction::PreviousPage => self.app.with_lessons(Lessons::previous_page),
             ViewAction::ToggleGridLines => self.toggle_grid_lines(),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::NextColourMode => self.next_colour_by(),
@@ -115,7 +117,7 @@ impl<W: SessionHandle> Handler<W> {
             }
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
             ViewAction::ToggleCommands => {
-                let commands = Commands::new(self.app.list_lessons());
+                let commands = Commands::new(app::lessons::entries());
                 self.dialogs.toggle(Dialog::Commands(commands));
             }
             ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Menu::default())),
@@ -138,8 +140,8 @@ impl<W: SessionHandle> Handler<W> {
         let edit_overlay = &mut self.editing.edit_overlay;
         if self.dialogs.takes_keys() {
             self.dialogs.close_top();
-        } else if self.app.lessons.screen.is_some() {
-            self.leave_lesson(); // from a page to the list, from the list to the panels
+        } else if self.app.lessons.screen().is_some() {
+            self.app.with_lessons(Lessons::go_up); // from a page to the list, from the list to the panels
         } else if edit_overlay.ghost.is_some() {
             edit_overlay.ghost = None;
         } else if edit_overlay.selection.is_some() {
@@ -149,7 +151,7 @@ impl<W: SessionHandle> Handler<W> {
         } else if self.app.options.timeline {
             self.toggle_timeline();
         } else if let Some(panel) = self.app.options.side {
-            self.toggle_side(panel);
+            self.app.toggle_side(panel);
         } else if self.app.options.single {
             self.app.options.single = false;
         } else if self.app.options.presentation {
@@ -220,7 +222,7 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Opens or closes the timeline. Closing it also turns block timestamps off.
     fn toggle_timeline(&mut self) {
-        self.show_timeline(!self.app.options.timeline);
+        self.app.show_timeline(!self.app.options.timeline);
         let has_block_timestamps = self
             .status()
             .is_some_and(|status| status.lab.block_timestamps);
@@ -237,17 +239,7 @@ impl<W: SessionHandle> Handler<W> {
         if self.app.options.timeline || !has_block_timestamps {
             self.app.act(SessionAction::ToggleBlockTimestamps);
         }
-        self.show_timeline(true);
-    }
-
-    fn toggle_side(&mut self, panel: SidePanel) {
-        self.app.toggle_side(panel);
-        self.hover();
-    }
-
-    fn show_timeline(&mut self, shown: bool) {
-        self.app.show_timeline(shown);
-        self.hover();
+        self.app.show_timeline(true);
     }
 
     /// The wheel was turned by so many notches: over the lab it scrolls, elsewhere it zooms.
@@ -395,7 +387,13 @@ impl<W: SessionHandle> Handler<W> {
                 }
             }
             Gesture::Click(HitTarget::Lesson) | Gesture::DoubleClick(HitTarget::Lesson) => {
-                self.click_lesson();
+                let (at, layout) = (self.pointer.at, self.layout());
+                let entry = at
+                    .zip(layout)
+                    .and_then(|(at, layout)| entry_at(self.app.lessons.screen()?, &layout, at));
+                if let Some(index) = entry {
+                    self.open_lesson(index);
+                }
             }
             Gesture::Drag(HitTarget::Lab | HitTarget::Lesson, _) => {}
             Gesture::Click(HitTarget::Ladder | HitTarget::Population)
@@ -413,6 +411,14 @@ impl<W: SessionHandle> Handler<W> {
                 }
             }
         }
+        self.pacer.request_frame(Instant::now());
+    }
+
+    pub(super) fn open_lesson(&mut self, index: usize) {
+        self.callouts.done_by(ViewAction::ToggleLessons.into());
+        let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
+        self.app.with_lessons(open);
+        self.hover();
         self.pacer.request_frame(Instant::now());
     }
 

@@ -11,11 +11,10 @@ use std::time::Instant;
 use crate::handler::Handler;
 use crate::pointer::HitTarget;
 use crate::resize::OversizedPattern;
-use app::SessionHandle;
 pub(crate) use files::PatternToSave;
 use lang::{message, tr};
 use life::{Lattice, Rule, Size};
-use model::{Area, Change, Edit, EditAction, SessionAction, Status};
+use model::{Area, Change, Edit, EditAction, PictureSource, SessionAction, Status};
 use screen::{EditOverlay, Ghost, Pending, Tool};
 use view::Shelf;
 use view::{Dialog, FileTask};
@@ -114,7 +113,7 @@ impl CellHit {
     }
 }
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     /// Carries out an edit action.
     pub(super) fn edit_action(&mut self, action: EditAction) {
         match action {
@@ -235,12 +234,7 @@ impl<W: SessionHandle> Handler<W> {
             change: change.clone(),
             continues_stroke,
         };
-        if let Some(number) = self
-            .app
-            .session
-            .as_ref()
-            .and_then(|session| session.edit(edit))
-        {
+        if let Some(number) = self.app.session.as_ref().map(|session| session.edit(edit)) {
             self.editing.edit_overlay.pending.push_back(Pending {
                 instance,
                 number,

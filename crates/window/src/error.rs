@@ -26,7 +26,7 @@ pub enum WindowError {
     /// Drawing failed.
     #[error(transparent)]
     View(#[from] ViewError),
-    /// The session could not be started; what was said is the cause.
+    /// The session could not be started or saved; what was said is the cause.
     #[error("{0:#}")]
     Session(anyhow::Error),
 }

@@ -24,11 +24,12 @@ use crate::resize::ResizeOffer;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::{WindowOptions, keys, monitor, startup};
 use app::pacing::{FrameRate, Pacer};
-use app::{AppState, EmergencySave, SessionHandle, Wake};
+use app::{AppState, EmergencySave, Wake};
 use lang::{Message, message};
 use model::Status;
 use screen::theme::theme;
 use screen::{Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
+use session::Session;
 use view::{Dialogs, Frame, LabView, TimelineView, UiRequest, ViewError};
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -71,17 +72,16 @@ pub(super) fn frame_of<'a>(
 }
 
 /// See the module.
-pub(super) struct Handler<W> {
+pub(super) struct Handler {
     pub(super) options: WindowOptions,
-    started: Receiver<anyhow::Result<W>>,
+    started: Receiver<anyhow::Result<Session>>,
     wake_pending: Arc<AtomicBool>,
     /// Whether a signal asked for the end.
     quit_requested: Arc<AtomicBool>,
     display: OwnedDisplayHandle,
-    pub(super) emergency_save: Arc<EmergencySave>,
     forwarded: bool,
     /// What the terminal has too.
-    pub(super) app: AppState<W>,
+    pub(super) app: AppState,
     pub(super) surface: Option<WindowSurface>,
     pub(super) background: Background,
     pub(super) pacer: Pacer,
@@ -113,19 +113,19 @@ pub(super) struct Handler<W> {
     pub(super) failed: Option<WindowError>,
 }
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     pub(super) fn new(
         options: WindowOptions,
-        started: Receiver<anyhow::Result<W>>,
+        started: Receiver<anyhow::Result<Session>>,
         wake_pending: Arc<AtomicBool>,
         quit_requested: Arc<AtomicBool>,
         display: OwnedDisplayHandle,
         wake: Wake,
         emergency_save: Arc<EmergencySave>,
-    ) -> Handler<W> {
+    ) -> Handler {
         Handler {
             callouts: Callouts::load(options.callouts.as_deref()),
-            app: AppState::new(options.view.clone()),
+            app: AppState::new(options.view.clone(), wake.clone(), emergency_save),
             recording: options.record.clone().map(Recording::new),
             picture_composer: Composer::default(),
             options,
@@ -133,7 +133,6 @@ impl<W: SessionHandle> Handler<W> {
             wake_pending,
             quit_requested,
             display,
-            emergency_save,
             forwarded: startup::is_forwarded(),
             surface: None,
             background: Background::new(wake),
@@ -255,7 +254,7 @@ impl<W: SessionHandle> Handler<W> {
             UiRequest::OpenFile(path) => self.open_path(&path),
             UiRequest::SaveFile(path) => self.save_to_typed(path),
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
-            UiRequest::Lesson(index) => self.show_lesson(index),
+            UiRequest::Lesson(index) => self.open_lesson(index),
             UiRequest::Resize => self.accept_resize(),
             UiRequest::CloseCallout(callout) => {
                 self.callouts.close(callout);
@@ -404,7 +403,7 @@ impl<W: SessionHandle> Handler<W> {
     }
 }
 
-impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
+impl ApplicationHandler<()> for Handler {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         if self.surface.is_none() {
             match self.open(event_loop) {
@@ -459,11 +458,7 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
                 if offered.taken {
                     self.key_to_dialog(event_loop, &event);
                 } else if let Some(action) = keys::action(&event, self.modifiers) {
-                    if self.app.lessons.opens_selected(action) {
-                        self.open_lesson();
-                    } else {
-                        self.act(event_loop, self.app.lessons.remap_key(action));
-                    }
+                    self.act(event_loop, self.app.lessons.remap_key(action));
                 }
             }
             WindowEvent::CursorMoved { position, .. } => {

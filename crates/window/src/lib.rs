@@ -13,7 +13,6 @@ mod error;
 mod handler;
 mod input;
 mod keys;
-mod lessons;
 mod monitor;
 mod pointer;
 mod recording;
@@ -28,10 +27,11 @@ use std::sync::mpsc;
 
 use winit::error::EventLoopError;
 
-use app::{EmergencySave, SessionHandle, Wake};
+use app::{EmergencySave, Wake};
 pub use error::WindowError;
 use model::Status;
 use screen::{Drawing, ViewOptions};
+use session::Session;
 pub use startup::find_display;
 
 /// How the window starts.
@@ -87,8 +87,8 @@ impl Default for WindowOptions {
 /// [`WindowError::NoDisplay`] and [`WindowError::MissingLibraries`] are returned before `start` is
 /// called, so the caller can continue without a window. Any other error ends the session, if it has
 /// started.
-pub fn run<W: SessionHandle>(
-    start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
+pub fn run(
+    start: impl FnOnce(Wake) -> anyhow::Result<Session> + Send + 'static,
     options: WindowOptions,
 ) -> Result<(), WindowError> {
     let emergency_save = Arc::new(EmergencySave::default());
@@ -96,45 +96,42 @@ pub fn run<W: SessionHandle>(
     let wake_pending = Arc::new(AtomicBool::new(false));
     let (sender, started) = mpsc::channel();
     let wake = waker(&event_loop, &wake_pending);
-    let ready = waker(&event_loop, &wake_pending);
     let quit_requested = Arc::new(AtomicBool::new(false));
-    let (quit_flag, woken) = (quit_requested.clone(), waker(&event_loop, &wake_pending));
+    let (quit_flag, quit_wake) = (quit_requested.clone(), wake.clone());
     let request_exit = move || {
         quit_flag.store(true, Ordering::Release);
-        woken();
+        quit_wake();
     };
     let running = emergency_save.end_on_signal(request_exit, || {});
-    let to_save = emergency_save.clone();
+    let (to_save, start_wake) = (emergency_save.clone(), wake.clone());
     std::thread::Builder::new()
         .name("start".into())
         .spawn(move || {
-            let session = start(wake);
+            let session = start(start_wake.clone());
             // Here, because the event loop may be blocked in the display from the start.
-            to_save.set_saver(session.as_ref().ok().and_then(SessionHandle::saver));
+            to_save.set_saver(session.as_ref().ok().and_then(Session::saver));
             // Whether anybody still listens is not this thread's concern.
             let _ = sender.send(session);
-            ready();
+            start_wake();
         })
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
-    let done = waker(&event_loop, &wake_pending);
     let mut handler = handler::Handler::new(
         options,
         started,
         wake_pending,
         quit_requested,
         display,
-        done,
-        emergency_save.clone(),
+        wake,
+        emergency_save,
     );
     let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
-    let session = handler.app.session.take();
-    // The session first: an encoder may take long.
-    emergency_save.save_normally(|| drop(session)); // and so saved
+    let saved = handler.app.end(); // the session first: an encoder may take long
     handler.finish_recording();
     let failed = handler.failed.take();
     drop(handler);
     drop(running);
+    saved.map_err(|unsaved| WindowError::Session(unsaved.into()))?;
     match (failed, ran) {
         (Some(error), _) => Err(error),
         // How winit reports that a Wayland compositor is gone. Xlib ends the process itself when
@@ -149,7 +146,7 @@ pub fn run<W: SessionHandle>(
 fn waker(event_loop: &winit::event_loop::EventLoop<()>, wake_pending: &Arc<AtomicBool>) -> Wake {
     let proxy = std::sync::Mutex::new(event_loop.create_proxy());
     let wake_pending = wake_pending.clone();
-    Box::new(move || {
+    Arc::new(move || {
         if !wake_pending.swap(true, Ordering::AcqRel)
             && let Ok(proxy) = proxy.lock()
         {

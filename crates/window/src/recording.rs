@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::background::BackgroundResult;
 use crate::handler::{Handler, frame_of};
-use app::{EmergencySave, SessionHandle};
+use app::EmergencySave;
 use lang::tr;
 use life::dated_stem;
 use model::Status;
@@ -45,7 +45,7 @@ impl Recording {
     }
 }
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     /// Begins to record, or ends it.
     pub(super) fn toggle_recording(&mut self) {
         if self.recording.is_some() {
@@ -67,7 +67,8 @@ impl<W: SessionHandle> Handler<W> {
             return;
         }
         let taken = self.picture_of_now(status, self.app.options.single);
-        let (Some(recording), emergency_save) = (&mut self.recording, &self.emergency_save) else {
+        let (Some(recording), emergency_save) = (&mut self.recording, &self.app.emergency_save)
+        else {
             return;
         };
         let went_on = taken.and_then(|image| recording.take(image, now, emergency_save));

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
-use app::SessionHandle;
 use life::{Lattice, Pattern, Rule, Size};
 use model::{Change, InWords};
 use view::{Dialog, ResizeDialog};
@@ -52,14 +51,14 @@ impl OversizedPattern {
 /// An open offer: the instance, the pattern, and the size the lattices would get.
 pub(super) type ResizeOffer = (usize, OversizedPattern, Size);
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     /// Offers to enlarge the lattices to hold a pattern, if lattices that large are possible.
     pub(super) fn offer_resize(&mut self, instance: usize, pattern: OversizedPattern, why: String) {
         let size = self
             .status()
             .and_then(|status| pattern.room(status.lattices.size));
         match size {
-            Some(size) if self.app.lessons.screen.is_none() => {
+            Some(size) if self.app.lessons.screen().is_none() => {
                 tracing::debug!("larger lattices are offered: {size}");
                 let why = match self.offer_rule(pattern.rule()) {
                     Some(rule) => format!("{why} {rule}"),

@@ -360,6 +360,7 @@ impl ViewAction {
             | ViewAction::ToggleLadder
             | ViewAction::ToggleLab
             | ViewAction::ToggleLessons
+            | ViewAction::OpenLesson
             | ViewAction::NextPage
             | ViewAction::PreviousPage
             | ViewAction::ToggleTimeline
@@ -404,6 +405,7 @@ impl ViewAction {
             | ViewAction::ToggleLadder
             | ViewAction::ToggleLab
             | ViewAction::ToggleLessons
+            | ViewAction::OpenLesson
             | ViewAction::NextPage
             | ViewAction::PreviousPage
             | ViewAction::ToggleTimeline
@@ -454,6 +456,7 @@ impl ViewAction {
             | ViewAction::PanDown
             | ViewAction::Fit
             | ViewAction::MeasureSpeedup
+            | ViewAction::OpenLesson
             | ViewAction::NextPage
             | ViewAction::PreviousPage
             | ViewAction::NextColourMode

@@ -157,6 +157,8 @@ pub enum ViewAction {
     ToggleLab,
     /// Opens or closes the list of lessons.
     ToggleLessons,
+    /// Opens the selected lesson of the list.
+    OpenLesson,
     /// Measures rounds per second by the number of instances, in the lesson of it.
     MeasureSpeedup,
     /// The lesson's next page.

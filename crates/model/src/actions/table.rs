@@ -900,7 +900,7 @@ mod tests {
     use super::*;
 
     /// The variants that no key stands for: a dialog, the mouse or another action names the number.
-    const WITHOUT_ROW: [&str; 12] = [
+    const WITHOUT_ROW: [&str; 13] = [
         "RunTo",
         "SetInstances",
         "SetSize",
@@ -911,6 +911,7 @@ mod tests {
         "UseKernel",
         "SetSwitch",
         "Select",
+        "OpenLesson",
         "NextPage",
         "PreviousPage",
     ];

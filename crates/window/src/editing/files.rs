@@ -8,7 +8,6 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
-use app::SessionHandle;
 use lang::{Message, message, tr};
 use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, write_atomically,
@@ -33,7 +32,7 @@ pub(crate) struct PatternToSave {
 /// The most cells that the clipboard takes.
 const MAX_COPIED: u64 = 1 << 26;
 
-impl<W: SessionHandle> Handler<W> {
+impl Handler {
     /// The desktop has no dialog for files: asks for one of these to open, or another path.
     pub(crate) fn ask_which_to_open(&mut self, list: FileList) {
         tracing::debug!("a path is to be typed in");
@@ -198,7 +197,7 @@ impl<W: SessionHandle> Handler<W> {
     )> {
         let status = self.status()?;
         let (instance, area) = self.selected_area(&status);
-        let copy = self.app.session.as_ref()?.copy(instance)?;
+        let copy = self.app.session.as_ref()?.copy(instance);
         let rule = status.lattices.rule;
         let wait = move || {
             let (lattice, generation) = copy.recv().ok()?;
