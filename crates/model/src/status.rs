@@ -143,6 +143,8 @@ pub struct LabStatus {
     pub comparison: Option<AbComparison>,
     /// What the last switch did to the time of a round, once measured.
     pub last_effect: Option<Effect>,
+    /// Whether that is news: the change was just made, or its effect found.
+    pub tells_effect: bool,
     /// Whether timed rounds record when and where their blocks ran.
     pub block_timestamps: bool,
     /// By what factor block timestamps lengthen a launch, once measured.

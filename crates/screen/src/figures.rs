@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::finding::is_said_by;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
@@ -62,6 +61,8 @@ pub struct Figures {
 pub enum Urgency {
     /// The session has ended.
     Failure,
+    /// What the last change did, which its finding says, too.
+    Effect,
     /// Just happened.
     Notice,
     /// True all the time.
@@ -155,16 +156,6 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
 }
 
 impl Figures {
-    /// Whether there is a notice of the last change.
-    pub fn says_finding(&self, status: &Status) -> bool {
-        self.messages.iter().any(|it| repeats_finding(it, status))
-    }
-
-    /// Leaves out the notice of the last change: its finding is in sight elsewhere.
-    pub fn leave_out_finding(&mut self, status: &Status) {
-        self.messages.retain(|it| !repeats_finding(it, status));
-    }
-
     /// Adds a notice from the painter, after all other notices.
     pub fn notify(&mut self, sentence: Message) {
         let is_warning = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Warning;
@@ -172,11 +163,6 @@ impl Figures {
         let at = end.unwrap_or(self.messages.len());
         self.messages.insert(at, (Urgency::Notice, sentence));
     }
-}
-
-/// Whether a sentence is the notice of the last change, which says no more than its finding.
-pub fn repeats_finding((urgency, sentence): &(Urgency, Message), status: &Status) -> bool {
-    *urgency == Urgency::Notice && is_said_by(sentence, status)
 }
 
 fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
@@ -448,6 +434,19 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     }
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
         messages.push((Urgency::Notice, notice.clone()));
+    }
+    if let Some(effect) = status
+        .lab
+        .last_effect
+        .as_ref()
+        .filter(|_| status.lab.tells_effect)
+    {
+        let effect = effect.clone();
+        let sentence = match effect.finding {
+            None => effect.what,
+            Some(_) => Message::new(move || effect.in_words()),
+        };
+        messages.push((Urgency::Effect, sentence));
     }
     let mut warn = |sentence| messages.push((Urgency::Warning, sentence));
     if drawing.forwarded {

@@ -3,8 +3,8 @@
 
 use crate::comparison::{ComparisonTexts, same_settings};
 use crate::numbers::time_us_to;
-use lang::{Message, tr};
-use model::{AbComparison, Effect, Source, Status, finding_in_words, load_in_words};
+use lang::tr;
+use model::{AbComparison, Source, Status, finding_in_words, load_in_words};
 
 /// How a finding is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,19 +109,12 @@ pub fn headline(status: &Status) -> Option<Headline> {
     })
 }
 
-/// Whether a notice says no more than the finding of the last change does: where that is in sight, the
-/// notice can go.
-pub fn is_said_by(notice: &Message, status: &Status) -> bool {
-    let says = |effect: &Effect| *notice == effect.what || **notice == effect.in_words();
-    status.lab.last_effect.as_ref().is_some_and(says)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixtures::status;
     use life::Size;
-    use model::{Finding, Load, Streams, Switches};
+    use model::{Effect, Finding, Load, Streams, Switches};
 
     fn changed(finding: Option<Finding>) -> Option<Headline> {
         let mut status = status(16, Size::new(64, 64).unwrap());
@@ -167,25 +160,6 @@ mod tests {
         assert_eq!(times(Source::MeasuredHere(load)), here);
         let there = "170 µs → 2.2 ms per round, recorded on NVIDIA H200";
         assert_eq!(times(Source::RecordedOn("NVIDIA H200".into())), there);
-    }
-
-    #[test]
-    fn a_notice_of_the_change_under_way_or_measured_says_no_more_than_the_finding() {
-        let mut status = status(16, Size::new(64, 64).unwrap());
-        let says = |status: &Status, notice: &str| is_said_by(&notice.into(), status);
-        assert!(!says(&status, "one shared stream"));
-        let mut effect = Effect {
-            what: "one shared stream".into(),
-            round_us: [Some(170.0), Some(2180.0)],
-            source: Default::default(),
-            finding: None,
-        };
-        status.lab.last_effect = Some(effect.clone());
-        assert!(says(&status, "one shared stream"));
-        effect.finding = Some(Finding::of(0.078, [0.077, 0.079]));
-        status.lab.last_effect = Some(effect.clone());
-        assert!(says(&status, &effect.in_words()));
-        assert!(!says(&status, "saved session.json"));
     }
 
     #[test]

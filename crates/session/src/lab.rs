@@ -98,11 +98,12 @@ impl Lab {
     }
 
     /// What is measured of rounds, for the status.
-    pub(crate) fn status(&self, comparison: Option<AbComparison>) -> LabStatus {
+    pub(crate) fn status(&self, comparison: Option<AbComparison>, tells_effect: bool) -> LabStatus {
         LabStatus {
             overlap: self.overlap.clone().filter(|_| self.watching),
             comparison,
             last_effect: self.last_effect.clone(),
+            tells_effect,
             block_timestamps: self.block_timestamps,
             timestamp_overhead: self.timestamp_overhead(),
         }

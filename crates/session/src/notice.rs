@@ -7,6 +7,8 @@ use lang::Message;
 pub(crate) enum Notice {
     /// What a command did.
     Done(Message),
+    /// What the last change does to the time of a round, which the status says elsewhere.
+    Effect,
     /// Why a command was refused.
     Refused(Message),
     /// What went wrong.

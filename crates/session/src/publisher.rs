@@ -26,7 +26,8 @@ pub(crate) struct Publisher {
     status: Arc<Mutex<Arc<Status>>>,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
-    notice: Option<(Message, Instant)>,
+    /// The notice that is shown, and since when; without a text, the last change's effect is told.
+    notice: Option<(Option<Message>, Instant)>,
     /// The first command, while it waits for the engine.
     waiting: Option<Waiting>,
     /// Whether the status has changed since it was published.
@@ -73,13 +74,18 @@ impl Publisher {
 
     /// The notice that is shown.
     pub(crate) fn notice(&self) -> Option<&Message> {
-        self.notice.as_ref().map(|(text, _)| text)
+        self.notice.as_ref()?.0.as_ref()
+    }
+
+    /// Whether the effect of the last change is told as a notice.
+    pub(crate) fn tells_effect(&self) -> bool {
+        matches!(self.notice, Some((None, _)))
     }
 
     /// Takes the notice that is shown.
     #[cfg(test)]
     pub(crate) fn take_notice(&mut self) -> Option<Message> {
-        self.notice.take().map(|(text, _)| text)
+        self.notice.take().and_then(|(text, _)| text)
     }
 
     /// Notes that the status has changed.
@@ -97,15 +103,16 @@ impl Publisher {
         let text = match notice {
             Notice::Done(text) => {
                 tracing::debug!("{text}");
-                text
+                Some(text)
             }
+            Notice::Effect => None,
             Notice::Refused(text) => {
                 tracing::info!("{text}");
-                text
+                Some(text)
             }
             Notice::Warning(text) => {
                 tracing::warn!("{text}");
-                text
+                Some(text)
             }
         };
         self.notice = Some((text, now));
@@ -114,7 +121,7 @@ impl Publisher {
 
     /// Forgets a notice that was shown long enough.
     pub(crate) fn forget_old_notice(&mut self, now: Instant) {
-        let is_over = |(_, since): &mut (Message, Instant)| now - *since > NOTICE_TIME;
+        let is_over = |(_, since): &mut (Option<Message>, Instant)| now - *since > NOTICE_TIME;
         self.is_changed |= self.notice.take_if(is_over).is_some();
     }
 

@@ -148,8 +148,8 @@ impl SessionWorker {
                 _ => {
                     self.lab.statistics.restart();
                     if let Some(effect) = &self.lab.last_effect {
-                        let effect = effect.clone();
-                        self.notify(Notice::Done(Message::new(move || effect.in_words())));
+                        tracing::debug!("{}", effect.in_words());
+                        self.notify(Notice::Effect);
                     }
                 }
             }

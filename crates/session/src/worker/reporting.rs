@@ -33,7 +33,9 @@ impl SessionWorker {
             setting: self.lattices.setting_status(&self.state.pacing),
             clock: self.clock_status(now),
             rates: self.rate_status(now),
-            lab: self.lab.status(self.comparison()),
+            lab: self
+                .lab
+                .status(self.comparison(), self.publisher.tells_effect()),
             panels: self.watch.status(),
             notice: self
                 .progress_notice(now)

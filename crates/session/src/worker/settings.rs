@@ -221,13 +221,15 @@ impl SessionWorker {
             Switch::Block => message!("blocks of {}: {}", choice.label, effect()),
             _ => Message::new(effect),
         };
-        self.notify(Notice::Done(what.clone()));
         self.lab.previous = Some(before);
         if side == Side::A && before != choice.switches {
-            self.measure_change(what, kernel, before)?;
+            self.measure_change(what.clone(), kernel, before)?;
         }
         self.lab.statistics.restart();
-        Ok(None)
+        Ok(Some(match self.lab.last_effect {
+            Some(_) => Notice::Effect,
+            None => Notice::Done(what),
+        }))
     }
 
     /// Turns block timestamps of timed rounds on or off.

@@ -11,7 +11,7 @@ use crate::painting::text::{APART, wrap, wrap_parts};
 use crate::painting::{MIN_TERMINAL_SIZE, TerminalFrame};
 use lang::{Message, tr};
 use model::{Action, SessionAction, Status, ViewAction};
-use screen::figures::{RunState, Urgency, repeats_finding};
+use screen::figures::{RunState, Urgency};
 use screen::{Figure, Figures, LessonScreen, PanelFacts};
 
 /// Says that there is no room, and how much is needed.
@@ -170,11 +170,10 @@ pub(super) fn paint(
 pub(super) fn paint_notice(
     depth: ColourDepth,
     frame: &TerminalFrame<'_>,
-    status: &Status,
     places: &TerminalLayout,
     buffer: &mut Buffer,
 ) {
-    let Some((text, style)) = notice(depth, frame, status, places) else {
+    let Some((text, style)) = notice(depth, frame, places) else {
         return;
     };
     let hud = places.hud;
@@ -288,17 +287,16 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
 fn notice(
     depth: ColourDepth,
     frame: &TerminalFrame<'_>,
-    status: &Status,
     places: &TerminalLayout,
 ) -> Option<(String, Style)> {
     // The timeline's head has the finding of the last change.
     let has_head = places.timeline.is_some();
-    let is_new = |it: &&(Urgency, Message)| !(has_head && repeats_finding(it, status));
+    let is_new = |it: &&(Urgency, Message)| !(has_head && it.0 == Urgency::Effect);
     let figures = frame.screen.figures.as_ref()?;
     let (urgency, sentence) = figures.messages.iter().find(is_new)?;
     let style = match urgency {
         Urgency::Failure => depth.on(PALETTE.on_failed, PALETTE.failed),
-        Urgency::Notice => depth.on(PALETTE.on_notice, PALETTE.notice),
+        Urgency::Effect | Urgency::Notice => depth.on(PALETTE.on_notice, PALETTE.notice),
         Urgency::Warning => return None,
     };
     Some((sentence.to_string(), style))

@@ -129,7 +129,7 @@ impl TerminalView {
                 ..area
             };
             cards::paint(self, frame, body, buffer);
-            hud::paint_notice(self.depth, frame, status, &places, buffer);
+            hud::paint_notice(self.depth, frame, &places, buffer);
         }
         if self.glyphs == Glyphs::Ascii {
             glyphs::to_ascii(area, buffer);

@@ -389,7 +389,7 @@ fn a_finding_over_the_lanes_is_said_once() {
     let mut status = status(8, size(64, 64));
     let mut view = view();
     let effect = effect();
-    status.notice = Some(effect.in_words().into());
+    status.lab.tells_effect = true;
     status.lab.last_effect = Some(effect);
     view.update(&status, &fixtures::TimedBefore(8));
     for has_timeline in [true, false] {

@@ -25,6 +25,7 @@ use crate::{
 use lang::{Message, message, tr};
 pub(crate) use parts::{close_button, key_hint, menu as paint_menu_sign, message_colours};
 pub(crate) use presenting::HEIGHT as STRIP;
+use screen::figures::Urgency;
 use screen::{SidePanel, ViewOptions, ViewTransform};
 use style::ThemedPainter;
 pub use style::install_fonts;
@@ -59,8 +60,11 @@ pub(crate) fn paint(
     if let Some(sentence) = no_room(frame, layout) {
         Arc::make_mut(&mut figures).notify(sentence);
     }
-    if layout.timeline.is_some() && figures.says_finding(status) {
-        Arc::make_mut(&mut figures).leave_out_finding(status);
+    // The finding stands over the lanes.
+    let repeats = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Effect;
+    if layout.timeline.is_some() && figures.messages.iter().any(repeats) {
+        let figures = Arc::make_mut(&mut figures);
+        figures.messages.retain(|it| !repeats(it));
     }
     match layout.dock {
         Dock::Hidden => {}

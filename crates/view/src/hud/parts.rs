@@ -164,7 +164,7 @@ pub(crate) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, text_colour
 pub(crate) fn message_colours(urgency: Urgency, palette: &Palette<Color32>) -> (Color32, Color32) {
     match urgency {
         Urgency::Failure => (palette.failed, palette.on_failed),
-        Urgency::Notice => (palette.notice, palette.on_notice),
+        Urgency::Effect | Urgency::Notice => (palette.notice, palette.on_notice),
         Urgency::Warning => (palette.warning, palette.accent),
     }
 }

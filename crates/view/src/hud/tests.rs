@@ -313,7 +313,7 @@ fn says_once(status: &Status, what: &str) {
         finding: Some(Finding::of(10.0, [8.04, 11.96])),
     };
     let mut status = status.clone();
-    status.notice = Some(effect.in_words().into());
+    status.lab.tells_effect = true;
     let factor = effect.in_short();
     status.lab.last_effect = Some(effect);
     for timeline in [true, false] {
