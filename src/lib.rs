@@ -3,8 +3,8 @@
 //!
 //! # Architecture
 //!
-//! Each part is a crate, and dependencies point one way: `lang ← life ← engine ← model ← session ←
-//! lesson`, `model ← screen ← view`, `{session, lesson, screen} ← app ← {terminal, window}`,
+//! Each part is a crate, and dependencies point one way: `{lang, life} ← engine ← model ← session
+//! ← lesson`, `model ← screen ← view`, `{session, lesson, screen} ← app ← {terminal, window}`,
 //! `{view, app} ← window`, and this program depends on all of them.
 //!
 //! - [`lang`] is what people read, in their language.

@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 use crate::common::{lifestreams, program, run, scratch};
 use life::{Format, Lattice, Notes, Pattern, Rule, SHELF, Sheet, Shelved, Size, soup};
+use model::InWords;
 
 /// A lattice just as large as the pattern, with its cells.
 fn alone(pattern: &Pattern) -> Lattice {
@@ -331,7 +332,7 @@ fn a_collection_of_hundreds_is_read_and_every_failure_named() {
             },
             Err(error) => {
                 failures += 1;
-                let message = error.to_string();
+                let message = error.in_words();
                 let expected = broken.get(&name);
                 if !expected.is_some_and(|(place, words)| {
                     message.contains(place) && message.contains(words)

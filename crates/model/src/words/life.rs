@@ -252,3 +252,57 @@ pub fn remarks(pattern: &Pattern) -> Vec<String> {
     });
     said.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::Rule;
+
+    #[test]
+    fn a_pattern_that_does_not_fit_is_said_with_a_size_that_does() {
+        let domino = Pattern::from_text("domino.rle", "2o!").unwrap();
+        let size = Size::new(1, 9).unwrap();
+        assert_eq!(
+            domino.check_fits(size).unwrap_err().in_words(),
+            "domino.rle is 2x1 cells, larger than the lattice 1x9; use --size 2x9"
+        );
+    }
+
+    #[test]
+    fn what_is_not_saved_is_said_with_its_folder_and_a_remedy() {
+        let full = SaveError {
+            path: "a/b\n.rle".into(),
+            reason: Unsaved::DiskFull("a".into()),
+        };
+        assert_eq!(
+            full.in_words(),
+            "cannot save a/b\\n.rle: the disk of a is full; free some space or choose another folder"
+        );
+    }
+
+    #[test]
+    fn a_rule_s_error_names_the_family_and_a_rule_that_can_be_run() {
+        for (text, words) in [
+            ("B3/S29", "write it as"),
+            ("HihgLife", "did you mean HighLife?"),
+            ("WireWorld", "has this name"),
+            ("345/3/6", "Generations"),
+            ("R5,B34-45,S33-57", "Larger than Life"),
+            ("B2-a/S12", "isotropic non-totalistic"),
+            ("MAPARZofw", "MAP rule"),
+            ("B2/S34H", "hexagonal"),
+            ("2/013V", "von Neumann"),
+            ("B4/S345L", "triangular"),
+            ("M0,8,4", "Margolus"),
+            ("W110", "a single row"),
+        ] {
+            let error = text.parse::<Rule>().unwrap_err().in_words();
+            let said = format!("unknown rule '{text}'");
+            assert!(error.starts_with(&said), "{error}");
+            assert!(error.contains(words) && error.contains("B3/S23"), "{error}");
+        }
+        for named in ["HighLife", "Seeds"] {
+            named.parse::<Rule>().unwrap();
+        }
+    }
+}
