@@ -51,7 +51,11 @@ pub fn headline(status: &Status) -> Option<Headline> {
         match (&status.lab.comparison, &status.lab.last_effect) {
             (Some(ab), _) => {
                 let [_, b] = ComparisonTexts::of(ab, status.setting.kernel).sides;
-                let subject = tr!("B ({settings}) against A", settings = b.settings);
+                let subject = tr!(
+                    "B ({settings}) against A, N = {each} each",
+                    settings = b.settings,
+                    each = ab.each
+                );
                 (subject, ab.round_us, ab.finding, &ab.source)
             }
             (None, Some(effect)) => {
@@ -179,7 +183,7 @@ mod tests {
             each: 8,
         });
         let told = headline(&status).unwrap();
-        assert_eq!(told.subject, "B (one stream) against A");
+        assert_eq!(told.subject, "B (one stream) against A, N = 8 each");
         assert_eq!(told.times, "");
         assert_eq!(told.factor, "measuring …");
         if let Some(comparison) = &mut status.lab.comparison {
