@@ -28,6 +28,7 @@ mod ops;
 mod program_error;
 mod reduce_region;
 pub mod rule_network;
+mod slot_locks;
 mod support_kernels;
 
 use std::sync::Arc;

@@ -111,31 +111,13 @@ impl CpuEngine {
         program: &Arc<Program>,
         queue: fn(&mut StreamPool, &Arc<Program>) -> Result<RunId>,
     ) -> Result<RunId> {
-        self.bind_slots(program)?;
+        let locks = self.slots.as_ref().map(|slots| &slots.locks);
+        locks.map_or(Ok(()), |locks| locks.bind_all(program.downloads()))?;
         let run = queue(&mut self.pool, program);
-        if let (Err(EngineError::NoThread), Some(slots)) = (&run, &self.slots) {
-            program
-                .downloads()
-                .for_each(|(lattice, slot)| slots.release(lattice, slot));
+        if let (Err(EngineError::NoThread), Some(locks)) = (&run, locks) {
+            locks.unbind_all(program.downloads());
         }
         run
-    }
-
-    /// Binds the slots of all downloads, or none if one is busy.
-    fn bind_slots(&self, program: &Program) -> Result<()> {
-        let Some(slots) = &self.slots else {
-            return Ok(());
-        };
-        for (bound, (lattice, slot)) in program.downloads().enumerate() {
-            if let Err(busy) = slots.bind(lattice, slot) {
-                program
-                    .downloads()
-                    .take(bound)
-                    .for_each(|(lattice, slot)| slots.release(lattice, slot));
-                return Err(busy);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,15 +1,15 @@
 //! The lattices of one size on a GPU, and their device memory.
 
-use cust::memory::DeviceBuffer;
+use std::sync::Arc;
+
 use cust::sys;
 
-use super::context;
-use super::driver::{check, cust};
+use super::context::{self, OwnedContext};
+use super::driver::check;
+use super::memory::DeviceWords;
 use crate::kernels::Launch;
 use crate::kernels::cooperative::Division;
-use crate::{
-    BufferLocation, EngineError, Layout, Measure, MemoryUse, ProgramError, Result, WordEdit,
-};
+use crate::{EngineError, Layout, Measure, MemoryUse, ProgramError, Result, WordEdit};
 use life::Size;
 
 /// Lattices of one size that were created together, with one allocation per buffer.
@@ -17,20 +17,19 @@ pub(super) struct Group {
     size: Size,
     count: usize,
     /// The two bit buffers.
-    bits: [DeviceBuffer<u32>; 2],
-    /// The two `i32` buffers, if reserved.
-    cells: Option<[DeviceBuffer<i32>; 2]>,
-    /// The two buffers of planar words, if reserved.
-    planar: Option<[DeviceBuffer<u32>; 2]>,
+    bits: [DeviceWords; 2],
+    /// The two buffers of another layout, if one is reserved.
+    reserved: Option<(Layout, [DeviceWords; 2])>,
     /// Mail between the blocks that step a lattice, and its words per lattice; reserved with the
     /// planar words if `cooperative` supports the size.
-    mail: Option<(DeviceBuffer<u32>, usize)>,
+    mail: Option<(DeviceWords, usize)>,
     /// Edits that `edit_cells` applies.
-    edits: DeviceBuffer<u32>,
+    edits: DeviceWords,
     /// The reduced views, and the words allocated for each.
-    view: Option<(DeviceBuffer<u32>, usize)>,
+    view: Option<(DeviceWords, usize)>,
     /// Memory for measures, once needed.
     measures: Option<Measures>,
+    context: Arc<OwnedContext>,
 }
 
 const WORDS_AN_EDIT: usize = size_of::<WordEdit>() / 4;
@@ -42,10 +41,10 @@ fn max_edits(size: Size) -> usize {
 /// Device memory for the measures of a group's lattices.
 struct Measures {
     /// The bits at the previous measure.
-    before: DeviceBuffer<u32>,
+    before: DeviceWords,
     /// Partial measures, one per block of each lattice; then one measure per lattice; then a count
     /// of finished blocks per lattice.
-    shares: DeviceBuffer<u32>,
+    shares: DeviceWords,
 }
 
 /// Addresses of one lattice's parts of [`Measures`].
@@ -99,34 +98,6 @@ fn with_size_that_fits(
     }
 }
 
-/// Allocates zeroed device memory.
-fn zeroed(what: MemoryUse, words: usize) -> Result<DeviceBuffer<u32>> {
-    let buffer = uninitialized(what, words)?;
-    let at: sys::CUdeviceptr = buffer.as_device_ptr().as_raw();
-    // SAFETY: the allocation holds `words` words.
-    check("cuMemsetD32", unsafe { sys::cuMemsetD32_v2(at, 0, words) })?;
-    // The memset runs in the default stream, which our streams do not wait for.
-    context::synchronize()?;
-    Ok(buffer)
-}
-
-/// Allocates device memory that must be written before it is read.
-fn uninitialized<T: cust::memory::DeviceCopy>(
-    what: MemoryUse,
-    length: usize,
-) -> Result<DeviceBuffer<T>> {
-    // SAFETY: every element is written by a kernel or a copy before anything reads it.
-    unsafe { DeviceBuffer::uninitialized(length) }.map_err(|error| match error {
-        cust::error::CudaError::OutOfMemory => EngineError::OutOfMemory {
-            place: BufferLocation::Device,
-            what,
-            needed_mib: ((length * size_of::<T>()) as u64).div_ceil(1 << 20),
-            fits: None,
-        },
-        other => cust::<()>("cuMemAlloc", Err(other)).unwrap_err(),
-    })
-}
-
 /// Copies rows to longer rows on the device. Each side is an address and a pitch in words.
 fn copy_rows(
     stream: sys::CUstream,
@@ -161,21 +132,25 @@ fn copy_rows(
 }
 
 impl Group {
-    /// Allocates lattices whose cells are all dead.
-    pub(super) fn new(count: usize, size: Size) -> Result<Group> {
+    /// Allocates lattices whose cells are all dead, in a context that must be current.
+    pub(super) fn new(context: &Arc<OwnedContext>, count: usize, size: Size) -> Result<Group> {
         let allocate = || {
             let words = count * size.words();
             let what = MemoryUse::Lattices(count, Layout::Bits);
+            let edits = count * max_edits(size) * WORDS_AN_EDIT;
             Ok(Group {
                 size,
                 count,
-                bits: [zeroed(what, words)?, uninitialized(what, words)?],
-                edits: uninitialized(MemoryUse::Edits, count * max_edits(size) * WORDS_AN_EDIT)?,
-                cells: None,
-                planar: None,
+                bits: [
+                    DeviceWords::zeroed(context, words, what)?,
+                    DeviceWords::uninitialized(context, words, what)?,
+                ],
+                edits: DeviceWords::uninitialized(context, edits, MemoryUse::Edits)?,
+                reserved: None,
                 mail: None,
                 view: None,
                 measures: None,
+                context: context.clone(),
             })
         };
         allocate().map_err(|why| with_size_that_fits(why, count, size, Layout::Bits, 0))
@@ -183,17 +158,11 @@ impl Group {
 
     /// Enlarges the views and keeps their contents. Waits for running work.
     pub(super) fn grow_views(&mut self, words: usize, idle: sys::CUstream) -> Result<()> {
-        let larger = uninitialized(MemoryUse::Views, words * self.count)?;
+        let all = words * self.count;
+        let larger = DeviceWords::uninitialized(&self.context, all, MemoryUse::Views)?;
         if let Some((smaller, pitch)) = &self.view {
             context::synchronize()?;
-            copy_rows(
-                idle,
-                larger.as_device_ptr().as_raw(),
-                words,
-                smaller.as_device_ptr().as_raw(),
-                *pitch,
-                self.count,
-            )?;
+            copy_rows(idle, larger.at(), words, smaller.at(), *pitch, self.count)?;
             context::synchronize()?;
         }
         self.view = Some((larger, words));
@@ -202,14 +171,14 @@ impl Group {
 
     /// The address of a lattice's bit buffer with this parity.
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
-        let base = self.bits[usize::from(parity)].as_device_ptr().as_raw();
+        let base = self.bits[usize::from(parity)].at();
         base + (index * self.size.words() * 4) as u64
     }
 
     /// The address of a lattice's edits.
     pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
         let stride = self.max_edits() * WORDS_AN_EDIT * 4;
-        self.edits.as_device_ptr().as_raw() + (index * stride) as u64
+        self.edits.at() + (index * stride) as u64
     }
 
     /// The number of edits that fit.
@@ -225,19 +194,15 @@ impl Group {
         index: usize,
         parity: u8,
     ) -> Result<sys::CUdeviceptr> {
-        let missing = ProgramError::NotAllocated(MemoryUse::Lattices(self.count, layout));
-        let parity_at = usize::from(parity);
-        match layout {
-            Layout::Bits => Ok(self.bits_at(index, parity)),
-            Layout::I32 => {
-                let cells = self.cells.as_ref().ok_or(missing)?;
-                let base = cells[parity_at].as_device_ptr().as_raw();
+        match &self.reserved {
+            _ if layout == Layout::Bits => Ok(self.bits_at(index, parity)),
+            Some((reserved, buffers)) if *reserved == layout => {
+                let base = buffers[usize::from(parity)].at();
                 Ok(base + 4 * (index * layout.words(self.size)) as u64)
             }
-            Layout::Planar => {
-                let planar = self.planar.as_ref().ok_or(missing)?;
-                let base = planar[parity_at].as_device_ptr().as_raw();
-                Ok(base + 4 * (index * layout.words(self.size)) as u64)
+            _ => {
+                let what = MemoryUse::Lattices(self.count, layout);
+                Err(ProgramError::NotAllocated(what).into())
             }
         }
     }
@@ -246,14 +211,14 @@ impl Group {
     pub(super) fn halo_mailbox(&self, index: usize) -> Result<sys::CUdeviceptr> {
         let missing = ProgramError::NotAllocated(MemoryUse::Mail);
         let (buffer, words) = self.mail.as_ref().ok_or(missing)?;
-        Ok(buffer.as_device_ptr().as_raw() + (index * words * 4) as u64)
+        Ok(buffer.at() + (index * words * 4) as u64)
     }
 
     /// The address of a lattice's reduced view, and the pitch in words between views.
     pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
         let missing = ProgramError::NotAllocated(MemoryUse::Views);
         let (buffer, stride) = self.view.as_ref().ok_or(missing)?;
-        let at = buffer.as_device_ptr().as_raw() + (index * stride * 4) as u64;
+        let at = buffer.at() + (index * stride * 4) as u64;
         Ok((at, *stride))
     }
 
@@ -263,8 +228,8 @@ impl Group {
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
         let words = ((blocks + 1) * Measure::WORDS + 1) * self.count;
         self.measures = Some(Measures {
-            before: zeroed(what, self.count * self.size.words())?,
-            shares: zeroed(what, words)?,
+            before: DeviceWords::zeroed(&self.context, self.count * self.size.words(), what)?,
+            shares: DeviceWords::zeroed(&self.context, words, what)?,
         });
         Ok(())
     }
@@ -274,10 +239,10 @@ impl Group {
         let missing = ProgramError::NotAllocated(MemoryUse::Measures);
         let measures = self.measures.as_ref().ok_or(missing)?;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
-        let shares: sys::CUdeviceptr = measures.shares.as_device_ptr().as_raw();
+        let shares: sys::CUdeviceptr = measures.shares.at();
         let of = |words: usize| shares + (words * 4) as u64;
         let whole = blocks * Measure::WORDS * self.count;
-        let before: sys::CUdeviceptr = measures.before.as_device_ptr().as_raw();
+        let before: sys::CUdeviceptr = measures.before.at();
         Ok(MeasureAt {
             before: before + (index * self.size.words() * 4) as u64,
             shares: of(blocks * Measure::WORDS * index),
@@ -288,22 +253,14 @@ impl Group {
 
     /// Frees all layouts except this one and [`Layout::Bits`].
     pub(super) fn keep_only(&mut self, layout: Layout) {
-        if layout != Layout::I32 {
-            self.cells = None;
-        }
-        if layout != Layout::Planar {
-            self.planar = None;
-            self.mail = None;
-        }
+        self.reserved = self.reserved.take().filter(|(of, _)| *of == layout);
+        self.mail = self.mail.take().filter(|_| self.reserved.is_some());
     }
 
     /// Whether a layout is allocated, or cannot be used for this size.
     pub(super) fn has(&self, layout: Layout) -> bool {
-        match layout {
-            Layout::Bits => true,
-            Layout::I32 => self.cells.is_some(),
-            Layout::Planar => self.planar.is_some() || !layout.supports(self.size),
-        }
+        let is_reserved = self.reserved.as_ref().is_some_and(|(of, _)| *of == layout);
+        layout == Layout::Bits || is_reserved || !layout.supports(self.size)
     }
 
     /// Allocates a layout, unless it already is.
@@ -315,26 +272,22 @@ impl Group {
     }
 
     fn allocate(&mut self, layout: Layout, sm_count: u32) -> Result<()> {
-        match layout {
-            Layout::I32 if self.cells.is_none() => {
-                let cells = self.count as u64 * self.size.cells();
-                let cells = usize::try_from(cells).unwrap_or(usize::MAX / 8);
-                let what = MemoryUse::Lattices(self.count, layout);
-                self.cells = Some([uninitialized(what, cells)?, uninitialized(what, cells)?]);
-            }
-            Layout::Planar if self.planar.is_none() && layout.supports(self.size) => {
-                let words = self.count * layout.words(self.size);
-                let what = MemoryUse::Lattices(self.count, layout);
-                let planar = [uninitialized(what, words)?, uninitialized(what, words)?];
-                if let Some(division) = Division::for_mail(self.size, self.count, sm_count) {
-                    // The kernel takes an address even if there is no mail, so allocate a word.
-                    let words = division.mail_words.max(1);
-                    self.mail = Some((zeroed(MemoryUse::Mail, words * self.count)?, words));
-                }
-                self.planar = Some(planar);
-            }
-            _ => {}
+        if self.has(layout) {
+            return Ok(());
         }
+        let words = self.count * layout.words(self.size);
+        let what = MemoryUse::Lattices(self.count, layout);
+        let buffer = || DeviceWords::uninitialized(&self.context, words, what);
+        let buffers = [buffer()?, buffer()?];
+        if layout == Layout::Planar
+            && let Some(division) = Division::for_mail(self.size, self.count, sm_count)
+        {
+            // The kernel takes an address even if there is no mail, so allocate a word.
+            let words = division.mail_words.max(1);
+            let mail = DeviceWords::zeroed(&self.context, words * self.count, MemoryUse::Mail)?;
+            self.mail = Some((mail, words));
+        }
+        self.reserved = Some((layout, buffers));
         Ok(())
     }
 }

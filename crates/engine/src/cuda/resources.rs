@@ -183,7 +183,8 @@ impl Resources {
     ) -> Result<()> {
         let gpu = self.gpu_at(device)?;
         self.make_current(gpu)?;
-        self.gpus[gpu].groups.push(Group::new(count, size)?);
+        let group = Group::new(&self.gpus[gpu].context, count, size)?;
+        self.gpus[gpu].groups.push(group);
         self.check.add_lattices(device, count, size);
         Ok(())
     }
@@ -284,7 +285,7 @@ impl Resources {
         downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
     ) -> Result<()> {
         let slots = self.slots.as_ref();
-        slots.map_or(Ok(()), |slots| slots.bind_all(downloads))
+        slots.map_or(Ok(()), |slots| slots.locks.bind_all(downloads))
     }
 
     /// Issues one step on its stream: eagerly, into a capture, or into another thread's list.

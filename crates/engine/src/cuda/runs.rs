@@ -119,7 +119,7 @@ impl Runs {
         markers.for_each(|markers| markers.retain(|marker| marker.run != run));
         self.replays.retain(|replay| replay.run != run);
         if let Some(slots) = &resources.slots {
-            slots.unbind_all(downloads);
+            slots.locks.unbind_all(downloads);
         }
     }
 
@@ -240,7 +240,7 @@ impl Runs {
 fn landed(run: RunId, (lattices, slot): (Range<u32>, Slot), resources: &Resources) -> Completion {
     if let Some(slots) = &resources.slots {
         let each = lattices.clone().map(LatticeId);
-        slots.unbind_all(each.map(|lattice| (lattice, slot)));
+        slots.locks.unbind_all(each.map(|lattice| (lattice, slot)));
     }
     Completion::Downloaded {
         run,

@@ -1,14 +1,11 @@
 //! Host memory that downloads are copied to: page-locked, or pageable for comparison.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::context::OwnedContext;
 use super::memory::HostWords;
-use crate::{EngineError, HostMemory, LatticeId, MemoryUse, Result, Slot, Slots, SlotsSpec};
-
-/// A slot's lock holds the number of readers, or this value while a download is pending.
-const BOUND: u32 = u32::MAX;
+use crate::slot_locks::SlotLocks;
+use crate::{HostMemory, LatticeId, MemoryUse, Result, Slot, Slots, SlotsSpec};
 
 /// The slots of all lattices. Each slot of a group of lattices is one allocation. Slots for whole
 /// lattices are allocated when they are first needed: to lock the pages of gigabytes takes seconds.
@@ -16,7 +13,7 @@ pub(super) struct CudaSlots {
     spec: SlotsSpec,
     groups: Vec<GroupSlots>,
     lattices: Vec<LatticeSlots>,
-    locks: Vec<AtomicU32>,
+    pub(super) locks: SlotLocks,
 }
 
 /// The memory of a group's slots.
@@ -57,10 +54,7 @@ impl CudaSlots {
             shape: shape.clone(),
             regions: (0..spec.count()).map(|_| OnceLock::new()).collect(),
         };
-        let per_lattice = usize::from(spec.count());
-        let locks = (0..lattices.len() * per_lattice)
-            .map(|_| AtomicU32::new(0))
-            .collect();
+        let locks = SlotLocks::new(lattices.len(), spec.count());
         let slots = CudaSlots {
             spec,
             groups: groups.iter().map(group).collect(),
@@ -129,85 +123,24 @@ impl CudaSlots {
         let slots = self.lattices.get(lattice.index());
         slots.map_or(0, |slots| self.words(slots, slot))
     }
-
-    fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
-        let per_lattice = usize::from(self.spec.count());
-        (usize::from(slot.0) < per_lattice).then(|| {
-            self.locks
-                .get(lattice.index() * per_lattice + usize::from(slot.0))
-        })?
-    }
-
-    /// Binds all these slots to downloads, or none if one is busy.
-    pub(super) fn bind_all(
-        &self,
-        downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
-    ) -> Result<()> {
-        for (bound, (lattice, slot)) in downloads.clone().enumerate() {
-            if let Err(busy) = self.bind(lattice, slot) {
-                self.unbind_all(downloads.take(bound));
-                return Err(busy);
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns slots once nothing will be written to them.
-    pub(super) fn unbind_all(&self, downloads: impl Iterator<Item = (LatticeId, Slot)>) {
-        downloads.for_each(|(lattice, slot)| self.unbind(lattice, slot));
-    }
-
-    /// Reserves a slot for a download. Errors if it is being read or already reserved.
-    fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
-        let busy = || EngineError::SlotBusy(lattice, slot);
-        let lock = self.lock(lattice, slot).ok_or_else(busy)?;
-        lock.compare_exchange(0, BOUND, Ordering::Acquire, Ordering::Relaxed)
-            .map(|_| ())
-            .map_err(|_| busy())
-    }
-
-    /// Makes a slot readable again, once its download is complete or was never issued.
-    fn unbind(&self, lattice: LatticeId, slot: Slot) {
-        if let Some(lock) = self.lock(lattice, slot) {
-            lock.store(0, Ordering::Release);
-        }
-    }
 }
 
 impl Slots for CudaSlots {
     fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool {
-        let Some(lock) = self.lock(lattice, slot) else {
+        let Some(_reading) = self.locks.read(lattice, slot) else {
             return false;
         };
-        let join = |now: u32| (now < BOUND - 1).then_some(now + 1);
-        if lock
-            .fetch_update(Ordering::Acquire, Ordering::Relaxed, join)
-            .is_err()
-        {
-            return false;
-        }
-        let _reading = Reading(lock);
         let words = self.words(&self.lattices[lattice.index()], slot);
         let Some(at) = self.address(lattice, slot) else {
             return false;
         };
         // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
-        // writes them, because `lock` counts us as a reader and `bind` needs it to be 0.
+        // writes them, because `locks` counts us as a reader and binds no slot that has one.
         visit(unsafe { std::slice::from_raw_parts(at, words) });
         true
     }
 
     fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
-        self.lock(lattice, slot)
-            .is_some_and(|lock| lock.load(Ordering::Relaxed) == 0)
-    }
-}
-
-/// Counts a reader of a slot until dropped, also by a panic.
-struct Reading<'a>(&'a AtomicU32);
-
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Release);
+        self.locks.is_free(lattice, slot)
     }
 }
