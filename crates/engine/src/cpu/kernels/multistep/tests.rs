@@ -166,8 +166,9 @@ impl Work for ShareOfLimit {
 fn vector_code_is_compiled_for_every_instruction_set() {
     for rule in [Rule::LIFE, "B36/S23".parse().unwrap()] {
         let mut best: Vec<(&str, [f64; 2])> = Vec::new();
+        let is_enough = |shares: &[f64; 2]| shares.iter().all(|&share| share > 0.1);
         // A busy machine slows some runs down.
-        for _ in 0..5 {
+        for _ in 0..100 {
             for (i, (name, shares)) in on_each(ShareOfLimit(rule)).into_iter().enumerate() {
                 match best.get_mut(i) {
                     None => best.push((name, shares)),
@@ -176,10 +177,14 @@ fn vector_code_is_compiled_for_every_instruction_set() {
                     }
                 }
             }
+            let mut all = best.iter().filter(|(name, _)| *name != "portable");
+            if all.all(|(_, shares)| is_enough(shares)) {
+                break;
+            }
         }
         for (name, shares) in best.into_iter().filter(|(name, _)| *name != "portable") {
             assert!(
-                shares.iter().all(|&share| share > 0.1),
+                is_enough(&shares),
                 "{name}, {rule}: only {shares:.2?} of the limit, by a generation and by a pass of 8"
             );
         }
