@@ -86,61 +86,50 @@ impl RoundPlan {
 
     /// The program that downloads every lattice's bits into `slot`.
     pub fn snapshot(&self, slot: Slot) -> Program {
-        let mut program = Program::default();
-        for group in self.groups(0..self.streams.len()) {
-            self.pack(&mut program, group.clone());
-            program.push(
-                self.streams[group.start],
-                Op::Download {
-                    lattices: ids(group),
-                    slot,
-                    what: Transfer::Bits,
-                },
-            );
-        }
-        program
+        self.of_all(|program, group| {
+            self.pack(program, group.clone());
+            self.download(program, group, slot, Transfer::Bits);
+        })
     }
 
     /// The program that measures every lattice's bits and downloads the measures into `slot`.
     pub fn measure_all(&self, slot: Slot) -> Program {
-        let mut program = Program::default();
-        for group in self.groups(0..self.streams.len()) {
+        self.of_all(|program, group| {
             let stream = self.streams[group.start];
             program.push(stream, Op::Measure(ids(group.clone())));
-            program.push(
-                stream,
-                Op::Download {
-                    lattices: ids(group),
-                    slot,
-                    what: Transfer::Measure,
-                },
-            );
-        }
-        program
+            self.download(program, group, slot, Transfer::Measure);
+        })
     }
 
     /// The program that converts every lattice from its bits into layout `to`.
     pub fn relayout(&self, to: Layout) -> Program {
-        let mut program = Program::default();
-        for group in self.groups(0..self.streams.len()) {
-            program.push(
-                self.streams[group.start],
-                Op::Unpack {
-                    lattices: ids(group),
-                    to,
-                },
-            );
-        }
-        program
+        self.of_all(|program, group| {
+            let (stream, lattices) = (self.streams[group.start], ids(group));
+            program.push(stream, Op::Unpack { lattices, to });
+        })
     }
 
     /// The program that packs every lattice's cells into bits.
     pub fn pack_all(&self) -> Program {
+        self.of_all(|program, group| self.pack(program, group))
+    }
+
+    /// The program of these ops for every lattice.
+    fn of_all(&self, ops: impl Fn(&mut Program, Range<usize>)) -> Program {
         let mut program = Program::default();
-        for group in self.groups(0..self.streams.len()) {
-            self.pack(&mut program, group);
-        }
+        let groups = self.groups(0..self.streams.len());
+        groups.for_each(|group| ops(&mut program, group));
         program
+    }
+
+    fn download(&self, program: &mut Program, group: Range<usize>, slot: Slot, what: Transfer) {
+        let (stream, lattices) = (self.streams[group.start], ids(group));
+        let download = Op::Download {
+            lattices,
+            slot,
+            what,
+        };
+        program.push(stream, download);
     }
 
     fn pack(&self, program: &mut Program, group: Range<usize>) {
@@ -221,20 +210,13 @@ impl Round<'_> {
             }
             (2, _) => {
                 if let Some(what) = transfer {
-                    let download = Op::Download {
-                        lattices: ids(group),
-                        slot: self.slot,
-                        what,
-                    };
-                    self.program.push(stream, download);
+                    let (program, slot) = (&mut self.program, self.slot);
+                    self.plan.download(program, group, slot, what);
                 }
                 if let Some(first) = measures {
-                    let download = Op::Download {
-                        lattices: ids(all),
-                        slot: Slot(first.0 + self.slot.0 % MEASURE_SLOTS),
-                        what: Transfer::Measure,
-                    };
-                    self.program.push(stream, download);
+                    let slot = Slot(first.0 + self.slot.0 % MEASURE_SLOTS);
+                    let program = &mut self.program;
+                    self.plan.download(program, all, slot, Transfer::Measure);
                 }
                 if self.plan.switches.wait == Wait::Each {
                     self.program.push(stream, Op::Synchronize(Scope::Stream));
