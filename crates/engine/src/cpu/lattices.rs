@@ -11,8 +11,7 @@ use super::slots::CpuSlots;
 use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
 use crate::{
-    EngineError, Kernel, LatticeId, Layout, Measure, MemoryUse, Op, ProgramError, Result, Transfer,
-    WordEdit,
+    Kernel, LatticeId, Layout, Measure, MemoryUse, Op, ProgramError, Result, Transfer, WordEdit,
 };
 use life::{Rule, Size};
 
@@ -72,10 +71,7 @@ impl Lattices {
             what,
         )?;
         let stored = |_| {
-            let bits = Pair {
-                now: BitRows::new(size, what)?,
-                next: BitRows::new(size, what)?,
-            };
+            let bits = Pair::of(|| BitRows::new(size, what))?;
             let layout = Layout::Bits;
             let stored = Stored {
                 size,
@@ -106,34 +102,29 @@ impl Lattices {
         all.iter_mut().for_each(|stored| stored.keep_only(layout));
         let mut without: Vec<_> = all.into_iter().filter(|one| one.lacks(layout)).collect();
         let count = without.len();
+        let what = MemoryUse::Lattices(count, layout);
+        let bytes_of = |one: &Stored| match layout {
+            Layout::Bits => 0,
+            Layout::I32 => 8 * one.size.cells(),
+            Layout::Planar => 2 * PlanarRows::bytes(one.size),
+        };
+        let bytes = without.iter().map(|one| bytes_of(one));
+        memory::ensure(bytes.fold(0, u64::saturating_add), what)?;
         match layout {
             Layout::Bits => {}
             Layout::I32 => {
-                let what = MemoryUse::Lattices(count, layout);
-                let bytes = without.iter().map(|one| 8 * one.size.cells());
-                memory::ensure(bytes.fold(0, u64::saturating_add), what)?;
-                let buffers = without
-                    .iter()
-                    .map(|one| buffer_pair(one.size.cells() as usize, what));
-                let buffers: Vec<_> = buffers.collect::<Result<_>>()?;
-                for (stored, pair) in without.iter_mut().zip(buffers) {
-                    stored.cells = Some(pair);
-                }
+                let cells = |size: Size| memory::zeroed(size.cells() as usize, what);
+                let pairs = without.iter().map(|one| Pair::of(|| cells(one.size)));
+                let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
+                let each = without.iter_mut().zip(pairs);
+                each.for_each(|(stored, pair)| stored.cells = Some(pair));
             }
             Layout::Planar => {
-                let what = MemoryUse::Lattices(count, layout);
-                let bytes = without.iter().map(|one| 2 * PlanarRows::bytes(one.size));
-                memory::ensure(bytes.fold(0, u64::saturating_add), what)?;
-                let buffers = without.iter().map(|one| {
-                    Ok(Pair {
-                        now: PlanarRows::new(one.size, what)?,
-                        next: PlanarRows::new(one.size, what)?,
-                    })
-                });
-                let buffers: Vec<_> = buffers.collect::<Result<_>>()?;
-                for (stored, pair) in without.iter_mut().zip(buffers) {
-                    stored.planar = Some(pair);
-                }
+                let rows = |size| PlanarRows::new(size, what);
+                let pairs = without.iter().map(|one| Pair::of(|| rows(one.size)));
+                let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
+                let each = without.iter_mut().zip(pairs);
+                each.for_each(|(stored, pair)| stored.planar = Some(pair));
             }
         }
         Ok(())
@@ -279,14 +270,6 @@ impl Lattices {
     }
 }
 
-/// Allocates two buffers of `length` values.
-fn buffer_pair<T: Default + Clone>(length: usize, what: MemoryUse) -> Result<Pair<Vec<T>>> {
-    Ok(Pair {
-        now: memory::zeroed(length, what)?,
-        next: memory::zeroed(length, what)?,
-    })
-}
-
 impl Entry {
     fn stored(&self) -> MutexGuard<'_, Stored> {
         self.stored.lock().unwrap_or_else(PoisonError::into_inner)
@@ -339,11 +322,7 @@ impl Stored {
         match self.layout {
             Layout::Bits => {}
             Layout::I32 => {
-                let cells = &self
-                    .cells
-                    .as_ref()
-                    .ok_or_else(|| not_reserved(Layout::I32))?
-                    .now;
+                let cells = &reserved(self.cells.as_ref(), Layout::I32)?.now;
                 let pack = |cells: &[i32]| {
                     cells
                         .iter()
@@ -359,11 +338,7 @@ impl Stored {
                 self.bits.now.fill(pack_row);
             }
             Layout::Planar => {
-                let cells = &self
-                    .planar
-                    .as_ref()
-                    .ok_or_else(|| not_reserved(Layout::Planar))?
-                    .now;
+                let cells = &reserved(self.planar.as_ref(), Layout::Planar)?.now;
                 let bits = &mut self.bits.now;
                 cells.store(|y, words| bits.write(y, words));
             }
@@ -386,7 +361,7 @@ impl Stored {
                 }
             }
             Layout::I32 => {
-                let cells = &mut self.cells_reserved_mut()?.now;
+                let cells = &mut reserved(self.cells.as_mut(), Layout::I32)?.now;
                 for edit in edits {
                     let (y, x) = place(edit);
                     let word = &mut cells[y * width + 32 * x..];
@@ -395,10 +370,7 @@ impl Stored {
                 }
             }
             Layout::Planar => {
-                let planar = self
-                    .planar
-                    .as_mut()
-                    .ok_or_else(|| not_reserved(Layout::Planar))?;
+                let planar = reserved(self.planar.as_mut(), Layout::Planar)?;
                 for edit in edits {
                     let (y, x) = place(edit);
                     edit.cells().for_each(|(bit, alive)| {
@@ -415,10 +387,7 @@ impl Stored {
         match to {
             Layout::Bits => {}
             Layout::I32 => {
-                let cells = self
-                    .cells
-                    .as_mut()
-                    .ok_or_else(|| not_reserved(Layout::I32))?;
+                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
                 for (y, cells) in cells.now.chunks_exact_mut(width).enumerate() {
                     for (cells, word) in cells.chunks_mut(32).zip(self.bits.now.row(y)) {
                         cells
@@ -429,10 +398,7 @@ impl Stored {
                 }
             }
             Layout::Planar => {
-                let cells = self
-                    .planar
-                    .as_mut()
-                    .ok_or_else(|| not_reserved(Layout::Planar))?;
+                let cells = reserved(self.planar.as_mut(), Layout::Planar)?;
                 cells.now.load(|y| self.bits.now.row(y));
             }
         }
@@ -457,13 +423,15 @@ impl Stored {
         };
         match cpu_kernel(kernel) {
             Some(CpuKernel::Cells(step)) => {
-                let cells = self.cells_reserved_mut()?;
+                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
                 for _ in launch.generations() {
                     step(launch.size, rule, &cells.now, &mut cells.next);
                     cells.flip();
                 }
             }
-            Some(CpuKernel::CellsInKernel(run)) => run(&launch, self.cells_reserved_mut()?),
+            Some(CpuKernel::CellsInKernel(run)) => {
+                run(&launch, reserved(self.cells.as_mut(), Layout::I32)?)
+            }
             Some(CpuKernel::Bits(step)) => {
                 for _ in launch.generations() {
                     step(rule, &self.bits.now, &mut self.bits.next);
@@ -471,12 +439,7 @@ impl Stored {
                 }
             }
             Some(CpuKernel::Planar(run)) => {
-                run(
-                    &launch,
-                    self.planar
-                        .as_mut()
-                        .ok_or_else(|| not_reserved(Layout::Planar))?,
-                );
+                run(&launch, reserved(self.planar.as_mut(), Layout::Planar)?);
             }
             None => {
                 return Err(ProgramError::NoCpuVersion(kernel.name).into());
@@ -493,11 +456,7 @@ impl Stored {
                 self.bits.now.store(first as usize, words);
             }
             Transfer::Cells => {
-                let cells = &self
-                    .cells
-                    .as_ref()
-                    .ok_or_else(|| not_reserved(Layout::I32))?
-                    .now;
+                let cells = &reserved(self.cells.as_ref(), Layout::I32)?.now;
                 words
                     .iter_mut()
                     .zip(cells)
@@ -513,12 +472,10 @@ impl Stored {
         }
         Ok(())
     }
-
-    fn cells_reserved_mut(&mut self) -> Result<&mut Pair<Vec<i32>>> {
-        self.cells.as_mut().ok_or_else(|| not_reserved(Layout::I32))
-    }
 }
 
-fn not_reserved(layout: Layout) -> EngineError {
-    ProgramError::NotAllocated(MemoryUse::Lattices(1, layout)).into()
+/// A layout's buffers. Errors if the layout is not reserved.
+fn reserved<T>(buffers: Option<T>, layout: Layout) -> Result<T> {
+    let what = MemoryUse::Lattices(1, layout);
+    buffers.ok_or_else(|| ProgramError::NotAllocated(what).into())
 }

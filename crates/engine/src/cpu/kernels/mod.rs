@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::bit_rows::BitRows;
 use super::planar_rows::PlanarRows;
 use super::worker_pool::WorkerPool;
-use crate::Kernel;
+use crate::{Kernel, Result};
 pub(super) use column_sweep::ROWS;
 use life::{Rule, Size};
 
@@ -34,6 +34,12 @@ pub(super) struct Pair<B> {
 }
 
 impl<B> Pair<B> {
+    /// Makes both.
+    pub(super) fn of(make: impl Fn() -> Result<B>) -> Result<Pair<B>> {
+        let (now, next) = (make()?, make()?);
+        Ok(Pair { now, next })
+    }
+
     /// Swaps the buffers: the next generation becomes the current one.
     pub(super) fn flip(&mut self) {
         mem::swap(&mut self.now, &mut self.next);
