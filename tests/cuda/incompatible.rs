@@ -304,7 +304,6 @@ static STRANGE: Kernel = Kernel {
 
 static STRANGE_CALL: BufferKernel = BufferKernel {
     name: "strange",
-    symbol: "strange",
     parameters: &[],
 };
 

@@ -7,12 +7,16 @@ use ArgumentType::{Buffer, F32, I32, U32, U64};
 /// A kernel that takes buffers and numbers instead of lattices.
 #[derive(Debug)]
 pub struct BufferKernel {
-    /// Name, which is also the stem of its file.
+    /// Name, which is also the stem of its file and the symbol of its function there.
     pub name: &'static str,
-    /// Symbol of the function in that file.
-    pub symbol: &'static str,
     /// What it takes, in order.
     pub parameters: &'static [ArgumentType],
+}
+
+impl BufferKernel {
+    const fn new(name: &'static str, parameters: &'static [ArgumentType]) -> BufferKernel {
+        BufferKernel { name, parameters }
+    }
 }
 
 /// The type of an [`Argument`](crate::Argument).
@@ -48,55 +52,33 @@ impl PartialEq for BufferKernel {
 
 /// Multiplies every number of an array by 2 and divides it by 2, `times` times. The launched
 /// threads share the array. `float* array, int length, int times`.
-pub static SCALE: BufferKernel = BufferKernel {
-    name: "scale",
-    symbol: "scale",
-    parameters: &[Buffer, I32, I32],
-};
+pub static SCALE: BufferKernel = BufferKernel::new("scale", &[Buffer, I32, I32]);
 
 /// Converts pixels to gray: `(77 red + 150 green + 29 blue) / 256`. Four bytes in, red first, one
 /// byte out. `const uchar4* in, unsigned char* out, int pixels` (a multiple of 4).
-pub static GRAY: BufferKernel = BufferKernel {
-    name: "gray",
-    symbol: "gray",
-    parameters: &[Buffer, Buffer, I32],
-};
+pub static GRAY: BufferKernel = BufferKernel::new("gray", &[Buffer, Buffer, I32]);
 
 /// Computes for every complex number c: 1 if z = z² + c, starting from 0, stays within `bound` for
 /// `iterations` iterations, else 0. `const float2* c, float* graph, int length, int iterations,
 /// float bound`.
-pub static MANDELBROT: BufferKernel = BufferKernel {
-    name: "mandelbrot",
-    symbol: "mandelbrot",
-    parameters: &[Buffer, Buffer, I32, I32, F32],
-};
+pub static MANDELBROT: BufferKernel =
+    BufferKernel::new("mandelbrot", &[Buffer, Buffer, I32, I32, F32]);
 
 /// Busy-waits for `nanoseconds` in every thread; thread 0 of block 0 then adds 1 to `*done`.
 /// `unsigned* done, unsigned long long nanoseconds`.
-pub static SPIN: BufferKernel = BufferKernel {
-    name: "spin",
-    symbol: "spin",
-    parameters: &[Buffer, U64],
-};
+pub static SPIN: BufferKernel = BufferKernel::new("spin", &[Buffer, U64]);
 
 /// Adds 1 to `*entered` and waits until `*entered` is `wanted`, for at most `most` nanoseconds.
 /// Then sets `*met` to 1 if that happened, else to 2. So launches that end with 1 ran concurrently.
 /// `unsigned* entered, unsigned wanted, unsigned long long most, unsigned* met`.
-pub static MEET: BufferKernel = BufferKernel {
-    name: "meet",
-    symbol: "meet",
-    parameters: &[Buffer, U32, U64, Buffer],
-};
+pub static MEET: BufferKernel = BufferKernel::new("meet", &[Buffer, U32, U64, Buffer]);
 
 /// Life with one `i32` per cell in one block, with or without the barrier between generations. Odd
 /// warps are delayed by `delay` nanoseconds in every generation, so that a missing barrier shows.
 /// The first generation goes from `a` to `b`. `int* a, int* b, int width, int height, unsigned
 /// rule, int generations, int barrier, unsigned long long delay`.
-pub static BARRIER: BufferKernel = BufferKernel {
-    name: "barrier",
-    symbol: "barrier",
-    parameters: &[Buffer, Buffer, I32, I32, U32, I32, I32, U64],
-};
+pub static BARRIER: BufferKernel =
+    BufferKernel::new("barrier", &[Buffer, Buffer, I32, I32, U32, I32, I32, U64]);
 
 /// All lesson kernels.
 pub static LESSON_KERNELS: [&BufferKernel; 6] =
@@ -104,18 +86,10 @@ pub static LESSON_KERNELS: [&BufferKernel; 6] =
 
 /// Logical operations on three words, [`LOP3_PER_ITERATION`] per iteration and thread. Every thread
 /// writes one word. `unsigned* out, unsigned seed, int iterations`.
-pub static LOP3_RATE: BufferKernel = BufferKernel {
-    name: "lop3_rate",
-    symbol: "lop3_rate",
-    parameters: &[Buffer, U32, I32],
-};
+pub static LOP3_RATE: BufferKernel = BufferKernel::new("lop3_rate", &[Buffer, U32, I32]);
 
 /// Copies `count` quads of words. `const uint4* in, uint4* out, unsigned long long count`.
-pub static COPY_RATE: BufferKernel = BufferKernel {
-    name: "copy_rate",
-    symbol: "copy_rate",
-    parameters: &[Buffer, Buffer, U64],
-};
+pub static COPY_RATE: BufferKernel = BufferKernel::new("copy_rate", &[Buffer, Buffer, U64]);
 
 /// All probe kernels.
 pub static PROBE_KERNELS: [&BufferKernel; 2] = [&LOP3_RATE, &COPY_RATE];

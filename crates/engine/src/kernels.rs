@@ -306,39 +306,34 @@ const WHOLE: &[(u32, u32)] = &[(32, 32), (32, 16), (32, 8), (32, 4), (32, 1)];
 /// A single warp.
 const ONE_WARP: &[(u32, u32)] = &[(32, 1)];
 
+/// The simplest kernel. The rows of the others list what differs from it.
+const FIRST_RUNG: Kernel = Kernel {
+    name: "global",
+    file: "01_global",
+    entries: &[Entry::any("life_global")],
+    parameters: &[From, To, Width, Height, RuleTable],
+    title: "one thread per cell, everything from global memory",
+    layout: Layout::I32,
+    iteration: Iteration::Launches,
+    blocks: GRIDS,
+    rows_per_thread: 1,
+    shared_bytes: |_, _| 0,
+    cooperative: false,
+    batched: false,
+    sides: SupportedSizes::Any,
+    max_cells: None,
+};
+
 /// All kernels, from the first rung up.
 pub static KERNELS: [Kernel; 9] = [
-    Kernel {
-        name: "global",
-        file: "01_global",
-        entries: &[Entry::any("life_global")],
-        parameters: &[From, To, Width, Height, RuleTable],
-        title: "one thread per cell, everything from global memory",
-        layout: Layout::I32,
-        iteration: Iteration::Launches,
-        blocks: GRIDS,
-        rows_per_thread: 1,
-        shared_bytes: |_, _| 0,
-        cooperative: false,
-        batched: false,
-        sides: SupportedSizes::Any,
-        max_cells: None,
-    },
+    FIRST_RUNG,
     Kernel {
         name: "shared",
         file: "02_shared",
         entries: &[Entry::any("life_shared")],
-        parameters: &[From, To, Width, Height, RuleTable],
         title: "a tile and its halo in shared memory",
-        layout: Layout::I32,
-        iteration: Iteration::Launches,
-        blocks: GRIDS,
-        rows_per_thread: 1,
         shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
-        cooperative: false,
-        batched: false,
-        sides: SupportedSizes::Any,
-        max_cells: None,
+        ..FIRST_RUNG
     },
     Kernel {
         name: "sync-global",
@@ -346,15 +341,11 @@ pub static KERNELS: [Kernel; 9] = [
         entries: &[Entry::any("life_sync_global")],
         parameters: &[From, To, Width, Height, RuleTable, Generations],
         title: "one block per lattice, generations inside the kernel, __syncthreads between them",
-        layout: Layout::I32,
         iteration: Iteration::InKernel,
         blocks: WHOLE,
-        rows_per_thread: 1,
-        shared_bytes: |_, _| 0,
-        cooperative: false,
         batched: true,
-        sides: SupportedSizes::Any,
         max_cells: Some(1 << 24),
+        ..FIRST_RUNG
     },
     Kernel {
         name: "sync-shared",
@@ -362,47 +353,31 @@ pub static KERNELS: [Kernel; 9] = [
         entries: &[Entry::any("life_sync_shared")],
         parameters: &[Cells, Width, Height, RuleTable, Generations],
         title: "the same with the whole lattice in shared memory",
-        layout: Layout::I32,
         iteration: Iteration::InKernel,
         blocks: WHOLE,
-        rows_per_thread: 1,
         shared_bytes: |size, _| 2 * size.cells(),
-        cooperative: false,
         batched: true,
-        sides: SupportedSizes::Any,
         max_cells: Some(24_576),
+        ..FIRST_RUNG
     },
     Kernel {
         name: "bits",
         file: "05_bits",
         entries: &[Entry::any("life_bits")],
-        parameters: &[From, To, Width, Height, RuleTable],
         title: "32 cells per word, added as bit planes",
         layout: Layout::Bits,
-        iteration: Iteration::Launches,
-        blocks: GRIDS,
         rows_per_thread: 4,
-        shared_bytes: |_, _| 0,
-        cooperative: false,
-        batched: false,
-        sides: SupportedSizes::Any,
-        max_cells: None,
+        ..FIRST_RUNG
     },
     Kernel {
         name: "planar",
         file: "06_planar",
         entries: &[Entry::with_network("life_planar", "life_planar_by_network")],
-        parameters: &[From, To, Width, Height, RuleTable],
         title: "32 planes in a word: neighbours are whole words, nothing is shifted",
         layout: Layout::Planar,
-        iteration: Iteration::Launches,
-        blocks: GRIDS,
         rows_per_thread: 8,
-        shared_bytes: |_, _| 0,
-        cooperative: false,
-        batched: false,
         sides: SupportedSizes::WidthsFrom(Layout::MIN_PLANAR_WIDTH),
-        max_cells: None,
+        ..FIRST_RUNG
     },
     Kernel {
         name: "multistep",
@@ -416,12 +391,9 @@ pub static KERNELS: [Kernel; 9] = [
         layout: Layout::Planar,
         iteration: Iteration::Steps(4),
         blocks: ONE_WARP,
-        rows_per_thread: 1,
-        shared_bytes: |_, _| 0,
-        cooperative: false,
         batched: true,
         sides: SupportedSizes::WidthsFrom(CELLS_PER_LANE),
-        max_cells: None,
+        ..FIRST_RUNG
     },
     Kernel {
         name: "resident",
@@ -435,12 +407,9 @@ pub static KERNELS: [Kernel; 9] = [
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
         blocks: ONE_WARP,
-        rows_per_thread: 1,
-        shared_bytes: |_, _| 0,
-        cooperative: false,
         batched: true,
         sides: SupportedSizes::NearSquares(256),
-        max_cells: None,
+        ..FIRST_RUNG
     },
     Kernel {
         name: "cooperative",
@@ -451,12 +420,10 @@ pub static KERNELS: [Kernel; 9] = [
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
         blocks: &[(32 * cooperative::MAX_WARPS, 1)],
-        rows_per_thread: 1,
-        shared_bytes: |_, _| 0, // as many as the division needs
         cooperative: true,
         batched: true,
         sides: cooperative::SIZES,
-        max_cells: None,
+        ..FIRST_RUNG
     },
 ];
 

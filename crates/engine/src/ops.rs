@@ -245,11 +245,8 @@ impl BufferLaunch {
     /// Its launch configuration.
     pub(crate) fn shape(&self) -> Launch {
         Launch {
-            grid: [self.grid, 1, 1],
-            block: [self.block, 1, 1],
             shared_bytes: u64::from(self.shared_bytes),
-            entry: 0,
-            cooperative: false,
+            ..Launch::new([self.grid, 1, 1], [self.block, 1, 1])
         }
     }
 }

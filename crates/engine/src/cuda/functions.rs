@@ -110,7 +110,7 @@ impl Functions {
                 let row = kernel.row();
                 self.any_rule(row.file, row.symbol, instrumented)
             }
-            Function::Buffer(kernel) => self.any_rule(kernel.name, kernel.symbol, instrumented),
+            Function::Buffer(kernel) => self.any_rule(kernel.name, kernel.name, instrumented),
             Function::Ladder(function) => {
                 let entry = &function.kernel.entries[function.entry];
                 if let Some(key) = network_key(function, instrumented) {

@@ -48,6 +48,17 @@ impl Launch {
     /// The block shape of most support kernels; they support no other.
     pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
 
+    /// A launch of a kernel's first function, without dynamic shared memory.
+    pub(crate) const fn new(grid: [u32; 3], block: [u32; 3]) -> Launch {
+        Launch {
+            grid,
+            block,
+            shared_bytes: 0,
+            entry: 0,
+            cooperative: false,
+        }
+    }
+
     /// Maximum grid size in y.
     const MAX_GRID_Y: u32 = 65_535;
 
@@ -60,13 +71,10 @@ impl Launch {
     pub const fn over(across: u32, down: u32, block: (u32, u32)) -> Launch {
         let rows = down.div_ceil(block.1);
         let layers = rows.div_ceil(Self::MAX_GRID_Y);
-        Launch {
-            grid: [across.div_ceil(block.0), rows.div_ceil(layers), layers],
-            block: [block.0, block.1, 1],
-            shared_bytes: 0,
-            entry: 0,
-            cooperative: false,
-        }
+        Self::new(
+            [across.div_ceil(block.0), rows.div_ceil(layers), layers],
+            [block.0, block.1, 1],
+        )
     }
 
     /// Choices for the column sweep: warps per SM at most, and the minimum rows per strip for that
@@ -109,13 +117,7 @@ impl Launch {
             0 => 0,
             _ => strips.div_ceil(packed),
         };
-        Launch {
-            grid: [full * strips + last, lattices.launched, 1],
-            block: [32, 1, 1],
-            shared_bytes: 0,
-            entry: 0,
-            cooperative: false,
-        }
+        Self::new([full * strips + last, lattices.launched, 1], [32, 1, 1])
     }
 
     /// The launch of the kernels that pack a layout into bits or unpack bits to it, for `lattices`
@@ -138,13 +140,7 @@ impl Launch {
     /// over many SMs.
     pub const fn soup(size: Size) -> Launch {
         const THREADS: u32 = 64;
-        Launch {
-            grid: [size.height().div_ceil(THREADS), 1, 1],
-            block: [THREADS, 1, 1],
-            shared_bytes: 0,
-            entry: 0,
-            cooperative: false,
-        }
+        Self::new([size.height().div_ceil(THREADS), 1, 1], [THREADS, 1, 1])
     }
 
     /// The launch of `edit_cells`: a row of 32 threads per edit, one per cell of its word.
@@ -163,26 +159,17 @@ impl Launch {
         } else {
             MAX_BLOCKS
         };
-        Launch {
-            grid: [blocks as u32, 1, lattices],
-            block: [THREADS as u32, 1, 1],
-            shared_bytes: 0,
-            entry: 0,
-            cooperative: false,
-        }
+        Self::new([blocks as u32, 1, lattices], [THREADS as u32, 1, 1])
     }
 
     /// The launch of `reduce_bits`: one block for 32 pixels of one row; the lattices are the grid's
     /// z dimension.
     pub const fn reduce(region: ReduceRegion, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;
-        Launch {
-            grid: [region.width.div_ceil(across), region.height, lattices],
-            block: [across, down, 1],
-            shared_bytes: 0,
-            entry: 0,
-            cooperative: false,
-        }
+        Self::new(
+            [region.width.div_ceil(across), region.height, lattices],
+            [across, down, 1],
+        )
     }
 }
 

@@ -129,7 +129,7 @@ fn every_entry_takes_the_parameters_of_its_row() {
     }
     for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
         let list = kernel.parameters.iter().map(|one| one.bytes()).collect();
-        rows.push((kernel.name, kernel.symbol, list));
+        rows.push((kernel.name, kernel.name, list));
     }
     for (file, symbol, mut expected) in rows.clone() {
         let text = Ptx::find(file).unwrap().only(symbol);
