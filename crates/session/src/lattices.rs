@@ -216,7 +216,7 @@ impl Lattices {
                 Some(of_b) => *of_b = switches,
                 None => lattices.setup.switches = switches,
             },
-            |instances| instances.set_switches(side, switches).map(drop),
+            |instances| instances.set_switches(side, switches),
         )
     }
 
@@ -253,7 +253,7 @@ impl Lattices {
         let set = instances.compare(b_switches);
         let now = b_switches.or(self.b_switches);
         self.b_switches = now.filter(|_| instances.is_comparing());
-        set.map(drop)
+        set
     }
 
     /// Sets another setting whose rounds are compared with those of the present one, or none.
@@ -265,7 +265,7 @@ impl Lattices {
         setting: Option<(&'static Kernel, Switches)>,
     ) -> Result<()> {
         let instances = self.instances.as_mut();
-        let set = instances.map(|it| it.set_alternative(setting).map(drop));
+        let set = instances.map(|it| it.set_alternative(setting));
         set.unwrap_or(Ok(()))
     }
 
@@ -281,7 +281,7 @@ impl Lattices {
     pub(crate) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
         self.view = Some(view);
         let instances = self.instances.as_mut();
-        let set = instances.map(|it| it.set_picture(self.view).map(drop));
+        let set = instances.map(|it| it.set_picture(self.view));
         set.unwrap_or(Ok(()))
     }
 

@@ -13,8 +13,8 @@ impl Instances {
     /// others, get `second`; if their number is odd, the last instance is not stepped. There must be
     /// at least two. `None` ends a comparison: all instances get A's switches, and B's keep their
     /// cells. The next round is A's, until [`Instances::begin_pair`] says otherwise. Waits until
-    /// nothing runs. Returns whether the slots were allocated again.
-    pub fn compare(&mut self, second: Option<Switches>) -> Result<bool> {
+    /// nothing runs.
+    pub fn compare(&mut self, second: Option<Switches>) -> Result<()> {
         self.set_alternative(None)?;
         self.engine.synchronize()?;
         self.forget_prepared();
@@ -86,18 +86,14 @@ impl Instances {
     }
 
     /// Adds an alternative to the present kernel and switches, or takes it away (`None`); then the
-    /// instances' own plan is in use again. Nothing may be in flight. Returns whether the slots were
-    /// allocated again. Not for use during a comparison.
+    /// instances' own plan is in use again. Nothing may be in flight. Not for use during a comparison.
     ///
     /// # Errors
     /// There is no memory for what the alternative needs, or the kernel does not accept the lattices.
     /// There is no alternative then.
-    pub fn set_alternative(
-        &mut self,
-        setting: Option<(&'static Kernel, Switches)>,
-    ) -> Result<bool> {
+    pub fn set_alternative(&mut self, setting: Option<(&'static Kernel, Switches)>) -> Result<()> {
         if !self.has_alternative() && setting.is_none() {
-            return Ok(false);
+            return Ok(());
         }
         self.use_alternative(false)?;
         self.forget_prepared();

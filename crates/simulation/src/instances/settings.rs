@@ -73,9 +73,8 @@ impl Instances {
     }
 
     /// Changes how rounds are issued, copied and waited for: A's, or during a
-    /// comparison B's. Waits until nothing runs if streams or slots change. Returns whether the slots
-    /// were allocated again.
-    pub fn set_switches(&mut self, side: Side, switches: Switches) -> Result<bool> {
+    /// comparison B's. Waits until nothing runs if streams or slots change.
+    pub fn set_switches(&mut self, side: Side, switches: Switches) -> Result<()> {
         self.set_alternative(None)?;
         self.forget_prepared();
         let before = self.plans[side as usize].switches;
@@ -108,11 +107,11 @@ impl Instances {
     }
 
     /// Sets what rounds download. If the slots do not fit, waits until nothing runs and allocates
-    /// others; returns whether it did.
-    pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
+    /// others.
+    pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<()> {
         let picture = picture.map(|picture| self.supported_plan(picture));
         if self.request == picture {
-            return Ok(false);
+            return Ok(());
         }
         let before = std::mem::replace(&mut self.request, picture);
         let view = picture.filter(|picture| picture.transfer == Transfer::View);
@@ -192,17 +191,16 @@ impl Instances {
         Some(picture)
     }
 
-    /// Allocates other slots if the plans' pictures need them; returns whether it did.
-    pub(super) fn update_slots(&mut self) -> Result<bool> {
-        let anew = self.wanted_slots(self.request);
-        if let Some(spec) = anew {
+    /// Allocates other slots if the plans' pictures need them.
+    pub(super) fn update_slots(&mut self) -> Result<()> {
+        if let Some(spec) = self.wanted_slots(self.request) {
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
             // Programs in flight have ended, and their slots are gone.
             self.in_flight.iter_mut().for_each(|old| old.forget_slots());
         }
         self.plan_pictures();
-        Ok(anew.is_some())
+        Ok(())
     }
 
     /// The slots needed for such pictures, or `None` if the present ones fit.
