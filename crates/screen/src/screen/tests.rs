@@ -5,6 +5,7 @@ use crate::fixtures::{Timed, TimedBefore, lesson_list, lesson_page, status};
 use crate::{LessonScreen, Population, Timeline, Tool, ViewOptions};
 use life::Size;
 use model::{AbComparison, Effect, Finding, Switches};
+
 /// A session and what a person sees of it; everything that a screen is made from.
 struct Session {
     status: Option<Status>,
