@@ -174,7 +174,8 @@ fn paint_cross(painter: &ThemedPainter, callout: Callout, place: Rect, unit: f32
 mod tests {
     use super::*;
     use crate::dialogs::Dialogs;
-    use crate::scene::{context, paint_over};
+    use crate::frame::paint_over;
+    use crate::scene::context;
     use egui::{Event, PointerButton, Pos2, RawInput};
     use screen::fixtures::{lesson_page, status};
     use screen::{Drawing, LessonScreen, SidePanel, ViewOptions};

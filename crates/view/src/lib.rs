@@ -14,6 +14,7 @@ mod comparison;
 mod dialogs;
 mod edit_overlay;
 mod error;
+mod frame;
 mod gpu;
 mod hit_regions;
 pub mod hud;
@@ -56,6 +57,7 @@ pub use dialogs::{
     Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, Menu, PromptDialog,
     ResizeDialog, Shelf, UiRequest,
 };
+pub use frame::Frame;
 pub use gpu::{Canvas, Gpu};
 pub use lesson::entry_at;
-pub use scene::{Frame, Scene};
+pub use scene::Scene;

@@ -9,11 +9,12 @@ use egui::epaint::ClippedShape;
 use egui::{Color32, Rect, Shape, pos2, vec2};
 
 use crate::dialogs::style;
+use crate::frame::paint_over;
 use crate::gallery::{LANGUAGES, Scenario, Set, Window, screens, title};
 use crate::hud::rect_of;
 use crate::hud::style::opaque;
 use crate::layout::WindowLayout;
-use crate::scene::{context, paint_over};
+use crate::scene::context;
 use lang::with;
 use screen::theme::{Palette, Rgb};
 

@@ -11,7 +11,7 @@ const CELL: f32 = 150.0;
 const LINE: f32 = 46.0;
 
 /// Paints as many of the figures into the rectangle as it takes, by rank, `unit` pixels per unit.
-pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
+pub(crate) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
     let unit = unit * growth(rect.size() / unit, figures);
     let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
     let columns = columns(inside.width() / unit);

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use egui::{FontFamily, Rect, Shape, pos2, vec2};
 
 use crate::dialogs::DialogContext;
+use crate::frame::paint;
+use crate::hud::install_fonts;
 use crate::hud::style::ThemedPainter;
 use crate::hud::tests::busy;
-use crate::hud::{install_fonts, paint};
 use crate::{Commands, Dialogs, FileDialog, Frame, Help, LabView, Menu, TimelineView};
 use crate::{Dialog, FileTask, PromptDialog, ResizeDialog};
 use engine::kernels::{KERNELS, find};

@@ -26,7 +26,7 @@ const SIGN: f32 = 30.0;
 const MIN_WIDTH_BESIDE_MENU: f32 = 400.0;
 
 /// Paints the strip, `unit` pixels per unit.
-pub(super) fn paint(
+pub(crate) fn paint(
     painter: &ThemedPainter,
     rect: Rect,
     unit: f32,

@@ -27,7 +27,7 @@ const MESSAGES: f32 = 62.0;
 
 /// Paints the figures into the rectangle, `unit` pixels per unit; those of the highest ranks stay
 /// away where there is no room for them.
-pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
+pub(crate) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
     let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(

@@ -2,8 +2,9 @@
 
 use egui::{Rect, Shape, pos2, vec2};
 
+use crate::frame::paint;
 use crate::hud::style::ThemedPainter;
-use crate::hud::{install_fonts, paint, rect_of};
+use crate::hud::{install_fonts, rect_of};
 use crate::layout::{Dock, PixelRect, WindowLayout};
 use crate::{Frame, LabView, TimelineView};
 use lang::Language;
@@ -384,8 +385,9 @@ fn numbers_move_nothing_but_themselves() {
 #[test]
 fn the_keys_named_at_a_side_panel_s_title_are_buttons() {
     use crate::dialogs::{Dialogs, UiRequest};
+    use crate::frame::paint_over;
     use crate::hit_regions;
-    use crate::scene::{context, paint_over};
+    use crate::scene::context;
     use model::{Action, ViewAction};
     let status = status(4, Size::new(64, 64).unwrap());
     for (panel, actions) in [

@@ -1,13 +1,13 @@
 //! A capture between two frames does not change the frames.
 
 use super::*;
-use crate::Commands;
-use crate::Dialog;
 use crate::offscreen::target;
 use crate::pixel_tests::lavapipe;
+use crate::{Commands, Dialog, TimelineView};
 use life::Size;
-use screen::ViewOptions;
+use model::Status;
 use screen::fixtures::{Timed, status};
+use screen::{Screen, Sources, ViewOptions};
 
 #[test]
 fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {

@@ -1,0 +1,363 @@
+//! A frame of the window: what it is made from, where everything in it stands, and the painting of
+//! all of it but the cells.
+
+use std::sync::Arc;
+
+use egui::{Align2, Rect, Stroke, StrokeKind, vec2};
+
+use crate::cell_ages::unavailable_reason;
+use crate::dialogs::{DialogContext, Dialogs, UiRequest};
+use crate::hud::rect_of;
+use crate::hud::style::{self, ThemedPainter, opaque};
+use crate::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
+use crate::panels::ViewTransforms;
+use crate::timeline::sm_count as timeline_sm_count;
+use crate::{
+    LabView, TimelineView, callouts, comparison, edit_overlay, hit_regions, hud, lab, ladder,
+    lesson, minimap, population, timeline, toolbar,
+};
+use lang::{Message, message, tr};
+use model::{PicturePlan, Status, Switches, TransferChoice};
+use screen::figures::Urgency;
+use screen::theme::Palette;
+use screen::{
+    ColourBy, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewOptions, ViewTransform,
+    WindowFacts, request,
+};
+
+/// Everything a frame is made from, but the pictures: what is on screen, what only this painter
+/// knows, and the target.
+pub struct Frame<'a> {
+    /// What is on screen.
+    pub screen: Screen,
+    /// What that was made from.
+    pub sources: Sources<'a>,
+    /// Shown where [`ViewOptions::timeline`](screen::ViewOptions) says so.
+    pub timeline: &'a TimelineView,
+    /// Shown where [`ViewOptions::side`](screen::ViewOptions) says so.
+    pub lab: &'a LabView,
+    /// What a person's hand has put over the panels.
+    pub edit_overlay: &'a EditOverlay,
+    /// The target's size in pixels.
+    pub pixels: [u32; 2],
+    /// Pixels per point.
+    pub scale: f32,
+}
+
+impl Frame<'_> {
+    /// With its screen composed from its sources, for a picture or two; whoever draws many frames
+    /// keeps a [`Composer`](screen::Composer).
+    pub fn composed(self) -> Self {
+        let sources = Sources {
+            window: Some(self.window_facts()),
+            ..self.sources
+        };
+        Frame {
+            screen: Screen::of(sources),
+            sources,
+            ..self
+        }
+    }
+
+    /// What its screen is to be composed from, beside what is known without a window.
+    pub fn window_facts(&self) -> WindowFacts {
+        WindowFacts {
+            tool: self.edit_overlay.tool,
+            is_pasting: self.edit_overlay.ghost.is_some(),
+            panel: self.layout().map(|(layout, _)| layout.tiling.panel),
+        }
+    }
+
+    /// What the window is to hold beside panels and HUD: by the settings, not by what was
+    /// measured, so that nothing moves from round to round.
+    fn layout_request(&self, status: &Status) -> LayoutRequest {
+        let timeline = self.sources.options.timeline;
+        let comparison = status
+            .lab
+            .comparison
+            .as_ref()
+            .map(|comparison| comparison.each);
+        LayoutRequest {
+            // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
+            lanes: timeline.then_some(status.lattices.instances),
+            sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
+            side: self.sources.options.side,
+            toolbar: true,
+            callouts: callouts::are_shown(self, status),
+            lesson: self.sources.lesson.is_some(),
+            presentation: self.sources.options.presentation,
+            zoom: self.sources.options.interface_scale,
+            comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
+        }
+    }
+
+    /// Pixels of one unit of type and spacing.
+    pub fn unit(&self) -> f32 {
+        layout::unit(
+            self.pixels,
+            self.scale,
+            self.sources.options.interface_scale,
+        )
+    }
+
+    /// The target, in pixels.
+    fn rect(&self) -> Rect {
+        let size = vec2(self.pixels[0] as f32, self.pixels[1] as f32);
+        Rect::from_min_size(egui::Pos2::ZERO, size)
+    }
+
+    /// The colours to paint it in.
+    pub(crate) fn palette(&self) -> Palette<egui::Color32> {
+        screen::theme::palette(self.sources.options.theme).map(opaque)
+    }
+
+    /// What the panels of a layout show, while cameras glide too.
+    pub(crate) fn transforms(&self, status: &Status, layout: &WindowLayout) -> ViewTransforms {
+        let panel = layout.tiling.panel;
+        let transform = |instance| {
+            self.sources
+                .camera_of(instance)
+                .shown(status.lattices.size, panel)
+        };
+        if self.sources.is_separate() {
+            ViewTransforms::Each((0..status.lattices.instances).map(transform).collect())
+        } else {
+            ViewTransforms::One(transform(self.sources.camera_instance()))
+        }
+    }
+
+    /// What decides colours here, or why it is not what was asked for, in one sentence.
+    pub fn colour_by(&self, limits: TextureLimits) -> Result<ColourBy, String> {
+        let Some(status) = self.sources.status else {
+            return Ok(ColourBy::State);
+        };
+        let mode = self.sources.options.colour_by;
+        unavailable_reason(
+            mode,
+            status.lattices.instances,
+            status.lattices.size,
+            status.setting.transfer,
+            limits,
+        )
+        .map_or(Ok(mode), Err)
+    }
+
+    /// Where everything stands, and what the leading panel will show when no camera glides any
+    /// more: that is what is asked of the session.
+    pub fn layout(&self) -> Option<(WindowLayout, ViewTransform)> {
+        let status = self.sources.status?;
+        let panels = self
+            .sources
+            .single_instance()
+            .map_or(status.lattices.instances, |_| 1);
+        let request = self.layout_request(status);
+        let layout = lay_out(
+            self.pixels,
+            self.scale,
+            panels,
+            status.lattices.size,
+            &request,
+        );
+        Some((
+            layout,
+            self.sources
+                .camera_of(self.sources.camera_instance())
+                .target_transform(status.lattices.size, layout.tiling.panel),
+        ))
+    }
+
+    /// What the session should send for it.
+    pub fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
+        let (status, (layout, transform)) = (self.sources.status?, self.layout()?);
+        Some(request(
+            (status.lattices.size, status.lattices.instances),
+            (transform, layout.tiling.panel),
+            self.sources.single_instance(),
+            (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
+            limits,
+        ))
+    }
+}
+
+/// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
+/// the drawing side knows its region.
+fn requested_transfer(status: &Status) -> TransferChoice {
+    let requested = status.setting.switches.transfer;
+    let both = status
+        .lab
+        .comparison
+        .as_ref()
+        .map(|comparison| comparison.switches);
+    let view = |switches: Switches| switches.transfer == TransferChoice::View;
+    match both {
+        Some(both) if both.into_iter().any(view) => TransferChoice::View,
+        Some([first, _]) => first.transfer,
+        None => requested,
+    }
+}
+
+/// Lays out and paints everything of a frame but its cells, in these colours and a style that fits
+/// its unit; what was asked for meanwhile.
+pub(crate) fn paint_over(
+    context: &egui::Context,
+    frame: &Frame<'_>,
+    palette: &Palette<egui::Color32>,
+    place: Option<&(WindowLayout, ViewTransform)>,
+    dialogs: &mut Dialogs,
+    mut input: egui::RawInput,
+) -> (egui::FullOutput, Vec<UiRequest>) {
+    let screen = frame.rect();
+    input.screen_rect = Some(screen);
+    let seen = DialogContext {
+        frame,
+        unit: frame.unit(),
+        palette,
+        screen,
+        is_top: true,
+    };
+    let mut requests = Vec::new();
+    let output = context.run_ui(input, |ui| {
+        hit_regions::clear(ui.ctx());
+        let painter = ui.ctx().layer_painter(egui::LayerId::background());
+        paint(&ThemedPainter::new(painter, palette), frame, place);
+        // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+        requests.extend(dialogs.show(ui.ctx(), seen));
+        if !dialogs.takes_keys() {
+            hit_regions::show(ui, &mut requests);
+        }
+    });
+    (output, requests)
+}
+
+/// Paints everything of a frame but the cells; all lengths are pixels.
+pub(crate) fn paint(
+    painter: &ThemedPainter,
+    frame: &Frame<'_>,
+    place: Option<&(WindowLayout, ViewTransform)>,
+) {
+    let (Some(status), Some((layout, _)), Some(figures)) =
+        (frame.sources.status, place, &frame.screen.figures)
+    else {
+        return starting(
+            painter,
+            frame.rect(),
+            frame.unit(),
+            frame.sources.drawing.notice.as_deref(),
+        );
+    };
+    if frame.sources.single_instance().is_none() && status.lattices.instances > 1 {
+        let selected = status.panels.selected.min(status.lattices.instances - 1);
+        highlight(painter, layout, selected, frame.sources.options);
+    }
+    minimap::paint(painter, frame, layout);
+    edit_overlay::paint(painter, frame, layout);
+    let mut figures = figures.clone();
+    if let Some(sentence) = no_room(frame, layout) {
+        Arc::make_mut(&mut figures).notify(sentence);
+    }
+    // The finding stands over the lanes.
+    let repeats = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Effect;
+    if layout.timeline.is_some() && figures.messages.iter().any(repeats) {
+        let figures = Arc::make_mut(&mut figures);
+        figures.messages.retain(|it| !repeats(it));
+    }
+    match layout.dock {
+        Dock::Hidden => {}
+        Dock::Side(rect) => hud::side::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Bar(rect) => hud::bar::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Strip(rect) => {
+            hud::presenting::paint(painter, rect_of(rect), layout.unit, frame, status, &figures);
+        }
+    }
+    if let Some(rect) = layout.toolbar {
+        toolbar::paint(painter, frame, rect_of(rect), layout.unit);
+    }
+    callouts::paint(painter, frame, layout);
+    if let Some(rect) = layout.timeline {
+        timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.sm_count);
+    }
+    population::paint_tags(painter, status, frame.sources.single_instance(), layout);
+    if let Some((panel, rect)) = layout.side {
+        let (rect, unit) = (rect_of(rect), layout.unit);
+        let screen = &frame.screen;
+        match panel {
+            SidePanel::Lab => {
+                if let Some(shown) = &screen.lab {
+                    lab::paint(painter, frame.lab, shown, rect, unit);
+                }
+            }
+            SidePanel::Population => {
+                if let Some(shown) = &screen.population {
+                    population::paint(painter, shown, rect, unit);
+                }
+            }
+            SidePanel::Ladder => {
+                if let Some(shown) = &screen.ladder {
+                    ladder::paint(painter, shown, rect, unit);
+                }
+            }
+        }
+    }
+    if let Some(rect) = layout.lesson {
+        lesson::paint(painter, frame, rect_of(rect), layout.unit);
+    }
+    if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
+        comparison::paint(painter, shown, places, layout.unit);
+    }
+}
+
+/// Says which of the things to be shown has no room in this window.
+fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
+    let no_timeline = frame.sources.options.timeline && layout.timeline.is_none();
+    match frame.sources.options.side {
+        Some(panel) if layout.side.is_none() => Some(match panel {
+            SidePanel::Lab => message!("The window is too small for the lab"),
+            SidePanel::Population => message!("The window is too small for the population graph"),
+            SidePanel::Ladder => message!("The window is too small for the ladder"),
+        }),
+        Some(panel) if no_timeline => Some(match panel {
+            SidePanel::Lab => message!("The lab takes the timeline's place in this window"),
+            SidePanel::Population => {
+                message!("The population graph takes the timeline's place in this window")
+            }
+            SidePanel::Ladder => message!("The ladder takes the timeline's place in this window"),
+        }),
+        Some(_) => None,
+        None if no_timeline => Some(message!("The window is too small for the timeline")),
+        None => None,
+    }
+}
+
+/// A thin frame around the selected panel, in the gap, off its cells.
+fn highlight(painter: &ThemedPainter, layout: &WindowLayout, place: usize, options: &ViewOptions) {
+    let width = (2.0 * layout.unit)
+        .round()
+        .clamp(1.0, layout.tiling.gap.max(1) as f32);
+    let rect = rect_of(layout.tiling.rect(place));
+    if !rect.is_positive() {
+        return; // it belongs to neither A nor B, and has no panel
+    }
+    // White stands out beside dark cells (where the theme is light: black beside light ones), the
+    // accent beside inverted ones.
+    let colour = if options.invert {
+        painter.palette.accent
+    } else {
+        painter.palette.value
+    };
+    painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
+}
+
+/// While the engine starts there is nothing else to show.
+fn starting(painter: &ThemedPainter, screen: Rect, unit: f32, notice: Option<&str>) {
+    let text = notice.unwrap_or(tr!("starting the engine …"));
+    let room = screen.width() * 0.9;
+    let galley = style::paragraph(
+        painter,
+        text,
+        style::regular(20.0 * unit),
+        painter.palette.label,
+        room,
+        8,
+    );
+    style::put(painter, screen.center(), Align2::CENTER_CENTER, galley);
+}
