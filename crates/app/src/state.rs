@@ -7,10 +7,7 @@ use crate::{EmergencySave, Lessons, Wake, say_last};
 use lang::{Message, message};
 use life::Size;
 use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
-use screen::{
-    Composer, Drawing, Population, Screen, SidePanel, Sources, Timeline, ViewOptions, WindowFacts,
-    theme,
-};
+use screen::{Drawing, Population, SidePanel, Sources, Timeline, ViewOptions, theme};
 use session::{NotSaved, SavedSession, Session};
 
 /// What window and terminal share, whatever paints it: the session that they drive, what is to be
@@ -26,10 +23,7 @@ pub struct AppState {
     pub emergency_save: Arc<EmergencySave>,
     /// What is known about drawing, and the present notice.
     pub drawing: Drawing,
-    /// What a window knows of its own; a terminal sets nothing.
-    pub window: Option<WindowFacts>,
     population: Population,
-    composer: Composer,
     /// When the notice goes.
     notice_until: Option<Instant>,
     /// The pictures that the session was asked for last.
@@ -47,9 +41,7 @@ impl AppState {
             lessons: Lessons::new(wake),
             emergency_save,
             drawing: Drawing::default(),
-            window: None,
             population: Population::default(),
-            composer: Composer::default(),
             notice_until: None,
             requested: None,
             grid: None,
@@ -76,7 +68,8 @@ impl AppState {
         self.session.as_ref().map(Session::status)
     }
 
-    /// What the screen is made from, as of this status and with these timed rounds.
+    /// What the screen is made from, as of this status and with these timed rounds; of a window,
+    /// beside what it knows of its own.
     pub fn sources<'a>(
         &'a self,
         status: Option<&'a Status>,
@@ -89,20 +82,8 @@ impl AppState {
             population: &self.population,
             timeline,
             lesson: self.lessons.screen(),
-            window: self.window,
+            window: None,
         }
-    }
-
-    /// Composes what is on screen, for the next frame.
-    pub fn compose(&mut self, status: Option<&Status>, timeline: &Timeline) {
-        let mut composer = std::mem::take(&mut self.composer);
-        composer.compose(self.sources(status, timeline));
-        self.composer = composer;
-    }
-
-    /// What is on screen, as it was composed last.
-    pub fn screen(&self) -> &Screen {
-        self.composer.screen()
     }
 
     /// Takes over what is newer, of what is shown; waits for nothing.

@@ -13,9 +13,9 @@ use crate::lab::Lab;
 use crate::minimap::minimaps;
 use crate::timeline::overlap::in_words;
 use crate::{
-    Camera, Chart, Drawing, Figures, LadderChart, LessonScreen, MenuTopic, MinimapRegion,
-    PanelFacts, Population, PopulationChart, RoundChart, SidePanel, Timeline, Tool, ToolbarButton,
-    ViewOptions,
+    Camera, Chart, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, MenuTopic,
+    MinimapRegion, PanelFacts, Population, PopulationChart, RoundChart, SidePanel, Timeline, Tool,
+    ToolbarButton, ViewOptions,
 };
 use lang::Language;
 use model::actions::{Context, FrontEnd, Toggles};
@@ -164,6 +164,17 @@ pub struct WindowFacts {
     pub is_pasting: bool,
     /// A panel's width and height in pixels, once there are panels.
     pub panel: Option<[u32; 2]>,
+}
+
+impl WindowFacts {
+    /// What a person's hand does there, before the place of the panels is known.
+    pub fn of(edit_overlay: &EditOverlay) -> WindowFacts {
+        WindowFacts {
+            tool: edit_overlay.tool,
+            is_pasting: edit_overlay.ghost.is_some(),
+            panel: None,
+        }
+    }
 }
 
 impl<'a> Sources<'a> {

@@ -177,7 +177,7 @@ impl TerminalApp {
     fn places(&self) -> Option<(Arc<Status>, TerminalLayout)> {
         let status = self.app.status()?;
         let frame = TerminalFrame {
-            screen: self.app.screen(),
+            screen: self.composer.screen(),
             sources: self.app.sources(Some(&status), &self.timeline),
         };
         let places = places(&frame, self.area)?;

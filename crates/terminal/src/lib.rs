@@ -32,7 +32,7 @@ use guard::Guard;
 use key_reader::KeyReader;
 use lang::Message;
 use painting::TerminalFrame;
-use screen::{Timeline, ViewOptions};
+use screen::{Composer, Timeline, ViewOptions};
 use session::Session;
 
 /// The least time between two frames.
@@ -83,6 +83,7 @@ pub fn run(
     let depth = ColourDepth::detect(|name| std::env::var(name).ok());
     let mut shown = TerminalApp {
         app,
+        composer: Composer::default(),
         view: TerminalView::new(options.glyphs, depth),
         timeline: Timeline::default(),
         area: Rect::default(),
@@ -112,6 +113,7 @@ pub fn run(
 struct TerminalApp {
     /// What the window has too.
     app: AppState,
+    composer: Composer,
     view: TerminalView,
     /// Rounds timed while they are shown.
     timeline: Timeline,
@@ -193,11 +195,9 @@ impl TerminalApp {
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
             self.timeline.update(session);
         }
-        self.app.compose(status.as_deref(), &self.timeline);
-        let shown = TerminalFrame {
-            screen: self.app.screen(),
-            sources: self.app.sources(status.as_deref(), &self.timeline),
-        };
+        let sources = self.app.sources(status.as_deref(), &self.timeline);
+        let screen = self.composer.compose(sources);
+        let shown = TerminalFrame { screen, sources };
         let request = self.view.request(&shown, self.area);
         if let Some(session) = &self.app.session {
             self.view.update(&shown, session);

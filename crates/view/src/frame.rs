@@ -21,8 +21,8 @@ use model::{PicturePlan, Status, Switches, TransferChoice};
 use screen::figures::Urgency;
 use screen::theme::Palette;
 use screen::{
-    ColourBy, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewOptions, ViewTransform,
-    WindowFacts, request,
+    ColourBy, Composer, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewOptions,
+    ViewTransform, WindowFacts, request,
 };
 
 /// Everything a frame is made from, but the pictures: what is on screen, what only this painter
@@ -45,27 +45,27 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// With its screen composed from its sources, for a picture or two; whoever draws many frames
-    /// keeps a [`Composer`](screen::Composer).
-    pub fn composed(self) -> Self {
+    /// With its screen composed from its sources, and from where the panels stand.
+    pub fn composed_by(self, composer: &mut Composer) -> Self {
+        let window = WindowFacts {
+            panel: self.layout().map(|(layout, _)| layout.tiling.panel),
+            ..WindowFacts::of(self.edit_overlay)
+        };
         let sources = Sources {
-            window: Some(self.window_facts()),
+            window: Some(window),
             ..self.sources
         };
         Frame {
-            screen: Screen::of(sources),
+            screen: composer.compose(sources).clone(),
             sources,
             ..self
         }
     }
 
-    /// What its screen is to be composed from, beside what is known without a window.
-    pub fn window_facts(&self) -> WindowFacts {
-        WindowFacts {
-            tool: self.edit_overlay.tool,
-            is_pasting: self.edit_overlay.ghost.is_some(),
-            panel: self.layout().map(|(layout, _)| layout.tiling.panel),
-        }
+    /// With its screen composed anew.
+    #[cfg(test)]
+    pub(crate) fn composed(self) -> Self {
+        self.composed_by(&mut Composer::default())
     }
 
     /// What the window is to hold beside panels and HUD: by the settings, not by what was

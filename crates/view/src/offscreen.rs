@@ -115,28 +115,26 @@ impl Renderer {
             self.population.update(pictures, status, options);
         }
         let begun = Instant::now();
-        let window = Some(self.with(status, options).window_facts());
-        // Spelt out, so that only `scene` is borrowed for writing.
-        let sources = Sources {
-            status: Some(status),
-            options,
-            drawing: &self.drawing,
-            population: &self.population,
-            timeline: self.timeline.timeline(),
-            lesson: self.lesson.as_ref(),
-            window,
-        };
-        let screen = self.composer.compose(sources).clone();
-        let composed = begun.elapsed();
+        // Spelt out, so that only `composer` and `scene` are borrowed for writing.
         let frame = Frame {
-            screen,
-            sources,
+            screen: Screen::default(),
+            sources: Sources {
+                status: Some(status),
+                options,
+                drawing: &self.drawing,
+                population: &self.population,
+                timeline: self.timeline.timeline(),
+                lesson: self.lesson.as_ref(),
+                window: None,
+            },
             timeline: &self.timeline,
             lab: &self.lab,
             edit_overlay: &self.edit_overlay,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
-        };
+        }
+        .composed_by(&mut self.composer);
+        let composed = begun.elapsed();
         self.scene.update(&frame, pictures)?;
         let input = egui::RawInput::default();
         let drawn = self

@@ -54,15 +54,21 @@ fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
     })
 }
 
-/// What a frame is made from: what is on screen, what only the window knows, and its size.
+/// What a frame is made from, with nothing on screen until it is composed.
 pub(super) fn frame_of<'a>(
-    (screen, sources): (&Screen, Sources<'a>),
-    (timeline, lab, edit_overlay): (&'a TimelineView, &'a LabView, &'a EditOverlay),
+    app: &'a AppState,
+    status: Option<&'a Status>,
+    timeline: &'a TimelineView,
+    lab: &'a LabView,
+    edit_overlay: &'a EditOverlay,
     surface: &WindowSurface,
 ) -> Frame<'a> {
     Frame {
-        screen: screen.clone(),
-        sources,
+        screen: Screen::default(),
+        sources: Sources {
+            window: Some(WindowFacts::of(edit_overlay)),
+            ..app.sources(status, timeline.timeline())
+        },
         timeline,
         lab,
         edit_overlay,
@@ -90,6 +96,7 @@ pub(super) struct Handler {
     losses: u32,
     visible: bool,
     pub(super) recording: Option<Recording>,
+    composer: Composer,
     /// Composes what pictures of the window show, which have no notices.
     pub(super) picture_composer: Composer,
     pub(super) pointer: Pointer,
@@ -127,6 +134,7 @@ impl Handler {
             callouts: Callouts::load(options.callouts.as_deref()),
             app: AppState::new(options.view.clone(), wake.clone(), emergency_save),
             recording: options.record.clone().map(Recording::new),
+            composer: Composer::default(),
             picture_composer: Composer::default(),
             options,
             started,
@@ -214,21 +222,18 @@ impl Handler {
         self.app.status()
     }
 
-    /// What a frame is made from, if there is a window.
+    /// The frame as it was composed last, if there is a window.
     pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
-        let surface = self.surface.as_ref()?;
-        let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
-        let edit_overlay = &self.editing.edit_overlay;
-        let window = WindowFacts {
-            tool: edit_overlay.tool,
-            is_pasting: edit_overlay.ghost.is_some(),
-            ..self.app.window.unwrap_or_default()
-        };
-        let sources = Sources {
-            window: Some(window),
-            ..self.app.sources(status, self.timeline.timeline())
-        };
-        Some(frame_of((self.app.screen(), sources), shown, surface))
+        let frame = frame_of(
+            &self.app,
+            status,
+            &self.timeline,
+            &self.lab,
+            &self.editing.edit_overlay,
+            self.surface.as_ref()?,
+        );
+        let screen = self.composer.screen().clone();
+        Some(Frame { screen, ..frame })
     }
 
     /// Offers an event to the dialogs first.
@@ -315,16 +320,18 @@ impl Handler {
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
             self.timeline.update(session);
         }
-        let window = self.frame(status.as_deref());
-        self.app.window = window.map(|frame| frame.window_facts());
-        self.app
-            .compose(status.as_deref(), self.timeline.timeline());
         let Some(screen) = &mut self.surface else {
             return;
         };
-        let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
-        let sources = (self.app).sources(status.as_deref(), self.timeline.timeline());
-        let frame = frame_of((self.app.screen(), sources), shown, screen);
+        let frame = frame_of(
+            &self.app,
+            status.as_deref(),
+            &self.timeline,
+            &self.lab,
+            &self.editing.edit_overlay,
+            screen,
+        )
+        .composed_by(&mut self.composer);
         let session = self.app.session.as_ref();
         let pictures = session.map(|session| session as &dyn model::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {

@@ -162,19 +162,19 @@ impl Handler {
             recording: None,
             ..self.app.drawing.clone()
         };
-        let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
+        let frame = frame_of(
+            &self.app,
+            status,
+            &self.timeline,
+            &self.lab,
+            &self.editing.edit_overlay,
+            screen,
+        );
         let sources = Sources {
             drawing: &drawing,
-            ..self.app.sources(status, self.timeline.timeline())
+            ..frame.sources
         };
-        // Without callouts the panels stand elsewhere.
-        let frame = frame_of((self.app.screen(), sources), shown, screen);
-        let sources = Sources {
-            window: Some(frame.window_facts()),
-            ..sources
-        };
-        let now = self.picture_composer.compose(sources);
-        let frame = frame_of((now, sources), shown, screen);
+        let frame = Frame { sources, ..frame }.composed_by(&mut self.picture_composer);
         let place = panel_rect(&frame).filter(|_| panel);
         let image = screen.picture(&frame)?;
         Ok(match place {
