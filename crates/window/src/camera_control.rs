@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
+use crate::pointer::{HitTarget, hit_target};
 use engine::Transfer;
 use lang::{Message, message};
 use model::{Status, Switch};
@@ -126,5 +127,39 @@ impl Handler {
                 self.show_notice(why);
             }
         }
+    }
+
+    /// Zooms about a point in pixels, if a panel or the timeline is there, or about the panels'
+    /// middle.
+    pub(super) fn zoom(&mut self, factor: f64, at: Option<[f64; 2]>) {
+        let Some(layout) = self.layout() else { return };
+        match at.map(|at| (at, hit_target(&layout, at))) {
+            None => self.move_camera(None, true, |camera, status, layout| {
+                camera.zoom(factor, status.lattices.size, layout.tiling.panel);
+            }),
+            Some((at, Some(HitTarget::Panel(place)))) => {
+                let rect = layout.tiling.rect(place);
+                let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
+                let instance = self.instance_at(place);
+                self.move_camera(instance, true, |camera, status, layout| {
+                    camera.zoom_at(factor, pixel, status.lattices.size, layout.tiling.panel);
+                });
+            }
+            Some((at, Some(HitTarget::Timeline))) => self.timeline.zoom(factor, at, &layout),
+            Some(_) => {}
+        }
+    }
+
+    /// An eighth of a panel.
+    pub(super) fn pan_by_key(&mut self, [x, y]: [f64; 2]) {
+        self.move_camera(None, true, |camera, status, layout| {
+            let panel = layout.tiling.panel;
+            let [width, height] = panel.map(f64::from);
+            camera.pan(
+                [x * width / 8.0, y * height / 8.0],
+                status.lattices.size,
+                panel,
+            );
+        });
     }
 }

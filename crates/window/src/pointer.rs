@@ -4,6 +4,15 @@
 
 use std::time::{Duration, Instant};
 
+use winit::event::{ElementState, MouseButton};
+use winit::event_loop::ActiveEventLoop;
+
+use crate::handler::Handler;
+use model::{SessionAction, ViewAction};
+use screen::SidePanel;
+use view::entry_at;
+use view::layout::WindowLayout;
+
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
 /// Minimum distance, in points, for a press to be a drag.
@@ -104,6 +113,188 @@ impl Pointer {
     pub(super) fn left(&mut self) {
         self.at = None;
     }
+}
+
+impl Handler {
+    fn click_lab(&mut self) -> Option<SessionAction> {
+        let (status, layout) = (self.status()?, self.layout()?);
+        self.lab.click(self.pointer.at?, &layout, &status)
+    }
+
+    /// A mouse button went down or came up.
+    pub(super) fn mouse_button(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+        state: ElementState,
+        button: MouseButton,
+    ) {
+        if self.hovered_region.is_some() {
+            self.pacer.request_frame(Instant::now());
+        }
+        if (button, state) == (MouseButton::Right, ElementState::Pressed) {
+            // The menu is about the panel that was clicked.
+            if let (Some(HitTarget::Panel(place)), false) =
+                (self.target_under_pointer(), self.app.options.single)
+            {
+                self.act(event_loop, SessionAction::Select(place));
+            }
+            return self.act(event_loop, ViewAction::ToggleMenu);
+        }
+        if !matches!(button, MouseButton::Left | MouseButton::Middle) {
+            return;
+        }
+        match state {
+            ElementState::Pressed => {
+                let target = self.target_under_pointer();
+                if button == MouseButton::Left && self.edit_pressed(target) {
+                    return;
+                }
+                self.pointer.pressed(target, button == MouseButton::Left);
+            }
+            ElementState::Released => {
+                if button == MouseButton::Left && self.edit_released() {
+                    return;
+                }
+                if let Some(gesture) = self.pointer.released(Instant::now()) {
+                    self.gesture(event_loop, gesture);
+                }
+            }
+        }
+    }
+
+    /// Does what the mouse asked for.
+    pub(super) fn gesture(&mut self, event_loop: &ActiveEventLoop, gesture: Gesture) {
+        match gesture {
+            Gesture::Drag(HitTarget::Panel(place), pixels) => {
+                let instance = self.instance_at(place);
+                self.move_camera(instance, false, |camera, status, layout| {
+                    camera.pan(pixels, status.lattices.size, layout.tiling.panel);
+                });
+            }
+            Gesture::Drag(HitTarget::Minimap(instance), _)
+            | Gesture::Click(HitTarget::Minimap(instance))
+            | Gesture::DoubleClick(HitTarget::Minimap(instance)) => self.lead(instance),
+            Gesture::Click(HitTarget::Panel(place)) => {
+                self.deselect_at_click(place);
+                if !self.app.options.single {
+                    self.act(event_loop, SessionAction::Select(place));
+                }
+            }
+            Gesture::DoubleClick(HitTarget::Panel(place)) => {
+                self.deselect_at_click(place); // the second may be far from the first
+                self.act(event_loop, ViewAction::ToggleSingle)
+            }
+            Gesture::Click(HitTarget::Lab) | Gesture::DoubleClick(HitTarget::Lab) => {
+                if let Some(action) = self.click_lab() {
+                    self.act(event_loop, action);
+                }
+            }
+            Gesture::Click(HitTarget::Lesson) | Gesture::DoubleClick(HitTarget::Lesson) => {
+                let (at, layout) = (self.pointer.at, self.layout());
+                let entry = at
+                    .zip(layout)
+                    .and_then(|(at, layout)| entry_at(self.app.lessons.screen()?, &layout, at));
+                if let Some(index) = entry {
+                    self.open_lesson(index);
+                }
+            }
+            Gesture::Drag(HitTarget::Lab | HitTarget::Lesson, _) => {}
+            Gesture::Click(HitTarget::Ladder | HitTarget::Population)
+            | Gesture::DoubleClick(HitTarget::Ladder | HitTarget::Population)
+            | Gesture::Drag(HitTarget::Ladder | HitTarget::Population, _) => {}
+            Gesture::Drag(HitTarget::Timeline, [pixels, _]) => {
+                if let Some(layout) = self.layout() {
+                    self.timeline.pan(pixels, &layout);
+                }
+            }
+            Gesture::Click(HitTarget::Timeline) | Gesture::DoubleClick(HitTarget::Timeline) => {
+                if let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) {
+                    let twice = matches!(gesture, Gesture::DoubleClick(_));
+                    self.timeline.click(twice, at, &layout);
+                }
+            }
+        }
+        self.pacer.request_frame(Instant::now());
+    }
+
+    /// What is under the pointer.
+    pub(super) fn target_under_pointer(&self) -> Option<HitTarget> {
+        let covered = self
+            .surface
+            .as_ref()
+            .is_some_and(|screen| screen.input.has_pointer());
+        let at = self.pointer.at.filter(|_| !covered)?;
+        let target = hit_target(&self.layout()?, at);
+        let screen = self.surface.as_ref();
+        if screen.is_some_and(|screen| screen.scene.has_button_at(at)) {
+            // A callout, which lies over a panel, has its clicks.
+            return target.filter(|target| !matches!(target, HitTarget::Panel(_)));
+        }
+        match (target, self.minimap_under_pointer()) {
+            (Some(HitTarget::Panel(_)), Some(instance)) => Some(HitTarget::Minimap(instance)),
+            _ => target,
+        }
+    }
+
+    /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.
+    pub(super) fn hover(&mut self) {
+        let screen = self.surface.as_ref();
+        let region = screen
+            .zip(self.pointer.at)
+            .and_then(|(screen, at)| screen.scene.hit_region_at(at));
+        if region.is_some() || self.hovered_region.is_some() {
+            // Also while it moves within one: its tip comes once it stands still.
+            self.pacer.request_frame(Instant::now());
+        }
+        self.hovered_region = region;
+        self.update_pointed_cell();
+        let over =
+            self.app.options.timeline && self.target_under_pointer() == Some(HitTarget::Timeline);
+        let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
+        let over = self.app.options.side == Some(SidePanel::Lab)
+            && self.target_under_pointer() == Some(HitTarget::Lab);
+        if self.lab.hover(self.pointer.at.filter(|_| over)) || shows {
+            self.pacer.request_frame(Instant::now());
+        }
+    }
+
+    /// The wheel was turned by so many notches: over the lab it scrolls, elsewhere it zooms.
+    pub(super) fn wheel(&mut self, notches: f64) {
+        match self.target_under_pointer() {
+            Some(HitTarget::Lab) => {
+                if let (Some(status), Some(layout)) = (self.status(), self.layout()) {
+                    self.lab.scroll(-2 * notches as i64, &layout, &status);
+                }
+            }
+            Some(
+                HitTarget::Lesson
+                | HitTarget::Ladder
+                | HitTarget::Population
+                | HitTarget::Minimap(_),
+            ) => {}
+            _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
+        }
+    }
+}
+
+/// What stands at a point in pixels.
+pub(super) fn hit_target(layout: &WindowLayout, at: [f64; 2]) -> Option<HitTarget> {
+    let side = layout.side.map(|(panel, rect)| {
+        let target = match panel {
+            SidePanel::Lab => HitTarget::Lab,
+            SidePanel::Ladder => HitTarget::Ladder,
+            SidePanel::Population => HitTarget::Population,
+        };
+        (rect, target)
+    });
+    let timeline = layout.timeline.map(|rect| (rect, HitTarget::Timeline));
+    let lesson = layout.lesson.map(|rect| (rect, HitTarget::Lesson));
+    for (rect, target) in [timeline, side, lesson].into_iter().flatten() {
+        if rect.contains(at) {
+            return Some(target);
+        }
+    }
+    layout.tiling.place_at(at).map(HitTarget::Panel)
 }
 
 #[cfg(test)]
