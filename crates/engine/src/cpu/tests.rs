@@ -3,7 +3,6 @@
 //! other engine's, in the crate `conformance`.
 
 mod buffers;
-mod edits;
 mod incompatible;
 mod lab;
 mod order;
@@ -12,7 +11,7 @@ mod streams;
 use std::num::NonZeroUsize;
 
 use super::*;
-use crate::kernels::{KERNELS, find};
+use crate::kernels::find;
 use crate::{Slot, Span, Transfer};
 use life::{Lattice, Rule, reference};
 

@@ -1,6 +1,6 @@
 //! Tests of buffers, calls, block timestamps, and downloads of `i32` cells.
 
-use super::lab::{Lab, call, issued, start};
+use super::lab::{Lab, call, start};
 use super::*;
 use crate::buffer_kernels::SCALE;
 use crate::{Argument, BufferOffset, HostMemory};
@@ -76,20 +76,6 @@ fn buffers_given_back_are_gone_and_their_ids_are_not_used_again() {
     let place = BufferLocation::Host(HostMemory::Pinned);
     let new = lab.engine.create_buffer(DeviceId(0), 4, place).unwrap();
     assert!(new > lab.host);
-}
-
-#[test]
-fn nobody_waits_for_another_issuers_event() {
-    let mut lab = Lab::new(1);
-    let [one, two] = lab.streams(2)[..] else {
-        unreachable!()
-    };
-    let event = lab.engine.create_event(DeviceId(0)).unwrap();
-    let steps = |waits| issued([(0, one, Op::Record(event)), (waits, two, Op::Wait(event))]);
-    let error = lab.engine.submit(&steps(1)).unwrap_err();
-    assert!(error.to_string().contains("records"), "{error}");
-    lab.run(&steps(0));
-    lab.run(&issued([(1, two, Op::Wait(event))]));
 }
 
 #[test]

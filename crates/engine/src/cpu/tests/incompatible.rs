@@ -28,25 +28,6 @@ fn a_slot_in_use_is_refused_and_nothing_is_queued() {
 }
 
 #[test]
-fn planes_need_a_cell_each() {
-    let mut bench = Bench::new(1, "31x41");
-    bench.engine.reserve(Layout::Planar).unwrap();
-    let unpack = Op::Unpack {
-        lattices: FIRST.as_range(),
-        to: Layout::Planar,
-    };
-    assert!(
-        bench
-            .refused(unpack)
-            .contains("31x41 cannot be in layout Planar")
-    );
-    for kernel in ["planar", "multistep", "resident", "cooperative"] {
-        let error = bench.refused(advance(kernel, FIRST, 1));
-        assert!(error.contains("does not support 31x41"), "{error}");
-    }
-}
-
-#[test]
 fn what_no_machine_has_is_refused() {
     let mut engine = CpuEngine::new(NonZeroUsize::MIN);
     let size = Size::new(1 << 18, 1 << 18).unwrap();

@@ -5,31 +5,6 @@ use std::ops::Range;
 use super::*;
 
 #[test]
-fn steps_of_a_stream_are_in_order_and_never_overlap() {
-    let mut bench = Bench::new(4, "256x256");
-    let steps = (0..200).map(|i| {
-        (
-            bench.streams[i % 4],
-            advance("bits", LatticeId(i as u32 % 4), 3),
-        )
-    });
-    let spans = spans(&bench.run(steps.collect::<Vec<_>>()));
-    assert_eq!(spans.len(), 200);
-    assert!(
-        spans
-            .iter()
-            .enumerate()
-            .all(|(i, span)| span.step as usize == i)
-    );
-    for stream in &bench.streams {
-        let own: Vec<_> = spans.iter().filter(|span| span.stream == *stream).collect();
-        assert_eq!(own.len(), 50);
-        assert!(own.iter().all(|span| span.start <= span.end));
-        assert!(own.windows(2).all(|pair| pair[0].end <= pair[1].start));
-    }
-}
-
-#[test]
 fn a_wait_holds_a_stream_until_the_mark_is_passed() {
     let mut bench = Bench::new(2, "512x512");
     let [first, second] = bench.streams[..] else {
