@@ -112,7 +112,7 @@ impl Issuer<'_> {
         (group.on_device, index, self.states.get(lattice), group.size)
     }
 
-    /// Calls `work` for runes of lattices that are adjacent and in one state. With `of_views`,
+    /// Calls `work` for runs of lattices that are adjacent and in one state. With `of_views`,
     /// their views must also have the same length.
     fn each_run(
         &mut self,
