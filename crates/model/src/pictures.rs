@@ -228,14 +228,15 @@ pub trait PictureSource {
     /// As [`Pictures::visit_newer`].
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32]));
 
-    /// As `Session::newer_trace`; there is none by
-    /// default.
+    /// The latest timed rounds, if their sequence number is above `seen`. Never waits: `None` while a
+    /// session's thread is adding a round. There are none by default.
     fn newer_trace(&self, _seen: u64) -> Option<Trace> {
         None
     }
 
-    /// As `Session::newer_population`; there is none
-    /// by default.
+    /// The population over time of one instance, or of all together for `None`, with its sequence
+    /// number, if that is above `seen`. Never waits: `None` while a session's thread is adding
+    /// measurements. There is none by default.
     fn newer_population(&self, _of: Option<usize>, _seen: u64) -> Option<(u64, Series)> {
         None
     }

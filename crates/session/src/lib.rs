@@ -207,28 +207,6 @@ impl Session {
             .clone()
     }
 
-    /// The latest timed rounds, if their sequence number is above `seen`. Never waits: returns
-    /// `None` while the session's thread is adding a round.
-    pub fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let trace = match self.shared.trace.try_lock() {
-            Ok(trace) => trace,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        (trace.sequence > seen).then(|| trace.clone())
-    }
-
-    /// The population over time of one instance, or of all together for `None`, with its sequence
-    /// number, if that is above `seen`. Never waits: returns `None` while the session's thread is
-    /// adding measurements.
-    pub fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
-        match self.shared.populations.try_lock() {
-            Ok(populations) => populations.newer(of, seen),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().newer(of, seen),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
-
     /// The newest complete pictures.
     pub fn pictures(&self) -> Pictures {
         self.shared.pictures.clone()
@@ -254,11 +232,20 @@ impl PictureSource for Session {
     }
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        Session::newer_trace(self, seen)
+        let trace = match self.shared.trace.try_lock() {
+            Ok(trace) => trace,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        (trace.sequence > seen).then(|| trace.clone())
     }
 
     fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
-        Session::newer_population(self, of, seen)
+        match self.shared.populations.try_lock() {
+            Ok(populations) => populations.newer(of, seen),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().newer(of, seen),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 

@@ -177,9 +177,9 @@ mod tests {
     use crate::frame::paint_over;
     use crate::scene::context;
     use egui::{Event, PointerButton, Pos2, RawInput};
+    use screen::Sources;
     use screen::fixtures::{lesson_page, status};
     use screen::{Drawing, LessonScreen, SidePanel, ViewOptions};
-    use screen::{Screen, Sources};
 
     /// The places that have a tip in a window with these callouts, and what a click on the one that
     /// `click` chooses asks for.
@@ -194,24 +194,13 @@ mod tests {
             callouts: callouts.to_vec(),
             ..Default::default()
         };
-        let frame = Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status: Some(&status),
-                options,
-                drawing: &drawing,
-                population: &Default::default(),
-                lesson,
-                window: None,
-                timeline: &Default::default(),
-            },
-            timeline: &Default::default(),
-            lab: &Default::default(),
-            edit_overlay: &Default::default(),
-            pixels: [1280, 800],
-            scale: 1.0,
+        let plain = Frame::plain(&status, options);
+        let sources = Sources {
+            drawing: &drawing,
+            lesson,
+            ..plain.sources
         };
-        let frame = frame.composed();
+        let frame = Frame { sources, ..plain }.composed();
         let (context, mut events) = (context(), Vec::new());
         let (mut places, mut all_requests) = (0, Vec::new());
         for step in 0..4 {

@@ -62,12 +62,6 @@ impl Frame<'_> {
         }
     }
 
-    /// With its screen composed anew.
-    #[cfg(test)]
-    pub(crate) fn composed(self) -> Self {
-        self.composed_by(&mut Composer::default())
-    }
-
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
     /// measured, so that nothing moves from round to round.
     fn layout_request(&self, status: &Status) -> LayoutRequest {
@@ -176,6 +170,38 @@ impl Frame<'_> {
             (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
             limits,
         ))
+    }
+}
+
+#[cfg(test)]
+impl<'a> Frame<'a> {
+    /// A frame of a usual window with nothing but these; not composed.
+    pub(crate) fn plain(status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
+        fn leaked<T: Default>() -> &'static T {
+            Box::leak(Box::default())
+        }
+        Frame {
+            screen: Screen::default(),
+            sources: Sources {
+                status: Some(status),
+                options,
+                drawing: leaked(),
+                population: leaked(),
+                timeline: leaked(),
+                lesson: None,
+                window: None,
+            },
+            timeline: leaked(),
+            lab: leaked(),
+            edit_overlay: leaked(),
+            pixels: [1280, 800],
+            scale: 1.0,
+        }
+    }
+
+    /// With its screen composed anew.
+    pub(crate) fn composed(self) -> Self {
+        self.composed_by(&mut Composer::default())
     }
 }
 

@@ -146,11 +146,9 @@ fn cell_at(small: &Minimap, [x, y]: [f64; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LabView, TimelineView};
     use engine::Transfer;
+    use screen::ViewOptions;
     use screen::fixtures::status;
-    use screen::{Drawing, EditOverlay, Population, ViewOptions};
-    use screen::{Screen, Sources};
 
     fn with<T>(
         options: &ViewOptions,
@@ -159,24 +157,7 @@ mod tests {
     ) -> T {
         let mut status = status(6, Size::new(512, 256).unwrap());
         (status.panels.selected, status.setting.transfer) = (4, transfer);
-        let frame = Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status: Some(&status),
-                options,
-                drawing: &Drawing::default(),
-                population: &Population::default(),
-                lesson: None,
-                window: None,
-                timeline: &Default::default(),
-            },
-            timeline: &TimelineView::default(),
-            lab: &LabView::default(),
-            edit_overlay: &EditOverlay::default(),
-            pixels: [1280, 800],
-            scale: 1.0,
-        };
-        let frame = frame.composed();
+        let frame = Frame::plain(&status, options).composed();
         let (layout, _) = frame.layout().unwrap();
         check(&frame, &layout)
     }

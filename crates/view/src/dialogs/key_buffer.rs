@@ -76,7 +76,6 @@ mod tests {
     use model::actions::Prompt;
     use screen::ViewOptions;
     use screen::fixtures::status;
-    use screen::{Screen, Sources};
 
     fn open(dialog: Dialog) -> Dialogs {
         let mut dialogs = Dialogs::default();
@@ -115,24 +114,7 @@ mod tests {
                 ..Default::default()
             };
             let mut output = context.run_ui(input, |ui| {
-                let frame = Frame {
-                    screen: Screen::default(),
-                    sources: Sources {
-                        status: Some(&status),
-                        options: &options,
-                        drawing: &Default::default(),
-                        population: &Default::default(),
-                        lesson: None,
-                        window: None,
-                        timeline: &Default::default(),
-                    },
-                    timeline: &Default::default(),
-                    lab: &Default::default(),
-                    edit_overlay: &Default::default(),
-                    pixels: [1280, 800],
-                    scale: 1.0,
-                };
-                let frame = frame.composed();
+                let frame = Frame::plain(&status, &options).composed();
                 let cx = DialogContext {
                     frame: &frame,
                     unit: 1.0,

@@ -5,11 +5,9 @@ use std::collections::BTreeSet;
 use egui::{FontFamily, Rect, Shape, pos2, vec2};
 
 use crate::dialogs::DialogContext;
-use crate::frame::paint;
 use crate::hud::install_fonts;
-use crate::hud::style::ThemedPainter;
-use crate::hud::tests::busy;
-use crate::{Commands, Dialogs, FileDialog, Frame, Help, LabView, Menu, TimelineView};
+use crate::hud::tests::{busy, painted};
+use crate::{Commands, Dialogs, FileDialog, Frame, Help, Menu, TimelineView};
 use crate::{Dialog, FileTask, PromptDialog, ResizeDialog};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
@@ -18,7 +16,7 @@ use model::actions::{Prompt, Topic};
 use model::{AbComparison, Bound, Overlap, Resource, Settled, Status, StopWhenStill};
 use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, round_with_block_timestamps, status};
-use screen::{ColourBy, Drawing, Population, Screen, Sources, ViewOptions};
+use screen::{ColourBy, Population, Sources, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
 const SAME: &str = "
@@ -156,22 +154,16 @@ fn no_english_is_left_in_the_window() {
             for timeline in [timeline, block_timestamps] {
                 let mut population = Population::default();
                 population.update(&Timed(0), &status, &options);
+                let plain = Frame::plain(&status, &options);
                 let frame = Frame {
-                    screen: Screen::default(),
                     sources: Sources {
-                        status: Some(&status),
-                        options: &options,
-                        drawing: &Drawing::default(),
                         population: &population,
-                        lesson: None,
-                        window: None,
                         timeline: timeline.timeline(),
+                        ..plain.sources
                     },
                     timeline: &timeline,
-                    lab: &LabView::default(),
-                    edit_overlay: &Default::default(),
                     pixels: [1920, 1080],
-                    scale: 1.0,
+                    ..plain
                 };
                 let frame = frame.composed();
                 note(&painted(&context, &frame), &mut left);
@@ -181,42 +173,13 @@ fn no_english_is_left_in_the_window() {
     assert!(left.is_empty(), "{left:#?}");
 }
 
-fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
-    let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
-    let input = egui::RawInput {
-        screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
-        ..Default::default()
-    };
-    let mut output = context.run_ui(input, |ui| {
-        let painter = ui.ctx().layer_painter(egui::LayerId::background());
-        let painter = ThemedPainter::new(painter, &frame.palette());
-        paint(&painter, frame, frame.layout().as_ref());
-    });
-    let shapes = std::mem::take(&mut output.shapes);
-    output.drop_without_applying_deltas();
-    shapes.into_iter().map(|clipped| clipped.shape).collect()
-}
-
 #[test]
 fn no_english_is_left_in_dialogs() {
     let status = status(16, Size::new(64, 64).unwrap());
     let options = ViewOptions::default();
     let frame = Frame {
-        screen: Screen::default(),
-        sources: Sources {
-            status: Some(&status),
-            options: &options,
-            drawing: &Default::default(),
-            population: &Default::default(),
-            lesson: None,
-            window: None,
-            timeline: &Default::default(),
-        },
-        timeline: &TimelineView::default(),
-        lab: &Default::default(),
-        edit_overlay: &Default::default(),
         pixels: [1280, 8000],
-        scale: 1.0,
+        ..Frame::plain(&status, &options)
     };
     let frame = lang::with(Language::Chinese, || frame.composed());
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));

@@ -13,7 +13,7 @@ use model::{AbComparison, Effect, Finding, Status, Switch, Switches};
 use screen::SidePanel;
 use screen::fixtures::{Timed, status};
 use screen::{
-    AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Screen, Sources, ViewOptions,
+    AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Sources, ViewOptions,
 };
 
 const WINDOWS: [[u32; 2]; 10] = [
@@ -127,41 +127,43 @@ pub(crate) fn each_frame(
     for pixels in WINDOWS {
         let timeline = timeline(pixels);
         for scale in [1.0, 1.25, 2.0] {
+            let plain = Frame::plain(status, options);
             let frame = Frame {
-                screen: Screen::default(),
                 sources: Sources {
-                    status: Some(status),
-                    options,
                     drawing: &drawing,
                     population: &population,
                     lesson,
-                    window: None,
                     timeline: timeline.timeline(),
+                    ..plain.sources
                 },
                 timeline: &timeline,
                 lab: &lab,
-                edit_overlay: &Default::default(),
                 pixels,
                 scale,
+                ..plain
             };
             let frame = frame.composed();
-            let size = vec2(pixels[0] as f32, pixels[1] as f32);
-            let input = egui::RawInput {
-                screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
-                ..Default::default()
-            };
-            let place = frame.layout();
-            let mut output = context.run_ui(input, |ui| {
-                let painter = ui.ctx().layer_painter(egui::LayerId::background());
-                let painter = ThemedPainter::new(painter, &frame.palette());
-                paint(&painter, &frame, place.as_ref());
-            });
-            let shapes = std::mem::take(&mut output.shapes);
-            let shapes: Vec<_> = shapes.into_iter().map(|clipped| clipped.shape).collect();
+            let shapes = painted(&context, &frame);
             check(&frame, &shapes);
-            output.drop_without_applying_deltas();
         }
     }
+}
+
+/// What a frame is painted with.
+pub(crate) fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
+    let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+    let input = egui::RawInput {
+        screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
+        ..Default::default()
+    };
+    let mut output = context.run_ui(input, |ui| {
+        let painter = ui.ctx().layer_painter(egui::LayerId::background());
+        let painter = ThemedPainter::new(painter, &frame.palette());
+        paint(&painter, frame, frame.layout().as_ref());
+    });
+    let shapes = std::mem::take(&mut output.shapes);
+    output.drop_without_applying_deltas();
+    shapes.into_iter().map(|clipped| clipped.shape).collect()
 }
 
 /// All texts but empty ones, and where they are.
@@ -405,24 +407,7 @@ fn the_keys_named_at_a_side_panel_s_title_are_buttons() {
             side: Some(panel),
             ..ViewOptions::default()
         };
-        let frame = Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status: Some(&status),
-                options: &options,
-                drawing: &Drawing::default(),
-                population: &Population::default(),
-                lesson: None,
-                window: None,
-                timeline: &Default::default(),
-            },
-            timeline: &TimelineView::default(),
-            lab: &LabView::default(),
-            edit_overlay: &Default::default(),
-            pixels: [1280, 800],
-            scale: 1.0,
-        };
-        let frame = frame.composed();
+        let frame = Frame::plain(&status, &options).composed();
         let (context, place) = (context(), frame.layout());
         let palette = frame.palette();
         let mut none = Dialogs::default();

@@ -7,7 +7,7 @@ use crate::{Commands, Dialog, TimelineView};
 use life::Size;
 use model::Status;
 use screen::fixtures::{Timed, status};
-use screen::{Screen, Sources, ViewOptions};
+use screen::{Sources, ViewOptions};
 
 #[test]
 fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
@@ -18,24 +18,8 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     let texture = target(&gpu.device, pixels, FORMAT);
     let view = texture.create_view(&Default::default());
     let status = status(4, Size::new(64, 64).unwrap());
-    let frame = Frame {
-        screen: Screen::default(),
-        sources: Sources {
-            status: Some(&status),
-            options: &ViewOptions::default(),
-            drawing: &Default::default(),
-            population: &Default::default(),
-            lesson: None,
-            window: None,
-            timeline: &Default::default(),
-        },
-        timeline: &Default::default(),
-        lab: &Default::default(),
-        edit_overlay: &Default::default(),
-        pixels,
-        scale: 1.0,
-    };
-    let frame = frame.composed();
+    let options = ViewOptions::default();
+    let frame = Frame::plain(&status, &options).composed();
     let mut dialogs = Dialogs::default();
     dialogs.open(Dialog::Commands(Commands::new(Vec::new())));
     for _ in 0..3 {
@@ -70,25 +54,16 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
     let mut composer = screen::Composer::default();
     // How often it was laid out for these.
     let mut draw = |status: &Status, options: &ViewOptions, events: Vec<egui::Event>| {
-        let (drawing, population) = Default::default();
-        let sources = Sources {
-            status: Some(status),
-            options,
-            drawing: &drawing,
-            population: &population,
-            timeline: timed.timeline(),
-            lesson: None,
-            window: None,
-        };
+        let plain = Frame::plain(status, options);
         let frame = Frame {
-            screen: composer.compose(sources).clone(),
-            sources,
+            sources: Sources {
+                timeline: timed.timeline(),
+                ..plain.sources
+            },
             timeline: &timed,
-            lab: &Default::default(),
-            edit_overlay: &Default::default(),
-            pixels,
-            scale: 1.0,
+            ..plain
         };
+        let frame = frame.composed_by(&mut composer);
         let input = egui::RawInput {
             events,
             ..Default::default()
