@@ -233,11 +233,12 @@ fn go_on(
                 }
             };
             tracing::debug!("no device goes on: {error}");
-            anyhow::bail!(tr!(
+            let said = tr!(
                 "the run has no device left ({why}), and {saved}; check nvidia-smi, or use --device auto",
                 why = why,
                 saved = saved
-            ))
+            );
+            anyhow::bail!(said)
         }
     }
 }

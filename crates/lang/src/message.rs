@@ -9,7 +9,7 @@ use crate::{Language, language, single_line, with};
 /// A sentence in every language: what happened is put into words once, and switching the language
 /// changes what is already on screen. It is one line: control characters are escaped.
 ///
-/// [`message!`](crate::message) makes one from the text that [`tr!`](crate::tr) takes.
+/// [`message!`](crate::message!) makes one from the text that [`tr!`](crate::tr) takes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
     english: Arc<str>,

@@ -1,5 +1,5 @@
 //! The Game of Life, independent of engines and devices: [`Rule`], [`Lattice`], random starts
-//! ([`soup`]) and soups with [`Symmetry`], patterns and their files ([`Pattern`], [`Format`], the
+//! ([`soup()`]) and soups with [`Symmetry`], patterns and their files ([`Pattern`], [`Format`], the
 //! [`SHELF`]), atomic file writes ([`write_atomically`]), and the [`reference`](mod@reference) step
 //! that all engines are checked against.
 

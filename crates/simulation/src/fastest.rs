@@ -1,7 +1,7 @@
 //! The fastest plan: which kernel steps some lattices, how its launches are submitted, and how many
 //! generations a round has, as far as the user has not said so.
 //!
-//! [`FastestPlan::of`] decides, a pure function of the work and of what the user requested: of all
+//! [`FastestPlan::all`] decides, a pure function of the work and of what the user requested: of all
 //! [`candidates`], it takes the one with the shortest estimated time.
 
 use std::time::Duration;

@@ -22,7 +22,7 @@ pub struct RoundPlan {
     pub rule: Rule,
     /// The pictures to download, if any.
     pub picture: Option<PicturePlan>,
-    /// The first of [`MEASURE_SLOTS`](crate::instances::MEASURE_SLOTS) slots that measures
+    /// The first of [`MEASURE_SLOTS`] slots that measures
     /// go to, if the lattices are measured.
     pub measures: Option<Slot>,
     /// How the round is issued, copied and waited for; the order within a stream is always the same.

@@ -1,7 +1,7 @@
 //! The program validator that both engines share.
 //!
 //! A [`Validator`] knows an engine's devices, streams, events, buffers, lattices and slots, and the
-//! [state](state) that every lattice will have once all issued work is done. An engine handles a
+//! [`state`] that every lattice will have once all issued work is done. An engine handles a
 //! program in five steps:
 //!
 //! 1. [validate](Validator::validate) it; the returned [`Plan`] lists the memory it needs,

@@ -1,7 +1,7 @@
 //! The formats that Life programs exchange patterns in, by name, by content and in writing.
 //!
 //! Each reader checks the whole text in one pass and draws the cells in a second one, as
-//! [`rle`](super::rle) does, so memory is only used for the text and the lattice. The macrocell
+//! [`super::rle`] does, so memory is only used for the text and the lattice. The macrocell
 //! reader also stores nodes, a fixed number of bytes each.
 
 pub mod life;

@@ -38,7 +38,7 @@ pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> 
     write_sheet(sheet, out)
 }
 
-/// As [`write`], with the generation, unless it is 0, and the notes before the header, and the torus
+/// As [`write()`], with the generation, unless it is 0, and the notes before the header, and the torus
 /// named only if it is one.
 ///
 /// # Errors

@@ -6,7 +6,7 @@
 //! higher or lower together, and the order stays. `bench default` compares the choice with the best
 //! of all others.
 //!
-//! No kernel is named here: what decides are the properties of [`Kernel`](engine::Kernel).
+//! No kernel is named here: what decides are the properties of [`Kernel`].
 
 use engine::kernels::{Iteration, cooperative::Division};
 use engine::{Kernel, Layout};

@@ -16,7 +16,7 @@ struct CachedPicture {
 
 /// The cells that a column or row of dots covers.
 struct CellSpan {
-    /// The middle of the dots, in the fixed point of [`ReduceRegion`](engine::ReduceRegion).
+    /// The middle of the dots, in the fixed point of [`ReduceRegion`].
     middle: i64,
     /// Up to the lattice's edge, and those that come around the torus, if any.
     cells: [Range<u32>; 2],

@@ -69,7 +69,7 @@ impl<'a> LessonKernel<'a> {
     ///
     /// # Errors
     ///
-    /// [`EngineError::InvalidProgram`] for a kernel without a CPU version.
+    /// [`ProgramError::NoCpuVersion`] for a kernel without a CPU version.
     pub(in crate::cpu) fn new(
         call: &BufferLaunch,
         values: &[Value<'a>],
