@@ -1,10 +1,12 @@
 //! What the header of each kernel's file says was measured.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use engine::kernels::KERNELS;
 use model::ladder::{Ladder, Workload};
+use textwrap::WordSeparator;
 
 use crate::documents::read;
 use crate::numbers::quantity;
@@ -72,27 +74,17 @@ fn with_block(text: &str, word: &str, paragraphs: &[String]) -> Result<String> {
     let mut new = Vec::new();
     for (number, paragraph) in paragraphs.iter().enumerate() {
         let start = match number {
-            0 => format!("// {word}"),
-            _ => HANGING.trim_end().to_owned() + &" ".repeat(7),
+            0 => format!("// {word} "),
+            _ => HANGING.to_owned(),
         };
-        new.extend(wrapped(&start, paragraph));
+        let hanging = format!("{HANGING}  ");
+        let options = textwrap::Options::new(MAX_WIDTH).word_separator(WordSeparator::AsciiSpace);
+        let options = options.initial_indent(&start).subsequent_indent(&hanging);
+        let wrapped = textwrap::wrap(paragraph, options).into_iter();
+        new.extend(wrapped.map(Cow::into_owned));
     }
     lines.splice(at..at + old.len(), new);
     Ok(lines.join("\n") + "\n")
-}
-
-/// Words in lines of at most [`MAX_WIDTH`]; all but the first hang.
-fn wrapped(start: &str, text: &str) -> Vec<String> {
-    let mut lines = vec![start.to_owned()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is one");
-        if line.chars().count() + 1 + word.chars().count() > MAX_WIDTH {
-            lines.push(format!("{HANGING}  {word}"));
-        } else {
-            *line += &format!(" {word}");
-        }
-    }
-    lines
 }
 
 /// What the header of the rung in this place says was measured: a paragraph, and one for each

@@ -21,8 +21,10 @@ struct Question {
     title: Both,
     /// What stands in the first column.
     lines: Both,
-    /// How a row's text begins and ends around what is in the first column, and the column's head.
-    columns: &'static [(&'static str, &'static str, Both)],
+    /// How a row's text begins, before what is in the first column.
+    start: &'static str,
+    /// How it ends, and the column's head.
+    columns: &'static [(&'static str, Both)],
 }
 
 const LATTICES: Both = Both("Lattices", "世界");
@@ -36,29 +38,16 @@ const QUESTIONS: [Question; 6] = [
             "每轮用时，同时只有一轮",
         ),
         lines: LATTICES_AND_KERNEL,
+        start: "a round of ",
         columns: &[
+            (", a stream each", Both("A stream each", "各用一个流")),
             (
-                "a round of ",
-                ", a stream each",
-                Both("A stream each", "各用一个流"),
-            ),
-            (
-                "a round of ",
                 ", a stream each, depth-first",
                 Both("A stream each, depth-first", "各用一个流，深度优先"),
             ),
+            (", as one batch", Both("One batch", "一个批量")),
+            (", one stream for all", Both("One stream", "共用一个流")),
             (
-                "a round of ",
-                ", as one batch",
-                Both("One batch", "一个批量"),
-            ),
-            (
-                "a round of ",
-                ", one stream for all",
-                Both("One stream", "共用一个流"),
-            ),
-            (
-                "a round of ",
                 ", the factor of streams",
                 Both("One stream takes longer by", "共用一个流的用时倍数"),
             ),
@@ -71,26 +60,22 @@ const QUESTIONS: [Question; 6] = [
             "每秒轮数，同时有两轮",
         ),
         lines: LATTICES_AND_KERNEL,
+        start: "rounds of ",
         columns: &[
             (
-                "rounds of ",
                 ", eager",
                 Both("One call per operation", "每个操作一次调用"),
             ),
-            ("rounds of ", ", as a graph", Both("CUDA graph", "CUDA 图")),
-            (
-                "rounds of ",
-                ", as one batch",
-                Both("One batch", "一个批量"),
-            ),
+            (", as a graph", Both("CUDA graph", "CUDA 图")),
+            (", as one batch", Both("One batch", "一个批量")),
         ],
     },
     Question {
         of: "frame",
         title: Both("Frames drawn at 1920×1080", "以 1920×1080 绘制"),
         lines: LATTICES_AND_KERNEL,
+        start: "frames of ",
         columns: &[(
-            "frames of ",
             ", drawn at 1920×1080",
             Both("Frames per second", "每秒帧数"),
         )],
@@ -102,24 +87,21 @@ const QUESTIONS: [Question; 6] = [
             "以每秒 60 回合运行、1920×1080 绘制时的编辑",
         ),
         lines: LATTICES,
+        start: "",
         columns: &[
             (
-                "",
                 ": from an edit until the frame that shows it is drawn",
                 Both("From an edit to its frame", "从编辑到显示它的帧"),
             ),
             (
-                "",
                 ": from an undo until the frame that shows it is drawn",
                 Both("From an undo to its frame", "从撤销到显示它的帧"),
             ),
             (
-                "",
                 ": the longest frame without edits",
                 Both("Longest frame without edits", "无编辑时最长的帧"),
             ),
             (
-                "",
                 ": the longest frame while a stroke is drawn",
                 Both("Longest frame during a stroke", "画笔画时最长的帧"),
             ),
@@ -132,14 +114,13 @@ const QUESTIONS: [Question; 6] = [
             "运行时改变世界的数量与大小",
         ),
         lines: Both("Lattices and change", "世界与改变"),
+        start: "",
         columns: &[
             (
-                "",
                 ": until the next round",
                 Both("Until the next round", "到下一回合"),
             ),
             (
-                "",
                 ": until all are drawn",
                 Both("Until all are drawn", "到全部画出"),
             ),
@@ -152,18 +133,14 @@ const QUESTIONS: [Question; 6] = [
             "不带任何开关的 run，与其他开关组合中最快的",
         ),
         lines: LATTICES,
+        start: "",
         columns: &[
-            ("", ": no switches", Both("No switches", "不带开关")),
+            (": no switches", Both("No switches", "不带开关")),
             (
-                "",
                 ": best other switches",
                 Both("Best other switches", "其他开关中最快"),
             ),
-            (
-                "",
-                ": share of that",
-                Both("Share of that", "前者与后者之比"),
-            ),
+            (": share of that", Both("Share of that", "前者与后者之比")),
         ],
     },
 ];
@@ -226,33 +203,19 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
         &best.kernel,
     );
     Ok(match lang::language() {
-        Language::English => wrapped(&format!(
-            "On an {device}, a round of sixteen lattices of 1024² cells takes {each} with one stream \
-             each, and {one} with one stream for all: {by}× slower. The fastest kernel, `{kernel}`, \
-             reaches {rate}, {share} of what the GPU's logic units can do."
-        )),
+        Language::English => {
+            let said = format!(
+                "On an {device}, a round of sixteen lattices of 1024² cells takes {each} with one \
+                 stream each, and {one} with one stream for all: {by}× slower. The fastest kernel, \
+                 `{kernel}`, reaches {rate}, {share} of what the GPU's logic units can do."
+            );
+            textwrap::fill(&said, 100) + "\n"
+        }
         Language::Chinese => format!(
             "在 {device} 上，十六个 1024² 的世界推进一个回合，各用一个流需 {each}，共用一个流需 {one}，\
              是前者的 {by} 倍。最快的核函数 `{kernel}` 达到 {rate}，是 GPU 逻辑单元极限的 {share}。\n"
         ),
     })
-}
-
-/// In lines of at most 100 characters.
-fn wrapped(text: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is one");
-        if line.chars().count() + word.chars().count() >= 100 {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            *line += word;
-        }
-    }
-    lines.join("\n") + "\n"
 }
 
 /// Every record.
@@ -325,10 +288,8 @@ fn answers<'a>(question: &Question, rest: &mut Vec<&'a Row>) -> Vec<Answer<'a>> 
     let mut answers: Vec<Answer> = Vec::new();
     rest.retain(|row| {
         let columns = question.columns.iter().enumerate();
-        let mut found = columns.filter_map(|(at, (start, end, _))| {
-            let line = row.what.strip_prefix(start)?.strip_suffix(end)?;
-            Some((at, line))
-        });
+        let text = row.what.strip_prefix(question.start);
+        let mut found = columns.filter_map(|(at, (end, _))| Some((at, text?.strip_suffix(end)?)));
         // ", depth-first" ends a column's text that another column's is the start of.
         let Some((at, line)) = found.next() else {
             return true;
@@ -348,7 +309,7 @@ fn answered(question: &Question, answers: &[Answer]) -> Result<String> {
     // Columns that nobody answered are left out.
     let used = |at: &usize| answers.iter().any(|(_, rows)| rows[*at].is_some());
     let columns: Vec<usize> = (0..question.columns.len()).filter(used).collect();
-    let heads = columns.iter().map(|&at| question.columns[at].2.get());
+    let heads = columns.iter().map(|&at| question.columns[at].1.get());
     let mut table = Table::new(std::iter::once(question.lines.get()).chain(heads));
     for (line, rows) in answers {
         let cells = columns.iter().map(|&at| match rows[at] {

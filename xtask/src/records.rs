@@ -20,7 +20,7 @@ pub(crate) fn read(root: &Path) -> Result<Vec<Record>> {
     let mut records: Vec<Record> = Vec::new();
     for path in files {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let record = Record::read(&text);
+        let record = serde_json::from_str(&text);
         records.push(record.with_context(|| path.display().to_string())?);
     }
     records.sort_by_key(|record| record.engine != "cuda");

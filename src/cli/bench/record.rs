@@ -47,8 +47,7 @@ pub struct Table {
     pub name: String,
     /// What it shows.
     pub title: String,
-    /// Its origin; older files have only one for the whole record.
-    #[serde(default)]
+    /// Its origin.
     pub origin: Origin,
     /// The figures.
     pub rows: Vec<Row>,
@@ -97,20 +96,6 @@ impl Record {
         })
     }
 
-    /// Reads a record's file.
-    ///
-    /// # Errors
-    /// If it is no record.
-    pub fn read(text: &str) -> serde_json::Result<Record> {
-        let mut record: Record = serde_json::from_str(text)?;
-        for table in &mut record.tables {
-            if table.origin == Origin::default() {
-                table.origin = record.origin.clone();
-            }
-        }
-        Ok(record)
-    }
-
     /// Where and with what.
     pub fn title(&self) -> String {
         self.origin.title(&self.device)
@@ -153,7 +138,7 @@ impl Record {
         let path = self.path(folder);
         let whole = match std::fs::read_to_string(&path) {
             Ok(text) => {
-                let old = Record::read(&text)
+                let old: Record = serde_json::from_str(&text)
                     .with_context(|| format!("{} is no record; move it away", path.display()))?;
                 self.clone().over(old)
             }
@@ -339,10 +324,10 @@ mod tests {
     #[test]
     fn what_is_measured_anew_is_replaced_and_all_else_stays_with_its_own_commit() {
         let folder = tempfile::tempdir().unwrap();
-        let written = |record: &Record| {
+        let written = |record: &Record| -> Record {
             let path = record.write(folder.path()).unwrap();
             assert_eq!(path.file_name().unwrap(), "nvidia-h200.json");
-            Record::read(&std::fs::read_to_string(path).unwrap()).unwrap()
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
         };
         let old = written(&record("old", &["default", "frame", "lesson"]));
         let old_tables = [("default", "old"), ("frame", "old"), ("lesson", "old")];
@@ -368,22 +353,6 @@ mod tests {
             (new_tables.into(), &climbed.ladder)
         );
         assert_eq!(new.tables[0].origin.driver, "driver of old");
-    }
-
-    #[test]
-    fn a_record_of_before_tables_had_a_commit_can_be_read() {
-        let mut old = serde_json::to_value(record("old", &["default"])).unwrap();
-        old["tables"][0]
-            .as_object_mut()
-            .unwrap()
-            .remove("origin")
-            .unwrap();
-        for name in ["driver", "adapter", "commit"] {
-            assert!(old.get(name).is_some(), "{name} stands where it stood");
-        }
-        let read = Record::read(&old.to_string()).unwrap();
-        assert_eq!(tables(&read), [("default", "old")]);
-        assert_eq!(read.tables[0].origin, read.origin);
     }
 
     #[test]
