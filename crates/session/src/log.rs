@@ -556,8 +556,8 @@ impl Log {
     }
 
     /// Discards the oldest records until the others take at most `bytes` and number at most
-    /// [`Log::MAX_RECORDS`]. The new base is a position whose cells are available: a snapshot, a
-    /// start, or `here` at the latest.
+    /// [`Log::MAX_RECORDS`], as far as the new base is a start or one of these snapshots, at `here` or
+    /// before: nothing would lead to a later one if the device were lost.
     pub fn discard_beyond(
         &mut self,
         bytes: u64,
@@ -574,11 +574,11 @@ impl Log {
             .chain(self.starts())
             .filter(|&position| position <= here && self.contains(position))
             .collect();
-        bases.push(here);
         bases.sort();
         let first = bases.partition_point(|&base| !fits(self, base));
-        let base = bases.get(first).copied().unwrap_or(here);
-        self.discard_before(base);
+        if let Some(&base) = bases.get(first).or(bases.last()) {
+            self.discard_before(base);
+        }
     }
 
     /// The first position of each start on the log: its lattices can be generated.

@@ -159,6 +159,13 @@ impl SnapshotStore {
         self.positions.clone()
     }
 
+    /// Every position with a finished copy. The newest of them outlives the device.
+    pub(crate) fn arrived(&self) -> impl Iterator<Item = Position> {
+        let whole = self.whole.iter().map(|(position, _)| *position);
+        let in_slots = self.slots.iter().filter_map(SlotUse::held);
+        self.kept.positions().chain(in_slots).chain(whole)
+    }
+
     fn list_positions(&mut self) {
         let in_slots = self.slots.iter().filter_map(|slot| match slot {
             SlotUse::Free | SlotUse::VoidUnderWay(..) => None,

@@ -238,10 +238,12 @@ impl State {
     }
 
     /// Discards records before the oldest position that can be reached, and those that take more
-    /// than `budget` bytes. Returns the new base of the log if it has another one.
+    /// than `budget` bytes. `snapshots` are the positions of all snapshots, `arrived` of those that outlive
+    /// the device. Returns the new base of the log if it has another one.
     pub(crate) fn discard_unreachable(
         &mut self,
         snapshots: &[Position],
+        arrived: impl Iterator<Item = Position>,
         budget: u64,
     ) -> Option<Position> {
         let here = self.cells_known.then_some(self.position);
@@ -250,8 +252,7 @@ impl State {
         if let Some(oldest) = oldest {
             self.log.discard_before(oldest);
         }
-        self.log
-            .discard_beyond(budget, self.position, snapshots.iter().copied());
+        self.log.discard_beyond(budget, self.position, arrived);
         Some(self.log.base()).filter(|&first| first != base)
     }
 

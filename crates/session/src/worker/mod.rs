@@ -274,9 +274,14 @@ impl SessionWorker {
             NextTask::Snapshot(why) => self.issue_snapshot(why, now),
             NextTask::Restore => self.restore(),
             NextTask::Arrive => {
+                let last = self.last_copy_of_undone();
                 let notice = self.state.arrived(now);
                 self.safety_copy.restore_pending = false;
                 self.log_changed();
+                if let Some((position, lattices)) = last {
+                    let log_bytes = self.state.log().bytes();
+                    self.snapshots.add(position, lattices, log_bytes);
+                }
                 self.lab.statistics.restart();
                 if let Some(notice) = notice {
                     self.notify(notice);

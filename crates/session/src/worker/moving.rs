@@ -1,9 +1,13 @@
 //! Begins moves: sets the lattices to the cells at the start of a route.
 
+use std::sync::Arc;
+
 use super::SessionWorker;
 use crate::log::{Position, Source};
+use crate::state::MoveReason;
 use engine::Result;
 use lang::message;
+use life::Lattice;
 use simulation::NewCells;
 
 impl SessionWorker {
@@ -86,6 +90,17 @@ impl SessionWorker {
         }
         self.replace_lattices(setup, all)?;
         Ok(true)
+    }
+
+    /// The lattices at the end of an undo, where every copy that leads there is of a later position, which
+    /// is about to leave the log: without them, nothing would lead on if the device were lost.
+    pub(super) fn last_copy_of_undone(&self) -> Option<(Position, Vec<Arc<Lattice>>)> {
+        let (log, here) = (self.state.log(), self.state.position());
+        let is_undo = matches!(self.state.moving()?.purpose, MoveReason::Undo { .. });
+        let is_last = is_undo
+            && log.starts().next().is_none()
+            && !self.snapshots.arrived().any(|position| position <= here);
+        is_last.then(|| Some((here, self.lattices_at(log, here)?)))?
     }
 
     /// Handles a move whose target no route reaches: goes as near as possible, or ends the session.

@@ -127,16 +127,17 @@ impl SessionWorker {
 
     /// The lattices of a log's base, if it is no start and a snapshot leads there without stepping.
     fn base_lattices(&self, log: &Log) -> Option<Vec<Arc<Lattice>>> {
-        if log.base_is_start() {
-            return None;
-        }
-        let snapshots = self.snapshots.positions();
-        let from = snapshots.iter().copied().find(|&from| {
-            let route = log.route(None, std::iter::once(from), log.base());
+        (!log.base_is_start()).then(|| self.lattices_at(log, log.base()))?
+    }
+
+    /// The lattices of a position, if a snapshot leads there without stepping.
+    pub(super) fn lattices_at(&self, log: &Log, at: Position) -> Option<Vec<Arc<Lattice>>> {
+        let from = self.snapshots.arrived().find(|&from| {
+            let route = log.route(None, std::iter::once(from), at);
             route.is_some_and(|route| route.generations == 0)
         })?;
         let mut lattices = self.lattices_of_copy(from)?;
-        log.take_back(log.base().records..from.records, &mut lattices);
+        log.take_back(at.records..from.records, &mut lattices);
         Some(lattices)
     }
 

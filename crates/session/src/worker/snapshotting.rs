@@ -177,11 +177,9 @@ impl SessionWorker {
 
     /// Discards records before the oldest reachable position, and those beyond the budget.
     pub(super) fn forget_unreachable(&mut self) {
-        let (snapshots, budget) = (
-            self.snapshots.positions(),
-            self.lattices.setup().time.history_bytes / 2,
-        );
-        if let Some(base) = self.state.discard_unreachable(&snapshots, budget) {
+        let budget = self.lattices.setup().time.history_bytes / 2;
+        let (all, arrived) = (self.snapshots.positions(), self.snapshots.arrived());
+        if let Some(base) = self.state.discard_unreachable(&all, arrived, budget) {
             self.snapshots.retain(|position| position >= base);
         }
     }
