@@ -100,11 +100,11 @@ impl SessionWorker {
         self.snapshots.exchange(comparison.snapshots);
         self.state.exchange_log(comparison.log, comparison.position);
         self.forget_known();
-        self.snapshots.add(
-            comparison.main_snapshot.0,
-            comparison.main_snapshot.1,
-            self.state.log().bytes(),
-        );
+        // It leads back even where there is no memory to keep it among the others.
+        let (position, lattices) = comparison.main_snapshot;
+        self.snapshots.set_whole(position, lattices.clone());
+        self.snapshots
+            .add(position, lattices, self.state.log().bytes());
         self.state.return_to(comparison.position);
         self.log_changed();
         ended?;

@@ -819,6 +819,30 @@ fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
     assert!(driver.worker.comparison.is_none());
 }
 
+/// Regression test: the only copy at the pinned position was given up for one of a later position, and
+/// the session went on from that one.
+#[test]
+fn a_comparison_leads_back_though_there_is_no_memory_for_history() {
+    let mut setup = small(2);
+    setup.time.history_bytes = 700;
+    let mut driver = Driver::new(setup);
+    for x in 0..4 {
+        driver.step(draw(0, x, 0));
+        driver.step(Step::Settle);
+    }
+    for to in [400, 300] {
+        driver.step(Step::Act(SessionAction::RunTo(to)));
+        driver.step(Step::Settle);
+    }
+    let before = driver.worker.state.position();
+    for _ in 0..2 {
+        driver.step(Step::Act(SessionAction::ToggleComparison));
+        driver.step(Step::Settle);
+    }
+    assert!(driver.worker.comparison.is_none());
+    assert_eq!(driver.worker.state.position(), before);
+}
+
 /// Regression test: B was edited some generations too early.
 #[test]
 fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
