@@ -14,7 +14,6 @@ use super::quantities::without_number;
 use super::{InWords, counted_lattices, shown, system_reason};
 
 // One sentence a line.
-#[rustfmt::skip]
 impl InWords for Fault {
     fn in_words(&self) -> String {
         let max = Size::MAX_SIDE;
@@ -82,34 +81,81 @@ impl InWords for TextError {
     }
 }
 
-#[rustfmt::skip]
 impl InWords for RuleError {
     fn in_words(&self) -> String {
         let text = &self.text;
         match self.family {
-            RuleFamily::Nonsense => tr!("unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)", text = text),
-            RuleFamily::Named(Some(name)) => tr!("unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23", text = text, name = name),
-            RuleFamily::Named(None) => tr!("unknown rule '{text}': no rule that counts live neighbours has this name; write it as B3/S23, or take a name such as HighLife or Seeds", text = text),
-            RuleFamily::Generations => tr!("unknown rule '{text}': it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run", text = text),
-            RuleFamily::LargerThanLife => tr!("unknown rule '{text}': it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run", text = text),
-            RuleFamily::Isotropic => tr!("unknown rule '{text}': it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run", text = text),
-            RuleFamily::Map => tr!("unknown rule '{text}': it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run", text = text),
-            RuleFamily::Hexagonal => tr!("unknown rule '{text}': it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run", text = text),
-            RuleFamily::VonNeumann => tr!("unknown rule '{text}': it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run", text = text),
-            RuleFamily::Triangular => tr!("unknown rule '{text}': it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run", text = text),
-            RuleFamily::Margolus => tr!("unknown rule '{text}': it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run", text = text),
-            RuleFamily::Row => tr!("unknown rule '{text}': it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run", text = text),
+            RuleFamily::Nonsense => tr!(
+                "unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)",
+                text = text
+            ),
+            RuleFamily::Named(Some(name)) => tr!(
+                "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23",
+                text = text,
+                name = name
+            ),
+            RuleFamily::Named(None) => tr!(
+                "unknown rule '{text}': no rule that counts live neighbours has this name; write it as B3/S23, or take a name such as HighLife or Seeds",
+                text = text
+            ),
+            RuleFamily::Generations => tr!(
+                "unknown rule '{text}': it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run",
+                text = text
+            ),
+            RuleFamily::LargerThanLife => tr!(
+                "unknown rule '{text}': it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            RuleFamily::Isotropic => tr!(
+                "unknown rule '{text}': it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run",
+                text = text
+            ),
+            RuleFamily::Map => tr!(
+                "unknown rule '{text}': it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run",
+                text = text
+            ),
+            RuleFamily::Hexagonal => tr!(
+                "unknown rule '{text}': it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            RuleFamily::VonNeumann => tr!(
+                "unknown rule '{text}': it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            RuleFamily::Triangular => tr!(
+                "unknown rule '{text}': it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            RuleFamily::Margolus => tr!(
+                "unknown rule '{text}': it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            RuleFamily::Row => tr!(
+                "unknown rule '{text}': it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run",
+                text = text
+            ),
         }
     }
 }
 
-#[rustfmt::skip]
 impl InWords for SizeError {
     fn in_words(&self) -> String {
         match self {
-            SizeError::Form(it) => tr!("'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512", it = it),
-            SizeError::Side(it, other) => tr!("{it}x{other} is not a lattice: both sides must be from 1 to {max}", it = it, other = other, max = Size::MAX_SIDE),
-            SizeError::Cells(it, other) => tr!("{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144", it = it, other = other),
+            SizeError::Form(it) => tr!(
+                "'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512",
+                it = it
+            ),
+            SizeError::Side(it, other) => tr!(
+                "{it}x{other} is not a lattice: both sides must be from 1 to {max}",
+                it = it,
+                other = other,
+                max = Size::MAX_SIDE
+            ),
+            SizeError::Cells(it, other) => tr!(
+                "{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144",
+                it = it,
+                other = other
+            ),
         }
     }
 }
@@ -151,7 +197,6 @@ pub(super) fn memory_remedy(fits: Option<Size>) -> String {
 }
 
 /// Without a remedy for a file, since that depends on what it is for.
-#[rustfmt::skip]
 impl InWords for ReadError {
     fn in_words(&self) -> String {
         let it_is = |what| tr!("it is {what}", what = what);
@@ -161,18 +206,27 @@ impl InWords for ReadError {
             ReadError::Empty => tr!("it is 0 bytes long").into(),
             ReadError::TooLong(limit) => {
                 let (mib, gib) = (limit >> 20, limit >> 30);
-                let limit = if gib == 0 { format!("{mib} MiB") } else { format!("{gib} GiB") };
+                let limit = if gib == 0 {
+                    format!("{mib} MiB")
+                } else {
+                    format!("{gib} GiB")
+                };
                 tr!("it is more than {limit} long", limit = limit)
             }
-            ReadError::LongStream(limit) => tr!("it is more than {} MiB long; save it to a file, and name that", limit >> 20),
+            ReadError::LongStream(limit) => tr!(
+                "it is more than {} MiB long; save it to a file, and name that",
+                limit >> 20
+            ),
             ReadError::NoMemory(None) => tr!("there is no memory left for it").into(),
-            ReadError::NoMemory(Some(length)) => tr!("it is {} bytes long, and there is no memory left for it", length),
+            ReadError::NoMemory(Some(length)) => tr!(
+                "it is {} bytes long, and there is no memory left for it",
+                length
+            ),
             ReadError::Io(error) => system_reason(error),
         }
     }
 }
 
-#[rustfmt::skip]
 impl InWords for Unsaved {
     fn in_words(&self) -> String {
         match self {
@@ -181,16 +235,44 @@ impl InWords for Unsaved {
             Unsaved::IsFolder => tr!("it is a folder; name a file in it").into(),
             Unsaved::IsFile => tr!("it is a file, not a folder; choose another").into(),
             Unsaved::NotRegular => tr!("it is a pipe or a device; name a regular file").into(),
-            Unsaved::LinkCycle => tr!("it is a link that leads back to itself; name a regular file").into(),
-            Unsaved::ReadOnly => tr!("it is read-only; make it writable (chmod u+w), or choose another name").into(),
-            Unsaved::HardLinks(count) => tr!("it is one of {} hard links to a file, and saving would separate it from the others; choose another name, or copy it (cp) and save in the copy", count),
-            Unsaved::InUse(id) => tr!("process {id} is using it; end that process first, or choose another name", id = id.trim()),
-            Unsaved::NoFolder(folder) => tr!("there is no folder {folder}; create it first", folder = folder.display()),
-            Unsaved::Folder(folder) => tr!("no file can be made in the folder {folder}; choose another", folder = folder.display()),
-            Unsaved::NotAFolder(folder) => tr!("{folder} is not a folder; choose another", folder = folder.display()),
-            Unsaved::Forbidden(folder) => tr!("you may not write to the folder {folder}; choose another", folder = folder.display()),
-            Unsaved::DiskFull(folder) => tr!("the disk of {folder} is full; free some space or choose another folder", folder = folder.display()),
-            Unsaved::Other(reason) => tr!("{error}; choose another folder, or try again", error = without_number(reason)),
+            Unsaved::LinkCycle => {
+                tr!("it is a link that leads back to itself; name a regular file").into()
+            }
+            Unsaved::ReadOnly => {
+                tr!("it is read-only; make it writable (chmod u+w), or choose another name").into()
+            }
+            Unsaved::HardLinks(count) => tr!(
+                "it is one of {} hard links to a file, and saving would separate it from the others; choose another name, or copy it (cp) and save in the copy",
+                count
+            ),
+            Unsaved::InUse(id) => tr!(
+                "process {id} is using it; end that process first, or choose another name",
+                id = id.trim()
+            ),
+            Unsaved::NoFolder(folder) => tr!(
+                "there is no folder {folder}; create it first",
+                folder = folder.display()
+            ),
+            Unsaved::Folder(folder) => tr!(
+                "no file can be made in the folder {folder}; choose another",
+                folder = folder.display()
+            ),
+            Unsaved::NotAFolder(folder) => tr!(
+                "{folder} is not a folder; choose another",
+                folder = folder.display()
+            ),
+            Unsaved::Forbidden(folder) => tr!(
+                "you may not write to the folder {folder}; choose another",
+                folder = folder.display()
+            ),
+            Unsaved::DiskFull(folder) => tr!(
+                "the disk of {folder} is full; free some space or choose another folder",
+                folder = folder.display()
+            ),
+            Unsaved::Other(reason) => tr!(
+                "{error}; choose another folder, or try again",
+                error = without_number(reason)
+            ),
         }
     }
 }
@@ -205,29 +287,63 @@ impl InWords for SaveError {
     }
 }
 
-#[rustfmt::skip]
 impl InWords for PatternError {
     fn in_words(&self) -> String {
         match self {
-            PatternError::Unreadable { file, error, near } => tr!("cannot read the pattern {file}: {reason}", file = file, reason = why_unreadable(error, *near)),
+            PatternError::Unreadable { file, error, near } => tr!(
+                "cannot read the pattern {file}: {reason}",
+                file = file,
+                reason = why_unreadable(error, *near)
+            ),
             PatternError::Text { file, error } => format!("{}, {}", shown(file), error.in_words()),
-            PatternError::Larger { file, width, height, lattice, offer, kernel } => {
+            PatternError::Larger {
+                file,
+                width,
+                height,
+                lattice,
+                offer,
+                kernel,
+            } => {
                 let remedy = match (offer, kernel) {
-                    (Some(size), Some(kernel)) => tr!("use --size {size} --kernel {kernel}", size = size, kernel = kernel),
+                    (Some(size), Some(kernel)) => tr!(
+                        "use --size {size} --kernel {kernel}",
+                        size = size,
+                        kernel = kernel
+                    ),
                     (Some(size), None) => tr!("use --size {size}", size = size),
-                    (None, _) => tr!("no lattice is that large, a smaller pattern is needed").into(),
+                    (None, _) => {
+                        tr!("no lattice is that large, a smaller pattern is needed").into()
+                    }
                 };
-                tr!("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy, file = file, width = width, height = height, lattice = lattice)
+                tr!(
+                    "{file} is {width}x{height} cells, larger than the lattice {lattice}; {}",
+                    remedy,
+                    file = file,
+                    width = width,
+                    height = height,
+                    lattice = lattice
+                )
             }
             PatternError::Memory(error) => error.in_words(),
-            PatternError::Sizes(one, other) => tr!("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", one.0, one.1, other.0, other.1),
-            PatternError::Rules(one, other) => tr!("{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule", one.0, one.1, other.0, other.1),
+            PatternError::Sizes(one, other) => tr!(
+                "{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size",
+                one.0,
+                one.1,
+                other.0,
+                other.1
+            ),
+            PatternError::Rules(one, other) => tr!(
+                "{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule",
+                one.0,
+                one.1,
+                other.0,
+                other.1
+            ),
         }
     }
 }
 
 /// The reason and the remedy.
-#[rustfmt::skip]
 fn why_unreadable(error: &ReadError, near: Option<&str>) -> String {
     match (error, near) {
         (_, Some(name)) => tr!("there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it", name = name),
@@ -242,7 +358,6 @@ fn why_unreadable(error: &ReadError, near: Option<&str>) -> String {
 }
 
 /// What to say of a pattern that was not read exactly as it is written, one sentence each.
-#[rustfmt::skip]
 pub fn remarks(pattern: &Pattern) -> Vec<String> {
     let file = pattern.name();
     let said = pattern.remarks().into_iter().map(|remark| match remark {
