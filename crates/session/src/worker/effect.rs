@@ -1,6 +1,6 @@
-//! Rounds with two settings, compared by an [`Executor`] while the session runs: the effect of a change of a
-//! switch or of the kernel, A against B, and, once per session, equal settings, whose difference widens
-//! what is found of others.
+//! Rounds with two settings, compared by an [`Executor`](experiment::Executor) while the session runs: the
+//! effect of a change of a switch or of the kernel, A against B, and, once per session, equal settings,
+//! whose difference widens what is found of others.
 //!
 //! Every round is a round of the session: the lattices advance and are drawn. Rounds that differ from
 //! the others in anything else than the setting do not count: those stepped by hand, cut short, or
