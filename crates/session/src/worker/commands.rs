@@ -94,10 +94,9 @@ impl SessionWorker {
             return Ok(());
         };
         let mode = self.state.mode().clone();
-        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
         let done = self.perform_command(command);
         self.log_changed();
-        self.publish_last_known(Duration::ZERO);
+        self.publish_last_known(Duration::ZERO); // before the engine is asked to apply a record
         if *self.state.mode() != mode {
             if let Some(measurement) = &mut self.lab.measurement {
                 measurement.interrupt();

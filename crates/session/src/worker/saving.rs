@@ -192,6 +192,7 @@ impl SessionWorker {
         file: &OwnFile,
         what: Message,
     ) -> Result<()> {
+        self.publish_last_known(Duration::ZERO); // before a device is opened
         let setup = Setup {
             device: self.lattices.setup().device,
             rounds: self.lattices.setup().rounds,

@@ -85,6 +85,7 @@ impl SessionWorker {
     }
 
     fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<Option<Notice>> {
+        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
         self.drop_measurement()?;
         let (before, requested) = (self.lattices.setup().kernel, self.lattices.setup().switches);
         self.lattices.set_kernel(kernel)?;
