@@ -18,8 +18,8 @@ const ERROR_PER_LOOK: f64 = ERROR / LOOKS as f64;
 /// A difference is measured until its interval is within this part of the ratio on either side.
 const PRECISION: f64 = 0.02;
 
-/// Blocks in all windows, at least: six blocks are the fewest for an interval.
-const MIN_BLOCKS: usize = 6;
+/// Blocks in all windows, at least: seven blocks are the fewest for an interval.
+const MIN_BLOCKS: usize = 7;
 
 /// Blocks in a window, at most.
 const MAX_BLOCKS: usize = 1000;
@@ -449,11 +449,11 @@ mod tests {
     fn slow_rounds_are_compared_until_there_are_enough() {
         let slow = live([3000.0, 1000.0], 0.0);
         assert!(slow.found().is_faster());
-        // Six blocks that agree are the fewest for an interval; one warms up, one is drawn.
+        // Seven blocks that agree are the fewest for an interval; one warms up, one is drawn.
         let (blocks, elapsed) = (slow.executor.blocks.len(), slow.executor.elapsed);
-        assert_eq!((blocks, elapsed.as_secs()), (6, 32));
+        assert_eq!((blocks, elapsed.as_secs()), (7, 36));
         let load = slow.executor.load();
-        assert_eq!((load.rounds, load.cores()), (16, Some(2.0)));
+        assert_eq!((load.rounds, load.cores()), (18, Some(2.0)));
     }
 
     #[test]
