@@ -155,7 +155,7 @@ impl std::str::FromStr for DeviceChoice {
                 .strip_prefix("cuda:")
                 .and_then(|ordinal| ordinal.parse().ok())
                 .map(DeviceChoice::CudaOrdinal)
-                .ok_or("take auto, cpu, cuda or cuda:I".into()),
+                .ok_or_else(|| tr!("take auto, cpu, cuda or cuda:I").into()),
         }
     }
 }

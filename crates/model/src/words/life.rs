@@ -64,8 +64,8 @@ impl InWords for Fault {
 /// A byte of a text, as the character if it is one.
 fn named(byte: u8) -> String {
     match byte {
-        b'!'..=b'~' => format!("character '{}'", char::from(byte)),
-        _ => format!("byte 0x{byte:02x}"),
+        b'!'..=b'~' => tr!("character '{}'", char::from(byte)),
+        _ => tr!("byte {}", format_args!("0x{byte:02x}")),
     }
 }
 
