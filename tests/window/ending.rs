@@ -1,6 +1,7 @@
 //! How it starts and ends, whoever ends it.
 
 use std::fs;
+use std::os::unix::net::UnixListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,24 @@ fn few_open_files_are_an_error_or_enough() {
             _ => ended.refuses(3, &["cannot open 16 more files; raise its limit"]),
         }
         assert!(limit < 64 || ended.code == Some(0), "{ended:?}");
+    }
+}
+
+/// Screen readers are met on the session's bus.
+#[test]
+fn a_bus_that_is_missing_or_answers_nobody_holds_up_no_window() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    let silent = folder.path().join("silent");
+    let _bus = UnixListener::bind(&silent).unwrap();
+    for bus in [folder.path().join("missing"), silent] {
+        let mut command = program(folder.path());
+        command.args(["--device", "cpu", "--size", "64x64", "--frames", "3"]);
+        command.env("DISPLAY", &display.name);
+        let address = format!("unix:path={}", bus.display());
+        let ended = run(command.env("DBUS_SESSION_BUS_ADDRESS", address));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        says_what_was_found(&ended);
     }
 }
 

@@ -197,6 +197,12 @@ fn an_edit_stays_on_its_line_however_one_moves() {
         wait_for(&action, || {
             (shown.log(&action).len() > before).then_some(())
         });
+        // It is only on its way: the next key may lead back from wherever it is.
+        wait_for("the generation", || {
+            let at = shown.press("Page_Down", "SelectNext").generation;
+            shown.press("Page_Up", "SelectPrevious");
+            (at == generation).then_some(())
+        });
     };
     go_to(400);
     shown.shows(&all, 400);

@@ -7,9 +7,10 @@ use egui::{Align2, Galley, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::dialogs::UiRequest;
 use crate::hud::rect_of;
-use crate::hud::style::{ThemedPainter, medium, put, regular};
+use crate::hud::style::{medium, put, regular};
 use crate::layout::WindowLayout;
-use crate::{Frame, hit_regions, toolbar};
+use crate::widget_painter::{Spoken, WidgetPainter};
+use crate::{Frame, toolbar};
 use lang::tr;
 use model::{Action, Status, ViewAction};
 use screen::Callout;
@@ -59,7 +60,7 @@ impl Label {
 
 /// Lays out the callouts of a row, each below its button: the outer ones outwards, and the one in the
 /// middle where they leave room for it.
-fn labels(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Label> {
+fn labels(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Label> {
     let (Some(bar), Some(buttons)) = (layout.toolbar.map(rect_of), &frame.screen.toolbar) else {
         return Vec::new();
     };
@@ -119,7 +120,7 @@ fn labels(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) -> 
 }
 
 /// Paints a frame's callouts into their row.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
     let Some(row) = layout.callouts.map(rect_of) else {
         return;
     };
@@ -130,7 +131,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowL
         let corner = pos2(label.left, row.top() + BETWEEN_ROWS * unit);
         let place = Rect::from_min_size(corner, vec2(label.width, HEIGHT * unit));
         let tip = action.row().map_or("", |row| row.help());
-        hit_regions::button(painter, place, tip, action);
+        painter.button(place, &Spoken::new(label.text.text(), tip), action);
         let stroke = Stroke::new(unit.max(1.0), painter.palette.accent);
         painter.vline(
             label.line(unit),
@@ -150,13 +151,17 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowL
 }
 
 /// Paints the cross that closes a callout, at its right end.
-fn paint_cross(painter: &ThemedPainter, callout: Callout, place: Rect, unit: f32) {
+fn paint_cross(painter: &WidgetPainter, callout: Callout, place: Rect, unit: f32) {
     let middle = place.right_center() - vec2((PAD + CROSS / 2.0) * unit, 0.0);
     let cross = Rect::from_center_size(middle, vec2(CROSS, CROSS) * unit);
     let key = Action::from(ViewAction::Escape).key();
     let tip = tr!("Close this hint ({key} closes all)", key = key);
     let around = cross.expand((HEIGHT - CROSS) / 2.0 * unit);
-    let is_over = hit_regions::request(painter, around, &tip, UiRequest::CloseCallout(callout));
+    let is_over = painter.request(
+        around,
+        &Spoken::new(&tip, &tip),
+        UiRequest::CloseCallout(callout),
+    );
     let palette = &painter.palette;
     let stroke = Stroke::new(
         (1.4 * unit).max(1.0),
@@ -210,7 +215,7 @@ mod tests {
             };
             let place = frame.layout();
             let mut none = Dialogs::default();
-            let (output, requests) = paint_over(
+            let (output, widgets) = paint_over(
                 &context,
                 &frame,
                 &frame.palette(),
@@ -219,8 +224,8 @@ mod tests {
                 input,
             );
             output.drop_without_applying_deltas();
-            all_requests.extend(requests);
-            let tipped = hit_regions::places(&context);
+            let tipped = widgets.with_tips();
+            all_requests.extend(widgets.requests);
             places = tipped.len();
             if let (Some(pos), 1..=2) = (click(&tipped), step) {
                 events.push(Event::PointerMoved(pos));

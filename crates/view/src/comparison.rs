@@ -9,13 +9,14 @@ use crate::hud::rect_of;
 use crate::hud::style::*;
 use crate::layout::ComparisonPlaces;
 use crate::lesson::paint_sign;
+use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use model::Side;
 use screen::comparison::{ComparisonTexts, SideTexts};
 
 /// Paints band and headers; none of it lies over a panel.
 pub(crate) fn paint(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     shown: &ComparisonTexts,
     places: &ComparisonPlaces,
     unit: f32,
@@ -28,7 +29,7 @@ pub(crate) fn paint(
 
 /// The first of the two if there is room for it, else the second.
 fn either(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     texts: &[String; 2],
     font: FontId,
     text_colour: Color32,
@@ -41,7 +42,7 @@ fn either(
     fitted(painter, &texts[1], font, text_colour, room)
 }
 
-fn paint_band(painter: &ThemedPainter, rect: Rect, shown: &ComparisonTexts, unit: f32) {
+fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts, unit: f32) {
     let inside = rect.shrink2(vec2(10.0 * unit, 0.0));
     let gap = 16.0 * unit;
     let (holds, text) = match &shown.cells {
@@ -75,7 +76,7 @@ fn paint_band(painter: &ThemedPainter, rect: Rect, shown: &ComparisonTexts, unit
 }
 
 /// The letter of one of the two, its settings and its time.
-fn paint_header(painter: &ThemedPainter, rect: Rect, unit: f32, texts: &SideTexts) {
+fn paint_header(painter: &WidgetPainter, rect: Rect, unit: f32, texts: &SideTexts) {
     let inside = rect.shrink2(vec2(6.0, 3.0) * unit);
     painter.rect_filled(inside, 6.0 * unit, painter.palette.comparison);
     let side = inside.height();

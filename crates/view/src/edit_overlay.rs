@@ -3,8 +3,9 @@
 
 use egui::{Color32, Rect, Stroke, StrokeKind, pos2, vec2};
 
-use crate::hud::style::{ThemedPainter, opaque, translucent};
+use crate::hud::style::{opaque, translucent};
 use crate::layout::WindowLayout;
+use crate::widget_painter::WidgetPainter;
 use crate::{Frame, hud};
 use life::{Lattice, Run, Size};
 use model::Change;
@@ -16,7 +17,7 @@ const MAX_RUNS: usize = 20_000;
 
 /// A panel that is painted on.
 struct Sheet {
-    painter: ThemedPainter,
+    painter: WidgetPainter,
     panel: Rect,
     transform: ViewTransform,
     size: Size,
@@ -28,7 +29,7 @@ struct Sheet {
 }
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
     let (Some(status), edit_overlay) = (frame.sources.status, frame.edit_overlay) else {
         return;
     };

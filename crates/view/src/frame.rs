@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Rect, Stroke, StrokeKind, vec2};
+use egui::{Align2, Rect, Stroke, StrokeKind, accesskit_root_id, vec2};
 
 use crate::cell_ages::unavailable_reason;
-use crate::dialogs::{DialogContext, Dialogs, UiRequest};
+use crate::dialogs::{DialogContext, Dialogs};
 use crate::hud::rect_of;
-use crate::hud::style::{self, ThemedPainter, opaque};
+use crate::hud::style::{self, opaque};
 use crate::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
 use crate::panels::ViewTransforms;
 use crate::timeline::sm_count as timeline_sm_count;
+use crate::widget_painter::{WidgetPainter, Widgets};
 use crate::{
-    LabView, TimelineView, callouts, comparison, edit_overlay, hit_regions, hud, lab, ladder,
-    lesson, minimap, population, timeline, toolbar,
+    LabView, TimelineView, callouts, comparison, edit_overlay, hud, lab, ladder, lesson, minimap,
+    population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use model::{PicturePlan, Status, Switches, TransferChoice};
@@ -24,6 +25,9 @@ use screen::{
     ColourBy, Composer, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewOptions,
     ViewTransform, WindowFacts, request,
 };
+
+/// Panels that are said one by one, at most.
+const MAX_PANELS_SAID: usize = 64;
 
 /// Everything a frame is made from, but the pictures: what is on screen, what only this painter
 /// knows, and the target.
@@ -223,7 +227,7 @@ fn requested_transfer(status: &Status) -> TransferChoice {
 }
 
 /// Lays out and paints everything of a frame but its cells, in these colours and a style that fits
-/// its unit; what was asked for meanwhile.
+/// its unit; its widgets, and what was asked for meanwhile.
 pub(crate) fn paint_over(
     context: &egui::Context,
     frame: &Frame<'_>,
@@ -231,9 +235,30 @@ pub(crate) fn paint_over(
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
     mut input: egui::RawInput,
-) -> (egui::FullOutput, Vec<UiRequest>) {
+) -> (egui::FullOutput, Widgets) {
+    input.screen_rect = Some(frame.rect());
+    let mut widgets = Widgets::default();
+    let output = context.run_ui(input, |ui| {
+        let painted = lay_over(ui.ctx(), frame, palette, place, dialogs);
+        // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+        let before = std::mem::replace(&mut widgets, painted).requests;
+        widgets.requests.splice(0..0, before);
+    });
+    (output, widgets)
+}
+
+/// The same, within a frame of egui's.
+pub(crate) fn lay_over(
+    context: &egui::Context,
+    frame: &Frame<'_>,
+    palette: &Palette<egui::Color32>,
+    place: Option<&(WindowLayout, ViewTransform)>,
+    dialogs: &mut Dialogs,
+) -> Widgets {
+    context.accesskit_node_builder(accesskit_root_id(), |node| node.set_label("lifestreams"));
     let screen = frame.rect();
-    input.screen_rect = Some(screen);
+    let painter = WidgetPainter::new(context, screen, palette, !dialogs.takes_keys());
+    paint(&painter, frame, place);
     let seen = DialogContext {
         frame,
         unit: frame.unit(),
@@ -241,23 +266,14 @@ pub(crate) fn paint_over(
         screen,
         is_top: true,
     };
-    let mut requests = Vec::new();
-    let output = context.run_ui(input, |ui| {
-        hit_regions::clear(ui.ctx());
-        let painter = ui.ctx().layer_painter(egui::LayerId::background());
-        paint(&ThemedPainter::new(painter, palette), frame, place);
-        // Where egui lays a frame out twice, only the first time knows of clicks and keys.
-        requests.extend(dialogs.show(ui.ctx(), seen));
-        if !dialogs.takes_keys() {
-            hit_regions::show(ui, &mut requests);
-        }
-    });
-    (output, requests)
+    let mut widgets = painter.take_widgets();
+    dialogs.show(context, seen, &mut widgets.requests);
+    widgets
 }
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
 pub(crate) fn paint(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     frame: &Frame<'_>,
     place: Option<&(WindowLayout, ViewTransform)>,
 ) {
@@ -275,6 +291,7 @@ pub(crate) fn paint(
         let selected = status.panels.selected.min(status.lattices.instances - 1);
         highlight(painter, layout, selected, frame.sources.options);
     }
+    say_panels(painter, status, frame.sources.single_instance(), layout);
     minimap::paint(painter, frame, layout);
     edit_overlay::paint(painter, frame, layout);
     let mut figures = figures.clone();
@@ -332,6 +349,28 @@ pub(crate) fn paint(
     }
 }
 
+/// Has each panel said, unless there are too many for anyone to listen to.
+fn say_panels(
+    painter: &WidgetPainter,
+    status: &Status,
+    only: Option<usize>,
+    layout: &WindowLayout,
+) {
+    if layout.tiling.count > MAX_PANELS_SAID {
+        return;
+    }
+    for place in 0..layout.tiling.count {
+        let instance = only.unwrap_or(place);
+        let rect = rect_of(layout.tiling.rect(place));
+        if rect.is_positive() {
+            let settled = status.panels.settled.get(instance).copied().flatten();
+            let how = settled.map_or(String::new(), |how| format!(", {how}"));
+            let name = tr!("instance {instance}", instance = instance) + &how;
+            painter.panel(rect, &name, instance, instance == status.panels.selected);
+        }
+    }
+}
+
 /// Says which of the things to be shown has no room in this window.
 fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
     let no_timeline = frame.sources.options.timeline && layout.timeline.is_none();
@@ -355,7 +394,7 @@ fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
 }
 
 /// A thin frame around the selected panel, in the gap, off its cells.
-fn highlight(painter: &ThemedPainter, layout: &WindowLayout, place: usize, options: &ViewOptions) {
+fn highlight(painter: &WidgetPainter, layout: &WindowLayout, place: usize, options: &ViewOptions) {
     let width = (2.0 * layout.unit)
         .round()
         .clamp(1.0, layout.tiling.gap.max(1) as f32);
@@ -374,7 +413,7 @@ fn highlight(painter: &ThemedPainter, layout: &WindowLayout, place: usize, optio
 }
 
 /// While the engine starts there is nothing else to show.
-fn starting(painter: &ThemedPainter, screen: Rect, unit: f32, notice: Option<&str>) {
+fn starting(painter: &WidgetPainter, screen: Rect, unit: f32, notice: Option<&str>) {
     let text = notice.unwrap_or(tr!("starting the engine …"));
     let room = screen.width() * 0.9;
     let galley = style::paragraph(

@@ -20,12 +20,14 @@ use egui::{Rect, pos2};
 use crate::hud::rect_of;
 use crate::layout::{PixelRect, WindowLayout};
 use crate::timeline::layout::TimelineLayout;
+use crate::widget_painter::Widgets;
 use crate::{Dialogs, Frame, LabView, TimelineView};
 use lang::{Language, with};
 use life::Size;
 use model::Status;
 use model::trace::TimedRound;
 use screen::SidePanel;
+use screen::calls::CallLanguage;
 use screen::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
 use screen::{
     AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources, ViewOptions,
@@ -104,6 +106,7 @@ fn screens() -> Vec<Scenario> {
 struct Mouse<'a> {
     timeline: &'a mut TimelineView,
     lab: &'a mut LabView,
+    pointer: &'a mut Option<[f64; 2]>,
     layout: &'a WindowLayout,
     status: &'a Status,
 }
@@ -135,7 +138,7 @@ impl Mouse<'_> {
                 .chip
                 .center();
             let at = [f64::from(chip.x), f64::from(chip.y)];
-            self.timeline.click(false, at, self.layout);
+            self.timeline.toggle_frozen();
             self.timeline.hover(Some(at));
         }
     }
@@ -143,19 +146,13 @@ impl Mouse<'_> {
     /// Over the lab.
     fn over_lab(&mut self, x: f64, y: f64) {
         if let Some(rect) = self.layout.side_rect(SidePanel::Lab) {
-            self.lab.hover(Some(within(rect, x, y)));
+            *self.pointer = Some(within(rect, x, y));
         }
     }
 
-    /// A click on the second of the lab's tabs, wherever it is: the other language.
+    /// A click on the lab's other tab.
     fn click_tabs(&mut self) {
-        let Some(rect) = self.layout.side_rect(SidePanel::Lab) else {
-            return;
-        };
-        for y in 0..200 {
-            let at = within(rect, 0.35, f64::from(y) / 200.0);
-            self.lab.click(at, self.layout, self.status);
-        }
+        self.lab.show_calls(CallLanguage::Rust);
     }
 }
 
@@ -176,6 +173,8 @@ struct Set {
     timeline: TimelineView,
     population: Population,
     lab: LabView,
+    /// Where the mouse rests.
+    pointer: Option<[f64; 2]>,
     edit_overlay: EditOverlay,
     lesson: Option<LessonScreen>,
     dialogs: Dialogs,
@@ -205,6 +204,7 @@ impl Set {
             timeline: TimelineView::default(),
             population: Population::default(),
             lab: LabView::default(),
+            pointer: None,
             edit_overlay: EditOverlay::default(),
             lesson: (screen.lesson)(),
             dialogs: Dialogs::default(),
@@ -225,6 +225,7 @@ impl Set {
         (screen.mouse)(&mut Mouse {
             timeline: &mut set.timeline,
             lab: &mut set.lab,
+            pointer: &mut set.pointer,
             layout: &layout,
             status,
         });
@@ -267,16 +268,18 @@ impl Set {
 
     /// What a person's hand does in the frame of this number: the mouse comes to rest on a tip's
     /// place, whose tip is shown a while later.
-    fn input(&self, context: &egui::Context, number: usize, clock: f64) -> egui::RawInput {
+    fn input(&self, widgets: &Widgets, number: usize, clock: f64) -> egui::RawInput {
         let mut input = egui::RawInput {
             time: Some(clock),
             ..Default::default()
         };
+        let pointer = self.pointer.map(|[x, y]| pos2(x as f32, y as f32));
         if number == 0 {
-            input.events.push(egui::Event::PointerGone);
+            let rests = pointer.map_or(egui::Event::PointerGone, egui::Event::PointerMoved);
+            input.events.push(rests);
         }
         if let (1, Some(tip)) = (number, self.screen.tip) {
-            let places = crate::hit_regions::places(context);
+            let places = widgets.with_tips();
             let place = places.get(tip).or(places.last());
             let place = place.copied().unwrap_or(Rect::NOTHING);
             let at = if place.is_positive() {
@@ -287,6 +290,18 @@ impl Set {
             input.events.push(egui::Event::PointerMoved(at));
         }
         input
+    }
+}
+
+/// Every screen in the first of its windows, in English: its title, the frame and the dialogs that are
+/// open.
+pub(crate) fn each_frame(mut look: impl FnMut(&str, &Frame<'_>, Dialogs)) {
+    for screen in screens() {
+        let window = screen.windows[0];
+        let mut set = Set::new(screen, window);
+        let dialogs = std::mem::take(&mut set.dialogs);
+        let title = title(&screen, window, Language::English);
+        look(&title, &set.frame(), dialogs);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::dialogs::{Dialogs, style};
 use crate::layout::WindowLayout;
 use crate::scene::context;
 use crate::timeline::TimelineKey;
+use crate::widget_painter::Widgets;
 use crate::{Frame, LabView};
 use screen::theme::Palette;
 use screen::{SidePanel, Tool, ViewTransform};
@@ -28,6 +29,8 @@ pub(super) struct CachedUi {
     sources: Option<CacheKey>,
     /// Where everything stands.
     pub(super) place: Option<(WindowLayout, ViewTransform)>,
+    /// The widgets that answer the mouse.
+    pub(super) widgets: Widgets,
     /// What is drawn.
     pub(super) meshes: Vec<egui::ClippedPrimitive>,
     /// egui's platform output, without one-time commands.
@@ -92,6 +95,7 @@ impl CachedUi {
     pub(super) fn new(
         sources: Option<CacheKey>,
         place: Option<(WindowLayout, ViewTransform)>,
+        widgets: Widgets,
         again: Duration,
         meshes: Vec<egui::ClippedPrimitive>,
         platform: &egui::PlatformOutput,
@@ -99,9 +103,11 @@ impl CachedUi {
         let mut platform = platform.clone();
         platform.commands.clear();
         platform.events.clear();
+        platform.accesskit_update = None;
         CachedUi {
             sources: sources.filter(|_| again == Duration::MAX),
             place,
+            widgets,
             meshes,
             platform,
         }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use egui::{Align2, Galley, Rect, TextureHandle, pos2, vec2};
 
 use crate::Frame;
-use crate::hit_regions;
+use crate::dialogs::UiRequest;
 use crate::hud::style::*;
-use crate::hud::{message_colours, paint_menu_sign, rect_of};
-use crate::layout::WindowLayout;
+use crate::hud::{message_colours, paint_menu_sign};
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::{Action, ViewAction};
 use screen::figures::Urgency;
@@ -39,20 +39,8 @@ fn entry_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize,
     (first, places.collect())
 }
 
-/// The entry at a point in pixels.
-pub fn entry_at(screen: &LessonScreen, layout: &WindowLayout, [x, y]: [f64; 2]) -> Option<usize> {
-    let LessonScreen::List { entries, selected } = screen else {
-        return None;
-    };
-    let rect = rect_of(layout.lesson?);
-    let (first, places) = entry_places(rect, layout.unit, entries.len(), *selected);
-    let at = pos2(x as f32, y as f32);
-    let found = places.iter().position(|place| place.contains(at))?;
-    Some(first + found)
-}
-
 /// Paints the open lesson or the list of lessons.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let Some(screen) = frame.screen.lesson.as_deref() else {
         return;
     };
@@ -71,7 +59,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit
 
 /// Paints the most urgent message, because the HUD is hidden; returns the bottom edge of the
 /// remaining space.
-fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
+fn paint_message(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
     let figures = frame.screen.figures.as_ref();
     let messages = figures.map_or(&[][..], |figures| &figures.messages);
     let urgent = |(urgency, _): &&(Urgency, lang::Message)| *urgency != Urgency::Warning;
@@ -101,7 +89,7 @@ fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f
 /// The title, in type of this size of the usual one, to the right of it where one is, and the menu's
 /// sign in the corner.
 fn paint_head(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     inside: Rect,
     unit: f32,
     size: f32,
@@ -136,7 +124,7 @@ fn paint_head(
 /// Buttons at the right of the last line, each with whether it does anything here, and words beside
 /// them where there is room. A button that does nothing keeps its place, so that the others do too.
 fn paint_foot(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     inside: Rect,
     unit: f32,
     text: &str,
@@ -150,7 +138,8 @@ fn paint_foot(
         let size = galley(painter.palette.value).size() + vec2(2.0 * pad, 9.0 * unit);
         let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
         let place = Rect::from_min_size(corner, size);
-        let is_over = is_possible && hit_regions::button(painter, place, "", Action::View(action));
+        let spoken = Spoken::new(label, "").possible(is_possible);
+        let is_over = painter.button(place, &spoken, Action::View(action)) && is_possible;
         let (background, text_colour) = match (is_possible, is_over) {
             (false, _) => (painter.palette.background, painter.palette.faint),
             (true, true) => (painter.palette.accent, painter.palette.on_accent),
@@ -168,7 +157,7 @@ fn paint_foot(
 }
 
 fn paint_list(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     rect: Rect,
     unit: f32,
     entries: &[LessonEntry],
@@ -202,6 +191,9 @@ fn paint_list(
         .map(|(at, place)| (first + at, place))
     {
         let entry = &entries[index];
+        let name = format!("{}: {}", entry.name, entry.title);
+        let spoken = Spoken::new(&name, "").on(Some(index == selected));
+        painter.request(place, &spoken, UiRequest::Lesson(index));
         let (text_colour, dim) = if index == selected {
             let background = place
                 .shrink2(vec2(0.0, 1.0 * unit))
@@ -253,7 +245,7 @@ impl PageItem {
 }
 
 /// The page's pieces in type of this size.
-fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> Vec<PageItem> {
+fn pieces(painter: &WidgetPainter, page: &LessonPage, width: f32, unit: f32) -> Vec<PageItem> {
     let text = |text: &str, font, colour, width: f32| {
         paragraph(painter, text, font, colour, width.max(1.0), usize::MAX)
     };
@@ -325,7 +317,7 @@ fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> 
     pieces
 }
 
-fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage) {
+fn paint_page(painter: &WidgetPainter, rect: Rect, unit: f32, page: &LessonPage) {
     let inside = rect.shrink(PAD * unit);
     let number = format!("{} / {}", page.number, page.of);
     let top = inside.top() + 50.0 * unit;
@@ -382,7 +374,7 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
     }
 }
 
-fn paint_piece(painter: &ThemedPainter, place: Rect, unit: f32, piece: PageItem) {
+fn paint_piece(painter: &WidgetPainter, place: Rect, unit: f32, piece: PageItem) {
     match piece {
         PageItem::Space(_) => {}
         PageItem::Text(text) => put(painter, place.min, Align2::LEFT_TOP, text),
@@ -411,7 +403,7 @@ fn paint_piece(painter: &ThemedPainter, place: Rect, unit: f32, piece: PageItem)
 }
 
 /// A tick on dark green or a cross on red: told apart by their shapes, too.
-pub(crate) fn paint_sign(painter: &ThemedPainter, rect: Rect, holds: bool) {
+pub(crate) fn paint_sign(painter: &WidgetPainter, rect: Rect, holds: bool) {
     let (background, text_colour) = if holds {
         (painter.palette.running_background, painter.palette.running)
     } else {
@@ -437,7 +429,7 @@ struct Shown {
 }
 
 fn paint_picture(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     room: Rect,
     (width, height, pixels): &(u32, u32, Arc<[u8]>),
 ) {

@@ -9,6 +9,7 @@
 //! scene.
 
 mod callouts;
+
 mod cell_ages;
 mod comparison;
 mod dialogs;
@@ -16,7 +17,6 @@ mod edit_overlay;
 mod error;
 mod frame;
 mod gpu;
-mod hit_regions;
 pub mod hud;
 mod interface;
 mod lab;
@@ -35,7 +35,10 @@ mod scene;
 mod texture_array;
 pub mod timeline;
 mod toolbar;
+mod widget_painter;
 
+#[cfg(test)]
+mod accessibility_tests;
 #[cfg(test)]
 mod cost;
 #[cfg(test)]
@@ -59,5 +62,5 @@ pub use dialogs::{
 };
 pub use frame::Frame;
 pub use gpu::{Canvas, Gpu};
-pub use lesson::entry_at;
+
 pub use scene::Scene;

@@ -8,9 +8,9 @@ use egui::{Rect, Stroke, StrokeKind, pos2};
 
 use crate::Frame;
 use crate::hud::rect_of;
-use crate::hud::style::ThemedPainter;
 use crate::layout::{PixelRect, WindowLayout};
 use crate::panels::Minimap;
+use crate::widget_painter::WidgetPainter;
 use life::Size;
 use screen::{Camera, CellRect, MinimapRegion};
 
@@ -73,7 +73,7 @@ fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
 }
 
 /// Paints the frames; the cells are the panels' work.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
     let thin = layout.unit.round().max(1.0);
     // What is seen stands out from afar, as the selected panel does.
     let thick = (2.0 * layout.unit).round().max(1.0);

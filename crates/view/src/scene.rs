@@ -8,7 +8,9 @@ use crate::interface::{CacheKey, CachedUi, Interface};
 use crate::layout::{PixelRect, WindowLayout};
 use crate::panels::{Panels, PanelsInput, outside};
 use crate::texture_array::{texture_limits, validate_instance_count};
-use crate::{Gpu, ViewError, hit_regions, hud, minimap};
+#[cfg(test)]
+use crate::widget_painter::Widgets;
+use crate::{Gpu, ViewError, hud, minimap};
 use model::PictureSource;
 use screen::{TextureLimits, ViewTransform};
 
@@ -76,19 +78,39 @@ impl Scene {
         }
     }
 
-    /// Which place of the last frame answers the mouse here, if one does.
-    pub fn hit_region_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
-        hit_regions::at(&self.interface.context, egui::pos2(x as f32, y as f32))
+    /// Which widget of the last frame answers the mouse here, if one does.
+    pub fn widget_at(&self, [x, y]: [f64; 2]) -> Option<egui::Id> {
+        let painted = self.interface.painted.as_ref()?;
+        painted.widgets.at(egui::pos2(x as f32, y as f32))
     }
 
     /// Whether a button of the last frame stands here.
     pub fn has_button_at(&self, [x, y]: [f64; 2]) -> bool {
-        hit_regions::has_button_at(&self.interface.context, egui::pos2(x as f32, y as f32))
+        let painted = self.interface.painted.as_ref();
+        let at = egui::pos2(x as f32, y as f32);
+        painted.is_some_and(|painted| painted.widgets.has_button_at(at))
+    }
+
+    /// The widgets of the last frame.
+    #[cfg(test)]
+    pub(crate) fn widgets(&self) -> Widgets {
+        let painted = self.interface.painted.as_ref();
+        painted.map(|it| it.widgets.clone()).unwrap_or_default()
     }
 
     /// The egui that it paints with.
     pub fn context(&self) -> &egui::Context {
         &self.interface.context
+    }
+
+    /// Whether a screen reader is there, which the interface is described to from the next frame on.
+    pub fn set_read(&mut self, is_read: bool) {
+        if is_read {
+            self.interface.context.enable_accesskit();
+        } else {
+            self.interface.context.disable_accesskit();
+        }
+        self.interface.painted = None;
     }
 
     /// Forgets what egui has kept of former frames, but its type.
@@ -247,7 +269,7 @@ impl Scene {
         self.interface.apply_style(frame.unit(), &palette);
         let context = &self.interface.context;
         let focused = input.focused;
-        let (mut output, requests) =
+        let (mut output, mut widgets) =
             paint_over(context, frame, &palette, place.as_ref(), dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
@@ -255,8 +277,9 @@ impl Scene {
         let meshes = context.tessellate(shapes, 1.0);
         let platform = output.platform_output;
         let sources = CacheKey::of(frame, dialogs, focused);
+        let requests = std::mem::take(&mut widgets.requests);
         Paint {
-            painted: CachedUi::new(sources, place, again, meshes, &platform),
+            painted: CachedUi::new(sources, place, widgets, again, meshes, &platform),
             requests,
             platform,
             again,

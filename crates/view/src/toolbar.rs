@@ -4,8 +4,9 @@
 
 use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
+use crate::Frame;
 use crate::hud::style::*;
-use crate::{Frame, hit_regions};
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::{Action, EditAction, SessionAction, Switch, ViewAction};
 use screen::{Command, TOOLBAR_BUTTONS, ToolbarButton};
@@ -75,7 +76,7 @@ fn icon_of(command: &Command) -> Option<Icon> {
 pub(crate) const MIN_WIDTH: f32 = TOOLBAR_BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
 
 /// Paints the toolbar into its rectangle, `unit` pixels per unit.
-pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let line = (unit.max(1.0), painter.palette.rule);
     painter.rect_filled(rect, 0.0, painter.palette.background);
     painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
@@ -156,10 +157,13 @@ pub(crate) fn place_of(
 }
 
 /// Paints a button's background and takes its clicks; returns the colour of what stands on it.
-fn paint_background(painter: &ThemedPainter, place: Rect, unit: f32, command: &Command) -> Color32 {
+fn paint_background(painter: &WidgetPainter, place: Rect, unit: f32, command: &Command) -> Color32 {
     let does = || format!("{} ({})", command.text, command.keys);
     let tip = command.unavailable.clone().unwrap_or_else(does);
-    let is_over = hit_regions::button(painter, place, &tip, command.action);
+    let spoken = Spoken::new(&command.text, &tip)
+        .possible(command.unavailable.is_none())
+        .on(command.is_on);
+    let is_over = painter.button(place, &spoken, command.action);
     // Run and Pause are two signs of one button: neither is lit.
     let is_on = command.action != Action::Session(SessionAction::TogglePause)
         && command.is_on == Some(true);
@@ -177,7 +181,7 @@ fn paint_background(painter: &ThemedPainter, place: Rect, unit: f32, command: &C
 }
 
 /// Paints an icon into a square.
-fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, text_colour: Color32) {
+fn paint_icon(painter: &WidgetPainter, square: Rect, icon: Icon, text_colour: Color32) {
     let side = square.width();
     let at = |x: f32, y: f32| square.min + vec2(x, y) * side;
     let stroke = Stroke::new((0.1 * side).max(1.0), text_colour);

@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
+use egui_winit::accesskit_winit::Adapter;
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
 use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
-use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
+use winit::event_loop::{
+    ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy, OwnedDisplayHandle,
+};
 use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
@@ -17,12 +20,12 @@ use crate::WindowError;
 use crate::background::Background;
 use crate::callouts::Callouts;
 use crate::editing::Editing;
-use crate::input::{self, Offered};
+use crate::input::{self, Offered, Reader};
 use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::resize::ResizeOffer;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
-use crate::{WindowOptions, keys, monitor, startup};
+use crate::{LoopEvent, WindowOptions, keys, monitor, startup};
 use app::pacing::{FrameRate, Pacer};
 use app::{AppState, EmergencySave, Wake};
 use lang::{Message, message};
@@ -85,6 +88,7 @@ pub(super) struct Handler {
     /// Whether a signal asked for the end.
     quit_requested: Arc<AtomicBool>,
     display: OwnedDisplayHandle,
+    proxy: EventLoopProxy<LoopEvent>,
     forwarded: bool,
     /// What the terminal has too.
     pub(super) app: AppState,
@@ -112,7 +116,7 @@ pub(super) struct Handler {
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
     /// The place under the mouse that has a tip or is a button.
-    pub(super) hovered_region: Option<usize>,
+    pub(super) hovered_widget: Option<egui::Id>,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     pub(super) modifiers: ModifiersState,
@@ -126,7 +130,7 @@ impl Handler {
         started: Receiver<anyhow::Result<Session>>,
         wake_pending: Arc<AtomicBool>,
         quit_requested: Arc<AtomicBool>,
-        display: OwnedDisplayHandle,
+        event_loop: &EventLoop<LoopEvent>,
         wake: Wake,
         emergency_save: Arc<EmergencySave>,
     ) -> Handler {
@@ -140,7 +144,8 @@ impl Handler {
             started,
             wake_pending,
             quit_requested,
-            display,
+            display: event_loop.owned_display_handle(),
+            proxy: event_loop.create_proxy(),
             forwarded: startup::is_forwarded(),
             surface: None,
             background: Background::new(wake),
@@ -157,7 +162,7 @@ impl Handler {
             editing: Editing::default(),
             offer: None,
             monitor: None,
-            hovered_region: None,
+            hovered_widget: None,
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -184,15 +189,20 @@ impl Handler {
             .with_min_inner_size(LogicalSize::new(160, 120))
             // So many pictures of one size were asked for.
             .with_resizable(self.options.record.is_none() || self.options.frames.is_none())
+            // It is shown once a screen reader can be told of it.
+            .with_visible(false)
             .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
         let window = event_loop
             .create_window(attributes)
             .map_err(|error| WindowError::Display(startup::in_short(&error)))?;
+        let reader = Adapter::with_event_loop_proxy(event_loop, &window, self.proxy.clone());
+        window.set_visible(true);
         let canvas = WindowCanvas {
             window: Arc::new(window),
             display: self.display.clone(),
         };
-        Ok(WindowSurface::open(canvas, self.options.adapter.clone())?)
+        let adapter = self.options.adapter.clone();
+        Ok(WindowSurface::open(canvas, adapter, Reader::new(reader))?)
     }
 
     fn adopt(&mut self, screen: WindowSurface) {
@@ -261,6 +271,14 @@ impl Handler {
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.open_lesson(index),
             UiRequest::Resize => self.accept_resize(),
+            UiRequest::ShowCalls(language) => {
+                self.lab.show_calls(language);
+                self.pacer.request_frame(Instant::now());
+            }
+            UiRequest::FreezeTimeline => {
+                self.timeline.toggle_frozen();
+                self.pacer.request_frame(Instant::now());
+            }
             UiRequest::CloseCallout(callout) => {
                 self.callouts.close(callout);
                 self.pacer.request_frame(Instant::now());
@@ -410,7 +428,7 @@ impl Handler {
     }
 }
 
-impl ApplicationHandler<()> for Handler {
+impl ApplicationHandler<LoopEvent> for Handler {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         if self.surface.is_none() {
             match self.open(event_loop) {
@@ -420,7 +438,13 @@ impl ApplicationHandler<()> for Handler {
         }
     }
 
-    fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, event: LoopEvent) {
+        if let LoopEvent::ScreenReader(event) = event {
+            if let Some(screen) = &mut self.surface {
+                screen.reader_event(event.window_event);
+            }
+            return self.pacer.request_frame(Instant::now());
+        }
         self.wake_pending.store(false, Ordering::Release);
         if self.quit_requested.load(Ordering::Acquire) {
             return event_loop.exit();

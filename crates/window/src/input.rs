@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use egui_winit::accesskit_winit::{Adapter, WindowEvent as AccessEvent};
 use winit::event::WindowEvent;
 use winit::raw_window_handle::HasDisplayHandle;
 use winit::window::Window;
@@ -18,12 +19,31 @@ pub(super) struct Offered {
     pub(super) shows: bool,
 }
 
+/// What tells screen readers of the window: one as long as the window lives.
+pub(super) struct Reader {
+    adapter: Adapter,
+    /// Whether one is there.
+    pub(super) is_there: bool,
+}
+
+impl Reader {
+    /// None is there yet.
+    pub(super) fn new(adapter: Adapter) -> Reader {
+        Reader {
+            adapter,
+            is_there: false,
+        }
+    }
+}
+
 /// From winit's events to egui's, in pixels; also the clipboard.
 pub(super) struct Input {
     state: egui_winit::State,
     clipboard: Clipboard,
     /// Whether Ctrl is down.
     ctrl: bool,
+    /// Whether a screen reader is there.
+    is_read: bool,
 }
 
 impl Input {
@@ -32,15 +52,43 @@ impl Input {
         context: &egui::Context,
         window: &Window,
         display: &dyn HasDisplayHandle,
+        reader: Reader,
     ) -> Input {
         let scale = window.scale_factor() as f32;
         in_pixels(context, scale);
         let (id, scale) = (egui::ViewportId::ROOT, Some(scale));
+        let mut state = egui_winit::State::new(context.clone(), id, display, scale, None, None);
+        state.accesskit = Some(reader.adapter);
         Input {
             clipboard: Clipboard::of(display),
             ctrl: false,
-            state: egui_winit::State::new(context.clone(), id, display, scale, None, None),
+            is_read: reader.is_there,
+            state,
         }
+    }
+
+    /// What tells screen readers of the window, for another egui.
+    pub(super) fn into_reader(self) -> Reader {
+        let adapter = self.state.accesskit;
+        Reader {
+            adapter: adapter.expect("an input has one from the start"),
+            is_there: self.is_read,
+        }
+    }
+
+    /// A screen reader came, went, or asks for an action, which the next frame has; whether one is
+    /// there, if that has changed.
+    pub(super) fn reader_event(&mut self, event: AccessEvent) -> Option<bool> {
+        let is_there = match event {
+            AccessEvent::InitialTreeRequested => true,
+            AccessEvent::AccessibilityDeactivated => false,
+            AccessEvent::ActionRequested(request) => {
+                self.state.on_accesskit_action_request(request);
+                return None;
+            }
+        };
+        self.is_read = is_there;
+        Some(is_there)
     }
 
     /// Offers an event; keys are egui's only while a dialog takes them, since it would move its

@@ -25,7 +25,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
+use egui_winit::accesskit_winit;
 use winit::error::EventLoopError;
+use winit::event_loop::EventLoopProxy;
 
 use app::{EmergencySave, Wake};
 pub use error::WindowError;
@@ -95,7 +97,7 @@ pub fn run(
     let event_loop = startup::event_loop(&emergency_save)?;
     let wake_pending = Arc::new(AtomicBool::new(false));
     let (sender, started) = mpsc::channel();
-    let wake = waker(&event_loop, &wake_pending);
+    let wake = waker(event_loop.create_proxy(), &wake_pending);
     let quit_requested = Arc::new(AtomicBool::new(false));
     let (quit_flag, quit_wake) = (quit_requested.clone(), wake.clone());
     let request_exit = move || {
@@ -115,13 +117,12 @@ pub fn run(
             start_wake();
         })
         .map_err(|error| WindowError::Display(error.to_string()))?;
-    let display = event_loop.owned_display_handle();
     let mut handler = handler::Handler::new(
         options,
         started,
         wake_pending,
         quit_requested,
-        display,
+        &event_loop,
         wake,
         emergency_save,
     );
@@ -142,16 +143,31 @@ pub fn run(
     }
 }
 
+/// What reaches the window's loop beside the display's events.
+#[derive(Debug)]
+enum LoopEvent {
+    /// There is something new to see or to do.
+    Woken,
+    /// A screen reader came, went, or asks for an action.
+    ScreenReader(accesskit_winit::Event),
+}
+
+impl From<accesskit_winit::Event> for LoopEvent {
+    fn from(event: accesskit_winit::Event) -> LoopEvent {
+        LoopEvent::ScreenReader(event)
+    }
+}
+
 /// Coalesces wake-ups: sends one event until the loop handles it.
-fn waker(event_loop: &winit::event_loop::EventLoop<()>, wake_pending: &Arc<AtomicBool>) -> Wake {
-    let proxy = std::sync::Mutex::new(event_loop.create_proxy());
+fn waker(proxy: EventLoopProxy<LoopEvent>, wake_pending: &Arc<AtomicBool>) -> Wake {
+    let proxy = std::sync::Mutex::new(proxy);
     let wake_pending = wake_pending.clone();
     Arc::new(move || {
         if !wake_pending.swap(true, Ordering::AcqRel)
             && let Ok(proxy) = proxy.lock()
         {
             // An error says that the loop has ended.
-            let _ = proxy.send_event(());
+            let _ = proxy.send_event(LoopEvent::Woken);
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The mouse: a click selects, a double click shows one panel alone, a drag moves, the wheel
-//! zooms; over the timeline, the last two do the same with time. In the lab a click chooses and the
-//! wheel scrolls, in the list of lessons a click opens.
+//! zooms; over the timeline, the last two do the same with time, and over the lab the wheel scrolls.
+//! Widgets take their clicks themselves.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,6 @@ use winit::event_loop::ActiveEventLoop;
 use crate::handler::Handler;
 use model::{SessionAction, ViewAction};
 use screen::SidePanel;
-use view::entry_at;
 use view::layout::WindowLayout;
 
 /// Between the clicks of a double click.
@@ -27,12 +26,8 @@ pub(super) enum HitTarget {
     Minimap(usize),
     /// The timeline.
     Timeline,
-    /// The lab.
-    Lab,
-    /// The population graph.
-    Population,
-    /// The ladder.
-    Ladder,
+    /// The panel beside the cells.
+    Side(SidePanel),
     /// The lesson or the list of them.
     Lesson,
 }
@@ -116,11 +111,6 @@ impl Pointer {
 }
 
 impl Handler {
-    fn click_lab(&mut self) -> Option<SessionAction> {
-        let (status, layout) = (self.status()?, self.layout()?);
-        self.lab.click(self.pointer.at?, &layout, &status)
-    }
-
     /// A mouse button went down or came up.
     pub(super) fn mouse_button(
         &mut self,
@@ -128,7 +118,7 @@ impl Handler {
         state: ElementState,
         button: MouseButton,
     ) {
-        if self.hovered_region.is_some() {
+        if self.hovered_widget.is_some() {
             self.pacer.request_frame(Instant::now());
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
@@ -184,35 +174,17 @@ impl Handler {
                 self.deselect_at_click(place); // the second may be far from the first
                 self.act(event_loop, ViewAction::ToggleSingle)
             }
-            Gesture::Click(HitTarget::Lab) | Gesture::DoubleClick(HitTarget::Lab) => {
-                if let Some(action) = self.click_lab() {
-                    self.act(event_loop, action);
-                }
-            }
-            Gesture::Click(HitTarget::Lesson) | Gesture::DoubleClick(HitTarget::Lesson) => {
-                let (at, layout) = (self.pointer.at, self.layout());
-                let entry = at
-                    .zip(layout)
-                    .and_then(|(at, layout)| entry_at(self.app.lessons.screen()?, &layout, at));
-                if let Some(index) = entry {
-                    self.open_lesson(index);
-                }
-            }
-            Gesture::Drag(HitTarget::Lab | HitTarget::Lesson, _) => {}
-            Gesture::Click(HitTarget::Ladder | HitTarget::Population)
-            | Gesture::DoubleClick(HitTarget::Ladder | HitTarget::Population)
-            | Gesture::Drag(HitTarget::Ladder | HitTarget::Population, _) => {}
+            // Their widgets take clicks.
+            Gesture::Click(HitTarget::Side(_) | HitTarget::Lesson)
+            | Gesture::DoubleClick(HitTarget::Side(_) | HitTarget::Lesson)
+            | Gesture::Drag(HitTarget::Side(_) | HitTarget::Lesson, _) => {}
             Gesture::Drag(HitTarget::Timeline, [pixels, _]) => {
                 if let Some(layout) = self.layout() {
                     self.timeline.pan(pixels, &layout);
                 }
             }
-            Gesture::Click(HitTarget::Timeline) | Gesture::DoubleClick(HitTarget::Timeline) => {
-                if let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) {
-                    let twice = matches!(gesture, Gesture::DoubleClick(_));
-                    self.timeline.click(twice, at, &layout);
-                }
-            }
+            Gesture::Click(HitTarget::Timeline) => {}
+            Gesture::DoubleClick(HitTarget::Timeline) => self.timeline.fit(),
         }
         self.pacer.request_frame(Instant::now());
     }
@@ -236,24 +208,22 @@ impl Handler {
         }
     }
 
-    /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.
+    /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
         let screen = self.surface.as_ref();
-        let region = screen
+        let widget = screen
             .zip(self.pointer.at)
-            .and_then(|(screen, at)| screen.scene.hit_region_at(at));
-        if region.is_some() || self.hovered_region.is_some() {
+            .and_then(|(screen, at)| screen.scene.widget_at(at));
+        if widget.is_some() || self.hovered_widget.is_some() {
             // Also while it moves within one: its tip comes once it stands still.
             self.pacer.request_frame(Instant::now());
         }
-        self.hovered_region = region;
+        self.hovered_widget = widget;
         self.update_pointed_cell();
         let over =
             self.app.options.timeline && self.target_under_pointer() == Some(HitTarget::Timeline);
         let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
-        let over = self.app.options.side == Some(SidePanel::Lab)
-            && self.target_under_pointer() == Some(HitTarget::Lab);
-        if self.lab.hover(self.pointer.at.filter(|_| over)) || shows {
+        if shows {
             self.pacer.request_frame(Instant::now());
         }
     }
@@ -261,17 +231,12 @@ impl Handler {
     /// The wheel was turned by so many notches: over the lab it scrolls, elsewhere it zooms.
     pub(super) fn wheel(&mut self, notches: f64) {
         match self.target_under_pointer() {
-            Some(HitTarget::Lab) => {
+            Some(HitTarget::Side(SidePanel::Lab)) => {
                 if let (Some(status), Some(layout)) = (self.status(), self.layout()) {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
-            Some(
-                HitTarget::Lesson
-                | HitTarget::Ladder
-                | HitTarget::Population
-                | HitTarget::Minimap(_),
-            ) => {}
+            Some(HitTarget::Lesson | HitTarget::Side(_) | HitTarget::Minimap(_)) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }
     }
@@ -279,14 +244,8 @@ impl Handler {
 
 /// What stands at a point in pixels.
 pub(super) fn hit_target(layout: &WindowLayout, at: [f64; 2]) -> Option<HitTarget> {
-    let side = layout.side.map(|(panel, rect)| {
-        let target = match panel {
-            SidePanel::Lab => HitTarget::Lab,
-            SidePanel::Ladder => HitTarget::Ladder,
-            SidePanel::Population => HitTarget::Population,
-        };
-        (rect, target)
-    });
+    let side = layout.side;
+    let side = side.map(|(panel, rect)| (rect, HitTarget::Side(panel)));
     let timeline = layout.timeline.map(|rect| (rect, HitTarget::Timeline));
     let lesson = layout.lesson.map(|rect| (rect, HitTarget::Lesson));
     for (rect, target) in [timeline, side, lesson].into_iter().flatten() {

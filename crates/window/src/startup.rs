@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use winit::event_loop::EventLoop;
 
-use crate::WindowError;
+use crate::{LoopEvent, WindowError};
 use app::{EmergencySave, say_last};
 use lang::tr;
 
@@ -47,7 +47,7 @@ pub fn find_display() -> Result<String, WindowError> {
 /// The event loop, if there is a display. Where that is lost later, everything is saved.
 pub(super) fn event_loop(
     emergency_save: &Arc<EmergencySave>,
-) -> Result<EventLoop<()>, WindowError> {
+) -> Result<EventLoop<LoopEvent>, WindowError> {
     find_display()?;
     if variable("WAYLAND_DISPLAY").is_none() {
         let lost = display_lost();

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use egui_winit::accesskit_winit;
 use wgpu::CurrentSurfaceTexture as Acquired;
 use winit::event_loop::OwnedDisplayHandle;
 use winit::window::Window;
 
-use crate::input::Input;
+use crate::input::{Input, Reader};
 use lang::tr;
 use model::PictureSource;
 use screen::Drawing;
@@ -66,14 +67,16 @@ impl WindowSurface {
     pub(super) fn open(
         canvas: WindowCanvas,
         adapter: Option<String>,
+        reader: Reader,
     ) -> Result<WindowSurface, ViewError> {
         let (gpu, surface) = Gpu::open(adapter.as_deref(), Some(&canvas))?;
         let surface = surface.expect("a canvas gives a surface");
         let size = canvas.window.inner_size();
         let config = configuration(&surface, &gpu, [size.width, size.height])?;
         surface.configure(&gpu.device, &config);
-        let scene = Scene::new(&gpu, config.format);
-        let input = Input::new(scene.context(), &canvas.window, &canvas.display);
+        let mut scene = Scene::new(&gpu, config.format);
+        scene.set_read(reader.is_there);
+        let input = Input::new(scene.context(), &canvas.window, &canvas.display, reader);
         Ok(WindowSurface {
             canvas,
             adapter,
@@ -102,9 +105,17 @@ impl WindowSurface {
             gpu,
             ..
         } = self;
+        let reader = input.into_reader();
         // The old ones go first: a window has one swapchain.
-        drop((scene, input, surface, gpu));
-        WindowSurface::open(canvas, adapter)
+        drop((scene, surface, gpu));
+        WindowSurface::open(canvas, adapter, reader)
+    }
+
+    /// A screen reader came, went, or asks for an action.
+    pub(super) fn reader_event(&mut self, event: accesskit_winit::WindowEvent) {
+        if let Some(is_there) = self.input.reader_event(event) {
+            self.scene.set_read(is_there);
+        }
     }
 
     /// The size drawn at, in pixels.

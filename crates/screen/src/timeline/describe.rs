@@ -23,6 +23,15 @@ impl Chart {
         }
     }
 
+    /// The names of bars, each with its time.
+    pub fn list(&self, bars: &[Bar]) -> String {
+        let each = bars.iter().map(|bar| {
+            let time = time_us((bar.end - bar.start) / 1e3);
+            format!("{} {time}", self.name(bar))
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
     /// A bar in words, line by line.
     pub fn describe(&self, bar: &Bar) -> Vec<String> {
         let when = tr!(

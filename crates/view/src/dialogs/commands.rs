@@ -54,6 +54,7 @@ impl Commands {
                 .desired_width(f32::INFINITY)
                 .margin(vec2(9.0, 6.0) * unit);
             let field = style::with_close_button(ui, |ui| ui.add(field));
+            let field = field.accessible_name(tr!("Type a command"));
             if cx.is_top {
                 field.request_focus();
             }
@@ -261,6 +262,8 @@ mod tests {
                 | UiRequest::SaveFile(_)
                 | UiRequest::Lesson(_)
                 | UiRequest::Resize
+                | UiRequest::ShowCalls(_)
+                | UiRequest::FreezeTimeline
                 | UiRequest::CloseCallout(_) => false,
             };
             let ended = entry.unavailable.as_deref() == Some("the session has ended");

@@ -1,8 +1,10 @@
 //! What palette, menu and help offer: an entry for each row of the action table, each position of a
 //! switch, each kernel, pattern and lesson; its state, and the reason where it is impossible.
 
+use egui::accesskit::Role;
 use egui::{
     Align, Align2, FontSelection, Layout, Rect, Response, RichText, Sense, Stroke, Ui, UiBuilder,
+    WidgetInfo,
 };
 use egui::{pos2, vec2};
 
@@ -177,6 +179,10 @@ pub(super) fn line(ui: &mut Ui, cx: DialogContext<'_>, entry: &Entry, chosen: bo
         Sense::hover()
     };
     let (rect, response) = ui.allocate_exact_size(size, sense);
+    response.widget_info(|| WidgetInfo {
+        selected: entry.state,
+        ..WidgetInfo::labeled(Role::Button, possible, &entry.text)
+    });
     if !ui.is_rect_visible(rect) {
         return response;
     }

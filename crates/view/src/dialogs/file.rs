@@ -118,7 +118,7 @@ impl FileDialog {
                 .id(id)
                 .hint_text(hint)
                 .desired_width(f32::INFINITY);
-            let field = ui.add(field);
+            let field = ui.add(field).accessible_name(hint);
             if cx.is_top {
                 field.request_focus();
             }

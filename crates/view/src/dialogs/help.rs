@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, Galley, Id, Painter, Rect, ScrollArea, Sense, TextEdit, Ui, pos2, vec2};
+use egui::accesskit::Role;
+use egui::{
+    Color32, Galley, Id, Painter, Rect, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2,
+};
 
 use crate::dialogs::entries::{self, Entry};
 use crate::dialogs::{DialogContext, UiRequest, style};
@@ -55,6 +58,7 @@ impl Help {
             let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
             let field = field.desired_width(f32::INFINITY);
             let field = ui.add(field.margin(vec2(9.0, 4.0) * unit));
+            let field = field.accessible_name(hint);
             if cx.is_top {
                 field.request_focus();
             }
@@ -232,9 +236,17 @@ impl Columns {
                 let painter = ui.painter();
                 let id = Id::unique("help").with((number, line));
                 let place = Rect::from_min_size(at, size);
+                let is_possible = row.unavailable.is_none();
+                let sense = if is_possible {
+                    Sense::CLICK
+                } else {
+                    Sense::hover()
+                };
+                let response = ui.interact(place, id, sense);
+                let name = row.help.text();
+                response.widget_info(|| WidgetInfo::labeled(Role::Button, is_possible, name));
                 match row.unavailable {
                     None => {
-                        let response = ui.interact(place, id, Sense::CLICK);
                         if response.hovered() {
                             let background = ui.visuals().widgets.hovered.weak_bg_fill;
                             let around = place.expand2(vec2(5.0, 1.0) * unit);
@@ -253,7 +265,7 @@ impl Columns {
                         };
                         of(left, row.keys);
                         of(beside, row.help);
-                        ui.interact(place, id, Sense::hover()).on_hover_text(why);
+                        response.on_hover_text(why);
                     }
                 }
                 at.y += height + BETWEEN_ROWS * unit;

@@ -122,7 +122,7 @@ mod tests {
                     screen,
                     is_top: true,
                 };
-                requests.extend(dialogs.show(ui.ctx(), cx));
+                dialogs.show(ui.ctx(), cx, &mut requests);
             });
             output.textures_delta.clear(); // nothing is painted
         }

@@ -30,6 +30,7 @@ use crate::Frame;
 use life::Shelved;
 use model::Action;
 use screen::Callout;
+use screen::calls::CallLanguage;
 use screen::theme::Palette;
 
 /// A dialog that is open.
@@ -76,6 +77,10 @@ pub enum UiRequest {
     Lesson(usize),
     /// Larger lattices, for the oversized pattern that was opened.
     Resize,
+    /// The lab shows its calls in this language.
+    ShowCalls(CallLanguage),
+    /// The timeline keeps the round that it shows, or goes on.
+    FreezeTimeline,
     /// A callout is dismissed.
     CloseCallout(Callout),
 }
@@ -169,13 +174,17 @@ impl Dialogs {
             .retain(|dialog| !matches!(dialog, Dialog::File(file) if file.is_pending()));
     }
 
-    /// Lays out what is open, the topmost last; returns what was asked for.
-    pub fn show(&mut self, context: &egui::Context, cx: DialogContext<'_>) -> Vec<UiRequest> {
-        let mut requests = Vec::new();
+    /// Lays out what is open, the topmost last, and adds what was asked for.
+    pub fn show(
+        &mut self,
+        context: &egui::Context,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
+    ) {
         let kinds = self.open.iter().map(discriminant).collect();
         self.key_buffer.hold(context, kinds);
         let Some(top) = self.open.len().checked_sub(1) else {
-            return requests;
+            return;
         };
         let (mut keys, mut at) = (key_buffer::take_keys(context), 0);
         self.open.retain_mut(|dialog| {
@@ -184,8 +193,7 @@ impl Dialogs {
             if is_top {
                 context.input_mut(|input| input.events.append(&mut keys));
             }
-            dialog.show(context, DialogContext { is_top, ..cx }, &mut requests)
+            dialog.show(context, DialogContext { is_top, ..cx }, requests)
         });
-        requests
     }
 }

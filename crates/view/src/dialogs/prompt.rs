@@ -44,6 +44,7 @@ impl PromptDialog {
             }
             let field = TextEdit::singleline(&mut self.typed).hint_text(self.prompt.example());
             let field = ui.add(field.desired_width(f32::INFINITY));
+            let field = field.accessible_name(self.prompt.title());
             if cx.is_top {
                 field.request_focus();
             }

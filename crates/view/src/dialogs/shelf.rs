@@ -1,6 +1,7 @@
 //! The shelf: the patterns that come with the program, by kind, each with its picture.
 
-use egui::{Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::accesskit::Role;
+use egui::{Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use crate::dialogs::{DialogContext, UiRequest, style};
 use crate::edit_overlay::runs_of;
@@ -118,6 +119,8 @@ fn paint(ui: &mut Ui, cx: DialogContext<'_>, item: &ShelfItem, width: f32) -> bo
     let (unit, palette) = (cx.unit, cx.palette);
     let high = 72.0 * unit;
     let (rect, response) = ui.allocate_exact_size(vec2(width, high), Sense::click());
+    let name = format!("{}: {}", item.name, item.does);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     if !ui.is_rect_visible(rect) {
         return false;
     }

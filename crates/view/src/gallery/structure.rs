@@ -15,6 +15,7 @@ use crate::hud::rect_of;
 use crate::hud::style::opaque;
 use crate::layout::WindowLayout;
 use crate::scene::context;
+use crate::widget_painter::Widgets;
 use lang::with;
 use screen::theme::{Palette, Rgb};
 
@@ -170,13 +171,13 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
     context.memory_mut(|memory| memory.data.clear());
     let frames = set.frames();
     let mut dialogs = std::mem::take(&mut set.dialogs);
-    let mut wrong = Vec::new();
+    let (mut wrong, mut widgets) = (Vec::new(), Widgets::default());
     for number in 0..frames {
         *clock += 1.0;
-        let mut input = set.input(context, number, *clock);
+        let mut input = set.input(&widgets, number, *clock);
         input.max_texture_side = Some(8192);
         let frame = set.frame();
-        let (mut output, _) = paint_over(
+        let (mut output, painted) = paint_over(
             context,
             &frame,
             &palette,
@@ -184,6 +185,7 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
             &mut dialogs,
             input,
         );
+        widgets = painted;
         let shapes = std::mem::take(&mut output.shapes);
         output.drop_without_applying_deltas();
         if number + 1 < frames {

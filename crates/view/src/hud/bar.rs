@@ -2,16 +2,16 @@
 
 use egui::{Align2, Rect, pos2, vec2};
 
-use crate::hit_regions;
 use crate::hud::parts;
 use crate::hud::style::*;
+use crate::widget_painter::WidgetPainter;
 use screen::figures::{Figure, Figures};
 
 const CELL: f32 = 150.0;
 const LINE: f32 = 46.0;
 
 /// Paints as many of the figures into the rectangle as it takes, by rank, `unit` pixels per unit.
-pub(crate) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
+pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Figures) {
     let unit = unit * growth(rect.size() / unit, figures);
     let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
     let columns = columns(inside.width() / unit);
@@ -53,7 +53,7 @@ pub(crate) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Fi
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
         let width = place.width();
-        hit_regions::tip(painter, place, &figure.tip);
+        parts::say(painter, place, figure);
         let label = fitted(
             painter,
             &figure.label,

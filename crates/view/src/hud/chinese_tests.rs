@@ -219,7 +219,7 @@ fn no_english_is_left_in_dialogs() {
                         screen,
                         is_top: true,
                     };
-                    dialogs.show(ui.ctx(), seen);
+                    dialogs.show(ui.ctx(), seen, &mut Vec::new());
                 });
                 let shapes = std::mem::take(&mut output.shapes);
                 let shapes: Vec<_> = shapes.into_iter().map(|clipped| clipped.shape).collect();

@@ -2,17 +2,17 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Shape, Vec2, pos2, vec2};
 
-use crate::hit_regions;
 use crate::hud::style::*;
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::{Action, SessionAction, ViewAction};
-use screen::figures::{RunState, Urgency};
+use screen::figures::{Figure, RunState, Urgency};
 use screen::theme::Palette;
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
 /// room. At its right end, `free` pixels stay empty.
 pub(super) fn state(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     rect: Rect,
     unit: f32,
     state: RunState,
@@ -28,7 +28,7 @@ pub(super) fn state(
         RunState::Ended => (palette.failed, tr!("ENDED")),
     };
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
-    hit_regions::button(painter, rect, tip, SessionAction::TogglePause);
+    painter.button(rect, &Spoken::new(word, tip), SessionAction::TogglePause);
     painter.rect_filled(rect, 6.0 * unit, background);
     let size = 13.0 * unit;
     let sign = Rect::from_center_size(
@@ -57,8 +57,18 @@ pub(super) fn state(
     }
 }
 
+/// Says a figure, with its tip.
+pub(super) fn say(painter: &WidgetPainter, place: Rect, figure: &Figure) {
+    let note = match figure.note.as_str() {
+        "" => String::new(),
+        note => format!(", {note}"),
+    };
+    let text = format!("{}: {}{note}", figure.label, figure.value);
+    painter.say(place, &Spoken::new(&text, &figure.tip));
+}
+
 /// Paints the state's sign: a triangle, two bars, two triangles, a square.
-pub(super) fn paint_sign(painter: &ThemedPainter, sign: Rect, state: RunState, colour: Color32) {
+pub(super) fn paint_sign(painter: &WidgetPainter, sign: Rect, state: RunState, colour: Color32) {
     let size = sign.width();
     match state {
         RunState::Running => {
@@ -87,7 +97,7 @@ pub(super) fn paint_sign(painter: &ThemedPainter, sign: Rect, state: RunState, c
 /// A line at the right end of a title that names a key, and does what the key does; returns where it
 /// begins.
 pub(crate) fn key_hint(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     right: Pos2,
     unit: f32,
     text: String,
@@ -97,7 +107,7 @@ pub(crate) fn key_hint(
         |text_colour| painter.layout_no_wrap(text.clone(), regular(13.0 * unit), text_colour);
     let size = galley(painter.palette.label).size();
     let place = Align2::RIGHT_CENTER.anchor_size(right, size);
-    let is_over = hit_regions::button(painter, place.expand(4.0 * unit), "", action);
+    let is_over = painter.button(place.expand(4.0 * unit), &Spoken::new(&text, ""), action);
     let text_colour = if is_over {
         painter.palette.value
     } else {
@@ -109,7 +119,7 @@ pub(crate) fn key_hint(
 
 /// The button at the right end of a side panel's title that closes it; returns where it begins.
 pub(crate) fn close_button(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     right: Pos2,
     unit: f32,
     action: impl Into<Action>,
@@ -121,7 +131,7 @@ pub(crate) fn close_button(
         .layout_no_wrap(text.clone(), font.clone(), painter.palette.value)
         .size();
     let place = Align2::RIGHT_CENTER.anchor_size(right, size + vec2(12.0, 5.0) * unit);
-    let background = if hit_regions::button(painter, place, "", action) {
+    let background = if painter.button(place, &Spoken::new(&text, ""), action) {
         painter.palette.raised_pointed
     } else {
         painter.palette.raised
@@ -143,9 +153,10 @@ pub(super) fn state_text_colour(state: RunState, palette: &Palette<Color32>) -> 
 }
 
 /// The sign of the menu, three lines, where a click opens it.
-pub(crate) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, text_colour: Color32) {
+pub(crate) fn menu(painter: &WidgetPainter, middle: Pos2, unit: f32, text_colour: Color32) {
     let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
-    let over = hit_regions::button(painter, place, tr!("menu (Ctrl+M)"), ViewAction::ToggleMenu);
+    let name = tr!("menu (Ctrl+M)");
+    let over = painter.button(place, &Spoken::new(name, name), ViewAction::ToggleMenu);
     if over {
         painter.rect_filled(place, 4.0 * unit, text_colour.gamma_multiply(0.25));
     }

@@ -4,10 +4,10 @@
 use egui::{Align2, Color32, Rect, pos2, vec2};
 
 use crate::Frame;
-use crate::hit_regions;
 use crate::hud::parts;
 use crate::hud::style::*;
 use crate::timeline::tone_colour;
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::{SessionAction, Status};
 use screen::figures::{self, Figures, RunState, Urgency};
@@ -27,7 +27,7 @@ const MIN_WIDTH_BESIDE_MENU: f32 = 400.0;
 
 /// Paints the strip, `unit` pixels per unit.
 pub(crate) fn paint(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     rect: Rect,
     unit: f32,
     frame: &Frame<'_>,
@@ -72,7 +72,13 @@ pub(crate) fn paint(
             painter.palette.label,
             room,
         );
-        put(painter, pos2(left, inside.top()), Align2::LEFT_TOP, label);
+        let corner = pos2(left, inside.top());
+        let place = Rect::from_min_size(corner, vec2(room, 66.0 * unit));
+        painter.say(
+            place,
+            &Spoken::new(&format!("{}: {value}", label.text()), ""),
+        );
+        put(painter, corner, Align2::LEFT_TOP, label);
         let value = fitted(painter, value, medium(40.0 * unit), text_colour, room);
         let middle = inside.top() + 46.0 * unit;
         put(painter, pos2(left, middle), Align2::LEFT_CENTER, value);
@@ -95,7 +101,7 @@ pub(crate) fn paint(
 }
 
 /// Paints a word and a sign for the state; a click runs or pauses.
-fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: RunState) {
+fn paint_state(painter: &WidgetPainter, inside: Rect, unit: f32, state: RunState) {
     let palette = &painter.palette;
     let (word, text_colour) = match state {
         RunState::Running => (tr!("running"), palette.running),
@@ -106,7 +112,7 @@ fn paint_state(painter: &ThemedPainter, inside: Rect, unit: f32, state: RunState
     let room = (STATE - 18.0) * unit;
     let place = Rect::from_min_size(inside.min, vec2(room, 66.0 * unit));
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
-    hit_regions::button(painter, place, tip, SessionAction::TogglePause);
+    painter.button(place, &Spoken::new(word, tip), SessionAction::TogglePause);
     let word = fitted(painter, word, medium(19.0 * unit), text_colour, room);
     put(painter, inside.min, Align2::LEFT_TOP, word);
     let middle = inside.min + vec2(SIGN / 2.0, 46.0) * unit;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use egui::{Align2, Galley, Rect, pos2, vec2};
 
-use crate::hit_regions;
 use crate::hud::parts;
 use crate::hud::style::*;
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::Message;
 use lang::tr;
 use screen::figures::{Figure, Figures, Urgency};
@@ -27,7 +27,7 @@ const MESSAGES: f32 = 62.0;
 
 /// Paints the figures into the rectangle, `unit` pixels per unit; those of the highest ranks stay
 /// away where there is no room for them.
-pub(crate) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
+pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Figures) {
     let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(
@@ -50,7 +50,7 @@ pub(crate) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Fi
 /// Paints the state and the figures from the top, as many as end above `bottom`. Returns where they
 /// end.
 fn paint_figures(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     inside: Rect,
     bottom: f32,
     unit: f32,
@@ -63,7 +63,7 @@ fn paint_figures(
         return y;
     }
     let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
-    hit_regions::tip(painter, place, &figures.headline.tip);
+    parts::say(painter, place, &figures.headline);
     headline(painter, inside, y, unit, &figures.headline);
     y += LEAD * unit;
 
@@ -78,7 +78,7 @@ fn paint_figures(
         for (figure, noted) in kept {
             let size = vec2(inside.width(), height(figure, noted) * unit);
             let place = Rect::from_min_size(pos2(inside.left(), y), size);
-            hit_regions::tip(painter, place, &figure.tip);
+            parts::say(painter, place, figure);
             row(painter, inside, y, unit, figure, noted);
             y += height(figure, noted) * unit;
         }
@@ -144,7 +144,7 @@ fn with_room(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<(&Figure, bool)>> {
     kept
 }
 
-fn headline(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+fn headline(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
     let label = fitted(
         painter,
         &figure.label,
@@ -183,7 +183,7 @@ fn lead_size(text: &str, width: f32) -> f32 {
     (width / (0.58 * lang::columns(text) as f32)).clamp(15.0, 40.0)
 }
 
-fn row(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {
+fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {
     let width = inside.width();
     let label_at = pos2(inside.left(), y + 11.0 * unit);
     let mut note_at = y + ROW * unit - 2.0 * unit;
@@ -260,7 +260,7 @@ fn row(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
 /// Paints messages, each in a box, at the foot of the room. The most urgent come first, and take as
 /// many rows of text as they need, in smaller type if they would be cut. What has no room is left out,
 /// as is a warning that would be cut all the same: it comes back. One that is cut is a tip too.
-fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
+fn paint_messages(painter: &WidgetPainter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
     let (pad, gap) = (9.0 * unit, 6.0 * unit);
     let mut boxes = Vec::new();
     let mut left = room.height() - gap;
@@ -291,9 +291,8 @@ fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(U
     for (text, height, background, sentence) in boxes {
         let place = Rect::from_min_size(pos2(room.left(), y), vec2(room.width(), height));
         painter.rect_filled(place, 5.0 * unit, background);
-        if text.elided {
-            hit_regions::tip(painter, place, sentence);
-        }
+        let tip: &str = if text.elided { sentence } else { "" };
+        painter.say(place, &Spoken::new(sentence, tip));
         let corner = place.min + vec2(pad, 0.8 * pad);
         put(painter, corner, Align2::LEFT_TOP, text);
         y += height + gap;

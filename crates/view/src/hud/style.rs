@@ -1,13 +1,14 @@
-//! The painter of the HUD with its colours, its type, and text that fits its place.
+//! The type of the interface, and text that fits its place.
 
-use std::ops::Deref;
 use std::sync::Arc;
+
+use crate::widget_painter::WidgetPainter;
 
 use egui::{
     Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2, Rect,
 };
 
-use screen::theme::{Palette, Rgb};
+use screen::theme::Rgb;
 
 /// Where room is short, text shrinks to this part of its size before it is cut.
 pub(crate) const SMALLEST: f32 = 0.72;
@@ -23,35 +24,6 @@ pub(crate) fn opaque([red, green, blue]: Rgb) -> Color32 {
 /// The same colour, but only this opaque.
 pub(crate) fn translucent(colour: Color32, alpha: u8) -> Color32 {
     Color32::from_rgba_unmultiplied(colour.r(), colour.g(), colour.b(), alpha)
-}
-
-/// A painter, and the colours to paint with.
-#[derive(Clone)]
-pub(crate) struct ThemedPainter {
-    painter: Painter,
-    pub(crate) palette: Palette<Color32>,
-}
-
-impl ThemedPainter {
-    pub(crate) fn new(painter: Painter, palette: &Palette<Color32>) -> ThemedPainter {
-        ThemedPainter {
-            painter,
-            palette: *palette,
-        }
-    }
-
-    /// The same one, which paints only within `rect`.
-    pub(crate) fn with_clip_rect(&self, rect: Rect) -> ThemedPainter {
-        ThemedPainter::new(self.painter.with_clip_rect(rect), &self.palette)
-    }
-}
-
-impl Deref for ThemedPainter {
-    type Target = Painter;
-
-    fn deref(&self) -> &Painter {
-        &self.painter
-    }
 }
 
 /// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that
@@ -167,8 +139,9 @@ pub(crate) fn paragraph(
     painter.layout_job(job)
 }
 
-/// Puts a galley where `align` of it is at `at`, on whole pixels.
-pub(crate) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
+/// Paints a galley where `align` of it is at `at`, on whole pixels.
+pub(crate) fn put(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
     let corner = align.anchor_size(at, galley.size()).min.round();
+    painter.say_painted(Rect::from_min_size(corner, galley.size()), galley.text());
     painter.galley(corner, galley, UNTINTED);
 }

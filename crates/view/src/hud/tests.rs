@@ -3,9 +3,9 @@
 use egui::{Rect, Shape, pos2, vec2};
 
 use crate::frame::paint;
-use crate::hud::style::ThemedPainter;
 use crate::hud::{install_fonts, rect_of};
 use crate::layout::{Dock, PixelRect, WindowLayout};
+use crate::widget_painter::WidgetPainter;
 use crate::{Frame, LabView, TimelineView};
 use lang::Language;
 use life::Size;
@@ -152,13 +152,13 @@ pub(crate) fn each_frame(
 /// What a frame is painted with.
 pub(crate) fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
     let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+    let input_rect = Rect::from_min_size(pos2(0.0, 0.0), size);
     let input = egui::RawInput {
-        screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
+        screen_rect: Some(input_rect),
         ..Default::default()
     };
     let mut output = context.run_ui(input, |ui| {
-        let painter = ui.ctx().layer_painter(egui::LayerId::background());
-        let painter = ThemedPainter::new(painter, &frame.palette());
+        let painter = WidgetPainter::new(ui.ctx(), input_rect, &frame.palette(), true);
         paint(&painter, frame, frame.layout().as_ref());
     });
     let shapes = std::mem::take(&mut output.shapes);
@@ -382,46 +382,4 @@ fn numbers_move_nothing_but_themselves() {
     late.rates.launch_us = Some(98_765.4);
     late.setting.bytes_per_round = 3;
     assert_eq!(places(&early), places(&late));
-}
-
-#[test]
-fn the_keys_named_at_a_side_panel_s_title_are_buttons() {
-    use crate::dialogs::{Dialogs, UiRequest};
-    use crate::frame::paint_over;
-    use crate::hit_regions;
-    use crate::scene::context;
-    use model::{Action, ViewAction};
-    let status = status(4, Size::new(64, 64).unwrap());
-    for (panel, actions) in [
-        (SidePanel::Lab, vec![ViewAction::ToggleLab]),
-        (SidePanel::Ladder, vec![ViewAction::ToggleLadder]),
-        (
-            SidePanel::Population,
-            vec![
-                ViewAction::TogglePopulation,
-                ViewAction::TogglePopulationOfAll,
-            ],
-        ),
-    ] {
-        let options = ViewOptions {
-            side: Some(panel),
-            ..ViewOptions::default()
-        };
-        let frame = Frame::plain(&status, &options).composed();
-        let (context, place) = (context(), frame.layout());
-        let palette = frame.palette();
-        let mut none = Dialogs::default();
-        let input = egui::RawInput::default();
-        let (output, _) = paint_over(&context, &frame, &palette, place.as_ref(), &mut none, input);
-        output.drop_without_applying_deltas();
-        let side = place.unwrap().0.side_rect(panel).map(rect_of).unwrap();
-        let buttons = hit_regions::buttons(&context);
-        for action in actions {
-            let requests = UiRequest::Act(Action::View(action));
-            let is_it = |(rect, request): &(Rect, UiRequest)| {
-                side.contains_rect(*rect) && *request == requests
-            };
-            assert!(buttons.iter().any(is_it), "{action:?}");
-        }
-    }
 }

@@ -1,8 +1,7 @@
 //! The lab: the switches with their positions, and the calls that the present ones make, in C++
 //! and in Rust.
 //!
-//! `screen::lab` has the switches and the code, `layout` computes rectangles, `paint` paints them;
-//! mouse handling is here.
+//! `screen::lab` has the switches and the code, `layout` computes rectangles, `paint` paints them.
 
 mod layout;
 mod paint;
@@ -10,14 +9,12 @@ mod paint;
 #[cfg(test)]
 mod tests;
 
-use egui::{Pos2, pos2};
-
 pub(crate) use paint::paint;
 
 use crate::hud::rect_of;
 use crate::layout::WindowLayout;
 use layout::LabLayout;
-use model::{SessionAction, Status, Switch};
+use model::Status;
 use screen::SidePanel;
 use screen::calls::{CallLanguage, calls, each_round};
 use screen::lab::switches;
@@ -28,14 +25,6 @@ pub struct LabView {
     language: CallLanguage,
     /// Lines of the code above its place, once that was chosen.
     scrolled: Option<usize>,
-    pointer: Option<Pos2>,
-    /// The unavailable position that was clicked last: it says why as long as nothing else is
-    /// clicked.
-    asked: Option<(Switch, usize)>,
-}
-
-fn pos([x, y]: [f64; 2]) -> Pos2 {
-    pos2(x as f32, y as f32)
 }
 
 /// The places in a layout that has a lab.
@@ -48,35 +37,9 @@ fn places(layout: &WindowLayout, status: &Status) -> Option<LabLayout> {
 }
 
 impl LabView {
-    /// The mouse is here, or nowhere over the lab; whether that shows.
-    pub fn hover(&mut self, at: Option<[f64; 2]>) -> bool {
-        let before = std::mem::replace(&mut self.pointer, at.map(pos));
-        before != self.pointer
-    }
-
-    /// What a click asks for: a position that can be is chosen, one that cannot says why, a language
-    /// is shown.
-    pub fn click(
-        &mut self,
-        at: [f64; 2],
-        layout: &WindowLayout,
-        status: &Status,
-    ) -> Option<SessionAction> {
-        let (places, at) = (places(layout, status)?, pos(at));
-        let tab = |language: &CallLanguage| places.tabs[*language as usize].contains(at);
-        if let Some(language) = CallLanguage::ALL.into_iter().find(tab) {
-            (self.language, self.scrolled) = (language, None);
-            return None;
-        }
-        let mut segments = places.segments.iter();
-        let segment = segments.find(|segment| segment.rect.contains(at));
-        let impossible = segment.filter(|it| it.position.unavailable.is_some());
-        self.asked = impossible.map(|it| (it.switch, it.index));
-        let segment = segment?;
-        let at = u8::try_from(segment.index).ok()?;
-        impossible
-            .is_none()
-            .then_some(SessionAction::SetSwitch(segment.switch, at))
+    /// Shows the calls in this language, from their usual line on.
+    pub fn show_calls(&mut self, language: CallLanguage) {
+        (self.language, self.scrolled) = (language, None);
     }
 
     /// Scrolls the code so many lines down.

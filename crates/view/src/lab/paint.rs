@@ -2,12 +2,14 @@
 
 use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 
+use crate::dialogs::UiRequest;
 use crate::hud::close_button;
 use crate::hud::style::*;
 use crate::lab::LabView;
 use crate::lab::layout::{LabLayout, Segment};
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::ViewAction;
+use model::{SessionAction, ViewAction};
 use screen::calls::CallLanguage;
 use screen::lab::Lab;
 use screen::theme::Palette;
@@ -16,24 +18,25 @@ use screen::theme::Palette;
 const SAID_LINES: usize = 3;
 
 /// Paints the lab into its rectangle.
-pub(crate) fn paint(painter: &ThemedPainter, view: &LabView, lab: &Lab, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, view: &LabView, lab: &Lab, rect: Rect, unit: f32) {
     let places = LabLayout::new(rect, unit, &lab.switches);
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_title(painter, &places);
     paint_names(painter, &places, lab);
-    let pointed = view.pointer;
-    let over = pointed.and_then(|at| places.segments.iter().find(|s| s.rect.contains(at)));
+    let mut over = None;
     for segment in &places.segments {
-        paint_segment(painter, unit, segment, over == Some(segment));
+        if paint_segment(painter, unit, segment) {
+            over = Some(segment);
+        }
     }
-    paint_said(painter, &places, view, over);
+    paint_said(painter, &places, over);
     paint_tabs(painter, &places, view);
     paint_code(painter, &places, view, lab);
 }
 
-fn paint_title(painter: &ThemedPainter, places: &LabLayout) {
+fn paint_title(painter: &WidgetPainter, places: &LabLayout) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(
         tr!("Lab").into(),
@@ -44,7 +47,7 @@ fn paint_title(painter: &ThemedPainter, places: &LabLayout) {
     close_button(painter, title.right_center(), unit, ViewAction::ToggleLab);
 }
 
-fn paint_names(painter: &ThemedPainter, places: &LabLayout, lab: &Lab) {
+fn paint_names(painter: &WidgetPainter, places: &LabLayout, lab: &Lab) {
     let unit = places.unit;
     for (shown, rect) in lab.switches.iter().zip(&places.names) {
         let key = painter.layout_no_wrap(
@@ -64,7 +67,9 @@ fn paint_names(painter: &ThemedPainter, places: &LabLayout, lab: &Lab) {
     }
 }
 
-fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bool) {
+/// Paints a position, which a click chooses; one that cannot be says why. Returns whether the pointer
+/// is over it.
+fn paint_segment(painter: &WidgetPainter, unit: f32, segment: &Segment) -> bool {
     let possible = segment.position.unavailable.is_none();
     let (background, text_colour) = match (segment.present, possible) {
         (true, _) => (painter.palette.accent, painter.palette.on_accent),
@@ -72,6 +77,12 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
         (false, false) => (painter.palette.recessed, painter.palette.faint),
     };
     let rect = segment.rect;
+    let (name, (tip, _)) = (name_of(segment), in_words(segment, &painter.palette));
+    let spoken = Spoken::new(&name, &tip)
+        .possible(possible)
+        .on(Some(segment.present));
+    let choose = SessionAction::SetSwitch(segment.switch, segment.index as u8);
+    let over = painter.button(rect, &spoken, choose);
     painter.rect_filled(rect, 4.0 * unit, background);
     if over {
         let edge = Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
@@ -96,11 +107,11 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
             (unit.max(1.0), painter.palette.faint),
         );
     }
+    over
 }
 
-/// What the position under the pointer does or why it cannot be; else why the one that was clicked
-/// last cannot be, or all that cannot.
-fn paint_said(painter: &ThemedPainter, places: &LabLayout, view: &LabView, over: Option<&Segment>) {
+/// What the position under the pointer does or why it cannot be; else why all cannot that cannot.
+fn paint_said(painter: &WidgetPainter, places: &LabLayout, over: Option<&Segment>) {
     let palette = &painter.palette;
     let width = places.said.width();
     let written = |text: &str, colour| {
@@ -111,8 +122,7 @@ fn paint_said(painter: &ThemedPainter, places: &LabLayout, view: &LabView, over:
         let all = places.segments.iter();
         all.filter(|segment| segment.position.unavailable.is_some())
     };
-    let asked = || refused().find(|it| view.asked == Some((it.switch, it.index)));
-    let text = if let Some(segment) = over.or_else(asked) {
+    let text = if let Some(segment) = over {
         let (text, colour) = in_words(segment, palette);
         written(&text, colour)
     } else if refused().next().is_none() {
@@ -156,7 +166,7 @@ fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) 
     }
 }
 
-fn paint_tabs(painter: &ThemedPainter, places: &LabLayout, lab: &LabView) {
+fn paint_tabs(painter: &WidgetPainter, places: &LabLayout, lab: &LabView) {
     let unit = places.unit;
     for language in CallLanguage::ALL {
         let rect = places.tabs[language as usize];
@@ -165,6 +175,8 @@ fn paint_tabs(painter: &ThemedPainter, places: &LabLayout, lab: &LabView) {
         } else {
             (painter.palette.recessed, painter.palette.label)
         };
+        let spoken = Spoken::new(language.name(), "").on(Some(language == lab.language));
+        painter.request(rect, &spoken, UiRequest::ShowCalls(language));
         painter.rect_filled(rect, 4.0 * unit, background);
         let text = painter.layout_no_wrap(language.name().into(), medium(13.5 * unit), text_colour);
         put(painter, rect.center(), Align2::CENTER_CENTER, text);
@@ -172,7 +184,7 @@ fn paint_tabs(painter: &ThemedPainter, places: &LabLayout, lab: &LabView) {
 }
 
 /// The calls, remarks dimmed, from the line on to which they are scrolled.
-fn paint_code(painter: &ThemedPainter, places: &LabLayout, view: &LabView, lab: &Lab) {
+fn paint_code(painter: &WidgetPainter, places: &LabLayout, view: &LabView, lab: &Lab) {
     let (rect, unit) = (places.code, places.unit);
     painter.rect_filled(rect, 4.0 * unit, painter.palette.code_background);
     let code = lab.calls.of(view.language);

@@ -1,13 +1,12 @@
-//! Nothing of the lab is cut or covered, whatever the window; a click finds its position.
+//! Nothing of the lab is cut or covered, whatever the window.
 
-use egui::{Rect, vec2};
+use egui::Rect;
 
 use super::*;
 use crate::Frame;
 use crate::hud::tests::{each, texts};
 use crate::layout::{LayoutRequest, lay_out};
 use engine::kernels::KERNELS;
-use layout::Segment;
 use life::Size;
 use model::Switch;
 use screen::ViewOptions;
@@ -64,33 +63,6 @@ fn everything_of_it_is_there_and_inside() {
 }
 
 #[test]
-fn a_click_chooses_what_can_be_and_shows_a_language() {
-    let status = some_status();
-    let wanted = LayoutRequest {
-        side: Some(screen::SidePanel::Lab),
-        ..Default::default()
-    };
-    let layout = lay_out([1280, 800], 1.0, 16, status.lattices.size, &wanted);
-    let mut lab = LabView::default();
-    let places = places(&layout, &status).unwrap();
-    let click = |lab: &mut LabView, rect: Rect| {
-        let at = [f64::from(rect.center().x), f64::from(rect.center().y)];
-        lab.click(at, &layout, &status)
-    };
-    for segment in &places.segments {
-        let index = segment.index as u8;
-        let wanted = SessionAction::SetSwitch(segment.switch, index);
-        let possible = segment.position.unavailable.is_none().then_some(wanted);
-        assert_eq!(click(&mut lab, segment.rect), possible);
-    }
-    assert_eq!(click(&mut lab, places.tabs[1]), None);
-    assert_eq!(lab.language, CallLanguage::Rust);
-    assert_eq!(click(&mut lab, places.tabs[0]), None);
-    assert_eq!(lab.language, CallLanguage::Cpp);
-    assert_eq!(click(&mut lab, places.code), None);
-}
-
-#[test]
 fn whatever_cannot_be_says_why_also_on_a_projector() {
     let mut status = some_status();
     status.setting.kernel = engine::kernels::find("bits").unwrap();
@@ -123,31 +95,6 @@ fn whatever_cannot_be_says_why_also_on_a_projector() {
 }
 
 #[test]
-fn what_cannot_be_says_why_when_it_is_clicked() {
-    let mut status = some_status();
-    status.setting.kernel = engine::kernels::find("bits").unwrap();
-    let wanted = LayoutRequest {
-        side: Some(screen::SidePanel::Lab),
-        ..Default::default()
-    };
-    let layout = lay_out([1280, 800], 1.0, 16, status.lattices.size, &wanted);
-    let places = places(&layout, &status).unwrap();
-    let mut lab = LabView::default();
-    let mut click = |rect: Rect| {
-        let at = [f64::from(rect.center().x), f64::from(rect.center().y)];
-        lab.click(at, &layout, &status);
-        lab.asked
-    };
-    let is_refused = |it: &&Segment| it.position.unavailable.is_some();
-    let refused = places.segments.iter().filter(is_refused);
-    for segment in refused {
-        let asked = Some((segment.switch, segment.index));
-        assert_eq!(click(segment.rect), asked);
-    }
-    assert_eq!(click(places.code), None);
-}
-
-#[test]
 fn the_wheel_scrolls_as_far_as_there_is_code() {
     let status = some_status();
     let wanted = LayoutRequest {
@@ -168,6 +115,6 @@ fn the_wheel_scrolls_as_far_as_there_is_code() {
     assert_eq!(lab.first_line(&places, code), 0);
     lab.scroll(99, &layout, &status);
     assert_eq!(lab.first_line(&places, code), hidden);
-    assert!(lab.hover(Some([3.0, 4.0])) && !lab.hover(Some([3.0, 4.0])));
-    assert!(places.code.expand2(vec2(1.0, 1.0)).is_positive());
+    lab.show_calls(CallLanguage::Rust);
+    assert_eq!(lab.scrolled, None, "at its usual line");
 }

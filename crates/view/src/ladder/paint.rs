@@ -2,10 +2,10 @@
 
 use egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
-use crate::hit_regions;
 use crate::hud::close_button;
 use crate::hud::style::*;
 use crate::ladder::layout::LadderLayout;
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::ViewAction;
 use screen::ladder::{LadderChart, RateSource, Rung};
@@ -15,7 +15,7 @@ use screen::numbers::si;
 const MARK: f32 = 5.5;
 
 /// Paints the ladder into its rectangle.
-pub(crate) fn paint(painter: &ThemedPainter, shown: &LadderChart, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, shown: &LadderChart, rect: Rect, unit: f32) {
     let places = LadderLayout::new(rect, unit, shown.rungs.len());
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
@@ -33,13 +33,13 @@ pub(crate) fn paint(painter: &ThemedPainter, shown: &LadderChart, rect: Rect, un
     }
     paint_axis(painter, &places, shown);
     for (rung, row) in shown.rungs.iter().zip(&places.rows) {
+        painter.say(*row, &Spoken::new(&rung.tip(), &rung.tip()));
         paint_rung(painter, &places, shown, rung, *row);
-        hit_regions::tip(painter, *row, &rung.tip());
     }
     paint_legend(painter, &places, shown);
 }
 
-fn paint_title(painter: &ThemedPainter, places: &LadderLayout) {
+fn paint_title(painter: &WidgetPainter, places: &LadderLayout) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(
         tr!("Kernel ladder, cells per second").into(),
@@ -55,7 +55,7 @@ fn paint_title(painter: &ThemedPainter, places: &LadderLayout) {
     );
 }
 
-fn paint_lead(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
+fn paint_lead(painter: &WidgetPainter, places: &LadderLayout, shown: &LadderChart) {
     let (headline, unit) = (places.headline, places.unit);
     let text = fitted(
         painter,
@@ -82,7 +82,7 @@ fn paint_lead(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChar
 }
 
 /// Powers of ten, and the limit.
-fn paint_axis(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
+fn paint_axis(painter: &WidgetPainter, places: &LadderLayout, shown: &LadderChart) {
     let unit = places.unit;
     let thin = unit.max(1.0);
     for (part, text) in shown.axis.ticks() {
@@ -117,7 +117,7 @@ fn paint_axis(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChar
 }
 
 fn paint_rung(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &LadderLayout,
     shown: &LadderChart,
     rung: &Rung,
@@ -160,7 +160,7 @@ fn paint_rung(
     }
 }
 
-fn paint_mark(painter: &ThemedPainter, unit: f32, at: Pos2, source: RateSource) {
+fn paint_mark(painter: &WidgetPainter, unit: f32, at: Pos2, source: RateSource) {
     let radius = MARK * unit;
     match source {
         RateSource::Recorded => painter.circle_filled(at, radius, painter.palette.value),
@@ -172,7 +172,7 @@ fn paint_mark(painter: &ThemedPainter, unit: f32, at: Pos2, source: RateSource) 
     };
 }
 
-fn paint_live(painter: &ThemedPainter, unit: f32, at: Pos2) {
+fn paint_live(painter: &WidgetPainter, unit: f32, at: Pos2) {
     let half = 1.5 * MARK * unit;
     let corners = [
         vec2(0.0, -half),
@@ -186,7 +186,7 @@ fn paint_live(painter: &ThemedPainter, unit: f32, at: Pos2) {
 }
 
 /// Paints the legend: the kinds of marks that the chart has.
-fn paint_legend(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
+fn paint_legend(painter: &WidgetPainter, places: &LadderLayout, shown: &LadderChart) {
     let unit = places.unit;
     let sources = [
         (RateSource::Recorded, tr!("recorded")),

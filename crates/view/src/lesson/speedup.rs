@@ -4,6 +4,7 @@
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hud::style::*;
+use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use model::{Speedup, SpeedupPoint};
 use screen::numbers::grouped;
@@ -24,7 +25,7 @@ const HEIGHT: f32 = 280.0;
 const SMALLEST_ROOM: f32 = 80.0;
 
 /// Paints the caption, the legend and the curves into `room`, `unit` pixels per unit at most.
-pub(super) fn paint(painter: &ThemedPainter, room: Rect, unit: f32, speedup: &Speedup) {
+pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Speedup) {
     if room.height().min(room.width()) < SMALLEST_ROOM {
         return;
     }
@@ -95,7 +96,7 @@ pub(super) fn paint(painter: &ThemedPainter, room: Rect, unit: f32, speedup: &Sp
 }
 
 /// A circle, a square or a triangle: curves differ in more than their colours.
-fn paint_sign(painter: &ThemedPainter, at: Pos2, unit: f32, nth: usize, colour: Color32) {
+fn paint_sign(painter: &WidgetPainter, at: Pos2, unit: f32, nth: usize, colour: Color32) {
     let size = SIGN * unit;
     match nth % 3 {
         0 => {
@@ -113,7 +114,7 @@ fn paint_sign(painter: &ThemedPainter, at: Pos2, unit: f32, nth: usize, colour: 
     }
 }
 
-fn paint_axes(painter: &ThemedPainter, axes: Rect, unit: f32, speedup: &Speedup, range: [f64; 2]) {
+fn paint_axes(painter: &WidgetPainter, axes: Rect, unit: f32, speedup: &Speedup, range: [f64; 2]) {
     let (font, colour) = (regular(13.0 * unit), painter.palette.label);
     let write = |text: String, at: Pos2, align: Align2| {
         let text = painter.layout_no_wrap(text, font.clone(), colour);

@@ -9,6 +9,7 @@ use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use crate::hud::style::*;
 use crate::hud::{close_button, key_hint};
 use crate::population::layout::PopulationLayout;
+use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use model::population::Sample;
 use model::{Action, ViewAction};
@@ -16,7 +17,7 @@ use screen::PopulationChart;
 use screen::numbers::{grouped, si};
 
 /// Paints the graph into its rectangle.
-pub(crate) fn paint(painter: &ThemedPainter, shown: &PopulationChart, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, shown: &PopulationChart, rect: Rect, unit: f32) {
     let places = PopulationLayout::new(rect, unit);
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
@@ -40,7 +41,7 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
     }
 }
 
-fn paint_words(painter: &ThemedPainter, places: &PopulationLayout, shown: &PopulationChart) {
+fn paint_words(painter: &WidgetPainter, places: &PopulationLayout, shown: &PopulationChart) {
     let (title, headline, unit) = (places.title, places.headline, places.unit);
     let hint = |right, text, action| key_hint(painter, right, unit, text, action);
     let close = ViewAction::TogglePopulation;
@@ -77,7 +78,7 @@ fn paint_words(painter: &ThemedPainter, places: &PopulationLayout, shown: &Popul
 }
 
 /// The upright axes with their figures, and what the lower chart's two halves are.
-fn paint_axes(painter: &ThemedPainter, places: &PopulationLayout, shown: &PopulationChart) {
+fn paint_axes(painter: &WidgetPainter, places: &PopulationLayout, shown: &PopulationChart) {
     let (unit, thin) = (places.unit, places.unit.max(1.0));
     let figure = |chart: Rect, y: f32, value: f64| {
         painter.hline(chart.x_range(), y.round(), (thin, painter.palette.rule));
@@ -123,7 +124,7 @@ fn paint_axes(painter: &ThemedPainter, places: &PopulationLayout, shown: &Popula
 }
 
 fn paint_population(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &PopulationLayout,
     shown: &PopulationChart,
     x: &impl Fn(&Sample) -> f32,
@@ -147,7 +148,7 @@ fn paint_population(
 
 /// Filled from the middle: births up, deaths down.
 fn paint_changes(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &PopulationLayout,
     shown: &PopulationChart,
     x: &impl Fn(&Sample) -> f32,
@@ -184,7 +185,7 @@ fn paint_changes(
     );
 }
 
-fn paint_ticks(painter: &ThemedPainter, places: &PopulationLayout, (from, to): (u64, u64)) {
+fn paint_ticks(painter: &WidgetPainter, places: &PopulationLayout, (from, to): (u64, u64)) {
     let (ticks, font) = (places.ticks, regular(13.0 * places.unit));
     let words = [
         (grouped(from), ticks.left_center(), Align2::LEFT_CENTER),

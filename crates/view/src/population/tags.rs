@@ -3,14 +3,15 @@
 use egui::{Align2, vec2};
 
 use crate::hud::rect_of;
-use crate::hud::style::{ThemedPainter, medium, put, translucent};
+use crate::hud::style::{medium, put, translucent};
 use crate::layout::WindowLayout;
+use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use model::Status;
 
 /// Paints them in the panels' lower left corners, where panels are large enough.
 pub(crate) fn paint(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     status: &Status,
     only: Option<usize>,
     layout: &WindowLayout,

@@ -4,6 +4,7 @@ use egui::{Align2, pos2};
 
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
+use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use model::{Action, SessionAction, Switch};
 use screen::Screen;
@@ -16,7 +17,7 @@ const LARGE: f32 = 26.0;
 const BESIDE: f32 = 15.0;
 
 /// Paints both lines.
-pub(super) fn paint(painter: &ThemedPainter, places: &TimelineLayout, screen: &Screen) {
+pub(super) fn paint(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
     paint_summary(painter, places, screen);
     match &screen.finding {
         Some(found) => paint_finding(painter, places, found),
@@ -25,7 +26,7 @@ pub(super) fn paint(painter: &ThemedPainter, places: &TimelineLayout, screen: &S
 }
 
 /// The overlap, and the time of the round if there is room.
-fn paint_summary(painter: &ThemedPainter, places: &TimelineLayout, screen: &Screen) {
+fn paint_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
     let Some(overlap) = &screen.overlap else {
         return; // it is not measured while A and B are compared
     };
@@ -49,7 +50,7 @@ fn paint_summary(painter: &ThemedPainter, places: &TimelineLayout, screen: &Scre
 }
 
 /// The factor large, then what was changed and the times.
-fn paint_finding(painter: &ThemedPainter, places: &TimelineLayout, found: &Headline) {
+fn paint_finding(painter: &WidgetPainter, places: &TimelineLayout, found: &Headline) {
     let (unit, place) = (places.unit, places.finding);
     let colour = tone_colour(found.tone, &painter.palette);
     let factor = fitted(
@@ -79,7 +80,7 @@ fn paint_finding(painter: &ThemedPainter, places: &TimelineLayout, found: &Headl
 }
 
 /// Where the finding will stand.
-fn paint_hint(painter: &ThemedPainter, places: &TimelineLayout) {
+fn paint_hint(painter: &WidgetPainter, places: &TimelineLayout) {
     let kernel = Action::from(SessionAction::NextKernel).key();
     let text = &tr!(
         "{first} to {last} and {kernel} change a setting: its effect on a round is shown here",

@@ -57,13 +57,13 @@ impl TimelineView {
         }
     }
 
-    /// A click, or the second of two: on the title's `live`, it freezes the round that is shown, or
-    /// goes on; elsewhere the second shows the whole round.
-    pub fn click(&mut self, twice: bool, at: [f64; 2], layout: &WindowLayout) {
-        if places(layout).is_some_and(|places| places.chip.contains(pos(at))) {
-            self.frozen ^= true;
-        } else if twice {
-            self.zoom.fit();
-        }
+    /// Shows the whole round.
+    pub fn fit(&mut self) {
+        self.zoom.fit();
+    }
+
+    /// Freezes the round that is shown, or goes on.
+    pub fn toggle_frozen(&mut self) {
+        self.frozen ^= true;
     }
 }

@@ -3,11 +3,12 @@
 use egui::{Align2, Color32, CornerRadius, Mesh, Rect, Shape, pos2, vec2};
 
 use crate::Frame;
-use crate::hit_regions;
+use crate::dialogs::UiRequest;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
 use crate::timeline::{TimelineView, finding, sm_map, tip};
+use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::Status;
 use screen::Chart;
@@ -16,9 +17,12 @@ use screen::timeline::lanes::{Bar, Lane, fold_lanes};
 use screen::timeline::scale::TimeScale;
 use screen::timeline::{BarKind, KINDS, Which, drawn_round};
 
+/// Spans of a row that are said one by one, at most.
+const MAX_SPANS_SAID: usize = 12;
+
 /// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
 pub(crate) fn paint(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     frame: &Frame<'_>,
     rect: Rect,
     unit: f32,
@@ -101,7 +105,7 @@ pub(super) fn shown_rounds<'a>(
 
 /// Everything that depends on the round; returns how many streams share a row.
 fn paint_round(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     scale: TimeScale,
     round: &ShownRound<'_>,
     status: Option<&Status>,
@@ -109,6 +113,7 @@ fn paint_round(
     let (places, chart) = (&round.places, round.chart);
     let rows = places.rows(chart.data.lanes.len());
     paint_bars(painter, places, scale, rows, chart);
+    say_rows(painter, places, rows, round, status);
     paint_bar_labels(painter, places, scale, rows, chart);
     paint_lane_names(painter, places, rows, round, status);
     rows.folded
@@ -136,7 +141,7 @@ impl Chip {
 }
 
 /// Which round is shown, as a button.
-fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, shown: Chip) {
+fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
     let (chip, unit) = (places.chip, places.unit);
     let palette = &painter.palette;
     let (background, colour, word) = match shown {
@@ -144,6 +149,8 @@ fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, shown: Chip) {
         Chip::Live => (palette.running_background, palette.running, tr!("live")),
         Chip::LastRound => (palette.rule, palette.value, tr!("last round")),
     };
+    let spoken = Spoken::new(word, "").on(Some(shown == Chip::Frozen));
+    painter.request(chip, &spoken, UiRequest::FreezeTimeline);
     painter.rect_filled(chip, 5.0 * unit, background);
     let sign = Rect::from_center_size(
         chip.left_center() + vec2(15.0, 0.0) * unit,
@@ -168,7 +175,7 @@ fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, shown: Chip) {
 }
 
 /// Each kind's colour and name.
-fn paint_legend(painter: &ThemedPainter, places: &TimelineLayout) {
+fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout) {
     let unit = places.unit;
     let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
     let names: Vec<_> = KINDS[..KINDS.len() - 1]
@@ -196,13 +203,14 @@ fn paint_legend(painter: &ThemedPainter, places: &TimelineLayout) {
         painter.rect_filled(square, 2.0 * unit, kind.colour(&painter.palette));
         let at = pos2(square.right() + beside, middle.y);
         let place = square.with_max_x(at.x + name.size().x);
-        hit_regions::tip(painter, place, kind.meaning());
+        let place = place.expand2(vec2(0.0, 4.0 * unit));
+        painter.say(place, &Spoken::new(name.text(), kind.meaning()));
         x = at.x + name.size().x + apart;
         put(painter, at, Align2::LEFT_CENTER, name);
     }
 }
 
-fn paint_grounds(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows) {
+fn paint_grounds(painter: &WidgetPainter, places: &TimelineLayout, rows: Rows) {
     painter.rect_filled(places.host, 0.0, painter.palette.recessed);
     if let Some((map, _)) = places.map {
         painter.rect_filled(map, 0.0, painter.palette.recessed);
@@ -227,7 +235,7 @@ fn paint_grounds(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows) {
 
 /// Paints the time axis: tick lines through all lanes, and their labels.
 fn paint_axis(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     scale: TimeScale,
     rounds: &[ShownRound<'_>],
@@ -268,7 +276,7 @@ fn paint_axis(
 
 /// All bars in one mesh of whole pixels: no edge is blurred, and thousands cost little.
 fn paint_bars(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     scale: TimeScale,
     rows: Rows,
@@ -359,9 +367,38 @@ fn shade(palette: &Palette<Color32>, kind: BarKind, part: f32) -> Color32 {
     palette.recessed.lerp_to_gamma(kind.colour(palette), part)
 }
 
+/// Has each row said: what it is, and its first spans with their times.
+fn say_rows(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    rows: Rows,
+    round: &ShownRound<'_>,
+    status: Option<&Status>,
+) {
+    if !painter.is_read() {
+        return;
+    }
+    let data = &round.chart.data;
+    let say = |name: &str, (top, bottom): (f32, f32), bars: &[Bar]| {
+        let row = Rect::from_x_y_ranges(places.names..=places.lanes.right(), top..=bottom);
+        let text = format!(
+            "{name}: {}",
+            round.chart.list(&bars[..bars.len().min(MAX_SPANS_SAID)])
+        );
+        painter.say(row.expand(8.0 * places.unit), &Spoken::new(&text, ""));
+    };
+    let host = (places.host.top(), places.host.bottom());
+    say(round.which.host_name(), host, &data.host);
+    for row in 0..rows.count() {
+        let lanes = &data.lanes[rows.lanes_of(row)];
+        let name = data.row_name(lanes, status);
+        say(&name, rows.edges(row), &lanes[0].bars);
+    }
+}
+
 /// The ops' names, where they fit into their bars.
 fn paint_bar_labels(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     scale: TimeScale,
     rows: Rows,
@@ -398,7 +435,7 @@ fn paint_bar_labels(
 
 /// `host` and the streams' numbers, thinned out where lanes are thin.
 fn paint_lane_names(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     rows: Rows,
     round: &ShownRound<'_>,
@@ -428,7 +465,7 @@ fn paint_lane_names(
     }
 }
 
-fn paint_nothing_yet(painter: &ThemedPainter, places: &TimelineLayout) -> usize {
+fn paint_nothing_yet(painter: &WidgetPainter, places: &TimelineLayout) -> usize {
     painter.rect_filled(places.lanes, 0.0, painter.palette.recessed);
     let text = tr!("No round has been timed yet");
     let font = regular(14.0 * places.unit);
@@ -445,7 +482,7 @@ fn paint_nothing_yet(painter: &ThemedPainter, places: &TimelineLayout) -> usize 
 
 /// Paints the foot: how spans are measured and, if there is room, the mouse actions.
 fn paint_foot(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     status: &Status,
     has_finding: bool,
@@ -495,13 +532,13 @@ fn paint_foot(
 }
 
 /// A frame around the bar under the pointer.
-pub(super) fn paint_outline(painter: &ThemedPainter, bar: Rect, unit: f32) {
+pub(super) fn paint_outline(painter: &WidgetPainter, bar: Rect, unit: f32) {
     let edge = egui::Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
     painter.rect_stroke(bar, 0.0, edge, egui::StrokeKind::Outside);
 }
 
 /// The background of a card.
-pub(super) fn paint_card(painter: &ThemedPainter, card: Rect, unit: f32) {
+pub(super) fn paint_card(painter: &WidgetPainter, card: Rect, unit: f32) {
     let corner = CornerRadius::same((4.0 * unit) as u8);
     painter.rect_filled(card, corner, painter.palette.raised);
     let edge = egui::Stroke::new(unit.max(1.0), painter.palette.tip_edge);

@@ -6,6 +6,7 @@ use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, pos2, vec2};
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
+use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use model::Status;
 use screen::Chart;
@@ -43,7 +44,7 @@ fn rows_of(map: Rect, sm_count: usize, unit: f32) -> Rows {
 
 /// Paints the line over the map, and the map.
 pub(super) fn paint(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     status: &Status,
     chart: Option<&Chart>,
@@ -97,7 +98,7 @@ pub(super) fn overhead_text(factor: Option<f64>) -> String {
 }
 
 fn paint_head(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     head: Rect,
     status: &Status,
@@ -178,7 +179,7 @@ fn text_colour_on(instance: usize, palette: &Palette<Color32>) -> Color32 {
 }
 
 /// The units' numbers, thinned out where rows are thin.
-fn paint_names(painter: &ThemedPainter, places: &TimelineLayout, engine: &str, rows: Rows) {
+fn paint_names(painter: &WidgetPainter, places: &TimelineLayout, engine: &str, rows: Rows) {
     let unit = places.unit;
     let mut every = 1;
     while every as f32 * rows.pitch < 16.0 * unit {

@@ -242,15 +242,11 @@ impl PictureSource for Newer {
 
 #[test]
 fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
-    let size = Size::new(128, 128).unwrap();
-    let layout = lay_out([1280, 800], 1.0, 16, size, &lanes(16));
-    let rect = layout.timeline.unwrap();
-    let chip = [f64::from(rect.x) + 40.0, f64::from(rect.y) + 20.0];
     let mut timeline = timed(3);
-    timeline.click(false, chip, &layout);
+    timeline.toggle_frozen();
     timeline.update(&Newer(5));
     assert_eq!(timeline.chart().unwrap().data.lanes.len(), 3);
-    timeline.click(false, chip, &layout);
+    timeline.toggle_frozen();
     timeline.update(&Newer(5));
     assert_eq!(timeline.chart().unwrap().data.lanes.len(), 5);
 }
@@ -285,8 +281,7 @@ fn wheel_drag_and_double_click_move_through_time() {
     assert!((closer.length - whole.length / 4.0).abs() < 1.0);
     timeline.pan(50.0, &layout);
     assert!(timeline.zoom.of(timeline.whole()).from < closer.from);
-    timeline.click(false, middle, &layout);
-    timeline.click(true, middle, &layout);
+    timeline.fit();
     assert_eq!(timeline.zoom.of(timeline.whole()), whole);
 }
 

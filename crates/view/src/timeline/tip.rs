@@ -9,6 +9,7 @@ use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::paint::{ShownRound, bar_rect, paint_card, paint_outline, shown_rounds};
 use crate::timeline::sm_map;
+use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use screen::Chart;
 use screen::timeline::lanes::Bar;
@@ -19,7 +20,7 @@ use screen::timeline::scale::TimeScale;
 const NEAR: f32 = 3.0;
 
 /// Paints the card for what is under the pointer, if there is anything.
-pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &TimelineLayout) {
+pub(super) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, places: &TimelineLayout) {
     let timeline = frame.timeline;
     let Some(at) = timeline.pointer.filter(|at| places.all.contains(*at)) else {
         return;
@@ -88,7 +89,7 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
 }
 
 fn paint_lines(
-    painter: &ThemedPainter,
+    painter: &WidgetPainter,
     at: Pos2,
     screen: Rect,
     unit: f32,
