@@ -161,6 +161,15 @@ impl Camera {
         self.glide = None;
     }
 
+    /// Pixels per cell that are wanted, unless the whole lattice has more; `None` where that is to be
+    /// seen.
+    pub fn cell_pixels(&self) -> Option<f64> {
+        match self.scale {
+            Scale::Fitted => None,
+            Scale::AtLeast(pixels) | Scale::Pixels(pixels) => Some(pixels),
+        }
+    }
+
     /// Shows the whole lattice.
     pub fn fit(&mut self) {
         self.scale = Scale::Fitted;

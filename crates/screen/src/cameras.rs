@@ -19,6 +19,19 @@ impl ViewOptions {
         self.cameras.get_mut(instance).unwrap_or(&mut self.camera)
     }
 
+    /// Pixels per cell that are wanted, of one panel alone or at most of all; `None` where whole
+    /// lattices are to be seen.
+    pub fn cell_pixels(&self, single: Option<usize>) -> Option<f64> {
+        match single {
+            Some(instance) => self.camera_of(instance).cell_pixels(),
+            None if self.is_separate() => {
+                let each = self.cameras.iter().filter_map(Camera::cell_pixels);
+                each.max_by(f64::total_cmp)
+            }
+            None => self.camera.cell_pixels(),
+        }
+    }
+
     /// Gives each of this many panels a camera of its own, which shows what the one did; or one to
     /// all, which shows what the selected panel's did.
     pub fn toggle_separate(&mut self, instances: usize, selected: usize) {

@@ -86,6 +86,10 @@ impl Frame<'_> {
             presentation: self.sources.options.presentation,
             zoom: self.sources.options.interface_scale,
             comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
+            cell_pixels: self
+                .sources
+                .options
+                .cell_pixels(self.sources.single_instance()),
         }
     }
 

@@ -5,12 +5,15 @@ mod comparison;
 mod docks;
 #[cfg(test)]
 mod tests;
+mod tiling;
 
 use crate::{callouts, timeline};
 pub use comparison::ComparisonPlaces;
 use docks::Side;
 use life::Size;
 use screen::{InterfaceScale, SidePanel};
+use tiling::Panels;
+pub use tiling::Tiling;
 
 /// A rectangle in whole pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -58,50 +61,6 @@ impl Dock {
     }
 }
 
-/// Equal panels in rows and columns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tiling {
-    /// How many panels.
-    pub count: usize,
-    /// Panels a row.
-    pub columns: usize,
-    /// A panel's width and height in pixels.
-    pub panel: [u32; 2],
-    /// The first panel's top left corner in pixels.
-    pub origin: [u32; 2],
-    /// Pixels between panels.
-    pub gap: u32,
-    /// Where A and B are compared: how many panels each has, and how far B's stand from A's.
-    pub second: Option<(usize, [u32; 2])>,
-}
-
-impl Tiling {
-    /// Where the panel in this place stands; one of no size where it has no place.
-    pub fn rect(&self, place: usize) -> PixelRect {
-        if place >= self.count {
-            return PixelRect::default(); // idle, beside A and B
-        }
-        let (place, away) = match self.second {
-            Some((each, away)) if place >= each => (place - each, away),
-            _ => (place, [0, 0]),
-        };
-        let step = |axis: usize, n: usize| {
-            away[axis] + self.origin[axis] + (self.panel[axis] + self.gap) * n as u32
-        };
-        PixelRect {
-            x: step(0, place % self.columns),
-            y: step(1, place / self.columns),
-            width: self.panel[0],
-            height: self.panel[1],
-        }
-    }
-
-    /// The place under a point in pixels.
-    pub fn place_at(&self, point: [f64; 2]) -> Option<usize> {
-        (0..self.count).find(|&place| self.rect(place).contains(point))
-    }
-}
-
 /// The whole window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WindowLayout {
@@ -142,7 +101,7 @@ impl WindowLayout {
 const MIN_UNITS: [f32; 2] = [640.0, 400.0];
 
 /// What a window should contain besides panels and HUD, if it fits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LayoutRequest {
     /// A timeline with this many lanes.
     pub lanes: Option<usize>,
@@ -162,6 +121,8 @@ pub struct LayoutRequest {
     pub zoom: InterfaceScale,
     /// Panels per side while A and B are compared.
     pub comparison: Option<usize>,
+    /// Pixels per cell that are wanted; `None` where whole lattices are to be seen.
+    pub cell_pixels: Option<f64>,
 }
 
 /// Lays out a window of `pixels` at `scale` pixels per point, with `panels` panels of lattices of
@@ -174,13 +135,6 @@ pub fn lay_out(
     request: &LayoutRequest,
 ) -> WindowLayout {
     let unit = unit(pixels, scale, request.zoom);
-    let gap = match panels {
-        0..=36 => 6.0,
-        37..=144 => 4.0,
-        145..=1024 => 2.0,
-        _ => 1.0,
-    };
-    let gap = (gap * unit).round() as u32;
     let lesson = request.lesson.then(|| docks::lesson(pixels));
     let mut dock = match lesson {
         None if request.presentation => docks::strip(pixels, unit),
@@ -230,23 +184,18 @@ pub fn lay_out(
             width: width - left,
             height: height.saturating_sub(below),
         };
-        // What the panels have when there are no callouts either.
-        let whole = PixelRect {
-            x: 0,
+        // What the panels have when there are no callouts: those that go move no panel.
+        let usual = PixelRect {
             y: toolbar.unwrap_or(0),
-            width,
-            height: height + callouts.unwrap_or(0),
+            height: area.height + callouts.unwrap_or(0),
+            ..area
         };
-        let of = |count: usize| Panels {
-            count: count.max(1),
-            aspect: aspect(size),
-            gap,
-        };
+        let of = |count: usize| Panels::new(count, size, request.cell_pixels, unit);
         match request
             .comparison
             .filter(|&each| each > 0 && 2 * each <= panels)
         {
-            None => (of(panels).tile_part(area, whole), None),
+            None => (of(panels).tile(area, usual), None),
             Some(each) => {
                 let (tiling, places) = comparison::tile_comparison(area, of(each), unit);
                 (tiling, Some(places))
@@ -316,94 +265,4 @@ pub(crate) fn unit(pixels: [u32; 2], scale: f32, zoom: InterfaceScale) -> f32 {
     let usual = (w / 1280.0).min(h / 800.0).clamp(0.8, 3.0) * scale;
     let most = (width / MIN_UNITS[0]).min(height / MIN_UNITS[1]);
     (usual * zoom.factor()).min(most.max(usual))
-}
-
-/// A panel's width to its height; very long lattices get a panel that still can be seen.
-fn aspect(size: Size) -> f64 {
-    (f64::from(size.width()) / f64::from(size.height())).clamp(1.0 / 16.0, 16.0)
-}
-
-/// `count` panels of this aspect in an area, with `gap` pixels between them.
-#[derive(Clone, Copy)]
-struct Panels {
-    count: usize,
-    aspect: f64,
-    gap: u32,
-}
-
-/// Panels keep the rows that they have without timeline and side panel, unless other rows make
-/// their sides larger than by this factor: a panel that is looked at stays in its row.
-const MAX_SHRINKING: f64 = 1.7;
-
-/// Panels of this part of the largest ones' pixels are almost as large.
-const ALMOST: f64 = 0.93;
-
-impl Panels {
-    /// A panel's width and height in so many columns.
-    fn size_in(self, area: PixelRect, columns: usize) -> [u32; 2] {
-        let gap = f64::from(self.gap);
-        let inside = |side: u32| f64::from(side.saturating_sub(2 * self.gap));
-        let each = |side: u32, n: usize| (inside(side) - gap * (n as f64 - 1.0)) / n as f64;
-        let width = each(area.width, columns).floor();
-        let height = each(area.height, self.count.div_ceil(columns)).floor();
-        // Rounded down on both sides, so that it never grows beyond its place.
-        let (w, h) = (
-            width.min((height * self.aspect).round()),
-            height.min((width / self.aspect).round()),
-        );
-        [w.max(1.0) as u32, h.max(1.0) as u32]
-    }
-
-    /// The number of columns that makes panels largest; of those that make them almost as large,
-    /// the one that leaves fewest places empty.
-    fn best_columns(self, area: PixelRect) -> usize {
-        let pixels = |columns: usize| {
-            let [w, h] = self.size_in(area, columns).map(u64::from);
-            w * h
-        };
-        let most = (1..=self.count).map(pixels).max().unwrap_or(0);
-        let is_almost = |&columns: &usize| pixels(columns) as f64 >= ALMOST * most as f64;
-        let columns = (1..=self.count).filter(is_almost).min_by_key(|&columns| {
-            let empty = columns * self.count.div_ceil(columns) - self.count;
-            (empty, std::cmp::Reverse(pixels(columns)), columns)
-        });
-        columns.unwrap_or(1)
-    }
-
-    /// Tiles an area, a part of `whole`: in the rows and columns that fit `whole` best, if the
-    /// panels do not become too small for that.
-    fn tile_part(self, area: PixelRect, whole: PixelRect) -> Tiling {
-        let best = self.best_columns(area);
-        if area == whole {
-            return self.tile(area, best);
-        }
-        let kept = self.best_columns(whole);
-        let width = |columns| f64::from(self.size_in(area, columns)[0]);
-        let keeps = width(kept) * MAX_SHRINKING >= width(best);
-        self.tile(area, if keeps { kept } else { best })
-    }
-
-    /// Tiles an area in the rows and columns that make the panels largest.
-    fn tile_best(self, area: PixelRect) -> Tiling {
-        self.tile(area, self.best_columns(area))
-    }
-
-    /// Centres the panels in an area, in so many columns.
-    fn tile(self, area: PixelRect, columns: usize) -> Tiling {
-        let panel = self.size_in(area, columns);
-        let taken = |axis: usize, n: usize| panel[axis] * n as u32 + self.gap * (n as u32 - 1);
-        let rows = self.count.div_ceil(columns);
-        let origin = [
-            area.x + area.width.saturating_sub(taken(0, columns)) / 2,
-            area.y + area.height.saturating_sub(taken(1, rows)) / 2,
-        ];
-        Tiling {
-            count: self.count,
-            columns,
-            panel,
-            origin,
-            gap: self.gap,
-            second: None,
-        }
-    }
 }

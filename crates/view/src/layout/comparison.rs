@@ -62,9 +62,9 @@ pub(super) fn tile_comparison(
             height: height.saturating_sub(header),
         };
         let tiling = Tiling {
-            count: 2 * panels.count,
-            second: Some((panels.count, away)),
-            ..panels.tile_best(place)
+            count: 2 * panels.count(),
+            second: Some((panels.count(), away)),
+            ..panels.tile(place, place)
         };
         let header = PixelRect {
             width,

@@ -134,28 +134,6 @@ fn the_timeline_takes_less_than_half_and_the_map_less_than_two_thirds() {
 }
 
 #[test]
-fn panels_keep_their_rows_when_the_timeline_opens() {
-    let size = Size::new(1024, 1024).unwrap();
-    for window in [[1280, 800], [1920, 1080], [1024, 768], [3840, 2160]] {
-        for count in [2, 4, 9, 16, 25] {
-            let columns =
-                |request: &LayoutRequest| lay_out(window, 1.0, count, size, request).tiling.columns;
-            let open = with_lanes(count);
-            let closed = LayoutRequest {
-                lanes: None,
-                ..open
-            };
-            let (closed, open) = (columns(&closed), columns(&open));
-            let most = if count <= 16 { 0 } else { 1 };
-            assert!(
-                closed.abs_diff(open) <= most,
-                "{window:?} {count}: {closed} {open}"
-            );
-        }
-    }
-}
-
-#[test]
 fn panels_of_a_and_b_are_alike_and_one_left_over_has_no_place() {
     let size = Size::new(128, 128).unwrap();
     let request = LayoutRequest {
@@ -215,46 +193,129 @@ fn windows_of_a_lecture_have_a_timeline_and_small_ones_none() {
     assert_eq!(timeline([400, 250], 1.0), None);
 }
 
+/// What a layout leaves to its panels.
+fn area(window: [u32; 2], layout: &WindowLayout) -> [u32; 2] {
+    let docked = layout.dock.rect().or(layout.lesson);
+    let [mut width, mut height] = docks::beside(window, docked);
+    match layout.side.map(|(_, rect)| rect) {
+        Some(lab) if lab.width == width => height = lab.y,
+        Some(lab) => width -= lab.width,
+        None => {}
+    }
+    height = layout.timeline.map_or(height, |timeline| timeline.y);
+    height -= layout.toolbar.map_or(0, |toolbar| toolbar.height);
+    [width, height]
+}
+
 #[test]
-fn panels_are_as_large_as_any_rows_and_columns_make_them() {
+fn whole_lattices_are_as_large_as_any_rows_and_columns_make_them() {
     each_layout(|window, count, size, layout| {
         if layout.comparison.is_some() {
             return;
         }
-        let docked = layout.dock.rect().or(layout.lesson);
-        let [mut width, mut height] = docks::beside(window, docked);
-        match layout.side.map(|(_, rect)| rect) {
-            Some(lab) if lab.width == width => height = lab.y,
-            Some(lab) => width -= lab.width,
-            None => {}
-        }
-        height = layout.timeline.map_or(height, |timeline| timeline.y);
-        height -= layout.toolbar.map_or(0, |toolbar| toolbar.height);
-        let area = [width, height];
+        let area = area(window, &layout).map(f64::from);
         let gap = f64::from(layout.tiling.gap);
-        let aspect = aspect(size);
+        let aspect = f64::from(size.width()) / f64::from(size.height());
+        let aspect = aspect.clamp(1.0 / 16.0, 16.0);
         let best = (1..=count)
             .map(|columns| {
                 let rows = count.div_ceil(columns) as f64;
-                let w = (f64::from(area[0]) - gap * (columns as f64 + 1.0)) / columns as f64;
-                let h = (f64::from(area[1]) - gap * (rows + 1.0)) / rows;
+                let w = (area[0] - gap * (columns as f64 + 1.0)) / columns as f64;
+                let h = (area[1] - gap * (rows + 1.0)) / rows;
                 w.min(h * aspect)
             })
             .fold(0.0, f64::max);
         let width = f64::from(layout.tiling.panel[0]);
-        // Beside a timeline or a side panel they may be smaller, to stay in their rows.
-        let is_part = layout.timeline.is_some() || layout.side.is_some();
-        let shrinking = if is_part {
-            MAX_SHRINKING
-        } else {
-            ALMOST.sqrt().recip()
-        };
-        // Within a pixel either way; on long lattices a pixel of height is many of width.
+        // Within a pixel either way; on long lattices a pixel of height is many of width. Panels
+        // that are almost as large may leave fewer places empty.
         assert!(
-            width * shrinking + 1.0 + aspect >= best,
+            width / 0.93f64.sqrt() + 1.0 + aspect >= best,
             "{window:?} {count} of {size}: {width} < {best}"
         );
     });
+}
+
+/// How much of what a layout leaves to its panels they fill.
+fn filled(window: [u32; 2], count: usize, request: &LayoutRequest) -> f64 {
+    let size = Size::new(1024, 1024).unwrap();
+    let layout = lay_out(window, 1.0, count, size, request);
+    let pixels = |[width, height]: [u32; 2]| f64::from(width) * f64::from(height);
+    count as f64 * pixels(layout.tiling.panel) / pixels(area(window, &layout))
+}
+
+#[test]
+fn panels_that_show_a_part_fill_their_area() {
+    let mut least = [1.0f64, 1.0];
+    for window in [[1024, 768], [1280, 800], [1920, 1080], [3840, 2160]] {
+        let plain = LayoutRequest {
+            toolbar: true,
+            cell_pixels: Some(4.0),
+            ..Default::default()
+        };
+        for count in 1..=64 {
+            let opened = |lanes, side| LayoutRequest {
+                lanes,
+                side,
+                ..plain
+            };
+            let lab = Some(SidePanel::Lab);
+            for request in [
+                plain,
+                opened(Some(count), None),
+                opened(None, lab),
+                opened(Some(count), lab),
+            ] {
+                let filled = filled(window, count, &request);
+                let is_power = count.is_power_of_two();
+                let wanted = if is_power { 0.92 } else { 0.85 };
+                assert!(
+                    filled >= wanted,
+                    "{count} in {window:?}: {filled:.3}, {request:?}"
+                );
+                least[usize::from(is_power)] = least[usize::from(is_power)].min(filled);
+            }
+        }
+    }
+    println!("at least {:.3}, of powers of two {:.3}", least[0], least[1]);
+}
+
+#[test]
+fn panels_are_tiled_anew_when_the_timeline_opens() {
+    let size = Size::new(1024, 1024).unwrap();
+    for window in [[1280, 800], [1920, 1080], [3840, 2160]] {
+        let columns = |lanes| {
+            let request = LayoutRequest {
+                lanes,
+                toolbar: true,
+                cell_pixels: Some(2.0),
+                ..Default::default()
+            };
+            lay_out(window, 1.0, 16, size, &request).tiling.columns
+        };
+        assert_eq!([columns(None), columns(Some(16))], [4, 8], "{window:?}");
+    }
+}
+
+/// However closely one looks, no cell is there twice, and nothing but cells.
+#[test]
+fn a_panel_is_no_larger_than_the_torus_it_shows() {
+    let size = Size::new(100, 80).unwrap();
+    for cell_pixels in 1..=40 {
+        let request = LayoutRequest {
+            cell_pixels: Some(cell_pixels.into()),
+            ..Default::default()
+        };
+        let layout = lay_out([1280, 800], 1.0, 4, size, &request);
+        let [width, height] = layout.tiling.panel;
+        let camera = screen::Camera::opening(cell_pixels.into());
+        let shown = camera.target_transform(size, [width, height]);
+        let torus = [100.0, 80.0].map(|side| side * shown.scale);
+        assert!(f64::from(width) <= torus[0] + 1.0, "{cell_pixels}: {width}");
+        assert!(
+            f64::from(height) <= torus[1] + 1.0,
+            "{cell_pixels}: {height}"
+        );
+    }
 }
 
 #[test]
@@ -273,7 +334,7 @@ fn a_point_in_a_panel_finds_it_and_a_gap_finds_none() {
 fn one_lattice_fills_the_side_it_can() {
     let size = Size::new(512, 512).unwrap();
     let layout = lay_out([1280, 800], 1.0, 1, size, &LayoutRequest::default());
-    assert_eq!(layout.tiling.panel, [788, 788]);
+    assert_eq!(layout.tiling.panel, [796, 796]);
 }
 
 /// Callouts that go leave every panel in its row.
