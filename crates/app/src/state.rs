@@ -124,11 +124,11 @@ impl AppState {
         }
     }
 
-    /// Opens a saved session in place of the present one; a notice says `what` once it is open.
-    pub fn open_session(&mut self, saved: SavedSession, what: Message) {
+    /// Opens a saved session in place of the present one; a notice says so with the `name` of its file.
+    pub fn open_session(&mut self, saved: SavedSession, name: String) {
         self.with_lessons(Lessons::close); // it would go on with the former session
         if let Some(session) = &self.session {
-            session.open(saved, what);
+            session.open(saved, name);
         }
     }
 

@@ -9,13 +9,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::notice::Notice;
 use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
-use lang::Message;
 use life::{Lattice, Size};
 use model::actions::Requirement;
-use model::{Change, Edit, PicturePlan, SessionAction};
+use model::{Change, Edit, Notice, PicturePlan, SessionAction};
 
 /// Something that is asked of a session.
 #[derive(Clone, Debug)]
@@ -51,8 +49,8 @@ pub(crate) enum Command {
     Save(Query<SavedSession>),
     /// Continues a saved session, whose setup this one has.
     Open(Box<SavedSession>),
-    /// Replaces the session, whose file this is, by a saved one, and then says this.
-    Replace(Box<SavedSession>, OwnFile, Message),
+    /// Replaces the session, whose file this is, by a saved one from a file of this name.
+    Replace(Box<SavedSession>, OwnFile, String),
     /// Shows a notice.
     Notify(Notice),
     /// A background task has finished: the loop takes its result.

@@ -1,6 +1,6 @@
 //! Whether a session works: what stopped its rounds, and what ended it.
 
-use lang::Message;
+use model::Failure;
 
 /// Turns in a row that may fail before the session ends: without an end, notices would come
 /// thousands of times per second.
@@ -9,20 +9,20 @@ const MAX_FAILURES: u32 = 3;
 /// What has gone wrong, if anything.
 #[derive(Default)]
 pub(crate) struct Health {
-    ended: Option<Message>,
-    halted: Option<Message>,
+    ended: Option<Failure>,
+    halted: Option<Failure>,
     /// Number of turns in a row that have failed.
     failures: u32,
 }
 
 impl Health {
     /// Why the session has ended.
-    pub(crate) fn ended(&self) -> Option<&Message> {
+    pub(crate) fn ended(&self) -> Option<&Failure> {
         self.ended.as_ref()
     }
 
     /// The error that stopped the rounds, until they resume.
-    pub(crate) fn halted(&self) -> Option<&Message> {
+    pub(crate) fn halted(&self) -> Option<&Failure> {
         self.halted.as_ref()
     }
 
@@ -33,12 +33,12 @@ impl Health {
     }
 
     /// Ends the session.
-    pub(crate) fn end(&mut self, why: Message) {
+    pub(crate) fn end(&mut self, why: Failure) {
         self.ended = Some(why);
     }
 
     /// Notes a turn whose work failed. Returns whether there were too many in a row.
-    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
+    pub(crate) fn turn_failed(&mut self, why: &Failure) -> bool {
         self.failures += 1;
         self.halted = Some(why.clone());
         self.failures > MAX_FAILURES

@@ -18,7 +18,6 @@ pub mod log;
 mod losses;
 mod measurement;
 mod next_task;
-mod notice;
 mod own_file;
 mod pacing;
 mod persistence;
@@ -52,11 +51,10 @@ pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 use command::{Command, Query};
 
 use engine::{EngineError, Loss, Result};
-use lang::tr;
 use life::{Lattice, Size};
 use model::{
-    Change, DeviceChoice, Edit, Picture, PicturePlan, PictureSource, Pictures, Series,
-    SessionAction, Setup, Status, Trace,
+    Change, DeviceChoice, Edit, Failure, InWords, Picture, PicturePlan, PictureSource, Pictures,
+    Series, SessionAction, Setup, Status, Trace,
 };
 
 /// A running session; see the crate's documentation.
@@ -192,8 +190,7 @@ impl Session {
             .clone();
         let over = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
         if over && status.failed.is_none() {
-            let why = tr!("internal: the engine's thread has ended unasked");
-            Arc::make_mut(&mut status).failed = Some(why.into());
+            Arc::make_mut(&mut status).failed = Some(Failure::ThreadEnded.message());
         }
         status
     }

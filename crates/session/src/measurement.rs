@@ -3,14 +3,13 @@
 use std::time::{Duration, Instant};
 
 use experiment::{Executor, Plan, Round};
-use lang::Message;
-use model::{Finding, Side, Source};
+use model::{Finding, SettingChange, Side, Source};
 use platform::{Usage, usage};
 
 /// What is compared.
 pub(crate) enum Subject {
     /// All instances before and after a change.
-    Change(Message),
+    Change(SettingChange),
     /// A's instances and B's.
     AAndB,
     /// All instances with one setting.

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use crate::command::{Command, Query};
 use crate::last_known::LastKnown;
-use crate::notice::Notice;
 use crate::own_file::{NotSaved, OwnFile, Written};
 use crate::{SavedSession, Session};
-use lang::{Message, message, tr};
+use lang::tr;
 use life::{dated_stem, grouped};
 use model::words::shown;
+use model::{Done, Failure, Notice};
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -20,15 +20,15 @@ impl Session {
     /// Replaces this session by a saved one, on the devices of this one. A session that has a file
     /// is saved there first; the saved one has no file of its own, so that nothing overwrites it
     /// unasked. If this session cannot be saved or has ended, or memory is lacking for the saved one,
-    /// everything stays as it is, this session's file too; a notice says why. `what` is the notice
-    /// once it is open.
-    pub fn open(&self, saved: SavedSession, what: Message) {
+    /// everything stays as it is, this session's file too; a notice says why. Once it is open, a
+    /// notice says so with the `name` of its file.
+    pub fn open(&self, saved: SavedSession, name: String) {
         let (commands, file) = (self.commands.clone(), self.file.clone());
         let saver = self.saver();
         self.in_background("open", move || {
             let command = match saver.map_or(Ok(None), |saver| saver.save()) {
-                Ok(_) => Command::Replace(Box::new(saved), file, what),
-                Err(why) => Command::Notify(Notice::Warning(why.to_string().into())),
+                Ok(_) => Command::Replace(Box::new(saved), file, name),
+                Err(why) => Command::Notify(Notice::Warning(Failure::NotSaved(why.to_string()))),
             };
             let _ = commands.send(command); // the session may have ended
         });
@@ -38,7 +38,7 @@ impl Session {
     fn in_background(&self, name: &str, work: impl FnOnce() + Send + 'static) {
         let thread = std::thread::Builder::new().name(name.into());
         if let Err(error) = thread.spawn(work) {
-            let why = message!("cannot start a thread: {error}", error = error);
+            let why = Failure::NoThread(error.to_string());
             let _ = self.commands.send(Command::Notify(Notice::Warning(why)));
         }
     }
@@ -76,11 +76,9 @@ impl Session {
         let last_known = self.shared.last_known.clone();
         self.in_background("save", move || {
             let notice = match save(&commands, &last_known, &file) {
-                Ok(Some(path)) => {
-                    Notice::Done(message!("the session is saved in {}", shown(&path)))
-                }
+                Ok(Some(path)) => Notice::Done(Done::Saved(path)),
                 Ok(None) => return,
-                Err(why) => Notice::Warning(why.to_string().into()),
+                Err(why) => Notice::Warning(Failure::NotSaved(why.to_string())),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
         });

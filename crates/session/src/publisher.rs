@@ -3,10 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::notice::Notice;
-use lang::Message;
 use model::trace::{TimedRound, Trace};
-use model::{NOTICE_TIME, Pictures, Setup, Status};
+use model::{InWords, NOTICE_TIME, Notice, Pictures, Setup, Status};
 
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
@@ -26,8 +24,8 @@ pub(crate) struct Publisher {
     status: Arc<Mutex<Arc<Status>>>,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
-    /// The notice that is shown, and since when; without a text, the last change's effect is told.
-    notice: Option<(Option<Message>, Instant)>,
+    /// The notice that is shown, and since when.
+    notice: Option<(Notice, Instant)>,
     /// The first command, while it waits for the engine.
     waiting: Option<Waiting>,
     /// Whether the status has changed since it was published.
@@ -73,19 +71,19 @@ impl Publisher {
     }
 
     /// The notice that is shown.
-    pub(crate) fn notice(&self) -> Option<&Message> {
-        self.notice.as_ref()?.0.as_ref()
+    pub(crate) fn notice(&self) -> Option<&Notice> {
+        Some(&self.notice.as_ref()?.0)
     }
 
     /// Whether the effect of the last change is told as a notice.
     pub(crate) fn tells_effect(&self) -> bool {
-        matches!(self.notice, Some((None, _)))
+        matches!(self.notice, Some((Notice::Effect, _)))
     }
 
     /// Takes the notice that is shown.
     #[cfg(test)]
-    pub(crate) fn take_notice(&mut self) -> Option<Message> {
-        self.notice.take().and_then(|(text, _)| text)
+    pub(crate) fn take_notice(&mut self) -> Option<Notice> {
+        self.notice.take().map(|(notice, _)| notice)
     }
 
     /// Notes that the status has changed.
@@ -100,28 +98,19 @@ impl Publisher {
 
     /// Shows a notice for some seconds, and logs it.
     pub(crate) fn notify(&mut self, notice: Notice, now: Instant) {
-        let text = match notice {
-            Notice::Done(text) => {
-                tracing::debug!("{text}");
-                Some(text)
-            }
-            Notice::Effect => None,
-            Notice::Refused(text) => {
-                tracing::info!("{text}");
-                Some(text)
-            }
-            Notice::Warning(text) => {
-                tracing::warn!("{text}");
-                Some(text)
-            }
-        };
-        self.notice = Some((text, now));
+        match &notice {
+            Notice::Done(what) => tracing::debug!("{}", what.message()),
+            Notice::Effect => {}
+            Notice::Refused(why) => tracing::info!("{}", why.message()),
+            Notice::Warning(what) => tracing::warn!("{}", what.message()),
+        }
+        self.notice = Some((notice, now));
         self.is_changed = true;
     }
 
     /// Forgets a notice that was shown long enough.
     pub(crate) fn forget_old_notice(&mut self, now: Instant) {
-        let is_over = |(_, since): &mut (Option<Message>, Instant)| now - *since > NOTICE_TIME;
+        let is_over = |(_, since): &mut (Notice, Instant)| now - *since > NOTICE_TIME;
         self.is_changed |= self.notice.take_if(is_over).is_some();
     }
 

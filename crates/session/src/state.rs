@@ -14,13 +14,10 @@ use crate::command::{Command, When};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
-use crate::notice::Notice;
 use crate::pacing::Pacing;
 use crate::queue::Queue;
-use lang::message;
-use life::{Rule, Size, Symmetry, grouped};
-use model::words::counted_lattices;
-use model::{Change, Edit, Setup};
+use life::{Rule, Size, Symmetry};
+use model::{Change, Done, Edit, Failure, Notice, Refusal, Setup};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
@@ -390,11 +387,7 @@ impl State {
     pub(crate) fn set_symmetry(&mut self, symmetry: Symmetry) -> Option<Notice> {
         let size = self.parameters().size;
         if symmetry.within(size) != symmetry {
-            return Some(Notice::Refused(message!(
-                "Symmetry {symmetry} needs square lattices; these are {size}",
-                symmetry = symmetry,
-                size = size
-            )));
+            return Some(Notice::Refused(Refusal::NotSquare(symmetry, size)));
         }
         self.next_soup(None, Some(symmetry))
     }
@@ -418,11 +411,11 @@ impl State {
     pub(crate) fn set_instances(&mut self, count: usize) -> Option<Notice> {
         let now = self.parameters();
         let refused = if now.counterparts.is_some() {
-            message!("The number of instances stays while A and B are compared; key B ends that")
+            Refusal::Comparing
         } else if !(1..=Setup::MAX_INSTANCES).contains(&count) {
-            message!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)
+            Refusal::InstancesOutOfRange
         } else if count == now.instances {
-            message!("There are {count} already", count = counted_lattices(count))
+            Refusal::AlreadyThatMany(count)
         } else {
             let (size, instances) = (now.size, count);
             return self.change(Author::Person, Content::Grid { size, instances });
@@ -434,8 +427,7 @@ impl State {
     pub(crate) fn set_size(&mut self, size: Size) -> Option<Notice> {
         let now = self.parameters();
         if size == now.size {
-            let why = message!("The lattices are {size} already", size = size);
-            return Some(Notice::Refused(why));
+            return Some(Notice::Refused(Refusal::AlreadyThatSize(size)));
         }
         let instances = now.instances;
         self.change(Author::Person, Content::Grid { size, instances })
@@ -444,18 +436,15 @@ impl State {
     /// Sets the rule.
     pub(crate) fn set_rule(&mut self, rule: Rule) -> Option<Notice> {
         if rule == self.parameters().rule {
-            let why = message!("The rule is {rule} already", rule = rule);
-            return Some(Notice::Refused(why));
+            return Some(Notice::Refused(Refusal::AlreadyThatRule(rule)));
         }
         self.change(Author::Person, Content::Rule(rule))
     }
 
     /// The refusal of a change of an instance that an earlier command has taken away.
     fn missing(&self, instance: usize) -> Option<Notice> {
-        let number = instance + 1;
         let is_gone = instance >= self.parameters().instances;
-        is_gone
-            .then(|| Notice::Refused(message!("Panel {number} no longer exists", number = number)))
+        is_gone.then_some(Notice::Refused(Refusal::InstanceGone(instance)))
     }
 
     /// Whether the program may refill an instance: it is there, nobody drew in it, nothing is compared,
@@ -495,10 +484,7 @@ impl State {
         })?;
         self.mode = Mode::Paused;
         self.before_lesson = None;
-        Some(Notice::Done(message!(
-            "Stopped before generation {generation}: the cells were changed",
-            generation = generation
-        )))
+        Some(Notice::Done(Done::RunEnded(generation)))
     }
 
     /// Pauses or goes on.
@@ -521,12 +507,10 @@ impl State {
             }
             Mode::Moving(moving) => {
                 let (now, target) = (self.position.generation, moving.target.generation);
-                let stopped = message!(
-                    "Stopped at generation {now}, on the way to {target}",
-                    now = now,
-                    target = target
-                );
-                (Mode::Paused, Some(Notice::Done(stopped)))
+                (
+                    Mode::Paused,
+                    Some(Notice::Done(Done::MoveEnded(now, target))),
+                )
             }
         };
         self.mode = mode;
@@ -614,10 +598,7 @@ impl State {
         self.mode = Mode::Paused;
         let generation = self.start_generation();
         if self.position.generation == generation {
-            return Some(Notice::Done(message!(
-                "Already at the start (generation {generation}); Ctrl+Z undoes the start",
-                generation = generation
-            )));
+            return Some(Notice::Done(Done::AtStart(generation)));
         }
         let wanted = self.position.generation.saturating_sub(by);
         self.go_back(wanted.max(generation), false, snapshots)
@@ -650,14 +631,9 @@ impl State {
         match oldest {
             Some(oldest) if self.move_to(oldest, reason, snapshots) => {
                 let generation = oldest.generation;
-                Some(Notice::Done(message!(
-                    "Generation {generation} is the oldest one kept",
-                    generation = generation
-                )))
+                Some(Notice::Done(Done::AtOldest(generation)))
             }
-            _ => Some(Notice::Refused(message!(
-                "No earlier generation is kept; raise --history-memory"
-            ))),
+            _ => Some(Notice::Refused(Refusal::NothingEarlier)),
         }
     }
 
@@ -676,10 +652,7 @@ impl State {
         let start = self.start_generation();
         match generation {
             _ if generation == now => None,
-            before if before < start => Some(Notice::Refused(message!(
-                "Cannot go back before the start (generation {start})",
-                start = start
-            ))),
+            before if before < start => Some(Notice::Refused(Refusal::BeforeStart(start))),
             _ => self.go_back(generation, true, snapshots),
         }
     }
@@ -689,17 +662,14 @@ impl State {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some(undo) = self.log.undo_target(self.position) else {
-            return Some(Notice::Refused(message!("Nothing to undo")));
+            return Some(Notice::Refused(Refusal::NothingToUndo));
         };
         let from = self.position;
         if self.move_to(undo.position(), MoveReason::Undo { from, undo }, snapshots) {
             return None;
         }
         let generation = undo.position().generation;
-        Some(Notice::Refused(message!(
-            "Generation {generation} is no longer kept; raise --history-memory",
-            generation = generation
-        )))
+        Some(Notice::Refused(Refusal::NotKept(generation)))
     }
 
     /// Brings back what was undone last.
@@ -707,7 +677,7 @@ impl State {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.after_redo() else {
-            return Some(Notice::Refused(message!("Nothing to redo")));
+            return Some(Notice::Refused(Refusal::NothingToRedo));
         };
         let here = self.cells_known.then_some(self.position);
         if log
@@ -715,10 +685,7 @@ impl State {
             .is_none()
         {
             let generation = position.generation;
-            return Some(Notice::Refused(message!(
-                "Generation {generation} is no longer kept; raise --history-memory",
-                generation = generation
-            )));
+            return Some(Notice::Refused(Refusal::NotKept(generation)));
         }
         self.before_redo = Some(Box::new(std::mem::replace(&mut self.log, log)));
         self.begin_move(position, MoveReason::Redo, Mode::Paused);
@@ -832,9 +799,7 @@ impl State {
     pub(crate) fn handle_unreachable_target(&mut self, snapshots: &[Position]) -> Option<Notice> {
         if self.cells_known {
             self.pause_now();
-            let why =
-                message!("That generation can no longer be reached: its history was discarded");
-            return Some(Notice::Refused(why));
+            return Some(Notice::Refused(Refusal::HistoryDiscarded));
         }
         // An edit that cannot be redone stays undone.
         let lost = match (&self.before_redo, self.moving()) {
@@ -857,10 +822,7 @@ impl State {
             (moving.target, moving.purpose) = (target, MoveReason::Recovery);
         }
         let generation = target.generation;
-        Some(Notice::Warning(message!(
-            "Only generation {generation} could be restored",
-            generation = generation
-        )))
+        Some(Notice::Warning(Failure::RestoredOnly(generation)))
     }
 
     /// Fits the generations per round of a run or a move to the time that the last round took.
@@ -945,29 +907,18 @@ impl State {
             | MoveReason::Recovery
             | MoveReason::Return
             | MoveReason::Opening => return None,
-            MoveReason::Back { is_entered: true } => {
-                message!("Back to generation {generation}", generation = generation)
-            }
+            MoveReason::Back { is_entered: true } => Done::BackTo(generation),
             MoveReason::Undo { from, undo } => {
                 self.log.commit_undo(from, undo);
                 if let Undo::Before(position) = undo {
                     self.stale_after = Some(position);
                 }
                 match undo {
-                    Undo::After(_) => message!(
-                        "Back to generation {generation}, just after the last edit",
-                        generation = grouped(generation)
-                    ),
-                    Undo::Before(_) => message!(
-                        "Undone: the last edit; at generation {generation}",
-                        generation = grouped(generation)
-                    ),
+                    Undo::After(_) => Done::BackToEdit(generation),
+                    Undo::Before(_) => Done::Undone(generation),
                 }
             }
-            MoveReason::Redo => message!(
-                "Redone: at generation {generation} again",
-                generation = grouped(generation)
-            ),
+            MoveReason::Redo => Done::Redone(generation),
         };
         Some(Notice::Done(told))
     }

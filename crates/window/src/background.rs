@@ -11,7 +11,7 @@ use crate::editing::PatternToSave;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
 use app::Wake;
-use lang::{Message, tr};
+use lang::tr;
 use life::{Lattice, Rule};
 use session::SavedSession;
 use view::{FileList, ViewError};
@@ -28,8 +28,8 @@ pub(crate) enum BackgroundResult {
     /// A pattern that was read for a panel, as a whole lattice; its rule, if it has one, and what is
     /// to be said of it.
     Opened(usize, Arc<Lattice>, Option<Rule>, Vec<String>),
-    /// A session that was read, and what is to be said of it.
-    OpenedSession(Box<SavedSession>, Message),
+    /// A session that was read, and the name of its file.
+    OpenedSession(Box<SavedSession>, String),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
     TooLarge(usize, OversizedPattern, String),
     /// Such a pattern in the middle of a larger lattice, and for which instance.
@@ -147,9 +147,9 @@ impl Handler {
                 what.extend(self.offer_rule(rule));
                 self.show_notice(what.join("; "));
             }
-            BackgroundResult::OpenedSession(saved, what) => {
+            BackgroundResult::OpenedSession(saved, name) => {
                 self.dialogs.close_pending_file();
-                self.open_session(*saved, what);
+                self.open_session(*saved, name);
             }
             BackgroundResult::TooLarge(instance, pattern, why) => {
                 self.dialogs.close_pending_file();

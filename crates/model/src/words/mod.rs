@@ -1,12 +1,15 @@
 //! What errors say to people, in this thread's language: what happened, the number, what to do.
 //!
-//! The crates `life` and `engine` have errors of data alone. Every sentence about them is here, so
-//! that the window, the terminal and the command line say the same.
+//! The crates `life`, `engine` and `session` have errors and notices of data alone. Every sentence
+//! about them is here, so that the window, the terminal and the command line say the same.
 
 use std::str::FromStr;
 
+use lang::Message;
+
 mod engine;
 mod life;
+mod notice;
 mod quantities;
 mod shelf;
 
@@ -18,6 +21,11 @@ pub use quantities::{counted_lattices, shown, system_reason, time_left};
 pub trait InWords {
     /// The sentence, in this thread's language.
     fn in_words(&self) -> String;
+
+    /// The sentence, to be read in the language of the reader.
+    fn message(&self) -> Message {
+        Message::new(|| self.in_words())
+    }
 }
 
 /// A sentence already.

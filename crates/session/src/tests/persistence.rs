@@ -203,11 +203,14 @@ fn a_session_is_opened_in_place_of_another() {
     });
     let from = SavedSession::load(&path("other.json")).unwrap();
     assert!(SavedSession::is_in(&path("other.json")));
-    session.open(from, "opened it".into());
+    session.open(from, "own.json".into());
     let opened = wait_for(&session, "the other session", |status| {
         status.lattices.size == size && status.clock.generation == 4 && !status.clock.running
     });
-    assert_eq!(opened.notice.as_deref(), Some("opened it"));
+    assert_eq!(
+        opened.notice.as_deref(),
+        Some("Opened the session own.json")
+    );
     assert_eq!(opened.lattices.instances, 3);
     assert_eq!(opened.setting.kernel.name, "shared");
     assert!(opened.lab.comparison.is_none());
@@ -236,7 +239,7 @@ fn a_session_that_there_is_no_memory_for_is_not_opened() {
     let mut from = saved(&session);
     from.setup.size = Size::new(262_144, 262_144).unwrap();
     from.setup.instances = 16;
-    session.open(from, "opened it".into());
+    session.open(from, "own.json".into());
     wait_for(&session, "a word of that", |status| {
         let notice = status.notice.as_deref();
         notice.is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
@@ -299,9 +302,9 @@ fn a_file_is_reserved_as_long_as_a_session_saves_there() {
     let session = start();
     assert!(is_reserved());
     let from = saved(&session);
-    session.open(from, "opened it".into());
+    session.open(from, "own.json".into());
     wait_for(&session, "the opened session", |status| {
-        status.notice.as_deref() == Some("opened it")
+        status.notice.as_deref() == Some("Opened the session own.json")
     });
     assert!(!is_reserved());
     let other = start();

@@ -10,12 +10,9 @@ use super::SessionWorker;
 use crate::cell_write::CellWrite;
 use crate::known_cells::KnownCells;
 use crate::log::{CellChange, Content, Position, Record, SessionParameters};
-use crate::notice::Notice;
 use engine::{EngineError, Result};
-use lang::{Message, message};
 use life::{Lattice, MemoryError};
-use model::InWords;
-use model::words::counted_lattices;
+use model::{Done, Failure, Notice};
 use simulation::NewCells;
 
 impl SessionWorker {
@@ -56,7 +53,7 @@ impl SessionWorker {
                 }
                 self.lab.statistics.restart();
                 if self.state.moving().is_none() {
-                    self.notify(Notice::Done(message!("Rule {rule}", rule = rule)));
+                    self.notify(Notice::Done(Done::RuleSet(*rule)));
                 }
                 Ok(())
             }
@@ -87,7 +84,7 @@ impl SessionWorker {
                 if let Some(number) = number {
                     self.edit_done(number);
                 }
-                self.notify(Notice::Warning(Message::new(|| why.in_words())));
+                self.notify(Notice::Warning(Failure::Engine(why)));
                 self.publisher.mark_changed();
                 Ok(())
             }
@@ -205,17 +202,9 @@ impl SessionWorker {
         self.state.cells_set();
         if self.state.moving().is_none() {
             self.notify(Notice::Done(if after.size != before.size {
-                message!(
-                    "The lattices are {size} now; Ctrl+Z brings those of {before} back",
-                    size = after.size,
-                    before = before.size
-                )
+                Done::Resized(after.size, before.size)
             } else {
-                message!(
-                    "{count} now; Ctrl+Z goes back to {before}",
-                    count = counted_lattices(after.instances),
-                    before = before.instances
-                )
+                Done::InstancesSet(after.instances, before.instances)
             }));
         }
         Ok(())

@@ -5,11 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
-use crate::notice::Notice;
 use engine::Result;
 use engine::kernels::KERNELS;
-use lang::message;
-use model::{Pace, PicturePlan, SessionAction};
+use model::{Notice, Pace, PicturePlan, Refusal, SessionAction};
 
 impl SessionWorker {
     /// Performs a command or queues it.
@@ -53,13 +51,11 @@ impl SessionWorker {
                 self.answer_waiters_at_the_end();
             }
             (AfterEnd::Refuse, _) => {
-                self.notify(Notice::Refused(message!("the session has ended")));
+                self.notify(Notice::Refused(Refusal::Ended));
                 self.publisher.wake();
             }
             (AfterEnd::RefuseToOpen, _) => {
-                self.notify(Notice::Refused(message!(
-                    "nothing was opened: the session has ended; start the program again"
-                )));
+                self.notify(Notice::Refused(Refusal::NotOpened));
                 self.publisher.wake();
             }
             (AfterEnd::Ignore, _) => {}
@@ -173,8 +169,8 @@ impl SessionWorker {
                 self.open(*session)?;
                 None
             }
-            Command::Replace(session, file, what) => {
-                self.replace(*session, &file, what)?;
+            Command::Replace(session, file, name) => {
+                self.replace(*session, &file, name)?;
                 None
             }
             Command::Notify(notice) => Some(notice),

@@ -9,12 +9,10 @@ use super::SessionWorker;
 use crate::comparison::Comparison;
 use crate::log::{Log, Position};
 use crate::measurement::Measurement;
-use crate::notice::Notice;
 use crate::snapshots::Snapshots;
 use engine::Result;
-use lang::message;
-use life::{Lattice, grouped};
-use model::{AbComparison, Streams, Switch, Switches};
+use life::Lattice;
+use model::{AbComparison, Done, Notice, Refusal, Streams, Switches};
 use simulation::instances::Instances;
 
 impl SessionWorker {
@@ -28,9 +26,7 @@ impl SessionWorker {
         if self.comparison.is_some() {
             self.end_comparison()
         } else if self.lattices.setup().instances < 2 {
-            Ok(Some(Notice::Refused(message!(
-                "A and B need two instances or more; start with --instances 2"
-            ))))
+            Ok(Some(Notice::Refused(Refusal::TooFewToCompare)))
         } else {
             self.begin_comparison()
         }
@@ -48,12 +44,7 @@ impl SessionWorker {
         self.state.return_to(begin);
         self.log_changed();
         let from = position.generation;
-        Ok(Some(Notice::Done(message!(
-            "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
-            from = grouped(from),
-            first = Switch::first_key(),
-            last = Switch::last_key()
-        ))))
+        Ok(Some(Notice::Done(Done::ComparisonBegun(from))))
     }
 
     /// Splits the instances into A and B, which gets these switches, at a position of a scratch log.
@@ -108,9 +99,7 @@ impl SessionWorker {
         self.state.return_to(comparison.position);
         self.log_changed();
         ended?;
-        Ok(Some(Notice::Done(message!(
-            "The comparison has ended; every lattice is as it was before"
-        ))))
+        Ok(Some(Notice::Done(Done::ComparisonEnded)))
     }
 
     /// B's first setting: the one before the last switch, or another way of sharing streams.

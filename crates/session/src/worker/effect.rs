@@ -11,11 +11,9 @@ use std::time::{Duration, Instant};
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::measurement::{Measurement, Subject};
 use crate::next_task::part_of_round;
-use crate::notice::Notice;
 use crate::state::Mode;
 use engine::{EngineError, Kernel, Result};
-use lang::Message;
-use model::{Effect, Pace, Side, Switches};
+use model::{Effect, InWords, Notice, Pace, SettingChange, Side, Switches};
 use platform::usage;
 use simulation::instances::Instances;
 
@@ -31,7 +29,7 @@ impl SessionWorker {
     /// flight.
     pub(super) fn measure_change(
         &mut self,
-        what: Message,
+        change: SettingChange,
         kernel: &'static Kernel,
         switches: Switches,
     ) -> Result<()> {
@@ -57,7 +55,7 @@ impl SessionWorker {
             }
             Err(error) => return Err(error),
         }
-        self.begin_measurement(Subject::Change(what));
+        self.begin_measurement(Subject::Change(change));
         self.publish_effect();
         Ok(())
     }
@@ -168,9 +166,9 @@ impl SessionWorker {
         let Some(measurement) = &self.lab.measurement else {
             return;
         };
-        if let Subject::Change(what) = &measurement.subject {
+        if let Subject::Change(change) = &measurement.subject {
             self.lab.last_effect = Some(Effect {
-                what: what.clone(),
+                what: change.message(),
                 round_us: measurement.round_us(),
                 finding: measurement.finding(),
                 source: measurement.source(),

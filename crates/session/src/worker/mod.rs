@@ -50,7 +50,6 @@ use crate::last_known::LastKnown;
 use crate::lattices::{Engines, Lattices};
 use crate::log::{Log, SessionParameters};
 use crate::next_task::{EngineFacts, NextTask, next_task};
-use crate::notice::Notice;
 use crate::pacing::Pacing;
 use crate::publisher::Publisher;
 use crate::safety_copy::SafetyCopy;
@@ -59,10 +58,9 @@ use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
 use crate::watch::Watch;
 use engine::Result;
-use lang::message;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{Pictures, Setup, Status};
+use model::{Done, Notice, Pictures, Setup, Status};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
@@ -336,10 +334,7 @@ impl SessionWorker {
         }
         if runs_to && *self.state.mode() == Mode::Paused {
             let generation = self.state.position().generation;
-            self.notify(Notice::Done(message!(
-                "Reached generation {generation}",
-                generation = generation
-            )));
+            self.notify(Notice::Done(Done::Reached(generation)));
         }
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position().generation);
@@ -375,9 +370,7 @@ impl SessionWorker {
         let waits = !self.state.queue.is_empty() && self.state.moving().is_none();
         let waits = waits && self.health.ended().is_none();
         if self.publisher.waits_long(waits, now) {
-            self.notify(Notice::Done(message!(
-                "Waiting for the present launch to finish"
-            )));
+            self.notify(Notice::Done(Done::WaitingForLaunch));
         }
     }
 

@@ -6,8 +6,8 @@ use super::SessionWorker;
 use crate::log::{Position, Source};
 use crate::state::MoveReason;
 use engine::Result;
-use lang::message;
 use life::Lattice;
+use model::Failure;
 use simulation::NewCells;
 
 impl SessionWorker {
@@ -108,7 +108,7 @@ impl SessionWorker {
         let snapshots = self.snapshots.positions();
         match self.state.handle_unreachable_target(&snapshots) {
             Some(notice) => self.notify(notice),
-            None => self.fail(message!("no snapshot of the lattices is left")),
+            None => self.fail(Failure::NoSnapshot),
         }
         self.log_changed();
         Ok(())

@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::lattices::Equipment;
 use crate::log::Position;
-use crate::notice::Notice;
 use engine::{EngineError, Result};
-use lang::{Message, message};
-use model::{InWords, Setup, words};
+use model::{Failure, InWords, Notice, Setup};
 use simulation::NewCells;
 use simulation::instances::Instances;
 
@@ -27,10 +25,10 @@ impl SessionWorker {
         match error {
             EngineError::ContextLost(_) | EngineError::PartiallyApplied(_) => self.recover(error),
             EngineError::InvalidProgram(_) | EngineError::Driver(_) => {
-                self.fail(Message::new(|| error.in_words()));
+                self.fail(Failure::Engine(error));
             }
             could_not => {
-                let why = Message::new(|| could_not.in_words());
+                let why = Failure::Engine(could_not);
                 if while_working {
                     if self.health.turn_failed(&why) {
                         return self.fail(why);
@@ -45,8 +43,8 @@ impl SessionWorker {
     }
 
     /// Ends the session. Waiting commands are answered with the newest cells on the host.
-    pub(super) fn fail(&mut self, why: Message) {
-        tracing::error!("{why}");
+    pub(super) fn fail(&mut self, why: Failure) {
+        tracing::error!("{}", why.message());
         self.health.end(why);
         self.state.pause();
         self.end_commands();
@@ -63,42 +61,27 @@ impl SessionWorker {
     /// Replaces a lost engine and begins a move that restores the lattices and returns to the
     /// position of the loss. Ends the session if no engine can be opened.
     fn recover(&mut self, lost: EngineError) {
-        let why = Message::new(|| words::reason(&lost));
         let position = self.state.position();
         if !self.lattices.losses.survive(position) {
-            return self.fail(message!(
-                "The engine was lost {count} times in a row, the last time because: {why}",
-                count = self.lattices.losses.in_a_row(),
-                why = why
-            ));
+            let count = self.lattices.losses.in_a_row();
+            return self.fail(Failure::EngineLostOften(count, lost));
         }
         self.lab.changed();
         self.forget_known();
         self.state.lost_cells();
         self.release_instances();
-        let instances = match self.lattices.make_again(lost, self.equipment()) {
+        let instances = match self.lattices.make_again(lost.clone(), self.equipment()) {
             Ok(instances) => instances,
-            Err(error) => {
-                return self.fail(message!(
-                    "The engine was lost ({why}) and could not be replaced: {error}",
-                    why = why,
-                    error = Message::new(|| error.in_words())
-                ));
-            }
+            Err(error) => return self.fail(Failure::EngineNotReplaced(lost, error)),
         };
-        let place = match instances.engine().name() {
-            "cpu" => message!("on the CPU"),
-            _ => message!("on the GPU"),
-        };
+        let on_cpu = instances.engine().name() == "cpu";
         let setup = self.lattices.setup().clone();
         self.take_instances(instances, setup);
-        let generation = position.generation;
-        self.notify(Notice::Warning(message!(
-            "The engine was lost ({why}); the session continues from generation {generation} {place}",
-            why = why,
-            generation = generation,
-            place = place
-        )));
+        self.notify(Notice::Warning(Failure::EngineReplaced {
+            lost,
+            generation: position.generation,
+            on_cpu,
+        }));
     }
 
     /// What the session has set on its instances besides the settings.

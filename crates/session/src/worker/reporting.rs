@@ -3,11 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::notice::Notice;
 use crate::state::Mode;
-use lang::{Message, message};
-use model::words::time_left;
-use model::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status};
+use model::{ClockStatus, Done, InWords, LatticeStatus, Notice, RateStatus, Recomputing, Status};
 use simulation::instances::Instances;
 
 /// How long a move takes at least that is shown as such.
@@ -38,10 +35,11 @@ impl SessionWorker {
                 .status(self.comparison(), self.publisher.tells_effect()),
             panels: self.watch.status(),
             notice: self
-                .progress_notice(now)
-                .or_else(|| self.publisher.notice().cloned()),
-            halted: self.health.halted().cloned(),
-            failed: self.health.ended().cloned(),
+                .progress(now)
+                .map(|progress| progress.message())
+                .or_else(|| self.publisher.notice()?.message()),
+            halted: self.health.halted().map(InWords::message),
+            failed: self.health.ended().map(InWords::message),
         }
     }
 
@@ -112,26 +110,16 @@ impl SessionWorker {
         })
     }
 
-    /// The progress of a long move, as a notice.
-    fn progress_notice(&self, now: Instant) -> Option<Message> {
+    /// The progress of a long move.
+    fn progress(&self, now: Instant) -> Option<Done> {
         let (moving, progress) = (self.state.moving()?, self.state.progress()?);
         if moving.total < 2 * u64::from(moving.chunk) {
             return None;
         }
-        let (target, percent) = (moving.target.generation, (100.0 * progress).floor());
-        let seconds_left = self.recomputing(now).and_then(|it| it.seconds_left);
-        Some(match seconds_left {
-            Some(seconds) => message!(
-                "Going to generation {target}: {percent} %, {left} left; Space stops this",
-                target = target,
-                percent = percent,
-                left = time_left(seconds)
-            ),
-            None => message!(
-                "Going to generation {target}: {percent} %; Space stops this",
-                target = target,
-                percent = percent
-            ),
-        })
+        Some(Done::Going(Recomputing {
+            target: moving.target.generation,
+            percent: (100.0 * progress) as u8,
+            seconds_left: self.recomputing(now).and_then(|it| it.seconds_left),
+        }))
     }
 }

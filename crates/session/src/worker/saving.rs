@@ -6,16 +6,14 @@ use std::time::Duration;
 use super::SessionWorker;
 use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
-use crate::notice::Notice;
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Loss, Result};
-use lang::{Message, message};
 use life::Lattice;
-use model::{InWords, Setup};
+use model::{Done, Failure, Notice, Setup};
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.
@@ -171,18 +169,15 @@ impl SessionWorker {
         match self.load_saved(saved) {
             // After a loss, the recovery restores the lattices.
             Err(error) if !error.loses_lattices() => {
-                self.fail(message!(
-                    "The saved session cannot be continued: {error}",
-                    error = error.in_words()
-                ));
+                self.fail(Failure::NotContinued(error));
                 Ok(())
             }
             taken => taken,
         }
     }
 
-    /// Replaces this session by a saved one, on the same devices, leaves its file, and says `what`.
-    /// Nothing may be in flight.
+    /// Replaces this session by a saved one, on the same devices, and leaves its file; `name` is
+    /// that of the saved one's file. Nothing may be in flight.
     ///
     /// # Errors
     /// Its instances cannot be made; everything is as it was then.
@@ -190,7 +185,7 @@ impl SessionWorker {
         &mut self,
         saved: SavedSession,
         file: &OwnFile,
-        what: Message,
+        name: String,
     ) -> Result<()> {
         self.publish_last_known(Duration::ZERO); // before a device is opened
         let setup = Setup {
@@ -206,7 +201,7 @@ impl SessionWorker {
         self.fit_block_timestamps();
         self.state.pacing = Pacing::new(pace, generations, self.now());
         self.safety_copy.restore_pending = true;
-        self.notify(Notice::Done(what));
+        self.notify(Notice::Done(Done::Opened(name)));
         self.open(saved)
     }
 

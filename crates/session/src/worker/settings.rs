@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use super::SessionWorker;
 use crate::lattices::Lattices;
-use crate::notice::Notice;
 use crate::state::Mode;
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
-use lang::{Message, message};
-use model::{Choice, InWords, Pace, PicturePlan, Side, Switch};
+use model::{Choice, Done, Notice, Pace, PicturePlan, Refusal, SettingChange, Side, Switch};
 
 impl SessionWorker {
     /// Sets the pace, found from the present one.
@@ -18,13 +16,7 @@ impl SessionWorker {
         let (pace, now) = (other(self.state.pacing.pace()), self.now());
         self.state.pacing.set_pace(pace, now);
         self.lab.statistics.restart();
-        Notice::Done(match pace {
-            Pace::PerSecond(_) => message!("Speed: at most {pace}", pace = pace),
-            Pace::Unthrottled => message!("Speed: unthrottled"),
-            Pace::Maximum => {
-                message!("Speed: maximum, as many generations per round as fit in a frame")
-            }
-        })
+        Notice::Done(Done::PaceSet(pace))
     }
 
     /// Sets how many generations a round has; at the maximum pace, once that ends.
@@ -33,12 +25,9 @@ impl SessionWorker {
         Notice::Done(if self.state.pacing.choose(count) {
             self.lab.changed();
             self.lab.statistics.restart();
-            message!("{count} generations per round", count = count)
+            Done::GenerationsSet(count)
         } else {
-            message!(
-                "{count} generations per round, once the speed is not the maximum",
-                count = count
-            )
+            Done::GenerationsSetForLater(count)
         })
     }
 
@@ -67,9 +56,7 @@ impl SessionWorker {
         let mut others = (1..KERNELS.len()).map(|by| (now + by * ahead) % KERNELS.len());
         match others.find(|&at| instances.validate(&KERNELS[at]).is_ok()) {
             Some(at) => self.set_kernel(&KERNELS[at]),
-            None => Ok(Some(Notice::Refused(message!(
-                "No other kernel can step these lattices"
-            )))),
+            None => Ok(Some(Notice::Refused(Refusal::NoOtherKernel))),
         }
     }
 
@@ -80,7 +67,7 @@ impl SessionWorker {
         };
         match instances.validate(kernel) {
             Ok(()) => self.set_kernel(kernel),
-            Err(why) => Ok(Some(Notice::Refused(Message::new(|| why.in_words())))),
+            Err(why) => Ok(Some(Notice::Refused(Refusal::Kernel(why)))),
         }
     }
 
@@ -89,27 +76,12 @@ impl SessionWorker {
         self.drop_measurement()?;
         let (before, requested) = (self.lattices.setup().kernel, self.lattices.setup().switches);
         self.lattices.set_kernel(kernel)?;
-        self.notify(Notice::Done(match requested.incompatibility(kernel) {
-            None => message!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
-            Some(why) => {
-                let now = self.lattices.setup().switches;
-                let (streams, transfer) = (now.streams, now.transfer);
-                message!(
-                    "{why}; changed to streams {streams}, transfer {transfer}",
-                    why = why,
-                    streams = streams,
-                    transfer = transfer
-                )
-            }
-        }));
+        let switches = [requested, self.lattices.setup().switches];
+        self.notify(Notice::Done(Done::KernelSet(kernel, switches)));
         self.lab.changed();
         if self.comparison.is_none() && before.name != kernel.name {
-            let what = message!(
-                "kernel {kernel} instead of {before}",
-                kernel = kernel.name,
-                before = before.name
-            );
-            self.measure_change(what, before, requested)?;
+            let change = SettingChange::Kernel([before, kernel]);
+            self.measure_change(change, before, requested)?;
         }
         self.lab.statistics.restart();
         // Other pictures may be possible with this kernel.
@@ -179,8 +151,8 @@ impl SessionWorker {
         match switch.next(switches, kernel) {
             Ok(choice) => self.set_switch(switch, choice),
             Err(_) => {
-                let why = move || switch.next(switches, kernel).err().unwrap_or_default();
-                Ok(Some(Notice::Refused(Message::new(why))))
+                let why = Refusal::NoOtherPosition(switch, switches, kernel);
+                Ok(Some(Notice::Refused(why)))
             }
         }
     }
@@ -188,12 +160,11 @@ impl SessionWorker {
     /// Sets a switch to this position, if that is possible.
     pub(super) fn choose(&mut self, switch: Switch, at: usize) -> Result<Option<Notice>> {
         let (switches, kernel) = (self.lattices.switches(), self.lattices.setup().kernel);
-        let choice = move || switch.choices(switches, kernel).into_iter().nth(at);
-        match choice() {
+        match switch.choices(switches, kernel).into_iter().nth(at) {
             Some(choice) if choice.unavailable.is_none() => self.set_switch(switch, choice),
-            Some(_) => {
-                let why = move || choice().and_then(|it| it.unavailable).unwrap_or_default();
-                Ok(Some(Notice::Refused(Message::new(why))))
+            Some(choice) => {
+                let why = Refusal::Incompatible(choice.switches, kernel);
+                Ok(Some(Notice::Refused(why)))
             }
             None => Ok(None),
         }
@@ -211,35 +182,22 @@ impl SessionWorker {
         self.fit_block_timestamps();
         set?;
         self.lab.changed();
-        let effect = move || {
-            let choices = switch.choices(choice.switches, kernel);
-            let now = choices
-                .into_iter()
-                .nth(switch.position(choice.switches, kernel));
-            now.map_or(String::new(), |choice| choice.effect)
-        };
-        let what = match switch {
-            Switch::Block => message!("blocks of {}: {}", choice.label, effect()),
-            _ => Message::new(effect),
-        };
+        let change = SettingChange::Switch(switch, choice.switches, kernel);
         self.lab.previous = Some(before);
         if side == Side::A && before != choice.switches {
-            self.measure_change(what.clone(), kernel, before)?;
+            self.measure_change(change, kernel, before)?;
         }
         self.lab.statistics.restart();
         Ok(Some(match self.lab.last_effect {
             Some(_) => Notice::Effect,
-            None => Notice::Done(what),
+            None => Notice::Done(Done::SettingChanged(change)),
         }))
     }
 
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
         if self.lattices.switches().graphs && !self.lab.block_timestamps() {
-            return Some(Notice::Refused(message!(
-                "Block timestamps are unavailable with graphs; {key} turns graphs off",
-                key = Switch::Graphs.key()
-            )));
+            return Some(Notice::Refused(Refusal::TimestampsInGraphs));
         }
         let are_on = self.lab.toggle_block_timestamps();
         if let Some(instances) = &mut self.lattices.instances {

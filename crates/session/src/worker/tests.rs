@@ -11,15 +11,14 @@ use std::sync::mpsc::{TryRecvError, channel};
 use super::*;
 use crate::command::Query;
 use crate::log::Position;
-use crate::notice::Notice;
 use crate::saved::{SavedSession, SavedTimeline};
 use crate::state::MoveReason;
 use driver::{Driver, Step};
 use engine::{EngineError, Loss, kernels};
 use life::{Lattice, Size};
 use model::{
-    Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Start, StopWhenStill,
-    TimeSettings,
+    Change, DeviceChoice, Edit, Failure, Pace, PicturePlan, Refusal, SessionAction, Start,
+    StopWhenStill, TimeSettings,
 };
 use simulation::scripted_engine::{Call, Fault, Gpus};
 use tracing::Level;
@@ -276,7 +275,7 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
         Err(TryRecvError::Disconnected) => panic!("who waited was forgotten"),
     });
     let saved = save(&mut made.0);
-    made.0.fail("of a sudden".into());
+    made.0.fail(Failure::ThreadEnded);
     assert!(saved.try_recv().is_ok(), "the last copy there was");
 }
 
@@ -287,7 +286,7 @@ fn a_copy_of_an_instance_that_is_not_there_is_refused() {
     let there = copy(&mut made.0, 1);
     turn_until(&mut made, "a copy", |_| there.try_recv().is_ok());
     assert_eq!(missing.try_recv(), Err(TryRecvError::Disconnected));
-    made.0.fail("of a sudden".into());
+    made.0.fail(Failure::ThreadEnded);
     let missing = copy(&mut made.0, 2);
     assert_eq!(missing.try_recv(), Err(TryRecvError::Disconnected));
 }
@@ -303,7 +302,7 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
     });
     let mut made = worker_from(setup(Some(0)), from);
     let waits = save(&mut made.0);
-    made.0.fail("before it was done".into());
+    made.0.fail(Failure::ThreadEnded);
     let late = save(&mut made.0);
     for saved in [waits, late] {
         let answer = saved.try_recv();
@@ -475,7 +474,7 @@ fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_
         !worker.state.wants_pictures()
     });
     made.0.state.want_pictures();
-    made.0.notify(Notice::Warning("something".into()));
+    made.0.notify(Notice::Warning(Failure::NoSnapshot));
     assert!(made.0.state.wants_pictures(), "the picture is still wanted");
     turn_until(&mut made, "the picture", |worker| {
         !worker.state.wants_pictures()
@@ -495,11 +494,11 @@ fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_
 #[test]
 fn a_session_that_has_ended_says_so_and_does_nothing() {
     let mut made = worker(setup(Some(0)));
-    made.0.fail("of a sudden".into());
+    made.0.fail(Failure::ThreadEnded);
     act(&mut made, SessionAction::TogglePause);
     assert!(!made.0.is_running());
-    let said = made.0.publisher.take_notice().unwrap();
-    assert_eq!(&*said, "the session has ended");
+    let said = made.0.publisher.take_notice();
+    assert!(matches!(said, Some(Notice::Refused(Refusal::Ended))));
     act(&mut made, SessionAction::Select(1));
     assert_eq!(
         made.0.watch.selected, 1,
@@ -520,15 +519,18 @@ fn a_session_that_has_ended_says_that_it_opens_no_other() {
     // What still waits when it ends, and what comes behind that.
     let saved = saved.unwrap();
     let replace = || {
-        let what = "opened it".into();
-        Command::Replace(Box::new(saved.clone()), Default::default(), what)
+        let name = "saved.json".into();
+        Command::Replace(Box::new(saved.clone()), Default::default(), name)
     };
-    let said = "nothing was opened: the session has ended; start the program again";
+    let refuses = |worker: &mut SessionWorker| {
+        let said = worker.publisher.take_notice();
+        matches!(said, Some(Notice::Refused(Refusal::NotOpened)))
+    };
     made.0.dispatch(replace());
-    made.0.fail("of a sudden".into());
-    assert_eq!(&*made.0.publisher.take_notice().unwrap(), said);
+    made.0.fail(Failure::ThreadEnded);
+    assert!(refuses(&mut made.0));
     made.0.dispatch(replace());
-    assert_eq!(&*made.0.publisher.take_notice().unwrap(), said);
+    assert!(refuses(&mut made.0));
 }
 
 #[test]
@@ -539,9 +541,11 @@ fn a_change_of_the_kernel_says_which_one_steps_now() {
     turn_until(&mut made, "another kernel", |worker| {
         worker.lattices.setup().kernel.name != before.name
     });
-    let kernel = made.0.lattices.setup().kernel;
-    let said = made.0.publisher.take_notice().unwrap();
-    assert_eq!(*said, *format!("kernel {}: {}", kernel.name, kernel.title));
+    let now = made.0.lattices.setup().kernel;
+    let Some(Notice::Done(Done::KernelSet(kernel, _))) = made.0.publisher.take_notice() else {
+        panic!("it does not say so");
+    };
+    assert_eq!(kernel.name, now.name);
 }
 
 #[test]
@@ -604,7 +608,7 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
     // one comes after it.
     act(&mut made, SessionAction::NewSeed);
     let early = copy(&mut made.0, 0);
-    made.0.fail("of a sudden".into());
+    made.0.fail(Failure::ThreadEnded);
     let late = copy(&mut made.0, 1);
     act(&mut made, SessionAction::NewSeed);
     for (copy, known) in [early, late].iter().zip(&known) {

@@ -4,11 +4,9 @@ use std::time::Instant;
 
 use super::SessionWorker;
 use crate::command::Command;
-use crate::notice::Notice;
 use crate::state::Mode;
 use crate::watch::RoundMeasures;
-use lang::{Message, message};
-use model::{Settled, Start, StopWhenStill};
+use model::{Done, Notice, Start, StopWhenStill};
 use simulation::instances::Measuring;
 
 impl SessionWorker {
@@ -24,24 +22,14 @@ impl SessionWorker {
         self.lattices.time_settings_mut().stop_when_still = next;
         self.watch.stopped = false;
         self.update_measuring(false);
-        Notice::Done(match next {
-            StopWhenStill::Never => message!("Rounds do not stop automatically"),
-            StopWhenStill::Selected => {
-                message!("Rounds stop when the selected panel is still or periodic")
-            }
-            StopWhenStill::All => message!("Rounds stop when all panels are still or periodic"),
-        })
+        Notice::Done(Done::StopSet(next))
     }
 
     /// Turns the refilling of dead panels on or off.
     pub(super) fn toggle_reseed(&mut self) -> Notice {
         self.lattices.time_settings_mut().reseed ^= true;
         self.update_measuring(false);
-        Notice::Done(if self.lattices.setup().time.reseed {
-            message!("Dead panels are reseeded")
-        } else {
-            message!("Dead panels are left as they are")
-        })
+        Notice::Done(Done::ReseedSet(self.lattices.setup().time.reseed))
     }
 
     /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
@@ -81,10 +69,7 @@ impl SessionWorker {
         let is_one = about.len() == 1;
         if let Some(first) = self.watch.stops(about, self.state.mode()) {
             self.pause();
-            self.notify(Notice::Done(match first {
-                Some(how) if is_one => stopped_by(how),
-                _ => message!("Stopped: every panel is still or periodic"),
-            }));
+            self.notify(Notice::Done(Done::Settled(first.filter(|_| is_one))));
         }
     }
 
@@ -113,40 +98,6 @@ impl SessionWorker {
                 density,
                 seed,
             });
-        }
-    }
-}
-
-/// A sentence that says why a panel stopped the rounds.
-fn stopped_by(how: Settled) -> Message {
-    match how {
-        Settled::Dead => message!("Stopped: this panel is dead"),
-        Settled::Still => message!("Stopped: this panel is still"),
-        Settled::Period(every) | Settled::Repeats(every) => {
-            message!("Stopped: this panel repeats every {} generations", every)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn why_a_panel_stopped_the_rounds_is_a_sentence() {
-        for (how, said) in [
-            (Settled::Dead, "Stopped: this panel is dead"),
-            (Settled::Still, "Stopped: this panel is still"),
-            (
-                Settled::Period(2),
-                "Stopped: this panel repeats every 2 generations",
-            ),
-            (
-                Settled::Repeats(30),
-                "Stopped: this panel repeats every 30 generations",
-            ),
-        ] {
-            assert_eq!(&*stopped_by(how), said);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
-use lang::{Message, message, tr};
+use lang::{message, tr};
 use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, write_atomically,
 };
@@ -99,10 +99,7 @@ impl Handler {
             let name = shown(Path::new(&path).file_name().unwrap_or_default());
             if SavedSession::is_in(Path::new(&path)) {
                 return match SavedSession::load(Path::new(&path)) {
-                    Ok(saved) => {
-                        let what = message!("Opened the session {}", name);
-                        BackgroundResult::OpenedSession(Box::new(saved), what)
-                    }
+                    Ok(saved) => BackgroundResult::OpenedSession(Box::new(saved), name),
                     Err(error) => BackgroundResult::NotOpened(error.to_string()),
                 };
             }
@@ -149,12 +146,12 @@ impl Handler {
         ))
     }
 
-    /// Opens a saved session in place of the present one; a notice says `what` once it is open. What
-    /// was begun with the cells ends.
-    pub(crate) fn open_session(&mut self, saved: SavedSession, what: Message) {
+    /// Opens a saved session in place of the present one; a notice says so with the `name` of its
+    /// file. What was begun with the cells ends.
+    pub(crate) fn open_session(&mut self, saved: SavedSession, name: String) {
         self.end_stroke();
         self.editing.edit_overlay = EditOverlay::default();
-        self.app.open_session(saved, what);
+        self.app.open_session(saved, name);
     }
 
     /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE.

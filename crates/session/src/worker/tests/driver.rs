@@ -16,7 +16,7 @@ use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
 use engine::{LatticeId, Slot, Transfer};
 use life::Lattice;
-use model::{Change, Edit, PicturePlan};
+use model::{Change, Edit, InWords, PicturePlan, Refusal};
 use simulation::instances::{Instances, read_lattice};
 use simulation::scripted_engine::{Call, Fault, Script};
 
@@ -276,10 +276,14 @@ impl Driver {
             }
         };
         self.observe();
-        if let Some(said) = self.worker.publisher.notice()
-            && said.contains("kept")
+        let said = self.worker.publisher.notice();
+        if let Some(
+            Notice::Done(Done::AtOldest(_))
+            | Notice::Refused(Refusal::NotKept(_) | Refusal::NothingEarlier),
+        ) = said
         {
-            assert!(self.is_forgetful() || self.script.failed() > 0, "{said}");
+            let may = self.is_forgetful() || self.script.failed() > 0;
+            assert!(may, "{said:?}");
         }
         self.worker.after_turn();
         self.observe();
@@ -459,7 +463,7 @@ impl Driver {
             self.turn_until_rest();
         }
         if let Some(why) = self.worker.health.ended().cloned() {
-            return self.check_end(&why);
+            return self.check_end(&why.in_words());
         }
         self.check_rest();
     }

@@ -1,0 +1,251 @@
+//! What a session tells the user.
+
+use lang::tr;
+use life::grouped;
+
+use super::{InWords, counted_lattices, reason, shown, time_left};
+use crate::notice::{Done, Failure, Refusal, SettingChange};
+use crate::{Pace, Settled, Setup, StopWhenStill, Switch};
+
+impl InWords for Done {
+    fn in_words(&self) -> String {
+        match self {
+            Done::Going(it) => match it.seconds_left {
+                Some(seconds) => tr!(
+                    "Going to generation {target}: {percent} %, {left} left; Space stops this",
+                    target = it.target,
+                    percent = it.percent,
+                    left = time_left(seconds)
+                ),
+                None => tr!(
+                    "Going to generation {target}: {percent} %; Space stops this",
+                    target = it.target,
+                    percent = it.percent
+                ),
+            },
+            Done::Reached(it) => tr!("Reached generation {generation}", generation = it),
+            Done::RunEnded(it) => tr!(
+                "Stopped before generation {generation}: the cells were changed",
+                generation = it
+            ),
+            Done::MoveEnded(now, target) => tr!(
+                "Stopped at generation {now}, on the way to {target}",
+                now = now,
+                target = target
+            ),
+            Done::AtStart(it) => tr!(
+                "Already at the start (generation {generation}); Ctrl+Z undoes the start",
+                generation = it
+            ),
+            Done::AtOldest(it) => tr!(
+                "Generation {generation} is the oldest one kept",
+                generation = it
+            ),
+            Done::BackTo(it) => tr!("Back to generation {generation}", generation = it),
+            Done::BackToEdit(it) => tr!(
+                "Back to generation {generation}, just after the last edit",
+                generation = grouped(*it)
+            ),
+            Done::Undone(it) => tr!(
+                "Undone: the last edit; at generation {generation}",
+                generation = grouped(*it)
+            ),
+            Done::Redone(it) => tr!(
+                "Redone: at generation {generation} again",
+                generation = grouped(*it)
+            ),
+            Done::RuleSet(rule) => tr!("Rule {rule}", rule = rule),
+            Done::Resized(size, before) => tr!(
+                "The lattices are {size} now; Ctrl+Z brings those of {before} back",
+                size = size,
+                before = before
+            ),
+            Done::InstancesSet(count, before) => tr!(
+                "{count} now; Ctrl+Z goes back to {before}",
+                count = counted_lattices(*count),
+                before = before
+            ),
+            Done::StopSet(StopWhenStill::Never) => tr!("Rounds do not stop automatically").into(),
+            Done::StopSet(StopWhenStill::Selected) => {
+                tr!("Rounds stop when the selected panel is still or periodic").into()
+            }
+            Done::StopSet(StopWhenStill::All) => {
+                tr!("Rounds stop when all panels are still or periodic").into()
+            }
+            Done::ReseedSet(true) => tr!("Dead panels are reseeded").into(),
+            Done::ReseedSet(false) => tr!("Dead panels are left as they are").into(),
+            Done::Settled(None) => tr!("Stopped: every panel is still or periodic").into(),
+            Done::Settled(Some(Settled::Dead)) => tr!("Stopped: this panel is dead").into(),
+            Done::Settled(Some(Settled::Still)) => tr!("Stopped: this panel is still").into(),
+            Done::Settled(Some(Settled::Period(every) | Settled::Repeats(every))) => {
+                tr!("Stopped: this panel repeats every {} generations", every)
+            }
+            Done::PaceSet(pace @ Pace::PerSecond(_)) => {
+                tr!("Speed: at most {pace}", pace = pace)
+            }
+            Done::PaceSet(Pace::Unthrottled) => tr!("Speed: unthrottled").into(),
+            Done::PaceSet(Pace::Maximum) => {
+                tr!("Speed: maximum, as many generations per round as fit in a frame").into()
+            }
+            Done::GenerationsSet(count) => tr!("{count} generations per round", count = count),
+            Done::GenerationsSetForLater(count) => tr!(
+                "{count} generations per round, once the speed is not the maximum",
+                count = count
+            ),
+            Done::KernelSet(kernel, [before, now]) => match before.incompatibility(kernel) {
+                None => tr!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
+                Some(why) => tr!(
+                    "{why}; changed to streams {streams}, transfer {transfer}",
+                    why = why,
+                    streams = now.streams,
+                    transfer = now.transfer
+                ),
+            },
+            Done::SettingChanged(change) => change.in_words(),
+            Done::ComparisonBegun(from) => tr!(
+                "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
+                from = grouped(*from),
+                first = Switch::first_key(),
+                last = Switch::last_key()
+            ),
+            Done::ComparisonEnded => {
+                tr!("The comparison has ended; every lattice is as it was before").into()
+            }
+            Done::WaitingForLaunch => tr!("Waiting for the present launch to finish").into(),
+            Done::Saved(path) => tr!("the session is saved in {}", shown(path)),
+            Done::Opened(name) => tr!("Opened the session {}", name),
+        }
+    }
+}
+
+impl InWords for SettingChange {
+    fn in_words(&self) -> String {
+        let (switch, switches, kernel) = match *self {
+            SettingChange::Kernel([before, now]) => {
+                return tr!(
+                    "kernel {kernel} instead of {before}",
+                    kernel = now.name,
+                    before = before.name
+                );
+            }
+            SettingChange::Switch(switch, switches, kernel) => (switch, switches, kernel),
+        };
+        let at = switch.position(switches, kernel);
+        let Some(choice) = switch.choices(switches, kernel).into_iter().nth(at) else {
+            return String::new();
+        };
+        match switch {
+            Switch::Block => tr!("blocks of {}: {}", choice.label, choice.effect),
+            _ => choice.effect,
+        }
+    }
+}
+
+impl InWords for Refusal {
+    fn in_words(&self) -> String {
+        match self {
+            Refusal::Ended => tr!("the session has ended").into(),
+            Refusal::NotOpened => {
+                tr!("nothing was opened: the session has ended; start the program again").into()
+            }
+            Refusal::NotSquare(symmetry, size) => tr!(
+                "Symmetry {symmetry} needs square lattices; these are {size}",
+                symmetry = symmetry,
+                size = size
+            ),
+            Refusal::Comparing => {
+                tr!("The number of instances stays while A and B are compared; key B ends that")
+                    .into()
+            }
+            Refusal::InstancesOutOfRange => {
+                tr!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)
+            }
+            Refusal::AlreadyThatMany(count) => {
+                tr!(
+                    "There are {count} already",
+                    count = counted_lattices(*count)
+                )
+            }
+            Refusal::AlreadyThatSize(size) => tr!("The lattices are {size} already", size = size),
+            Refusal::AlreadyThatRule(rule) => tr!("The rule is {rule} already", rule = rule),
+            Refusal::InstanceGone(instance) => {
+                tr!("Panel {number} no longer exists", number = instance + 1)
+            }
+            Refusal::NothingEarlier => {
+                tr!("No earlier generation is kept; raise --history-memory").into()
+            }
+            Refusal::BeforeStart(start) => tr!(
+                "Cannot go back before the start (generation {start})",
+                start = start
+            ),
+            Refusal::NothingToUndo => tr!("Nothing to undo").into(),
+            Refusal::NothingToRedo => tr!("Nothing to redo").into(),
+            Refusal::NotKept(it) => tr!(
+                "Generation {generation} is no longer kept; raise --history-memory",
+                generation = it
+            ),
+            Refusal::HistoryDiscarded => {
+                tr!("That generation can no longer be reached: its history was discarded").into()
+            }
+            Refusal::TooFewToCompare => {
+                tr!("A and B need two instances or more; start with --instances 2").into()
+            }
+            Refusal::NoOtherKernel => tr!("No other kernel can step these lattices").into(),
+            Refusal::Kernel(why) => why.in_words(),
+            Refusal::NoOtherPosition(switch, switches, kernel) => {
+                switch.next(*switches, kernel).err().unwrap_or_default()
+            }
+            Refusal::Incompatible(switches, kernel) => {
+                switches.incompatibility(kernel).unwrap_or_default()
+            }
+            Refusal::TimestampsInGraphs => tr!(
+                "Block timestamps are unavailable with graphs; {key} turns graphs off",
+                key = Switch::Graphs.key()
+            ),
+        }
+    }
+}
+
+impl InWords for Failure {
+    fn in_words(&self) -> String {
+        match self {
+            Failure::Engine(error) => error.in_words(),
+            Failure::EngineReplaced {
+                lost,
+                generation,
+                on_cpu,
+            } => tr!(
+                "The engine was lost ({why}); the session continues from generation {generation} {place}",
+                why = reason(lost),
+                generation = generation,
+                place = if *on_cpu {
+                    tr!("on the CPU")
+                } else {
+                    tr!("on the GPU")
+                }
+            ),
+            Failure::EngineNotReplaced(lost, error) => tr!(
+                "The engine was lost ({why}) and could not be replaced: {error}",
+                why = reason(lost),
+                error = error.in_words()
+            ),
+            Failure::EngineLostOften(count, lost) => tr!(
+                "The engine was lost {count} times in a row, the last time because: {why}",
+                count = count,
+                why = reason(lost)
+            ),
+            Failure::RestoredOnly(it) => tr!(
+                "Only generation {generation} could be restored",
+                generation = it
+            ),
+            Failure::NoSnapshot => tr!("no snapshot of the lattices is left").into(),
+            Failure::NotContinued(error) => tr!(
+                "The saved session cannot be continued: {error}",
+                error = error.in_words()
+            ),
+            Failure::NotSaved(why) => why.clone(),
+            Failure::NoThread(error) => tr!("cannot start a thread: {error}", error = error),
+            Failure::ThreadEnded => tr!("internal: the engine's thread has ended unasked").into(),
+        }
+    }
+}
