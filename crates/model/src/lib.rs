@@ -15,6 +15,7 @@ pub mod overlap;
 mod picture_plan;
 mod pictures;
 pub mod population;
+pub mod saved;
 mod settled;
 mod setup;
 mod speedup;

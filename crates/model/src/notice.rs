@@ -6,6 +6,7 @@ use engine::{EngineError, Kernel};
 use lang::Message;
 use life::{Rule, Size, Symmetry};
 
+use crate::saved::NotSaved;
 use crate::{InWords, Pace, Recomputing, Settled, StopWhenStill, Switch, Switches};
 
 /// Something to tell the user.
@@ -170,8 +171,8 @@ pub enum Failure {
     NoSnapshot,
     /// A saved session could not be continued.
     NotContinued(EngineError),
-    /// The session is not in its file, for this reason.
-    NotSaved(String),
+    /// The session is not in its file.
+    NotSaved(NotSaved),
     /// The system starts no thread, for this reason.
     NoThread(String),
     /// The session's thread has ended by itself.

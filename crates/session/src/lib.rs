@@ -43,10 +43,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use cell_write::CellWrite;
-pub use own_file::{NotSaved, SessionFile};
+pub use model::saved::{NotSaved, SavedError};
+pub use own_file::SessionFile;
 pub use persistence::Saver;
 pub use sampling::Sampling;
-pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
+pub use saved::{SavedComparison, SavedSession, SavedTimeline};
 
 use command::{Command, Query};
 

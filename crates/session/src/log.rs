@@ -23,8 +23,8 @@ use std::sync::Arc;
 use crate::cell_write::CellWrite;
 use crate::record::lattices_of;
 pub use crate::record::{Author, CellChange, Content, Record, SessionParameters};
-use lang::tr;
 use life::Lattice;
+use model::saved::SavedFault;
 
 /// Where a session stands. Positions are ordered as the session passes them.
 #[derive(
@@ -598,32 +598,25 @@ impl Log {
     /// A log from the parts that a file has. Checks numbers and generations, not the changes.
     ///
     /// # Errors
-    /// A sentence for the user that says what is inconsistent.
+    /// What is inconsistent.
     pub(crate) fn from_parts(
         base: SessionParameters,
         base_position: Position,
         base_is_start: bool,
         records: Vec<Record>,
-    ) -> Result<Log, String> {
+    ) -> Result<Log, SavedFault> {
         // Numbers up to here can be added to without care.
         const MAX: u64 = life::MAX_GENERATION;
         let within = |number: u64| match number {
             0..=MAX => Ok(()),
-            _ => Err(tr!(
-                "its log has the number {number}; take at most {MAX}",
-                number = number,
-                MAX = MAX
-            )),
+            _ => Err(SavedFault::LogNumber(number)),
         };
         within(base_position.records)?;
         within(base_position.generation)?;
         within(base.start.generation())?;
         if base_is_start && base_position.generation != base.start.generation() {
-            return Err(tr!(
-                "its log begins with a start at generation {}, but the start has generation {}",
-                base_position.generation,
-                base.start.generation()
-            ));
+            let (log, start) = (base_position.generation, base.start.generation());
+            return Err(SavedFault::StartGeneration(log, start));
         }
         let mut now = base_position.generation;
         let mut generations = 0;
@@ -632,12 +625,11 @@ impl Log {
             within(record.entry)?;
             within(record.generation)?;
             if record.generation < now {
-                return Err(tr!(
-                    "in record {number}: it has generation {}, but the clock shows {now} before it",
-                    record.generation,
-                    number = number,
-                    now = now
-                ));
+                return Err(SavedFault::Backwards {
+                    number,
+                    generation: record.generation,
+                    now,
+                });
             }
             generations += record.generation - now;
             within(generations)?;

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::saved::SavedSession;
 use directories::ProjectDirs;
-use lang::tr;
 use life::dated_name;
 use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
-use model::InWords;
+use model::saved::NotSaved;
 use model::words::shown;
 
 /// Where a session is saved, and what it continues.
@@ -54,33 +53,6 @@ impl SessionFile {
     /// The file to save the session in, if any.
     pub fn path(&self) -> Option<PathBuf> {
         Some(self.own.get()?.path.clone())
-    }
-}
-
-/// A session that is not in its file: either it could not be saved, or it is saved in another file,
-/// which the sentence then names.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{sentence}")]
-pub struct NotSaved {
-    sentence: String,
-    /// Whether the machine lacks something: room on the disk of its file, or a device that answers.
-    pub machine_lacks: bool,
-}
-
-impl NotSaved {
-    pub(crate) fn new(sentence: String) -> NotSaved {
-        NotSaved {
-            sentence,
-            machine_lacks: false,
-        }
-    }
-
-    /// The device has not finished its work within this time.
-    pub(crate) fn no_answer(sentence: String) -> NotSaved {
-        NotSaved {
-            machine_lacks: true,
-            ..NotSaved::new(sentence)
-        }
     }
 }
 
@@ -128,11 +100,7 @@ impl FileInUse {
         let dated = self.path.with_file_name(dated_name(&self.path, "json"));
         if is_changed {
             let beside = written.write_new(saved, &dated)?;
-            return Err(NotSaved::new(tr!(
-                "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
-                path = shown(&self.path),
-                beside = shown(beside)
-            )));
+            return Err(NotSaved::Changed(self.path.clone(), beside));
         }
         let target = SaveTarget::find(&self.path);
         match target.and_then(|target| saved.write_to(&target)) {
@@ -171,31 +139,13 @@ impl Written {
         name: &OsStr,
         error: SaveError,
     ) -> NotSaved {
-        let machine_lacks = error.is_disk_full();
         let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
             let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
             // Where it cannot be made, neither can the file, which says why.
             let _ = fs::create_dir_all(folder);
             self.write_elsewhere(saved, &folder.join(name))
         });
-        let sentence = match written {
-            None => error.in_words(),
-            Some(Ok(elsewhere)) => tr!(
-                "{error}; the session is saved in {elsewhere} instead",
-                error = error.in_words(),
-                elsewhere = shown(elsewhere)
-            ),
-            Some(Err(second)) => tr!(
-                "{error}; nor could it be saved in {path}: {reason}",
-                error = error.in_words(),
-                path = shown(&second.path),
-                reason = second.reason.in_words()
-            ),
-        };
-        NotSaved {
-            sentence,
-            machine_lacks,
-        }
+        NotSaved::Failed(error, written)
     }
 
     /// Writes the session in a new file, or again in the one that it was last saved in instead of

@@ -1,16 +1,15 @@
 //! Opening a session from a file and saving it there.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use crate::command::{Command, Query};
 use crate::last_known::LastKnown;
-use crate::own_file::{NotSaved, OwnFile, Written};
+use crate::own_file::{OwnFile, Written};
 use crate::{SavedSession, Session};
-use lang::tr;
-use life::{dated_stem, grouped};
-use model::words::shown;
+use life::dated_stem;
+use model::saved::NotSaved;
 use model::{Done, Failure, Notice};
 
 /// How long saving waits for the lattices: a long launch may come before their download.
@@ -28,7 +27,7 @@ impl Session {
         self.in_background("open", move || {
             let command = match saver.map_or(Ok(None), |saver| saver.save()) {
                 Ok(_) => Command::Replace(Box::new(saved), file, name),
-                Err(why) => Command::Notify(Notice::Warning(Failure::NotSaved(why.to_string()))),
+                Err(why) => Command::Notify(Notice::Warning(Failure::NotSaved(why))),
             };
             let _ = commands.send(command); // the session may have ended
         });
@@ -78,7 +77,7 @@ impl Session {
             let notice = match save(&commands, &last_known, &file) {
                 Ok(Some(path)) => Notice::Done(Done::Saved(path)),
                 Ok(None) => return,
-                Err(why) => Notice::Warning(Failure::NotSaved(why.to_string())),
+                Err(why) => Notice::Warning(Failure::NotSaved(why)),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
         });
@@ -121,13 +120,9 @@ fn save(
     file: &OwnFile,
 ) -> Result<Option<PathBuf>, NotSaved> {
     let before = file.get();
-    let failed = |why: &str| {
-        let path = before.as_ref().map_or(Path::new("."), |file| &file.path);
-        tr!(
-            "the session was not saved in {}: {why}",
-            shown(path),
-            why = why
-        )
+    let path = || {
+        let path = before.as_ref().map(|file| file.path.clone());
+        path.unwrap_or(".".into())
     };
     let timeout = platform::timeout(SAVE_TIMEOUT);
     let saved = saved(commands).recv_timeout(timeout);
@@ -142,23 +137,16 @@ fn save(
         }
     };
     if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
-        let path = write(&known.session)?;
-        return Err(NotSaved::no_answer(tr!(
-            "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
-            timeout = timeout.as_secs(),
-            path = shown(&path),
-            age = known.at.elapsed().as_secs(),
-            generation = grouped(known.session.timeline().position.generation)
-        )));
+        return Err(NotSaved::Outdated {
+            path: write(&known.session)?,
+            seconds: timeout.as_secs(),
+            age: known.at.elapsed().as_secs(),
+            generation: known.session.timeline().position.generation,
+        });
     }
     let saved = saved.map_err(|why| match why {
-        RecvTimeoutError::Timeout => NotSaved::no_answer(failed(&tr!(
-            "the device did not finish its work within {} s",
-            timeout.as_secs()
-        ))),
-        RecvTimeoutError::Disconnected => NotSaved::new(failed(tr!(
-            "the session in the file was never restored; the file was not changed"
-        ))),
+        RecvTimeoutError::Timeout => NotSaved::NoAnswer(path(), timeout.as_secs()),
+        RecvTimeoutError::Disconnected => NotSaved::NeverRestored(path()),
     })?;
     write(&saved).map(Some)
 }

@@ -10,6 +10,7 @@
 
 mod cells;
 mod file;
+mod reading;
 
 #[cfg(test)]
 mod tests;
@@ -22,15 +23,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::error::Category;
 
 use crate::log::{Log, Position};
 use engine::kernels;
-use lang::tr;
 use life::{Lattice, SaveError, SaveTarget, read_regular_file};
-use model::words::{self, shown};
+use model::saved::{SavedError, SavedFault};
 use model::{DeviceChoice, InWords, KernelChoice, Pace, Setup, Switches, TimeSettings};
 
 /// A session as it is saved in a file.
@@ -68,31 +68,6 @@ pub struct SavedComparison {
     pub second: Switches,
     /// The comparison's own log.
     pub timeline: SavedTimeline,
-}
-
-/// The reason why a session's file was refused.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", tr!("{path}{place}: {reason}; the file was not changed", path = .path, place = .place, reason = .reason))]
-pub struct SavedError {
-    /// The file.
-    pub path: String,
-    place: Place,
-    reason: String,
-    /// Whether the file is valid, but this machine lacks memory for its lattices.
-    pub lacks_memory: bool,
-}
-
-/// A line and a column, counted from 1, or none.
-#[derive(Clone, Copy, Debug)]
-struct Place(usize, usize);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place(0, _) => Ok(()),
-            Place(line, column) => write!(f, ", line {line}, column {column}"),
-        }
-    }
 }
 
 /// Maximum size of a file in bytes.
@@ -145,44 +120,33 @@ impl SavedSession {
     /// # Errors
     /// The file cannot be read, is not a valid session, or needs more memory than is free.
     pub fn load(path: &Path) -> Result<SavedSession, SavedError> {
-        let text = read_regular_file(path, MAX_FILE_BYTES).map_err(|error| {
-            let reason = tr!("it cannot be read: {error}", error = error.in_words());
-            SavedError::new(path, Place(0, 0), reason)
-        })?;
-        SavedSession::parse(path, text)
+        match read_regular_file(path, MAX_FILE_BYTES) {
+            Ok(text) => SavedSession::parse(path, text),
+            Err(error) => Err(SavedError {
+                path: path.to_owned(),
+                place: (0, 0),
+                fault: SavedFault::Unreadable(error),
+            }),
+        }
     }
 
     /// Reads the text of a file.
     fn parse(path: &Path, text: Vec<u8>) -> Result<SavedSession, SavedError> {
-        let (file, lacking) = cells::within_memory(|| read(&text));
-        let file = file.map_err(|(place, reason)| match lacking {
-            Some(error) => SavedError {
-                lacks_memory: true,
-                ..SavedError::new(path, place, error.in_words())
-            },
-            None => SavedError::new(path, place, reason),
-        })?;
-        drop(text); // before anything else is made
-        let session = file.session();
-        session.map_err(|reason| SavedError::new(path, Place(0, 0), reason))
-    }
-}
-
-impl SavedError {
-    fn new(path: &Path, place: Place, reason: String) -> SavedError {
-        SavedError {
-            path: shown(path),
+        let refused = |(place, fault)| SavedError {
+            path: path.to_owned(),
             place,
-            reason,
-            lacks_memory: false,
-        }
+            fault,
+        };
+        let file = read(&text).map_err(refused)?;
+        drop(text); // before anything else is made
+        file.session().map_err(|fault| refused(((0, 0), fault)))
     }
 }
 
 /// Reads a file of this format, or says where and why that is impossible.
-fn read(text: &[u8]) -> Result<file::File, (Place, String)> {
+fn read(text: &[u8]) -> Result<file::File, ((usize, usize), SavedFault)> {
     let mut json = serde_json::Deserializer::from_slice(text);
-    let file = serde_path_to_error::deserialize(&mut json);
+    let (file, fault) = reading::read(|| serde_path_to_error::deserialize(&mut json));
     let (error, field) = match (file, json.end()) {
         (Ok(file), Ok(())) => return Ok(file),
         (Ok(_), Err(error)) => (error, None),
@@ -191,38 +155,25 @@ fn read(text: &[u8]) -> Result<file::File, (Place, String)> {
             (error.into_inner(), field)
         }
     };
-    let place = Place(error.line(), error.column());
-    let reason = match error.classify() {
-        Category::Eof => {
-            tr!("the file was cut off here; restore a copy of it, or name another file").into()
-        }
-        Category::Data => check_format(format_of(text))
-            .err()
-            .unwrap_or_else(|| wrong(field.as_deref(), &error)),
-        Category::Syntax | Category::Io => tr!(
-            "this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file"
-        )
-        .into(),
+    let place = (error.line(), error.column());
+    let fault = match (error.classify(), fault) {
+        (_, Some(lacking @ SavedFault::Memory(_))) => lacking,
+        (Category::Eof, _) => SavedFault::CutOff,
+        (Category::Data, fault) => check_format(format_of(text)).err().unwrap_or_else(|| {
+            let fault = fault.unwrap_or_else(|| type_fault(&error));
+            SavedFault::Field(field, fault.into())
+        }),
+        (Category::Syntax | Category::Io, _) => SavedFault::Syntax,
     };
-    Err((place, reason))
+    Err((place, fault))
 }
 
-/// What is wrong with a field, or with the file as a whole, on one line that is not too long.
-fn wrong(field: Option<&str>, error: &serde_json::Error) -> String {
-    /// In characters: a lattice's text may have millions.
-    const MAX_LENGTH: usize = 200;
+/// What the parser says, without the place, which is said with the file's name.
+fn type_fault(error: &serde_json::Error) -> SavedFault {
     let reason = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let reason = reason.strip_suffix(&place).unwrap_or(&reason); // said with the file's name
-    let sentence = match field {
-        Some(field) => tr!(
-            "'{field}' is wrong: {reason}",
-            field = field,
-            reason = reason
-        ),
-        None => reason.to_owned(),
-    };
-    lang::single_line(sentence.chars().take(MAX_LENGTH).collect())
+    let reason = reason.strip_suffix(&place).unwrap_or(&reason);
+    SavedFault::Value(Box::new(reason.to_owned()))
 }
 
 /// The version of the format, which stands at the beginning of a file.
@@ -243,15 +194,11 @@ fn format_of(text: &[u8]) -> Option<u64> {
     }
 }
 
-fn check_format(format: Option<u64>) -> Result<(), String> {
+fn check_format(format: Option<u64>) -> Result<(), SavedFault> {
     match format {
         Some(FORMAT) => Ok(()),
-        Some(other) => Err(tr!(
-            "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
-            other = other,
-            own = FORMAT
-        )),
-        None => Err(tr!("this is not a session that lifestreams saved; name another file").into()),
+        Some(other) => Err(SavedFault::Format(other, FORMAT)),
+        None => Err(SavedFault::NoSession),
     }
 }
 
@@ -305,25 +252,15 @@ impl Settings {
         comparison: Option<SavedComparison>,
         running: bool,
         selected: usize,
-    ) -> Result<SavedSession, String> {
-        let (slowest, fastest) = (Pace::MIN_PER_SECOND, Pace::MAX_PER_SECOND);
+    ) -> Result<SavedSession, SavedFault> {
         if let Some(rounds) = self.pace
-            && !(slowest..=fastest).contains(&rounds)
+            && !(Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND).contains(&rounds)
         {
-            return Err(tr!(
-                "its pace is {rounds} rounds/s; take {slowest} to {fastest}",
-                rounds = rounds,
-                slowest = slowest,
-                fastest = fastest
-            ));
+            return Err(SavedFault::Pace(rounds));
         }
-        let most = TimeSettings::MAX_HISTORY_BYTES;
-        if self.time.history_bytes > most {
-            return Err(tr!(
-                "its history takes {} bytes; take at most {most}",
-                self.time.history_bytes,
-                most = most
-            ));
+        let history = self.time.history_bytes;
+        if history > TimeSettings::MAX_HISTORY_BYTES {
+            return Err(SavedFault::History(history));
         }
         let kernel = self.kernel.0;
         let parameters = main.log.parameters(main.position.records);
@@ -332,19 +269,17 @@ impl Settings {
         for parameters in std::iter::once(&parameters).chain(&compared) {
             kernel
                 .validate_size(parameters.size)
-                .map_err(|error| error.in_words())?;
+                .map_err(|error| SavedFault::Value(Box::new(error)))?;
         }
         let second = comparison.as_ref().map(|comparison| comparison.second);
         for switches in std::iter::once(self.switches).chain(second) {
-            switches.incompatibility(kernel).map_or(Ok(()), Err)?;
+            if switches.incompatibility(kernel).is_some() {
+                return Err(SavedFault::Incompatible(switches, kernel));
+            }
         }
         let instances = compared.as_ref().unwrap_or(&parameters).instances;
         if selected >= instances {
-            return Err(tr!(
-                "instance {selected} is selected, but there are {instances}, counted from 0",
-                selected = selected,
-                instances = instances
-            ));
+            return Err(SavedFault::Selected(selected, instances));
         }
         Ok(SavedSession {
             setup: Setup {
@@ -382,10 +317,11 @@ impl<T: fmt::Display> Serialize for Text<T> {
     }
 }
 
-impl<'de, T: FromStr<Err: InWords>> Deserialize<'de> for Text<T> {
+impl<'de, T: FromStr<Err: InWords + Send + Sync + 'static>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text<T>, D::Error> {
         let text = String::deserialize(from)?;
-        words::read(&text).map(Text).map_err(D::Error::custom)
+        let value = text.parse().map(Text);
+        value.map_err(|error| reading::refuse(SavedFault::Value(Box::new(error))))
     }
 }
 
@@ -401,6 +337,6 @@ impl<'de> Deserialize<'de> for KernelName {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<KernelName, D::Error> {
         let name = String::deserialize(from)?;
         let found = kernels::find(&name).map(KernelName);
-        found.ok_or_else(|| D::Error::custom(tr!("there is no kernel '{name}'", name = name)))
+        found.ok_or_else(|| reading::refuse(SavedFault::NoKernel(name)))
     }
 }

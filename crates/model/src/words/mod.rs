@@ -3,6 +3,7 @@
 //! The crates `life`, `engine` and `session` have errors and notices of data alone. Every sentence
 //! about them is here, so that the window, the terminal and the command line say the same.
 
+use std::fmt;
 use std::str::FromStr;
 
 use lang::Message;
@@ -11,6 +12,7 @@ mod engine;
 mod life;
 mod notice;
 mod quantities;
+mod saved;
 mod shelf;
 
 pub use self::engine::reason;
@@ -18,7 +20,7 @@ pub use self::life::remarks;
 pub use quantities::{counted_lattices, shown, system_reason, time_left};
 
 /// Data that has a sentence, such as an error.
-pub trait InWords {
+pub trait InWords: fmt::Debug {
     /// The sentence, in this thread's language.
     fn in_words(&self) -> String;
 

@@ -243,7 +243,7 @@ impl InWords for Failure {
                 "The saved session cannot be continued: {error}",
                 error = error.in_words()
             ),
-            Failure::NotSaved(why) => why.clone(),
+            Failure::NotSaved(why) => why.in_words(),
             Failure::NoThread(error) => tr!("cannot start a thread: {error}", error = error),
             Failure::ThreadEnded => tr!("internal: the engine's thread has ended unasked").into(),
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::cells::{Cells, DrawnCells};
 use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
-use lang::tr;
 use life::{Lattice, Rule, Size, Symmetry};
+use model::saved::{SavedFault, SavedLattices};
 use model::{Area, Change, Setup, Start, Switches};
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -185,15 +185,15 @@ impl File {
         }
     }
 
-    pub(super) fn session(self) -> Result<SavedSession, String> {
+    pub(super) fn session(self) -> Result<SavedSession, SavedFault> {
         check_format(Some(self.lifestreams_session))?;
         let main = self.main.timeline(false)?;
         let comparison = self.comparison.map(|file| {
             let timeline = file
                 .timeline
                 .timeline(true)
-                .map_err(|reason| tr!("in the comparison of A and B: {reason}", reason = reason))?;
-            Ok::<_, String>(SavedComparison {
+                .map_err(|fault| SavedFault::InComparison(fault.into()))?;
+            Ok::<_, SavedFault>(SavedComparison {
                 second: file.second,
                 timeline,
             })
@@ -251,7 +251,7 @@ impl TimelineFile {
     }
 
     /// The log and the lattices, checked; of a comparison, or of the session itself.
-    fn timeline(self, compares: bool) -> Result<SavedTimeline, String> {
+    fn timeline(self, compares: bool) -> Result<SavedTimeline, SavedFault> {
         let base = self.base;
         let parameters = SessionParameters {
             size: base.size.0,
@@ -269,13 +269,9 @@ impl TimelineFile {
                 return Ok(());
             }
             Err(match counterparts {
-                Some(_) if !compares => tr!("it has counterparts, but compares nothing").into(),
-                Some(each) => tr!(
-                    "it has {instances} instances, so instance {each} is not the counterpart of instance 0",
-                    instances = instances,
-                    each = each
-                ),
-                None => tr!("it has no counterparts").into(),
+                Some(_) if !compares => SavedFault::Counterparts,
+                Some(each) => SavedFault::OtherCounterpart(each, instances),
+                None => SavedFault::NoCounterparts,
             })
         };
         check_counterparts(parameters.instances)?;
@@ -284,11 +280,7 @@ impl TimelineFile {
             .last()
             .filter(|&&last| last >= parameters.instances)
         {
-            return Err(tr!(
-                "a person drew on instance {last}, but there are {}, counted from 0",
-                parameters.instances,
-                last = last
-            ));
+            return Err(SavedFault::Drawn(*last, parameters.instances));
         }
         let mut shape = Shape::of(&parameters);
         let mut records = Vec::new();
@@ -299,57 +291,38 @@ impl TimelineFile {
                 check_counterparts(shape.instances)?;
                 Ok(record)
             });
-            let record = record.map_err(|reason| {
-                tr!(
-                    "in record {number}: {reason}",
-                    number = number,
-                    reason = reason
-                )
-            });
-            records.push(record?);
+            records.push(record.map_err(|fault| SavedFault::InRecord(number, fault.into()))?);
         }
         let log = Log::from_parts(parameters, base.position, base.is_start, records)?;
         for position in [self.position, self.newest.position] {
             check_generation(position.generation)?;
             if !log.contains(position) {
-                return Err(tr!(
-                    "generation {} with {} records applied is not on its log",
-                    position.generation,
-                    position.records
-                ));
+                return Err(SavedFault::OffLog(position.generation, position.records));
             }
         }
         let newest = self.newest.position;
         if newest > self.position {
-            return Err(tr!(
-                "its newest lattices are of generation {}, which comes after its position, generation {}",
-                newest.generation,
-                self.position.generation
-            ));
+            let (newest, position) = (newest.generation, self.position.generation);
+            return Err(SavedFault::AfterPosition(newest, position));
         }
-        let lattices = |lattices: Vec<Cells>, position: Position, what: &str| {
+        let lattices = |lattices: Vec<Cells>, position: Position, what| {
             let parameters = log.parameters(position.records);
             checked_lattices(lattices, Shape::of(&parameters), position.generation, what)
         };
-        let newest_lattices = lattices(self.newest.lattices, newest, tr!("its newest lattices"))?;
+        let newest_lattices = lattices(self.newest.lattices, newest, SavedLattices::Newest)?;
         let is_newest = log.base() == newest;
         let base = match (log.base_is_start(), is_newest, base.lattices) {
             (true, _, None) => None,
             (false, true, None) => Some(newest_lattices.clone()),
-            (false, false, Some(own)) => {
-                Some(lattices(own, log.base(), tr!("its first lattices"))?)
-            }
+            (false, false, Some(own)) => Some(lattices(own, log.base(), SavedLattices::First)?),
             (false, false, None) => {
-                return Err(tr!("it lacks the lattices that its log begins with").into());
+                return Err(SavedFault::NoFirstLattices);
             }
             (true, _, Some(_)) => {
-                return Err(tr!(
-                    "its log begins with a start, and yet it has other lattices there"
-                )
-                .into());
+                return Err(SavedFault::LatticesAtStart);
             }
             (false, true, Some(_)) => {
-                return Err(tr!("it has the lattices that its log begins with twice").into());
+                return Err(SavedFault::FirstLatticesTwice);
             }
         };
         Ok(SavedTimeline {
@@ -392,7 +365,7 @@ impl StartFile {
     }
 
     /// The start, whose lattices may have another size than those of the session.
-    fn start(self, rule: Rule) -> Result<Start, String> {
+    fn start(self, rule: Rule) -> Result<Start, SavedFault> {
         let all = match self {
             StartFile::Soup {
                 density,
@@ -409,12 +382,12 @@ impl StartFile {
             StartFile::Lattices(all) => all,
         };
         let Some(generation) = all.first().map(|first| first.generation) else {
-            return Err(tr!("a start has no lattice").into());
+            return Err(SavedFault::EmptyStart);
         };
         check_generation(generation)?;
         let lattices = all
             .into_iter()
-            .map(|cells| checked_cells(cells, rule, generation, tr!("a lattice of a start")));
+            .map(|cells| checked_cells(cells, rule, generation, SavedLattices::OfStart, None));
         Ok(Start::Lattices {
             lattices: lattices.collect::<Result<_, _>>()?,
             generation,
@@ -444,15 +417,11 @@ impl RecordFile {
     }
 
     /// The record, where the lattices are like this before it.
-    fn record(self, shape: Shape) -> Result<Record, String> {
+    fn record(self, shape: Shape) -> Result<Record, SavedFault> {
         let content = match self.content {
             ContentFile::Start(start) => Content::Start(start.start(shape.rule)?),
             ContentFile::Cells { instance, .. } if instance >= shape.instances => {
-                return Err(tr!(
-                    "cells of instance {instance} change, but there are {}, counted from 0",
-                    shape.instances,
-                    instance = instance
-                ));
+                return Err(SavedFault::Changed(instance, shape.instances));
             }
             ContentFile::Cells { instance, change } => Content::Cells {
                 instance,
@@ -559,33 +528,24 @@ impl ChangeFile {
     }
 
     /// The change of a lattice that is like this.
-    fn change(self, shape: Shape) -> Result<CellChange, String> {
+    fn change(self, shape: Shape) -> Result<CellChange, SavedFault> {
         let size = shape.size;
         let on_lattice = |[x, y]: [u32; 2]| {
             if x < size.width() && y < size.height() {
                 return Ok(());
             }
-            Err(tr!(
-                "cell {x},{y} is not on a lattice of {size}",
-                x = x,
-                y = y,
-                size = size
-            ))
+            Err(SavedFault::OffLattice([x, y], size))
         };
         let has_room = |own: Size| {
             if fits(own, size) {
                 return Ok(());
             }
-            Err(tr!(
-                "an area of {own} is changed, more than a lattice of {size} has",
-                own = own,
-                size = size
-            ))
+            Err(SavedFault::LargeArea(own, size))
         };
         let area = |area: AreaFile| {
             on_lattice([area.x, area.y])?;
             has_room(area.size.0)?;
-            Ok::<_, String>(Area {
+            Ok::<_, SavedFault>(Area {
                 x: area.x,
                 y: area.y,
                 size: area.size.0,
@@ -610,7 +570,7 @@ impl ChangeFile {
                 on_lattice(at)?;
                 has_room(pattern.lattice.size())?;
                 Change::Place {
-                    pattern: checked_cells(pattern, shape.rule, 0, tr!("a pattern"))?,
+                    pattern: checked_cells(pattern, shape.rule, 0, SavedLattices::Pattern, None)?,
                     at,
                     overwrites_dead,
                 }
@@ -651,30 +611,18 @@ fn checked_lattices(
     lattices: Vec<Cells>,
     shape: Shape,
     generation: u64,
-    what: &str,
-) -> Result<Vec<Arc<Lattice>>, String> {
+    what: SavedLattices,
+) -> Result<Vec<Arc<Lattice>>, SavedFault> {
     let (count, instances) = (lattices.len(), shape.instances);
     if count != instances {
-        return Err(tr!(
-            "{what}: there are {count} for {instances} instances",
-            what = what,
-            count = count,
-            instances = instances
-        ));
+        return Err(SavedFault::Count(what, count, instances));
     }
     let lattices = lattices.into_iter().enumerate().map(|(at, cells)| {
         let has = cells.lattice.size();
         if has != shape.size {
-            return Err(tr!(
-                "{what}: instance {at} has size {has}, not {size}",
-                what = what,
-                at = at,
-                has = has,
-                size = shape.size
-            ));
+            return Err(SavedFault::Size(what, at, has, shape.size));
         }
-        let what = tr!("{what}: instance {at}", what = what, at = at);
-        checked_cells(cells, shape.rule, generation, &what)
+        checked_cells(cells, shape.rule, generation, what, Some(at))
     });
     lattices.collect()
 }
@@ -684,23 +632,16 @@ fn checked_cells(
     cells: Cells,
     rule: Rule,
     generation: u64,
-    what: &str,
-) -> Result<Arc<Lattice>, String> {
+    what: SavedLattices,
+    instance: Option<usize>,
+) -> Result<Arc<Lattice>, SavedFault> {
     let (of, at) = (cells.rule, cells.generation);
     if of != rule {
-        return Err(tr!(
-            "{what} has rule {of}, not {rule}",
-            what = what,
-            of = of,
-            rule = rule
-        ));
+        return Err(SavedFault::Rule(what, instance, of, rule));
     }
     if at != generation {
-        return Err(tr!(
-            "{what} has generation {at}, not {generation}",
-            what = what,
-            at = at,
-            generation = generation
+        return Err(SavedFault::LatticeGeneration(
+            what, instance, at, generation,
         ));
     }
     Ok(cells.lattice)
@@ -724,39 +665,27 @@ fn probability(density: f64) -> f64 {
 }
 
 /// Checks a number of instances.
-fn check_instances(instances: usize) -> Result<(), String> {
+fn check_instances(instances: usize) -> Result<(), SavedFault> {
     if (1..=Setup::MAX_INSTANCES).contains(&instances) {
         return Ok(());
     }
-    Err(tr!(
-        "it has {instances} instances; take 1 to {most}",
-        instances = instances,
-        most = Setup::MAX_INSTANCES
-    ))
+    Err(SavedFault::Instances(instances))
 }
 
 /// Checks a generation.
-fn check_generation(generation: u64) -> Result<(), String> {
-    let most = life::MAX_GENERATION;
-    if generation <= most {
+fn check_generation(generation: u64) -> Result<(), SavedFault> {
+    if generation <= life::MAX_GENERATION {
         return Ok(());
     }
-    Err(tr!(
-        "it has generation {generation}; take at most {most}",
-        generation = generation,
-        most = most
-    ))
+    Err(SavedFault::Generation(generation))
 }
 
 /// Checks that a density is a probability.
-fn check_density(density: f64) -> Result<(), String> {
+fn check_density(density: f64) -> Result<(), SavedFault> {
     if (0.0..=1.0).contains(&density) {
         return Ok(());
     }
-    Err(tr!(
-        "it has a soup of density {density}; take 0 to 1",
-        density = density
-    ))
+    Err(SavedFault::Density(density))
 }
 
 /// Whether a lattice of the inner size fits on one of the outer size.

@@ -674,7 +674,7 @@ fn a_file_that_is_cut_short_anywhere_is_refused() {
         let error = parse(&text[..length]).unwrap_err();
         let said = error.to_string();
         assert!(
-            said.contains("the file was cut off here") && !error.lacks_memory,
+            said.contains("the file was cut off here") && !error.lacks_memory(),
             "{length}: {said}"
         );
         assert!(said.contains(", line ") || length == 0, "{length}: {said}");
@@ -758,7 +758,7 @@ fn errors_name_the_line_and_the_column() {
         // An error in an element of a list is found with the next one begun.
         let line = line_of(from);
         assert!((line..=line + 1).contains(&error.place.0), "{line}: {said}");
-        assert!(!error.lacks_memory, "{said}");
+        assert!(!error.lacks_memory(), "{said}");
     }
     let later = replaced(&text, "_session\": 2", "_session\": 9");
     for (other, words) in [
@@ -917,7 +917,7 @@ fn what_does_not_fit_together_is_named() {
         };
         let said = error.to_string();
         assert!(said.contains(words), "{from} → {to}: {said}");
-        assert!(!error.lacks_memory, "{said}");
+        assert!(!error.lacks_memory(), "{said}");
     }
     for (from, to, words) in [
         (
@@ -978,7 +978,7 @@ fn a_hostile_file_is_refused() {
     let many = replaced(&text, "\"lattices\": [", &format!("\"lattices\": [{all},"));
     if life::memory::available().is_some() {
         let error = parse(many).unwrap_err();
-        assert!(error.lacks_memory && error.place.0 > 0, "{error}");
+        assert!(error.lacks_memory() && error.place.0 > 0, "{error}");
         assert!(error.to_string().contains("out of host memory"), "{error}");
     }
     // Records are only as many as the file has.
