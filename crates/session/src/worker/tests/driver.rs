@@ -439,7 +439,9 @@ impl Driver {
                     &self.worker.state.queue,
                 )
             );
-            if turns % 500 == 0 {
+            // A run to a generation ends by itself, however many turns each of its rounds takes.
+            let is_endless = !matches!(self.worker.state.mode(), Mode::RunningTo(_));
+            if turns % 500 == 0 && is_endless {
                 self.pause();
             }
         }
