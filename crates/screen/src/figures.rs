@@ -232,7 +232,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     );
     let mut figures = vec![
         figure(3, tr!("lattices"), lattices)
-            .short(format!("{} × {width}×{height}", status.lattices.instances))
+            .short(grid(status))
             .tip(tr!(
                 "how many, and their width and height in cells; opposite edges meet: a torus"
             )),
@@ -341,13 +341,29 @@ fn kernel(status: &Status) -> Vec<Figure> {
 }
 
 /// Generations per second, of each instance; unknown while generations are recomputed.
-pub fn generations(status: &Status) -> String {
+fn generations(status: &Status) -> String {
     match status.clock.recomputing {
         Some(_) => UNKNOWN.into(),
         None => si(status.rates.generations_per_second)
             .trim_end()
             .to_owned(),
     }
+}
+
+/// The median time of a round, from its first call to its last event.
+pub fn round_time(status: &Status) -> String {
+    status.rates.round_us.map_or(UNKNOWN.into(), time_us)
+}
+
+/// How many lattices, and how large each is, in short.
+pub fn grid(status: &Status) -> String {
+    let size = status.lattices.size;
+    format!(
+        "{} × {}×{}",
+        status.lattices.instances,
+        size.width(),
+        size.height()
+    )
 }
 
 /// How instances share streams, in short.

@@ -1,5 +1,5 @@
-//! The presentation strip: run state, kernel, streams, generations/s, the last switch's effect and
-//! the latest message, in type readable from the last row.
+//! The presentation strip: run state, time per round, what it is measured of, the last switch's effect
+//! and the latest message, in type readable from the last row.
 
 use egui::{Align2, Color32, Rect, pos2, vec2};
 
@@ -17,8 +17,12 @@ use screen::finding::{Headline, Tone};
 pub(crate) const HEIGHT: f32 = 128.0;
 /// What the sentence takes of it.
 const SENTENCE: f32 = 38.0;
-/// The parts of the width that kernel, streams, generations and factor take, beside the state.
-const PARTS: [f32; 4] = [0.27, 0.2, 0.2, 0.33];
+/// The parts of the width that time per round, lattices, kernel, streams and factor take, beside the
+/// state.
+const PARTS: [f32; 5] = [0.2, 0.18, 0.19, 0.17, 0.26];
+/// The type of what the lecture is about, and of what it is measured of.
+const LARGE: f32 = 44.0;
+const USUAL: f32 = 30.0;
 /// The width of the state, and of its sign.
 const STATE: f32 = 110.0;
 const SIGN: f32 = 30.0;
@@ -36,25 +40,20 @@ pub(crate) fn paint(
 ) {
     let unit = unit.min(rect.height() / HEIGHT);
     let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
-    let generations = match figures.state {
-        RunState::Running => figures::generations(status),
-        RunState::Paused | RunState::Recomputing | RunState::Ended => "–".into(),
+    let round = match figures.state {
+        RunState::Running | RunState::Paused => figures::round_time(status),
+        RunState::Recomputing | RunState::Ended => "–".into(),
     };
+    let grid = figures::grid(status);
     paint_state(painter, inside, unit, figures.state);
     let (switch, factor, tone) = told(frame.screen.finding.as_deref());
-    let columns: [(&str, &str, Color32); 4] = [
-        (
-            tr!("kernel"),
-            status.setting.kernel.name,
-            painter.palette.value,
-        ),
-        (
-            tr!("streams"),
-            figures::streams(status),
-            painter.palette.value,
-        ),
-        (tr!("generations/s"), &generations, painter.palette.value),
-        (switch, factor, tone_colour(tone, &painter.palette)),
+    let plain = painter.palette.value;
+    let columns: [(&str, &str, Color32, f32); 5] = [
+        (tr!("time per round"), &round, plain, LARGE),
+        (tr!("lattices"), &grid, plain, USUAL),
+        (tr!("kernel"), status.setting.kernel.name, plain, USUAL),
+        (tr!("streams"), figures::streams(status), plain, USUAL),
+        (switch, factor, tone_colour(tone, &painter.palette), LARGE),
     ];
     let mut left = inside.left() + STATE * unit;
     let mut width = inside.right() - left;
@@ -63,7 +62,7 @@ pub(crate) fn paint(
         parts::menu(painter, sign, unit, painter.palette.label);
         width -= 31.0 * unit;
     }
-    for (part, (label, value, text_colour)) in PARTS.into_iter().zip(columns) {
+    for (part, (label, value, text_colour, size)) in PARTS.into_iter().zip(columns) {
         let room = part * width - 18.0 * unit;
         let label = fitted(
             painter,
@@ -79,7 +78,7 @@ pub(crate) fn paint(
             &Spoken::new(&format!("{}: {value}", label.text()), ""),
         );
         put(painter, corner, Align2::LEFT_TOP, label);
-        let value = fitted(painter, value, medium(40.0 * unit), text_colour, room);
+        let value = fitted(painter, value, medium(size * unit), text_colour, room);
         let middle = inside.top() + 46.0 * unit;
         put(painter, pos2(left, middle), Align2::LEFT_CENTER, value);
         left += part * width;
