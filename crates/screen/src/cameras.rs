@@ -19,14 +19,15 @@ impl ViewOptions {
         self.cameras.get_mut(instance).unwrap_or(&mut self.camera)
     }
 
-    /// Pixels per cell that are wanted, of one panel alone or at most of all; `None` where whole
-    /// lattices are to be seen.
+    /// Pixels per cell that are wanted, of one panel alone or at least of all; `None` where a whole
+    /// lattice is to be seen in any.
     pub fn cell_pixels(&self, single: Option<usize>) -> Option<f64> {
         match single {
             Some(instance) => self.camera_of(instance).cell_pixels(),
             None if self.is_separate() => {
-                let each = self.cameras.iter().filter_map(Camera::cell_pixels);
-                each.max_by(f64::total_cmp)
+                let each = self.cameras.iter().map(Camera::cell_pixels);
+                let each = each.collect::<Option<Vec<f64>>>()?;
+                each.into_iter().min_by(f64::total_cmp)
             }
             None => self.camera.cell_pixels(),
         }
@@ -106,8 +107,12 @@ mod tests {
         let shared = options.camera;
         options.toggle_separate(3, 1);
         assert!((0..3).all(|instance| *options.camera_of(instance) == shared));
+        let pixels = options.cell_pixels(None);
         options.camera_of_mut(1).zoom(2.0, size, panel);
+        assert_eq!(options.cell_pixels(None), pixels, "the least of all");
         options.camera_of_mut(2).fit();
+        assert_eq!(options.cell_pixels(None), None, "one is seen whole");
+        assert!(options.cell_pixels(Some(1)) > pixels);
         let second = *options.camera_of(1);
         assert!(second != shared && *options.camera_of(0) == shared);
         assert!(options.is_zoomed(0, size, panel) && !options.is_zoomed(2, size, panel));

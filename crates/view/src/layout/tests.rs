@@ -296,6 +296,28 @@ fn panels_are_tiled_anew_when_the_timeline_opens() {
     }
 }
 
+#[test]
+fn a_part_of_a_very_long_lattice_is_still_seen() {
+    for sides in [(16_384, 64), (64, 16_384)] {
+        let size = Size::new(sides.0, sides.1).unwrap();
+        let panel = |cell_pixels| {
+            let request = LayoutRequest {
+                cell_pixels,
+                ..Default::default()
+            };
+            lay_out([1280, 800], 1.0, 1, size, &request).tiling.panel
+        };
+        let whole = panel(None);
+        for cell_pixels in [0.0763, 0.1, 0.5, 2.0] {
+            let part = panel(Some(cell_pixels));
+            assert!(
+                part[0] >= whole[0] && part[1] >= whole[1],
+                "{part:?} {whole:?}"
+            );
+        }
+    }
+}
+
 /// However closely one looks, no cell is there twice, and nothing but cells.
 #[test]
 fn a_panel_is_no_larger_than_the_torus_it_shows() {

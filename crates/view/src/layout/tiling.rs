@@ -47,6 +47,9 @@ impl Tiling {
     }
 }
 
+/// How many times as long as it is wide a panel may be, where its lattice is longer.
+const SLENDEREST: f64 = 16.0;
+
 /// Panels of whole lattices of this part of the largest ones' pixels are almost as large.
 const ALMOST: f64 = 0.93;
 
@@ -129,7 +132,13 @@ impl Panels {
         let (width, height) = (f64::from(self.size.width()), f64::from(self.size.height()));
         let panels = self.columns().map(|columns| self.whole_in(area, columns));
         let widest = panels.map(|[wide, _]| wide).max()?;
-        (wanted * width > f64::from(widest) + 1.0).then_some([wanted * width, wanted * height])
+        let [width, height] = [wanted * width, wanted * height];
+        // A very long lattice keeps a panel that still can be seen.
+        let limits = [
+            width.max(height / SLENDEREST),
+            height.max(width / SLENDEREST),
+        ];
+        (width > f64::from(widest) + 1.0).then_some(limits)
     }
 
     /// The numbers of columns that leave fewest places empty, for each number of rows.
@@ -169,7 +178,7 @@ impl Panels {
     /// A panel's width to its height; very long lattices get a panel that still can be seen.
     fn aspect(self) -> f64 {
         let [width, height] = [self.size.width(), self.size.height()].map(f64::from);
-        (width / height).clamp(1.0 / 16.0, 16.0)
+        (width / height).clamp(1.0 / SLENDEREST, SLENDEREST)
     }
 
     /// The number of columns that makes whole lattices largest; of those that make them almost as
