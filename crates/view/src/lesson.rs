@@ -138,8 +138,12 @@ fn paint_foot(
         let size = galley(painter.palette.value).size() + vec2(2.0 * pad, 9.0 * unit);
         let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
         let place = Rect::from_min_size(corner, size);
-        let spoken = Spoken::new(label, "").possible(is_possible);
-        let is_over = painter.button(place, &spoken, Action::View(action)) && is_possible;
+        let is_over = if is_possible {
+            painter.button(place, &Spoken::new(label, ""), Action::View(action))
+        } else {
+            painter.idle_button(place, label);
+            false
+        };
         let (background, text_colour) = match (is_possible, is_over) {
             (false, _) => (painter.palette.background, painter.palette.faint),
             (true, true) => (painter.palette.accent, painter.palette.on_accent),

@@ -48,6 +48,8 @@ struct WidgetPlace {
 pub(crate) struct Spoken<'a> {
     name: &'a str,
     tip: &'a str,
+    /// Whether the tip is shown under the mouse, too.
+    is_tip_shown: bool,
     is_possible: bool,
     is_on: Option<bool>,
 }
@@ -58,8 +60,17 @@ impl<'a> Spoken<'a> {
         Spoken {
             name,
             tip,
+            is_tip_shown: !tip.is_empty(),
             is_possible: true,
             is_on: None,
+        }
+    }
+
+    /// Of one whose tip is painted elsewhere.
+    pub(crate) fn without_card(self) -> Spoken<'a> {
+        Spoken {
+            is_tip_shown: false,
+            ..self
         }
     }
 
@@ -127,7 +138,7 @@ impl WidgetPainter {
 
     /// A place with a text, or with a picture that it describes.
     pub(crate) fn say(&self, rect: Rect, spoken: &Spoken<'_>) {
-        if self.is_read || !spoken.tip.is_empty() {
+        if self.is_read || spoken.is_tip_shown {
             self.widget(rect, Role::Label, spoken, None);
         }
     }
@@ -159,6 +170,14 @@ impl WidgetPainter {
         self.widget(rect, Role::Button, spoken, Some(request));
         let at = self.ui.input(|input| input.pointer.hover_pos());
         at.is_some_and(|at| rect.contains(at))
+    }
+
+    /// A button that does nothing here, and keeps its place.
+    pub(crate) fn idle_button(&self, rect: Rect, name: &str) {
+        if self.is_read {
+            let spoken = Spoken::new(name, "").possible(false);
+            self.widget(rect, Role::Button, &spoken, None);
+        }
     }
 
     /// A panel of cells, which a screen reader can select; the mouse is followed by the window.
@@ -193,7 +212,8 @@ impl WidgetPainter {
         }
         let id = self.unused(&match &request {
             Some(request) => format!("{request:?}"),
-            None => format!("{:?}", rect.min),
+            // By its place among the texts: what changes with its figure is no name.
+            None => "text".into(),
         });
         let sense = match request {
             Some(_) => Sense::click(),
@@ -210,12 +230,12 @@ impl WidgetPainter {
             rect,
             id,
             is_button: request.is_some(),
-            has_tip: !spoken.tip.is_empty(),
+            has_tip: spoken.is_tip_shown,
         });
         if response.clicked() {
             widgets.requests.extend(request);
         }
-        if !spoken.tip.is_empty() {
+        if spoken.is_tip_shown {
             response.on_hover_text(lang::keep_units(spoken.tip));
         }
     }

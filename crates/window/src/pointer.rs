@@ -139,6 +139,8 @@ impl Handler {
                 if button == MouseButton::Left && self.edit_pressed(target) {
                     return;
                 }
+                // A widget has its clicks, and is not dragged.
+                let target = target.filter(|_| !self.is_over_button());
                 self.pointer.pressed(target, button == MouseButton::Left);
             }
             ElementState::Released => {
@@ -189,6 +191,12 @@ impl Handler {
         self.pacer.request_frame(Instant::now());
     }
 
+    /// Whether a button is under the pointer.
+    fn is_over_button(&self) -> bool {
+        let screen = self.surface.as_ref().zip(self.pointer.at);
+        screen.is_some_and(|(screen, at)| screen.scene.has_button_at(at))
+    }
+
     /// What is under the pointer.
     pub(super) fn target_under_pointer(&self) -> Option<HitTarget> {
         let covered = self
@@ -197,8 +205,7 @@ impl Handler {
             .is_some_and(|screen| screen.input.has_pointer());
         let at = self.pointer.at.filter(|_| !covered)?;
         let target = hit_target(&self.layout()?, at);
-        let screen = self.surface.as_ref();
-        if screen.is_some_and(|screen| screen.scene.has_button_at(at)) {
+        if self.is_over_button() {
             // A callout, which lies over a panel, has its clicks.
             return target.filter(|target| !matches!(target, HitTarget::Panel(_)));
         }

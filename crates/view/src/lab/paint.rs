@@ -79,6 +79,7 @@ fn paint_segment(painter: &WidgetPainter, unit: f32, segment: &Segment) -> bool 
     let rect = segment.rect;
     let (name, (tip, _)) = (name_of(segment), in_words(segment, &painter.palette));
     let spoken = Spoken::new(&name, &tip)
+        .without_card()
         .possible(possible)
         .on(Some(segment.present));
     let choose = SessionAction::SetSwitch(segment.switch, segment.index as u8);
