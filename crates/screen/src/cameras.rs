@@ -25,9 +25,8 @@ impl ViewOptions {
         match single {
             Some(instance) => self.camera_of(instance).cell_pixels(),
             None if self.is_separate() => {
-                let each = self.cameras.iter().map(Camera::cell_pixels);
-                let each = each.collect::<Option<Vec<f64>>>()?;
-                each.into_iter().min_by(f64::total_cmp)
+                let mut each = self.cameras.iter().map(Camera::cell_pixels);
+                each.try_fold(f64::INFINITY, |least, it| Some(least.min(it?)))
             }
             None => self.camera.cell_pixels(),
         }

@@ -251,7 +251,7 @@ pub(crate) fn paint_over(
     (output, widgets)
 }
 
-/// The same, within a frame of egui's.
+/// Lays out and paints the same within a frame that egui has begun.
 pub(crate) fn lay_over(
     context: &egui::Context,
     frame: &Frame<'_>,

@@ -221,7 +221,7 @@ impl WidgetPainter {
         };
         let response = self.ui.interact(rect, id, sense);
         response.widget_info(|| spoken.info(role));
-        if !spoken.tip.is_empty() {
+        if !spoken.tip.is_empty() && spoken.tip != spoken.name {
             let describe = |node: &mut Node| node.set_description(spoken.tip);
             self.ui.ctx().accesskit_node_builder(id, describe);
         }

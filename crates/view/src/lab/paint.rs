@@ -67,8 +67,8 @@ fn paint_names(painter: &WidgetPainter, places: &LabLayout, lab: &Lab) {
     }
 }
 
-/// Paints a position, which a click chooses; one that cannot be says why. Returns whether the pointer
-/// is over it.
+/// Paints a position, which a click chooses; an unavailable one says why it is. Returns whether the
+/// pointer is over it.
 fn paint_segment(painter: &WidgetPainter, unit: f32, segment: &Segment) -> bool {
     let possible = segment.position.unavailable.is_none();
     let (background, text_colour) = match (segment.present, possible) {
@@ -111,7 +111,8 @@ fn paint_segment(painter: &WidgetPainter, unit: f32, segment: &Segment) -> bool 
     over
 }
 
-/// What the position under the pointer does or why it cannot be; else why all cannot that cannot.
+/// What the position under the pointer does, or why it is unavailable; without one, why each
+/// unavailable position is.
 fn paint_said(painter: &WidgetPainter, places: &LabLayout, over: Option<&Segment>) {
     let palette = &painter.palette;
     let width = places.said.width();

@@ -47,7 +47,7 @@ impl Tiling {
     }
 }
 
-/// How many times as long as it is wide a panel may be, where its lattice is longer.
+/// A panel's longer side is at most this many times its shorter one, however long its lattice is.
 const SLENDEREST: f64 = 16.0;
 
 /// Panels of whole lattices of this part of the largest ones' pixels are almost as large.
@@ -56,7 +56,8 @@ const ALMOST: f64 = 0.93;
 /// Panels that show a part fill this much of their area, if any rows and columns do.
 const FILLED: f64 = 0.85;
 
-/// How much less square panels may be for each part of the area that they fill beyond that.
+/// What the whole area is worth: to fill so much more of it, a panel's sides may have a ratio whose
+/// logarithm is that much larger.
 const SQUARE_FOR_FILLED: f64 = 8.0;
 
 /// What is to be tiled: panels of lattices of one size.

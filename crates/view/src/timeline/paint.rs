@@ -149,7 +149,11 @@ fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
         Chip::Live => (palette.running_background, palette.running, tr!("live")),
         Chip::LastRound => (palette.rule, palette.value, tr!("last round")),
     };
-    let spoken = Spoken::new(word, "").on(Some(shown == Chip::Frozen));
+    let tip = match shown {
+        Chip::Frozen => tr!("Click to resume"),
+        Chip::Live | Chip::LastRound => tr!("Click to freeze this round"),
+    };
+    let spoken = Spoken::new(word, tip).on(Some(shown == Chip::Frozen));
     painter.request(chip, &spoken, UiRequest::FreezeTimeline);
     painter.rect_filled(chip, 5.0 * unit, background);
     let sign = Rect::from_center_size(

@@ -10,7 +10,6 @@ use crate::timeline::layout::TimelineLayout;
 use crate::timeline::paint::{ShownRound, bar_rect, paint_card, paint_outline, shown_rounds};
 use crate::timeline::sm_map;
 use crate::widget_painter::WidgetPainter;
-use lang::tr;
 use screen::Chart;
 use screen::timeline::lanes::Bar;
 use screen::timeline::overlap;
@@ -25,14 +24,7 @@ pub(super) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, places: &Timelin
     let Some(at) = timeline.pointer.filter(|at| places.all.contains(*at)) else {
         return;
     };
-    let lines = if places.chip.contains(at) {
-        let what = if timeline.frozen {
-            tr!("Click to resume")
-        } else {
-            tr!("Click to freeze this round")
-        };
-        vec![what.into()]
-    } else if let (true, Some(status), Some(_)) = (
+    let lines = if let (true, Some(status), Some(_)) = (
         places.summary.contains(at),
         frame.sources.status,
         &frame.screen.overlap,
