@@ -1,7 +1,9 @@
 //! The presentation strip: run state, time per round, what it is measured of, the last switch's effect
 //! and the latest message, in type readable from the last row.
 
-use egui::{Align2, Color32, Rect, pos2, vec2};
+use std::sync::Arc;
+
+use egui::{Align2, Color32, Galley, Rect, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::parts;
@@ -19,7 +21,7 @@ pub(crate) const HEIGHT: f32 = 128.0;
 const SENTENCE: f32 = 38.0;
 /// The parts of the width that time per round, lattices, kernel, streams and factor take, beside the
 /// state.
-const PARTS: [f32; 5] = [0.2, 0.18, 0.19, 0.17, 0.26];
+const PARTS: [f32; 5] = [0.2, 0.16, 0.17, 0.15, 0.32];
 /// The type of what the lecture is about, and of what it is measured of.
 const LARGE: f32 = 44.0;
 const USUAL: f32 = 30.0;
@@ -78,7 +80,13 @@ pub(crate) fn paint(
             &Spoken::new(&format!("{}: {value}", label.text()), ""),
         );
         put(painter, corner, Align2::LEFT_TOP, label);
-        let value = fitted(painter, value, medium(size * unit), text_colour, room);
+        let value = sized(
+            painter,
+            value,
+            [size, USUAL].map(|size| size * unit),
+            text_colour,
+            room,
+        );
         let middle = inside.top() + 46.0 * unit;
         put(painter, pos2(left, middle), Align2::LEFT_CENTER, value);
         left += part * width;
@@ -97,6 +105,21 @@ pub(crate) fn paint(
         let at = band.left_center() + vec2(12.0 * unit, 0.0);
         put(painter, at, Align2::LEFT_CENTER, text);
     }
+}
+
+/// A value in the first of these sizes that leaves it whole, else in the last.
+fn sized(
+    painter: &WidgetPainter,
+    value: &str,
+    [first, last]: [f32; 2],
+    colour: Color32,
+    room: f32,
+) -> Arc<Galley> {
+    let first = fitted(painter, value, medium(first), colour, room);
+    if first.text() == value {
+        return first;
+    }
+    fitted(painter, value, medium(last), colour, room)
 }
 
 /// Paints a word and a sign for the state; a click runs or pauses.

@@ -307,6 +307,46 @@ fn a_change_s_effect_is_said_once_and_never_cut() {
     }
 }
 
+/// However long it is in words: a factor, or that there is none yet.
+#[test]
+fn a_presentation_shows_the_whole_finding() {
+    for language in [Language::English, Language::Chinese] {
+        for finding in [
+            Finding::of(10.0, [8.04, 11.96]),
+            Finding::NotResolved {
+                at_most: Some(0.25),
+            },
+        ] {
+            lang::with(language, || shows_whole(finding));
+        }
+    }
+}
+
+fn shows_whole(finding: Finding) {
+    let mut status = presented();
+    status.lab.last_effect.as_mut().unwrap().finding = Some(finding);
+    let options = ViewOptions {
+        presentation: true,
+        ..Default::default()
+    };
+    let mut seen = 0;
+    each(&status, &options, |frame, shapes| {
+        let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+        if width < 1280.0 || height < 700.0 || width < 1.3 * height {
+            return;
+        }
+        seen += 1;
+        let factor = &frame.screen.finding.as_ref().unwrap().factor;
+        let is_whole = texts(shapes).any(|(text, _)| text == factor);
+        assert!(
+            is_whole,
+            "'{factor}' in {:?} at {}",
+            frame.pixels, frame.scale
+        );
+    });
+    assert!(seen > 2, "{seen}");
+}
+
 /// With the timeline, over its lanes; without it, beside the panels.
 fn says_once(status: &Status, what: &str) {
     let effect = Effect {
