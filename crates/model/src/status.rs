@@ -180,6 +180,17 @@ pub struct AbComparison {
     pub each: usize,
 }
 
+impl Status {
+    /// The number that an instance goes by, which decides its colour: its own, but while A and B are
+    /// compared its place on its side, so that counterparts share one.
+    pub fn number_of(&self, instance: usize) -> usize {
+        match &self.lab.comparison {
+            Some(both) if instance < 2 * both.each => instance % both.each,
+            _ => instance,
+        }
+    }
+}
+
 impl AbComparison {
     /// Whether A and B have the same settings, so that there is nothing to measure.
     pub fn is_of_equals(&self) -> bool {

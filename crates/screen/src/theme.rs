@@ -4,12 +4,16 @@
 //! too. The interface's colours are a [`Palette`] of roles, which [`Theme::palette`] makes.
 
 mod contrast;
+mod instances;
 mod palette;
 
 #[cfg(any(test, feature = "fixtures"))]
 pub use contrast::contrast;
 pub use contrast::mirrored;
-pub use palette::{INSTANCE_COLOURS, Palette, Rgb};
+pub use instances::INSTANCE_COLOURS;
+#[cfg(any(test, feature = "fixtures"))]
+pub use instances::distance;
+pub use palette::{Palette, Rgb};
 
 use std::sync::LazyLock;
 
@@ -37,11 +41,6 @@ pub struct Theme {
     /// What calls for attention in the interface, before it is made light.
     accent: Rgb,
 }
-
-/// Live colours for panels of their own hue (Okabe and Ito's, the dark ones lightened).
-const TINTS: [u32; 7] = [
-    0xE69F00, 0x56B4E9, 0x2FC79A, 0xF0E442, 0x6F9BFF, 0xF68B50, 0xDE8FBF,
-];
 
 /// How many themes there are.
 pub const COUNT: usize = 5;
@@ -133,9 +132,10 @@ pub fn find(name: &str) -> Option<usize> {
     (0..COUNT).find(|&number| theme(number).name == name)
 }
 
-/// An instance's own live colour.
-pub fn tint(instance: usize) -> [f32; 4] {
-    rgb(TINTS[instance % TINTS.len()])
+/// The live cells' colour in a panel of this [number](model::Status::number_of), where the theme
+/// gives each panel its own; such themes are dark.
+pub fn tint(number: usize) -> [f32; 4] {
+    floats(Palette::DARK.instance(number))
 }
 
 /// Lines between cells, in every theme.
@@ -198,9 +198,10 @@ mod tests {
                 "{}",
                 theme.name
             );
-            for instance in 0..7 {
-                let own = contrast(theme.ramp[0], tint(instance));
-                assert!(!theme.tinted || own > 7.0, "tint {instance}");
+            assert!(!theme.tinted || !theme.light, "see `tint`");
+            for number in 0..INSTANCE_COLOURS {
+                let own = contrast(theme.ramp[0], tint(number));
+                assert!(!theme.tinted || own > 3.5, "tint {number}: {own}");
             }
         }
     }

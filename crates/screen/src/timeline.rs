@@ -15,7 +15,7 @@ use lang::{mark, tr};
 use model::PictureSource;
 use model::trace::StepKind;
 
-pub use colours::of_instance;
+pub use colours::Pattern;
 pub use lanes::{Chart, RoundChart};
 
 /// What a bar stands for.

@@ -69,6 +69,7 @@ fn panels() {
                     transforms: &ViewTransforms::One(camera.target_transform(size, [panel; 2])),
                     minimaps: &[],
                     only: None,
+                    number_of: &|instance| instance,
                     options: &options,
                     backgrounds: &[],
                 });

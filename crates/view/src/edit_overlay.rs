@@ -84,7 +84,8 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
 fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
     let theme = theme(frame.sources.options.theme);
     let live = if theme.tinted {
-        tint(instance)
+        let number = |status: &model::Status| status.number_of(instance);
+        tint(frame.sources.status.map_or(instance, number))
     } else {
         theme.ramp[8]
     };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Rect, Stroke, StrokeKind, accesskit_root_id, vec2};
+use egui::{Align2, Rect, accesskit_root_id, vec2};
 
 use crate::cell_ages::unavailable_reason;
 use crate::dialogs::{DialogContext, Dialogs};
@@ -15,7 +15,7 @@ use crate::timeline::sm_count as timeline_sm_count;
 use crate::widget_painter::{WidgetPainter, Widgets};
 use crate::{
     LabView, TimelineView, callouts, comparison, edit_overlay, hud, lab, ladder, lesson, minimap,
-    population, timeline, toolbar,
+    panel_marks, population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use model::{PicturePlan, Status, Switches, TransferChoice};
@@ -291,11 +291,9 @@ pub(crate) fn paint(
             frame.sources.drawing.notice.as_deref(),
         );
     };
-    if frame.sources.single_instance().is_none() && status.lattices.instances > 1 {
-        let selected = status.panels.selected.min(status.lattices.instances - 1);
-        highlight(painter, layout, selected, frame.sources.options);
-    }
-    say_panels(painter, status, frame.sources.single_instance(), layout);
+    let only = frame.sources.single_instance();
+    panel_marks::paint(painter, status, only, layout, frame.sources.options);
+    say_panels(painter, status, only, layout);
     minimap::paint(painter, frame, layout);
     edit_overlay::paint(painter, frame, layout);
     let mut figures = figures.clone();
@@ -323,7 +321,7 @@ pub(crate) fn paint(
     if let Some(rect) = layout.timeline {
         timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.sm_count);
     }
-    population::paint_tags(painter, status, frame.sources.single_instance(), layout);
+    population::paint_tags(painter, status, only, layout);
     if let Some((panel, rect)) = layout.side {
         let (rect, unit) = (rect_of(rect), layout.unit);
         let screen = &frame.screen;
@@ -395,25 +393,6 @@ fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
         None if no_timeline => Some(message!("The window is too small for the timeline")),
         None => None,
     }
-}
-
-/// A thin frame around the selected panel, in the gap, off its cells.
-fn highlight(painter: &WidgetPainter, layout: &WindowLayout, place: usize, options: &ViewOptions) {
-    let width = (2.0 * layout.unit)
-        .round()
-        .clamp(1.0, layout.tiling.gap.max(1) as f32);
-    let rect = rect_of(layout.tiling.rect(place));
-    if !rect.is_positive() {
-        return; // it belongs to neither A nor B, and has no panel
-    }
-    // White stands out beside dark cells (where the theme is light: black beside light ones), the
-    // accent beside inverted ones.
-    let colour = if options.invert {
-        painter.palette.accent
-    } else {
-        painter.palette.value
-    };
-    painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }
 
 /// While the engine starts there is nothing else to show.

@@ -87,6 +87,8 @@ pub(crate) struct PanelsInput<'a> {
     pub(crate) transforms: &'a ViewTransforms,
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
+    /// As [`Status::number_of`](model::Status::number_of).
+    pub(crate) number_of: &'a dyn Fn(usize) -> usize,
     pub(crate) options: &'a ViewOptions,
     /// The minimaps.
     pub(crate) minimaps: &'a [Minimap],
@@ -447,7 +449,7 @@ fn panel_instance(
     transform: ViewTransform,
     lines: f32,
 ) -> PanelInstance {
-    let mut tint = tint(instance);
+    let mut tint = tint((placing.number_of)(instance));
     tint[3] = if theme(placing.options.theme).tinted {
         1.0
     } else {

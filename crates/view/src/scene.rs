@@ -192,6 +192,7 @@ impl Scene {
                 grid: (status.lattices.instances, status.lattices.size),
                 transforms: &frame.transforms(status, layout),
                 only: frame.sources.single_instance(),
+                number_of: &|instance| status.number_of(instance),
                 options: frame.sources.options,
                 minimaps: &minimap::minimaps(frame, layout),
                 backgrounds: &backgrounds(layout),

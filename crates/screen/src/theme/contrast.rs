@@ -1,7 +1,7 @@
 //! Lightness and contrast, as WCAG 2 has them.
 
 /// From sRGB to light, 0 to 1.
-fn linear(v: f32) -> f32 {
+pub(super) fn linear(v: f32) -> f32 {
     if v <= 0.04045 {
         v / 12.92
     } else {

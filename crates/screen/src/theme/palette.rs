@@ -4,13 +4,11 @@
 //! sets the accent and whether the interface is dark or light ([`Theme::palette`]). Roles are plain
 //! sRGB: the window turns them into egui's colours, the terminal into its own.
 
+use super::instances::{self, INSTANCE_COLOURS};
 use super::{Theme, bytes, floats, mirrored};
 
 /// An opaque sRGB colour: red, green, blue.
 pub type Rgb = [u8; 3];
-
-/// How many instances have a colour of their own.
-pub const INSTANCE_COLOURS: usize = 16;
 
 /// Makes the palette from a table: what a role is for, its name, and its colour in the dark
 /// interface.
@@ -20,7 +18,7 @@ macro_rules! roles {
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct Palette<C = Rgb> {
             $($(#[$doc])+ pub $role: C,)+
-            /// An instance's bars in the map of multiprocessors, counted round and round.
+            /// Instances' own colours; see [`Palette::instance`].
             pub instances: [C; INSTANCE_COLOURS],
         }
 
@@ -28,7 +26,7 @@ macro_rules! roles {
             /// The dark interface with the usual accent, which the other palettes are made from.
             pub const DARK: Palette = Palette {
                 $($role: hex($dark),)+
-                instances: INSTANCES,
+                instances: instances::ON_DARK,
             };
         }
 
@@ -41,12 +39,10 @@ macro_rules! roles {
                 }
             }
 
-            /// Every colour with its role's name.
+            /// Every colour but the instances' with its role's name.
             #[cfg(any(test, feature = "fixtures"))]
             pub fn roles(&self) -> Vec<(&'static str, C)> {
-                let roles = [$((stringify!($role), self.$role),)+];
-                let instances = self.instances.iter().map(|&colour| ("instance", colour));
-                roles.into_iter().chain(instances).collect()
+                vec![$((stringify!($role), self.$role),)+]
             }
         }
     };
@@ -144,43 +140,15 @@ roles! {
     time_line: 0x3A3A3A,
     /// Dark text on bars and letters of any bright colour.
     on_bright: 0x0E0F12,
-    /// The host inside a call. The kinds of work have Okabe and Ito's colours, which the
-    /// colour-blind can tell apart.
+    /// The host inside a call.
     host_call: 0xF0E442,
     /// The host inside a call that waits, or a stream that waits.
     waiting: 0xD55E00,
-    /// A launch of a kernel.
-    launch: 0xE69F00,
-    /// A launch that only supports a kernel's.
-    support: 0xCC79A7,
-    /// A copy to the device.
-    upload: 0x009E73,
-    /// A copy from the device.
-    download: 0x56B4E9,
+    /// A piece of work that belongs to several instances, and the legend's.
+    common_work: 0xA9B1BD,
     /// An event.
     event: 0x5C636E,
 }
-
-/// The instances' colours differ by at least a quarter of the colour cube's side, whichever cones
-/// see them, and neighbours by much more.
-const INSTANCES: [Rgb; INSTANCE_COLOURS] = [
-    hex(0xC0FFFF),
-    hex(0xC02020),
-    hex(0x2020FF),
-    hex(0xE0FF20),
-    hex(0x2070FF),
-    hex(0xE0FF70),
-    hex(0x4848C0),
-    hex(0xC09820),
-    hex(0x98C0FF),
-    hex(0x704870),
-    hex(0xFFE0C0),
-    hex(0x987048),
-    hex(0x7098E0),
-    hex(0xE0C048),
-    hex(0x987098),
-    hex(0x70C098),
-];
 
 /// `0xRRGGBB`.
 pub(super) const fn hex(colour: u32) -> Rgb {
@@ -196,7 +164,10 @@ impl Theme {
             ..Palette::DARK
         };
         if self.light {
-            dark.map(|colour| bytes(mirrored(floats(colour))))
+            Palette {
+                instances: instances::ON_LIGHT,
+                ..dark.map(|colour| bytes(mirrored(floats(colour))))
+            }
         } else {
             dark
         }

@@ -17,8 +17,8 @@ pub struct BlockSpan {
     pub end: f64,
     /// The step that launched them.
     pub step: u32,
-    /// Its instance; 0 where a step is of none.
-    pub instance: u32,
+    /// The number of its instance, if it works on one.
+    pub number: Option<u32>,
     /// How many.
     pub blocks: u32,
     /// What runs at the same time in a unit stands in different tracks.
@@ -41,8 +41,9 @@ pub struct BlockMap {
 }
 
 impl BlockMap {
-    /// Of a round that started at this time of the device's clock.
-    pub fn new(round: &TimedRound, start: i64) -> BlockMap {
+    /// Of a round that started at this time of the device's clock; `number` is that of a step's
+    /// instance.
+    pub fn new(round: &TimedRound, start: i64, number: impl Fn(u32) -> Option<u32>) -> BlockMap {
         let mut by_launch: BTreeMap<(u32, u32), Vec<&BlockTimestamp>> = BTreeMap::new();
         for timestamp in &round.block_timestamps {
             by_launch
@@ -52,8 +53,7 @@ impl BlockMap {
         }
         let mut sms: BTreeMap<u32, SmTimeline> = BTreeMap::new();
         for ((sm, step), mut timestamps) in by_launch {
-            let facts = round.steps.get(step as usize);
-            let instance = facts.and_then(|facts| facts.instance).unwrap_or(0);
+            let number = number(step);
             timestamps.sort_unstable_by_key(|timestamp| timestamp.start);
             let runs = &mut sms.entry(sm).or_default().runs;
             let first = runs.len();
@@ -69,7 +69,7 @@ impl BlockMap {
                         start: from,
                         end: to.max(from),
                         step,
-                        instance,
+                        number,
                         blocks: 1,
                         track: 0,
                     }),
@@ -120,8 +120,8 @@ fn assign_tracks(runs: &mut [BlockSpan]) -> u16 {
 pub struct BlockSegment {
     /// Its first pixel column, and the one behind its last.
     pub columns: (usize, usize),
-    /// The instance.
-    pub instance: u32,
+    /// The instance's number, if it is one.
+    pub number: Option<u32>,
 }
 
 /// Several units (or tracks) in one row: in each pixel column the instance that ran most there.
@@ -132,22 +132,22 @@ pub fn fold_blocks<'a>(
     count: usize,
 ) -> Vec<BlockSegment> {
     let columns = Columns { scale, left, count };
-    let mut shares: Vec<Vec<(u32, f32)>> = vec![Vec::new(); count];
+    let mut shares: Vec<Vec<(Option<u32>, f32)>> = vec![Vec::new(); count];
     for run in runs {
         for (column, part) in columns.covered(run.start, run.end) {
             let shares = &mut shares[column];
-            match shares.iter_mut().find(|share| share.0 == run.instance) {
+            match shares.iter_mut().find(|share| share.0 == run.number) {
                 Some(share) => share.1 += part,
-                None => shares.push((run.instance, part)),
+                None => shares.push((run.number, part)),
             }
         }
     }
-    let most = |shares: &Vec<(u32, f32)>| {
+    let most = |shares: &Vec<(Option<u32>, f32)>| {
         let most = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        most.map(|(instance, _)| *instance)
+        most.map(|(number, _)| *number)
     };
     let joined = join(shares.iter().map(most)).into_iter();
-    let segment = |(columns, instance)| BlockSegment { columns, instance };
+    let segment = |(columns, number)| BlockSegment { columns, number };
     joined.map(segment).collect()
 }
 
@@ -179,7 +179,7 @@ mod tests {
             timestamp(4, 3, 15_000, 42_000),
             timestamp(1, 7, 10_000, 20_000),
         ];
-        let blocks = BlockMap::new(&round, 10_000);
+        let blocks = BlockMap::new(&round, 10_000, |step| Some(step / 4));
         assert_eq!(
             (blocks.busy_sms(), blocks.count(4), blocks.count(132)),
             (2, 8, 132)
@@ -188,12 +188,12 @@ mod tests {
         let seen: Vec<_> = sm
             .runs
             .iter()
-            .map(|run| (run.instance, run.start, run.end, run.blocks, run.track))
+            .map(|run| (run.number, run.start, run.end, run.blocks, run.track))
             .collect();
         let wanted = [
-            (0, 0.0, 20_000.0, 2, 0),
-            (1, 5_000.0, 32_000.0, 1, 1),
-            (0, 30_000.0, 35_000.0, 1, 0),
+            (Some(0), 0.0, 20_000.0, 2, 0),
+            (Some(1), 5_000.0, 32_000.0, 1, 1),
+            (Some(0), 30_000.0, 35_000.0, 1, 0),
         ];
         assert_eq!(seen, wanted);
         assert_eq!(sm.tracks, 2);
@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn a_shared_row_shows_who_ran_most() {
-        let run = |instance, start, end| BlockSpan {
+        let run = |number, start, end| BlockSpan {
             start,
             end,
             step: 0,
-            instance,
+            number: Some(number),
             blocks: 1,
             track: 0,
         };
@@ -215,7 +215,10 @@ mod tests {
         };
         let runs = [run(5, 0.0, 26.0), run(9, 25.0, 40.0), run(2, 60.0, 60.1)];
         let pieces = fold_blocks(runs.iter(), TimeScale::new(stretch, 3.0, 10.0), 3.0, 10);
-        let piece = |columns, instance| BlockSegment { columns, instance };
+        let piece = |columns, number| BlockSegment {
+            columns,
+            number: Some(number),
+        };
         assert_eq!(
             pieces,
             [piece((0, 3), 5), piece((3, 4), 9), piece((6, 7), 2)]

@@ -1,83 +1,96 @@
-//! Which of the palette's colours a kind of work and an instance have.
+//! How bars are told apart: the hue is the instance's, how it is laid on is the kind of work's.
 
 use crate::theme::Palette;
 use crate::timeline::BarKind;
+use crate::timeline::lanes::Bar;
 use model::trace::StepKind;
 
-/// An instance's colour.
-pub fn of_instance<C: Copy>(instance: usize, palette: &Palette<C>) -> C {
-    palette.instances[instance % palette.instances.len()]
+/// How a bar is painted with its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pattern {
+    /// All over.
+    Solid,
+    /// All over, darker.
+    Dim,
+    /// Its edge alone, around a darker inside.
+    Hollow,
+    /// Its edge, and upright lines within.
+    Fence,
+}
+
+impl Pattern {
+    /// The part of the colour that shows where a bar is too small for its pattern, or is folded with
+    /// others; the rest is what lies behind.
+    pub const fn strength(self) -> f32 {
+        match self {
+            Pattern::Solid => 1.0,
+            Pattern::Fence => 0.7,
+            Pattern::Hollow => 0.5,
+            Pattern::Dim => 0.35,
+        }
+    }
 }
 
 impl BarKind {
-    /// Its colour.
-    pub fn colour<C: Copy>(self, palette: &Palette<C>) -> C {
+    /// How it is painted.
+    pub fn pattern(self) -> Pattern {
         match self {
-            BarKind::Host => palette.host_call,
-            BarKind::Wait | BarKind::Step(StepKind::Wait) => palette.waiting,
-            BarKind::Step(StepKind::Launch) => palette.launch,
-            BarKind::Step(StepKind::Support) => palette.support,
-            BarKind::Step(StepKind::Upload) => palette.upload,
-            BarKind::Step(StepKind::Download) => palette.download,
-            BarKind::Step(StepKind::Event) => palette.event,
+            BarKind::Host | BarKind::Wait => Pattern::Solid,
+            BarKind::Step(kind) => match kind {
+                StepKind::Launch | StepKind::Wait | StepKind::Event => Pattern::Solid,
+                StepKind::Support => Pattern::Dim,
+                StepKind::Upload => Pattern::Fence,
+                StepKind::Download => Pattern::Hollow,
+            },
         }
+    }
+
+    /// The colour of one of this kind that does the work of the instance of this number, or of
+    /// several.
+    pub fn colour<C: Copy>(self, number: Option<u32>, palette: &Palette<C>) -> C {
+        match (self, number) {
+            (BarKind::Host, _) => palette.host_call,
+            (BarKind::Wait | BarKind::Step(StepKind::Wait), _) => palette.waiting,
+            (BarKind::Step(StepKind::Event), _) => palette.event,
+            (BarKind::Step(_), Some(number)) => palette.instance(number as usize),
+            (BarKind::Step(_), None) => palette.common_work,
+        }
+    }
+}
+
+impl Bar {
+    /// Its colour.
+    pub fn colour<C: Copy>(&self, palette: &Palette<C>) -> C {
+        self.kind.colour(self.number, palette)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theme::{INSTANCE_COLOURS, Rgb};
+    use crate::theme::distance;
     use crate::timeline::KINDS;
 
-    /// As seen, after Viénot, Brettel and Mollon (1999), in linear light: by all cones, and with
-    /// those for red or for green missing.
-    const SEEN: [[[f32; 3]; 3]; 3] = [
-        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-        [
-            [0.1124, 0.8876, 0.0],
-            [0.1124, 0.8876, 0.0],
-            [0.0040, -0.0040, 1.0],
-        ],
-        [
-            [0.2928, 0.7072, 0.0],
-            [0.2928, 0.7072, 0.0],
-            [-0.0223, 0.0223, 1.0],
-        ],
-    ];
-
-    fn seen(colour: Rgb, by: &[[f32; 3]; 3]) -> [f32; 3] {
-        let linear = colour.map(|c| (f32::from(c) / 255.0).powf(2.2));
-        by.map(|row| {
-            let light: f32 = row.iter().zip(linear).map(|(a, b)| a * b).sum();
-            light.clamp(0.0, 1.0).powf(1.0 / 2.2)
-        })
-    }
-
     #[test]
-    fn instances_are_told_apart_by_everyone() {
-        for by in &SEEN {
-            for a in 0..INSTANCE_COLOURS {
-                for b in a + 1..INSTANCE_COLOURS {
-                    let [first, second] =
-                        [a, b].map(|instance| seen(of_instance(instance, &Palette::DARK), by));
-                    let apart = (0..3).map(|c| (first[c] - second[c]).powi(2)).sum::<f32>();
-                    assert!(apart.sqrt() > 0.24, "{a} and {b}: {}", apart.sqrt());
-                }
+    fn kinds_of_work_are_told_apart_without_hues() {
+        let work = |kind: &BarKind| matches!(kind, BarKind::Step(kind) if !matches!(kind, StepKind::Event | StepKind::Wait));
+        let kinds = KINDS.map(|(kind, _)| kind).into_iter().filter(work);
+        let strengths: Vec<f32> = kinds.map(|kind| kind.pattern().strength()).collect();
+        for (index, a) in strengths.iter().enumerate() {
+            for b in &strengths[index + 1..] {
+                assert!((a - b).abs() >= 0.14, "{a} and {b}");
             }
         }
     }
 
     #[test]
-    fn colours_are_told_apart_by_everyone() {
-        for by in &SEEN {
-            for (index, (first, a)) in KINDS.iter().enumerate() {
-                for (second, b) in &KINDS[index + 1..] {
-                    let [first, second] =
-                        [first, second].map(|kind| seen(kind.colour(&Palette::DARK), by));
-                    let apart = (0..3).map(|c| (first[c] - second[c]).powi(2)).sum::<f32>();
-                    assert!(apart.sqrt() > 0.12, "{a} and {b}: {}", apart.sqrt());
-                }
+    fn what_no_instance_does_differs_from_what_it_does() {
+        let palette = &Palette::DARK;
+        let kinds = [BarKind::Host, BarKind::Wait, BarKind::Step(StepKind::Event)];
+        let all = kinds.map(|kind| kind.colour(None, palette));
+        for (index, a) in all.iter().enumerate() {
+            for b in all[index + 1..].iter().chain([&palette.common_work]) {
+                assert!(distance(*a, *b) >= 0.1, "{a:?} and {b:?}");
             }
         }
     }

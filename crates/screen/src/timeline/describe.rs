@@ -47,11 +47,13 @@ impl Chart {
             };
             return vec![title.into(), when];
         };
-        let instance = facts.instance.map(|id| match facts.instances {
+        let number = |id| self.data.number_of(id);
+        let instance = facts.instance.map(number).map(|id| match facts.instances {
             0 | 1 => tr!(" · instance {id}", id = id),
             n => tr!(" · instances {id} to {}", id + n - 1, id = id),
         });
-        let place = self.round.stream_name(facts) + &instance.unwrap_or_default();
+        let stream = facts.instance.map_or(facts.stream.0, number);
+        let place = self.data.streams.stream_name(stream, None) + &instance.unwrap_or_default();
         if matches!(bar.kind, BarKind::Host | BarKind::Wait) {
             let what = match bar.kind {
                 BarKind::Wait => tr!("host: waiting").into(),

@@ -28,6 +28,8 @@ pub struct Bar {
     pub step: u32,
     /// What was done.
     pub kind: BarKind,
+    /// The number of the instance that it was done for, if it was one.
+    pub number: Option<u32>,
 }
 
 /// A stream.
@@ -39,13 +41,6 @@ pub struct Lane {
     pub instance: Option<u32>,
     /// Its spans, in the order in which they ran.
     pub bars: Vec<Bar>,
-}
-
-impl Lane {
-    /// The number of its instance, or the stream's own.
-    fn number(&self) -> u32 {
-        self.instance.unwrap_or(self.stream.0)
-    }
 }
 
 /// A timed round as lanes of bars.
@@ -65,6 +60,8 @@ pub struct RoundChart {
     pub whole: f64,
     /// How its instances share streams.
     pub streams: Streams,
+    /// The instance whose number is 0: B's first one, if the round is B's.
+    first: u32,
 }
 
 /// A chart and its round, which says of each bar what it is.
@@ -82,6 +79,13 @@ impl Chart {
         let (start, end) = round
             .bounds()
             .map_or((0, 0), |(start, end)| (start.0, end.0));
+        let instances = round.steps.iter().filter_map(|facts| facts.instance);
+        let first = instances.min().unwrap_or(0);
+        let number = |step: u32| {
+            let facts = round.steps.get(step as usize);
+            let instance = facts.filter(|facts| facts.instances <= 1)?.instance?;
+            Some(instance - first)
+        };
         let bar = |span: &Span, kind: BarKind| {
             let from = (span.start.0 - start) as f64;
             Bar {
@@ -89,6 +93,7 @@ impl Chart {
                 end: ((span.end.0 - start) as f64).max(from),
                 step: span.step,
                 kind,
+                number: number(span.step),
             }
         };
         let mut lanes: BTreeMap<StreamId, Vec<Bar>> = BTreeMap::new();
@@ -118,12 +123,13 @@ impl Chart {
                 .iter()
                 .map(|span| bar(span, host_kind(&round, span)))
                 .collect(),
-            blocks: BlockMap::new(&round, start),
+            blocks: BlockMap::new(&round, start, number),
             lanes: lanes.into_iter().map(lane).collect(),
             wall,
             sum,
             whole: nice(wall.max(1e3), &AXIS),
             streams: round.streams,
+            first,
         };
         Chart {
             data: Arc::new(data),
@@ -152,7 +158,17 @@ impl RoundChart {
     /// A lane's name: its stream, and its GPU where there are several.
     pub fn lane_name(&self, lane: &Lane, status: Option<&Status>) -> String {
         let gpu = status.and_then(|status| gpu_of(lane, status));
-        self.streams.stream_name(lane.number(), gpu)
+        self.streams.stream_name(self.stream_number(lane), gpu)
+    }
+
+    /// The number of an instance of the round; see [`Status::number_of`].
+    pub fn number_of(&self, instance: u32) -> u32 {
+        instance - self.first
+    }
+
+    /// The number of the lane's instance, or the stream's own.
+    fn stream_number(&self, lane: &Lane) -> u32 {
+        lane.instance.map_or(lane.stream.0, |it| self.number_of(it))
     }
 
     /// The name of a row of these lanes, which lie one after the other.
@@ -160,7 +176,10 @@ impl RoundChart {
         match lanes {
             [] => String::new(),
             [lane] => self.lane_name(lane, status),
-            [first, .., last] => tr!("streams {}–{}", first.number(), last.number()),
+            [first, .., last] => {
+                let [first, last] = [first, last].map(|lane| self.stream_number(lane));
+                tr!("streams {}–{}", first, last)
+            }
         }
     }
 }
@@ -189,6 +208,8 @@ pub struct LaneSegment {
     pub columns: (usize, usize),
     /// What covers most of these columns.
     pub kind: BarKind,
+    /// As [`Bar::number`].
+    pub number: Option<u32>,
     /// How much of the time, from 1 (hardly) to 4 (all the time).
     pub level: u8,
 }
@@ -196,22 +217,23 @@ pub struct LaneSegment {
 /// Several lanes in one row: in each pixel column, what covers most of it in any one lane.
 pub fn fold_lanes(lanes: &[Lane], scale: TimeScale, left: f32, count: usize) -> Vec<LaneSegment> {
     let columns = Columns { scale, left, count };
-    let mut most = vec![(0.0f32, usize::MAX); count];
+    let mut most = vec![(0.0f32, usize::MAX, None); count];
     for bar in lanes.iter().flat_map(|lane| &lane.bars) {
         for (column, part) in columns.covered(bar.start, bar.end) {
             if part > most[column].0 {
-                most[column] = (part, bar.kind.index());
+                most[column] = (part, bar.kind.index(), bar.number);
             }
         }
     }
-    let shown = |(part, kind): (f32, usize)| {
+    let shown = |(part, kind, number): (f32, usize, Option<u32>)| {
         let level = (part * 4.0).ceil().clamp(1.0, 4.0) as u8;
-        (part > 0.0).then(|| (KINDS[kind].0, level))
+        (part > 0.0).then(|| (KINDS[kind].0, number, level))
     };
     let joined = join(most.into_iter().map(shown)).into_iter();
-    let segment = |(columns, (kind, level))| LaneSegment {
+    let segment = |(columns, (kind, number, level))| LaneSegment {
         columns,
         kind,
+        number,
         level,
     };
     joined.map(segment).collect()
@@ -287,6 +309,7 @@ mod tests {
             end,
             step: 0,
             kind: BarKind::Step(kind),
+            number: None,
         };
         let lane = |bars| Lane {
             stream: StreamId(0),
@@ -308,6 +331,7 @@ mod tests {
         let piece = |columns, kind, level| LaneSegment {
             columns,
             kind: BarKind::Step(kind),
+            number: None,
             level,
         };
         let wanted = [

@@ -84,7 +84,8 @@ pub(super) struct Paint<'a> {
     pub(super) dots: Dots,
     pub(super) depth: ColourDepth,
     pub(super) options: &'a ViewOptions,
-    pub(super) instance: usize,
+    /// As [`Status::number_of`](model::Status::number_of).
+    pub(super) number: usize,
     /// Dots a cell.
     pub(super) scale: f64,
 }
@@ -127,7 +128,7 @@ impl Paint<'_> {
     /// From dead to live.
     fn ramp(&self) -> [Color; 9] {
         let theme = theme(self.options.theme);
-        let own = tint(self.instance);
+        let own = tint(self.number);
         std::array::from_fn(|step| {
             let colour = if theme.tinted {
                 let (dead, t) = (theme.ramp[0], step as f32 / SHADES);

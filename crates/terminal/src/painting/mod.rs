@@ -239,7 +239,7 @@ impl TerminalView {
                 dots,
                 depth: self.depth,
                 options: frame.sources.options,
-                instance: panel.instance,
+                number: status.number_of(panel.instance),
                 scale: transform.scale,
             };
             paint.panel(&densities, panel.rect, buffer);

@@ -321,7 +321,7 @@ impl RoundPainter<'_> {
         let label = self.depth.text(PALETTE.label);
         buffer.set_string(bars.x - NAMES, y, name, label);
         for piece in fold_lanes(lanes, self.scale, bars.x.into(), bars.width.into()) {
-            let style = colour(piece.kind, self.depth);
+            let style = colour(piece.kind, piece.number, self.depth);
             for column in piece.columns.0..piece.columns.1 {
                 if let Some(cell) = buffer.cell_mut((bars.x + column as u16, y)) {
                     cell.set_char(symbol(piece.kind)).set_style(style);
@@ -331,14 +331,14 @@ impl RoundPainter<'_> {
     }
 }
 
-fn colour(kind: BarKind, depth: ColourDepth) -> Style {
-    depth.text(kind.colour(&PALETTE))
+fn colour(kind: BarKind, number: Option<u32>, depth: ColourDepth) -> Style {
+    depth.text(kind.colour(number, &PALETTE))
 }
 
 fn paint_legend(entries: &[Entry], depth: ColourDepth, x: u16, y: u16, buffer: &mut Buffer) {
     let mut x = x;
     for (kind, text) in entries {
-        let style = kind.map_or(depth.text(PALETTE.label), |kind| colour(kind, depth));
+        let style = kind.map_or(depth.text(PALETTE.label), |kind| colour(kind, None, depth));
         buffer.set_string(x, y, text, style);
         x += (lang::columns(text) + GAP) as u16;
     }

@@ -141,7 +141,7 @@ impl Looking {
 }
 
 /// Where texts may stand that are on no card.
-fn places(layout: &WindowLayout, set: &Set) -> Vec<Rect> {
+fn places(layout: &WindowLayout) -> Vec<Rect> {
     let comparison = layout.comparison.into_iter().flat_map(|comparison| {
         let [a, b] = model::Side::ALL.map(|side| comparison.header(side));
         [comparison.band, a, b]
@@ -153,10 +153,8 @@ fn places(layout: &WindowLayout, set: &Set) -> Vec<Rect> {
         layout.toolbar,
         layout.lesson,
     ];
-    // How a panel goes on is said on it.
+    // Panels have their numbers, and how they go on is said on them.
     let panels = (0..layout.tiling.count).map(|place| layout.tiling.rect(place));
-    let settled = |status: &model::Status| !status.panels.settled.is_empty();
-    let panels = panels.filter(|_| set.status.as_ref().is_some_and(settled));
     let places = docked.into_iter().flatten().chain(comparison).chain(panels);
     places.map(rect_of).collect()
 }
@@ -199,7 +197,7 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
         if frame.sources.status.is_none() {
             continue;
         }
-        let places = places(layout, set);
+        let places = places(layout);
         for seen in seen.iter().filter(|seen| !seen.on_card) {
             let inside = |place: &Rect| place.expand(SLACK).contains_rect(seen.rect);
             if !places.iter().any(inside) {

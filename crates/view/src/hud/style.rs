@@ -6,6 +6,7 @@ use crate::widget_painter::WidgetPainter;
 
 use egui::{
     Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2, Rect,
+    Rgba,
 };
 
 use screen::theme::Rgb;
@@ -24,6 +25,17 @@ pub(crate) fn opaque([red, green, blue]: Rgb) -> Color32 {
 /// The same colour, but only this opaque.
 pub(crate) fn translucent(colour: Color32, alpha: u8) -> Color32 {
     Color32::from_rgba_unmultiplied(colour.r(), colour.g(), colour.b(), alpha)
+}
+
+/// Black or white, whichever stands out more from a bright or dark colour.
+pub(crate) fn text_on(background: Color32) -> Color32 {
+    let [red, green, blue, _] = Rgba::from(background).to_array();
+    // Where both have a contrast of 4.6.
+    if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 {
+        Color32::BLACK
+    } else {
+        Color32::WHITE
+    }
 }
 
 /// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that

@@ -1,6 +1,7 @@
 //! Nothing lies over anything else, whatever the window and whatever it is to hold.
 
 use super::*;
+use screen::theme::{Palette, distance};
 
 const WINDOWS: [[u32; 2]; 9] = [
     [800, 500],
@@ -243,40 +244,64 @@ fn filled(window: [u32; 2], count: usize, request: &LayoutRequest) -> f64 {
     count as f64 * pixels(layout.tiling.panel) / pixels(area(window, &layout))
 }
 
-#[test]
-fn panels_that_show_a_part_fill_their_area() {
-    let mut least = [1.0f64, 1.0];
+/// The windows of lectures, with and without timeline and lab, for 1 to 64 panels that show this
+/// many pixels per cell.
+fn each_lecture(cell_pixels: Option<f64>, mut check: impl FnMut([u32; 2], usize, &LayoutRequest)) {
     for window in [[1024, 768], [1280, 800], [1920, 1080], [3840, 2160]] {
-        let plain = LayoutRequest {
-            toolbar: true,
-            cell_pixels: Some(4.0),
-            ..Default::default()
-        };
         for count in 1..=64 {
-            let opened = |lanes, side| LayoutRequest {
-                lanes,
-                side,
-                ..plain
-            };
-            let lab = Some(SidePanel::Lab);
-            for request in [
-                plain,
-                opened(Some(count), None),
-                opened(None, lab),
-                opened(Some(count), lab),
-            ] {
-                let filled = filled(window, count, &request);
-                let is_power = count.is_power_of_two();
-                let wanted = if is_power { 0.92 } else { 0.85 };
-                assert!(
-                    filled >= wanted,
-                    "{count} in {window:?}: {filled:.3}, {request:?}"
-                );
-                least[usize::from(is_power)] = least[usize::from(is_power)].min(filled);
+            for lanes in [None, Some(count)] {
+                for side in [None, Some(SidePanel::Lab)] {
+                    let request = LayoutRequest {
+                        toolbar: true,
+                        cell_pixels,
+                        lanes,
+                        side,
+                        ..Default::default()
+                    };
+                    check(window, count, &request);
+                }
             }
         }
     }
+}
+
+#[test]
+fn panels_that_show_a_part_fill_their_area() {
+    let mut least = [1.0f64, 1.0];
+    each_lecture(Some(4.0), |window, count, request| {
+        let filled = filled(window, count, request);
+        let is_power = count.is_power_of_two();
+        let wanted = if is_power { 0.92 } else { 0.85 };
+        assert!(
+            filled >= wanted,
+            "{count} in {window:?}: {filled:.3}, {request:?}"
+        );
+        least[usize::from(is_power)] = least[usize::from(is_power)].min(filled);
+    });
     println!("at least {:.3}, of powers of two {:.3}", least[0], least[1]);
+}
+
+#[test]
+fn panels_side_by_side_have_colours_that_everyone_tells_apart() {
+    for cell_pixels in [None, Some(4.0)] {
+        each_lecture(cell_pixels, |window, count, request| {
+            let size = Size::new(1024, 1024).unwrap();
+            let columns = lay_out(window, 1.0, count, size, request).tiling.columns;
+            for place in 0..count {
+                let beside = Some(place + 1).filter(|it| it % columns != 0);
+                let below = Some(place + columns);
+                for other in [beside, below]
+                    .into_iter()
+                    .flatten()
+                    .filter(|it| *it < count)
+                {
+                    let [a, b] = [place, other].map(|number| Palette::DARK.instance(number));
+                    let apart = distance(a, b);
+                    assert!(apart >= 0.1, "{place} and {other} of {count}: {apart}");
+                }
+            }
+        });
+    }
 }
 
 #[test]

@@ -65,10 +65,9 @@ fn the_speed_up_curve_has_its_axes_and_signs_in_every_window() {
             let place = rect_of(layout.lesson.unwrap());
             let found = |wanted: &str| {
                 let kept = lang::keep_units(wanted);
-                let found = texts(shapes).find(|(text, _)| *text == kept);
-                let (_, rect) = found.unwrap_or_else(|| panic!("no '{wanted}' in {say}"));
-                assert!(place.contains_rect(rect), "'{wanted}' in {say}");
-                rect
+                let mut within = texts(shapes).filter(|(_, rect)| place.contains_rect(*rect));
+                let found = within.find(|(text, _)| *text == kept);
+                found.unwrap_or_else(|| panic!("no '{wanted}' in {say}")).1
             };
             let [top, bottom] = ["rounds/s", "instances"].map(found);
             assert!(bottom.top() - top.bottom() > 0.15 * place.height(), "{say}");

@@ -1,10 +1,11 @@
 //! The timeline under the panels: a lane per stream and one for the host, of one timed round; after
 //! a change of a switch the round before it stands above, on the same axis, and what was found.
 //!
-//! `layout` has the places, `rows` the lanes' rows of pixels, `paint` and `tip` what is painted,
+//! `layout` has the places, `rows` the lanes' rows of pixels, `paint`, `bars` and `tip` what is painted,
 //! `finding` the lines above the lanes, `interact` what the mouse does, `sm_map` the second view:
 //! which SM ran which instance when.
 
+mod bars;
 mod finding;
 mod interact;
 pub(crate) mod layout;

@@ -7,15 +7,14 @@ use crate::dialogs::UiRequest;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
-use crate::timeline::{TimelineView, finding, sm_map, tip};
+use crate::timeline::{TimelineView, bars, finding, sm_map, tip};
 use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::Status;
 use screen::Chart;
-use screen::theme::Palette;
-use screen::timeline::lanes::{Bar, Lane, fold_lanes};
+use screen::timeline::lanes::Bar;
 use screen::timeline::scale::TimeScale;
-use screen::timeline::{BarKind, KINDS, Which, drawn_round};
+use screen::timeline::{KINDS, Which, drawn_round};
 
 /// Spans of a row that are said one by one, at most.
 const MAX_SPANS_SAID: usize = 12;
@@ -112,9 +111,8 @@ fn paint_round(
 ) -> usize {
     let (places, chart) = (&round.places, round.chart);
     let rows = places.rows(chart.data.lanes.len());
-    paint_bars(painter, places, scale, rows, chart);
+    bars::paint(painter, places, scale, rows, chart);
     say_rows(painter, places, rows, round, status);
-    paint_bar_labels(painter, places, scale, rows, chart);
     paint_lane_names(painter, places, rows, round, status);
     rows.folded
 }
@@ -204,7 +202,17 @@ fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout) {
     for (kind, name) in names {
         let middle = pos2(x + swatch / 2.0, places.legend.center().y);
         let square = Rect::from_center_size(middle, vec2(swatch, swatch));
-        painter.rect_filled(square, 2.0 * unit, kind.colour(&painter.palette));
+        let mut mesh = Mesh::default();
+        let colour = kind.colour(None, &painter.palette);
+        bars::add_bar(
+            &mut mesh,
+            square,
+            colour,
+            kind.pattern(),
+            &painter.palette,
+            unit,
+        );
+        painter.add(Shape::mesh(mesh));
         let at = pos2(square.right() + beside, middle.y);
         let place = square.with_max_x(at.x + name.size().x);
         let place = place.expand2(vec2(0.0, 4.0 * unit));
@@ -278,99 +286,6 @@ fn paint_axis(
     }
 }
 
-/// All bars in one mesh of whole pixels: no edge is blurred, and thousands cost little.
-fn paint_bars(
-    painter: &WidgetPainter,
-    places: &TimelineLayout,
-    scale: TimeScale,
-    rows: Rows,
-    chart: &Chart,
-) {
-    let mut mesh = Mesh::default();
-    let palette = &painter.palette;
-    let host = places.host.y_range();
-    let edges = (host.min, host.max);
-    add_bars(&mut mesh, palette, places, scale, edges, &chart.data.host);
-    for row in 0..rows.count() {
-        let lanes = &chart.data.lanes[rows.lanes_of(row)];
-        if let [lane] = lanes {
-            add_bars(
-                &mut mesh,
-                palette,
-                places,
-                scale,
-                rows.edges(row),
-                &lane.bars,
-            );
-        } else {
-            add_folded(&mut mesh, palette, places, scale, rows.edges(row), lanes);
-        }
-    }
-    painter.add(Shape::mesh(mesh));
-}
-
-/// A bar's place, if any of it is shown: at least a pixel wide.
-pub(super) fn bar_rect(
-    places: &TimelineLayout,
-    scale: TimeScale,
-    (top, bottom): (f32, f32),
-    bar: &Bar,
-) -> Option<Rect> {
-    let (left, right) = (places.lanes.left(), places.lanes.right());
-    let (start, end) = (scale.x(bar.start), scale.x(bar.end));
-    if end < left || start > right {
-        return None;
-    }
-    let start = start.round().clamp(left, right - 1.0);
-    let end = end.round().clamp(start + 1.0, right);
-    Some(Rect::from_x_y_ranges(start..=end, top..=bottom))
-}
-
-fn add_bars(
-    mesh: &mut Mesh,
-    palette: &Palette<Color32>,
-    places: &TimelineLayout,
-    scale: TimeScale,
-    edges: (f32, f32),
-    bars: &[Bar],
-) {
-    let mut before = f32::MIN;
-    for bar in bars {
-        let Some(mut rect) = bar_rect(places, scale, edges, bar) else {
-            continue;
-        };
-        // Bars that touch are told apart by a darker edge.
-        if rect.left() == before && rect.width() >= 6.0 {
-            let edge = Rect::from_x_y_ranges(rect.left()..=rect.left() + 1.0, rect.y_range());
-            mesh.add_colored_rect(edge, shade(palette, bar.kind, 0.45));
-            rect.set_left(rect.left() + 1.0);
-        }
-        before = rect.right();
-        mesh.add_colored_rect(rect, bar.kind.colour(palette));
-    }
-}
-
-fn add_folded(
-    mesh: &mut Mesh,
-    palette: &Palette<Color32>,
-    places: &TimelineLayout,
-    scale: TimeScale,
-    (top, bottom): (f32, f32),
-    lanes: &[Lane],
-) {
-    let left = places.lanes.left();
-    for piece in fold_lanes(lanes, scale, left, places.lanes.width() as usize) {
-        let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
-        let colour = shade(palette, piece.kind, 0.4 + 0.15 * f32::from(piece.level));
-        mesh.add_colored_rect(Rect::from_x_y_ranges(across, top..=bottom), colour);
-    }
-}
-
-/// A kind's colour, darkened towards the lane's.
-fn shade(palette: &Palette<Color32>, kind: BarKind, part: f32) -> Color32 {
-    palette.recessed.lerp_to_gamma(kind.colour(palette), part)
-}
-
 /// Has each row said: what it is, and its first spans with their times.
 fn say_rows(
     painter: &WidgetPainter,
@@ -397,43 +312,6 @@ fn say_rows(
         let lanes = &data.lanes[rows.lanes_of(row)];
         let name = data.row_name(lanes, status);
         say(&name, rows.edges(row), &lanes[0].bars);
-    }
-}
-
-/// The ops' names, where they fit into their bars.
-fn paint_bar_labels(
-    painter: &WidgetPainter,
-    places: &TimelineLayout,
-    scale: TimeScale,
-    rows: Rows,
-    chart: &Chart,
-) {
-    let unit = places.unit;
-    let label = |bars: &[Bar], edges: (f32, f32), height: f32| {
-        let font = medium((0.86 * height).min(12.5 * unit));
-        let rects = bars
-            .iter()
-            .map(|bar| (bar, bar_rect(places, scale, edges, bar)));
-        for (bar, rect) in rects {
-            let Some(rect) = rect.filter(|rect| rect.width() >= 24.0 * unit) else {
-                continue;
-            };
-            let name = chart.name(bar).to_owned();
-            let name = painter.layout_no_wrap(name, font.clone(), painter.palette.on_bright);
-            if name.size().x + 8.0 * unit <= rect.width() {
-                put(painter, rect.center(), Align2::CENTER_CENTER, name);
-            }
-        }
-    };
-    let host = places.host;
-    label(&chart.data.host, (host.top(), host.bottom()), host.height());
-    if rows.height() < 10.0 * unit {
-        return;
-    }
-    for row in 0..rows.count() {
-        if let [lane] = &chart.data.lanes[rows.lanes_of(row)] {
-            label(&lane.bars, rows.edges(row), rows.height());
-        }
     }
 }
 
@@ -533,12 +411,6 @@ fn paint_foot(
         let right = places.foot.right_center();
         put(painter, right, Align2::RIGHT_CENTER, mouse);
     }
-}
-
-/// A frame around the bar under the pointer.
-pub(super) fn paint_outline(painter: &WidgetPainter, bar: Rect, unit: f32) {
-    let edge = egui::Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
-    painter.rect_stroke(bar, 0.0, edge, egui::StrokeKind::Outside);
 }
 
 /// The background of a card.

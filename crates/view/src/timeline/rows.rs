@@ -56,11 +56,6 @@ impl Rows {
         self.top + (row as f32 * self.pitch).round()
     }
 
-    /// The height of all rows, but for rounding.
-    pub(crate) fn height(self) -> f32 {
-        self.pitch - self.gap
-    }
-
     /// The lanes in a row.
     pub(crate) fn lanes_of(self, row: usize) -> Range<usize> {
         let first = row * self.folded;

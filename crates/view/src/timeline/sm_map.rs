@@ -4,16 +4,18 @@
 use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, pos2, vec2};
 
 use crate::hud::style::*;
+use crate::panel_marks::paint_number;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
 use crate::widget_painter::WidgetPainter;
 use lang::tr;
 use model::Status;
+use model::trace::StepKind;
 use screen::Chart;
 use screen::numbers::{grouped, time_us};
 use screen::theme::{INSTANCE_COLOURS, Palette};
+use screen::timeline::BarKind;
 use screen::timeline::blocks::{BlockMap, BlockSpan, SmTimeline, fold_blocks};
-use screen::timeline::of_instance;
 use screen::timeline::scale::TimeScale;
 
 /// The least height of a unit's row, and of a track in it, in pixels.
@@ -112,14 +114,11 @@ fn paint_head(
     let chip = vec2(19.0, 15.0) * unit;
     let across = chip.x + 2.0 * unit;
     let label = if status.lattices.instances > INSTANCE_COLOURS {
-        tr!(
-            "instance mod {INSTANCE_COLOURS}",
-            INSTANCE_COLOURS = INSTANCE_COLOURS
-        )
+        tr!("the first instances")
     } else {
-        tr!("instance").into()
+        tr!("instance")
     };
-    let label = painter.layout_no_wrap(label, regular(12.5 * unit), painter.palette.label);
+    let label = painter.layout_no_wrap(label.into(), regular(12.5 * unit), painter.palette.label);
     let legend = instances as f32 * across + label.size().x + 8.0 * unit;
     let with_legend = legend < 0.55 * head.width();
     if with_legend {
@@ -133,12 +132,7 @@ fn paint_head(
                 head.center().y - chip.y / 2.0,
             );
             let place = Rect::from_min_size(corner, chip);
-            let background = of_instance(instance, &painter.palette);
-            painter.rect_filled(place, 2.0 * unit, background);
-            let number = instance.to_string();
-            let text_colour = text_colour_on(instance, &painter.palette);
-            let number = painter.layout_no_wrap(number, medium(11.5 * unit), text_colour);
-            put(painter, place.center(), Align2::CENTER_CENTER, number);
+            paint_number(painter, place, instance, unit);
         }
     }
     let name = unit_name(status.engine.name);
@@ -167,15 +161,9 @@ fn paint_head(
     put(painter, head.left_center(), Align2::LEFT_CENTER, text);
 }
 
-/// The colour of text on an instance's: dark on bright ones and the other way round. What stands out
-/// in the dark interface does so in every other, as all have the same contrasts.
-fn text_colour_on(instance: usize, palette: &Palette<Color32>) -> Color32 {
-    let [r, g, b] = of_instance(instance, &Palette::DARK).map(f32::from);
-    if 0.3 * r + 0.59 * g + 0.11 * b > 110.0 {
-        palette.on_bright
-    } else {
-        palette.value
-    }
+/// An instance's colour; where blocks are of several, what such work has.
+fn colour(number: Option<u32>, palette: &Palette<Color32>) -> Color32 {
+    BarKind::Step(StepKind::Launch).colour(number, palette)
 }
 
 /// The units' numbers, thinned out where rows are thin.
@@ -231,7 +219,7 @@ fn add_row(
     if single {
         for run in &first.runs {
             if let Some(rect) = run_rect(places, scale, edges, first, run) {
-                mesh.add_colored_rect(rect, of_instance(run.instance as usize, palette));
+                mesh.add_colored_rect(rect, colour(run.number, palette));
             }
         }
         return;
@@ -241,7 +229,7 @@ fn add_row(
     for piece in fold_blocks(runs, scale, left, places.lanes.width() as usize) {
         let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
         let rect = Rect::from_x_y_ranges(across, edges.0..=edges.1);
-        mesh.add_colored_rect(rect, of_instance(piece.instance as usize, palette));
+        mesh.add_colored_rect(rect, colour(piece.number, palette));
     }
 }
 
@@ -302,13 +290,12 @@ pub(super) fn hit_test(
         1 => tr!("1 block").into(),
         n => tr!("{} blocks", grouped(n.into())),
     };
+    let whose = match run.number {
+        Some(number) => tr!("instance {instance}", instance = number),
+        None => tr!("several instances").into(),
+    };
     let lines = vec![
-        tr!(
-            "{name} {number} · instance {}",
-            run.instance,
-            name = name,
-            number = number
-        ),
+        tr!("{name} {number} · {}", whose, name = name, number = number),
         format!("{label} · {blocks}"),
         tr!(
             "from {} · for {}",

@@ -78,7 +78,11 @@ fn everything_stays_inside_the_timeline_and_whole() {
                 .filter(|shape| matches!(shape, Shape::Mesh(_)))
             {
                 let bars = shape.visual_bounding_rect();
-                assert!(timeline.contains_rect(bars), "{bars:?} in {say}");
+                let is_apart = !timeline.shrink(1.0).intersects(bars); // the panels' frames
+                assert!(
+                    is_apart || timeline.contains_rect(bars),
+                    "{bars:?} in {say}"
+                );
             }
         });
     }

@@ -6,8 +6,9 @@ use egui::{Align2, Galley, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
+use crate::timeline::bars::{bar_rect, paint_outline};
 use crate::timeline::layout::TimelineLayout;
-use crate::timeline::paint::{ShownRound, bar_rect, paint_card, paint_outline, shown_rounds};
+use crate::timeline::paint::{ShownRound, paint_card, shown_rounds};
 use crate::timeline::sm_map;
 use crate::widget_painter::WidgetPainter;
 use screen::Chart;
