@@ -22,8 +22,8 @@ use model::{PicturePlan, Status, Switches, TransferChoice};
 use screen::figures::Urgency;
 use screen::theme::Palette;
 use screen::{
-    ColourBy, Composer, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewOptions,
-    ViewTransform, WindowFacts, request,
+    ColourBy, Composer, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewTransform,
+    WindowFacts, request,
 };
 
 /// Panels that are said one by one, at most.
@@ -184,7 +184,7 @@ impl Frame<'_> {
 #[cfg(test)]
 impl<'a> Frame<'a> {
     /// A frame of a usual window with nothing but these; not composed.
-    pub(crate) fn plain(status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
+    pub(crate) fn plain(status: &'a Status, options: &'a screen::ViewOptions) -> Frame<'a> {
         fn leaked<T: Default>() -> &'static T {
             Box::leak(Box::default())
         }
