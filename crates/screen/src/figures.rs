@@ -255,7 +255,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
             "the panel that keys act on; click one, or use PgUp and PgDn"
         )),
     );
-    if options.shows_separate(status) {
+    if options.is_separate() && options.shows_separate(status) {
         figures.push(figure(8, tr!("cameras"), tr!("one each")));
     }
     let exact = tr!(

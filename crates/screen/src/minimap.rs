@@ -36,7 +36,9 @@ pub(crate) fn minimaps(sources: Sources<'_>) -> Option<Vec<MinimapRegion>> {
     let panel = sources.window?.panel?;
     let shown = match sources.single_instance() {
         Some(only) => only..only + 1,
-        None if sources.is_separate() => 0..status.lattices.instances,
+        None if sources.is_separate() && sources.options.is_separate() => {
+            0..status.lattices.instances
+        }
         None => sources.camera_instance()..sources.camera_instance() + 1,
     };
     let region = |instance: usize| {

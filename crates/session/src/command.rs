@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Edit(Edit, u64),
     /// Sets an instance back to its lattice of the start.
     ResetPanel(usize),
+    /// In its panel hardly anything happens any more.
+    Dull(usize),
     /// Fills an instance that died with a soup, on behalf of the program.
     Reseed {
         /// The instance.
@@ -146,6 +148,7 @@ impl Command {
             },
             Command::WatchPopulation(_)
             | Command::WatchOverlap(_)
+            | Command::Dull(_)
             | Command::Notify(_)
             | Command::Ready
             | Command::Close => When::AtOnce,
@@ -172,6 +175,7 @@ impl Command {
                     | SessionAction::RunTo(_)
             ),
             Command::PauseForLesson(_)
+            | Command::Dull(_)
             | Command::View(_)
             | Command::ReadCells(..)
             | Command::Save(_) => false,

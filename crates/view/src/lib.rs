@@ -8,6 +8,7 @@
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
 //! scene.
 
+mod activity;
 mod callouts;
 
 mod cell_ages;
@@ -25,8 +26,8 @@ pub mod layout;
 mod lesson;
 pub mod minimap;
 pub mod offscreen;
-pub mod panel_marks;
-mod panels;
+mod panel_marks;
+pub mod panels;
 mod picture_cache;
 pub mod picture_file;
 mod population;
@@ -49,6 +50,7 @@ mod pixel_tests;
 #[cfg(test)]
 mod reference;
 
+pub use activity::Outlook;
 pub use cell_ages::MAX_AGES_BYTES;
 pub use error::ViewError;
 pub use gpu::list_adapters;

@@ -2,6 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::activity::Outlook;
 use crate::cell_ages::{CellAges, ages_layout};
 use crate::layout::{PixelRect, Tiling};
 use crate::picture_cache::{CachedPicture, PictureCache, PictureUpdate};
@@ -274,6 +275,14 @@ impl Panels {
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         let edits = self.cache.as_ref().map(|cache| &cache.edits);
         edits.map_or(0, |edits| edits.get(instance).copied().unwrap_or(0))
+    }
+
+    /// What a part of an instance's lattice has to offer, of `sides` cells about `centre`.
+    pub(crate) fn outlook(&self, instance: usize, centre: [f64; 2], sides: [f64; 2]) -> Outlook {
+        let cache = self.cache.as_ref();
+        cache.map_or(Outlook::Lively, |cache| {
+            cache.activity.outlook(instance, centre, sides)
+        })
     }
 
     /// How many of the instances to be drawn have no picture yet.

@@ -4,6 +4,7 @@
 //! of them: one of the newest size, and the one before it, which is drawn until each instance's
 //! first picture of the new size has arrived.
 
+use crate::activity::Activity;
 use crate::texture_array::{Texels, TextureArray};
 use engine::ReduceRegion;
 use life::Size;
@@ -58,6 +59,8 @@ pub(crate) struct PictureCache {
     /// What the last update brought.
     pub(crate) updates: Vec<PictureUpdate>,
     generations: Vec<u64>,
+    /// Where something happens, as far as whole lattices are seen.
+    pub(crate) activity: Activity,
     serials: u64,
 }
 
@@ -84,6 +87,7 @@ impl PictureCache {
             views: Vec::new(),
             updates: Vec::new(),
             generations: vec![0; instances],
+            activity: Activity::new(instances, size),
             serials: 0,
         }
     }
@@ -118,6 +122,9 @@ impl PictureCache {
             });
             self.generations[instance] = generation;
             edits[instance] = picture.edits;
+            if picture.region.is_none() && words.len() == self.size.words() {
+                self.activity.note(instance, words);
+            }
             if let Some(place) = self.place(instance, picture.region, only, words.len(), &mut batch)
             {
                 self.add(&mut batch, place, bytemuck::cast_slice(words));

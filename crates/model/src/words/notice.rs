@@ -12,13 +12,13 @@ impl InWords for Done {
         match self {
             Done::Going(it) => match it.seconds_left {
                 Some(seconds) => tr!(
-                    "Going to generation {target}: {percent} %, {left} left; Space stops this",
+                    "Computing up to generation {target} from the nearest snapshot: {percent} %, {left} left; Space stops this",
                     target = it.target,
                     percent = it.percent,
                     left = time_left(seconds)
                 ),
                 None => tr!(
-                    "Going to generation {target}: {percent} %; Space stops this",
+                    "Computing up to generation {target} from the nearest snapshot: {percent} %; Space stops this",
                     target = it.target,
                     percent = it.percent
                 ),

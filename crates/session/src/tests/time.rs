@@ -139,14 +139,29 @@ fn it_stops_for_the_selected_panel_alone() {
 
 #[test]
 fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
+    one_gets_a_soup(size(32), 500.0, None);
+}
+
+#[test]
+fn what_is_said_to_be_dull_gets_a_soup_before_it_settles() {
+    one_gets_a_soup(size(256), 20.0, Some(1));
+}
+
+/// That one of two lattices of this size gets a soup at so many rounds a second, if `dull` is said to
+/// be.
+fn one_gets_a_soup(size: Size, rounds: f64, dull: Option<usize>) {
     let mut setup = of_patterns(&["", ""], "planar");
+    setup.size = size;
     let density = 0.15;
     setup.start = Start::soup(density, 1);
     setup.time.stop_when_still = StopWhenStill::Never;
     setup.time.reseed = true;
-    setup.pace = Pace::PerSecond(500.0);
-    let (size, rule) = (setup.size, setup.rule);
+    setup.pace = Pace::PerSecond(rounds);
+    let rule = setup.rule;
     let session = Session::start(setup, || {}).unwrap();
+    if let Some(dull) = dull {
+        session.note_dull(dull);
+    }
     let began = Instant::now();
     let (saved, at, instance, seed) = loop {
         let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
@@ -168,6 +183,7 @@ fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(seed, 2, "another than before");
+    assert!(dull.is_none_or(|dull| dull == instance));
     let (position, lattices) = &saved.main.newest;
     let generations = position.generation - at;
     let soup = soup(size, density, seed, instance as u64);
