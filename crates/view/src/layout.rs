@@ -74,8 +74,8 @@ pub struct WindowLayout {
     pub timeline: Option<PixelRect>,
     /// The number of SMs (or CPU workers) that have a row beneath the timeline's lanes.
     pub sm_count: Option<usize>,
-    /// Lab, population graph or ladder: beside the panels and above the timeline, or below the
-    /// panels in the timeline's place.
+    /// Lab, population graph or ladder: beside the panels and the timeline, or below the panels in
+    /// the timeline's place.
     pub side: Option<(SidePanel, PixelRect)>,
     /// The lesson, in the HUD's place.
     pub lesson: Option<PixelRect>,
@@ -157,24 +157,16 @@ pub fn lay_out(
     let side = request
         .side
         .and_then(|_| docks::side(below_toolbar(dock), unit));
-    let timeline = request.lanes.map_or(0, |lanes| {
-        let area = below_toolbar(dock);
-        let height = timeline_height(area, unit, lanes, request.sm_count);
-        // Where a side panel has no room above it, that takes its place.
-        let min = (docks::MIN_SIDE_HEIGHT * unit) as u32;
-        match side {
-            Some(Side::Below(_)) => 0,
-            Some(Side::Beside(_)) if area[1] < height + min => 0,
-            _ => height,
-        }
-    });
-    let below = match side {
-        Some(Side::Below(height)) => height,
-        _ => timeline,
-    };
     let left = match side {
         Some(Side::Beside(width)) => width,
         _ => 0,
+    };
+    let below = match side {
+        Some(Side::Below(height)) => height,
+        _ => request.lanes.map_or(0, |lanes| {
+            let [width, height] = below_toolbar(dock);
+            timeline_height([width - left, height], unit, lanes, request.sm_count)
+        }),
     };
     let tiling = |dock| {
         let [width, height] = below_toolbar(dock);
@@ -215,21 +207,23 @@ pub fn lay_out(
         }
     }
     let [width, height] = beside(dock);
-    let at_the_foot = |of: u32| PixelRect {
-        x: 0,
-        y: height - of,
-        width,
-        height: of,
+    let foot = PixelRect {
+        x: left,
+        y: height - below,
+        width: width - left,
+        height: below,
     };
-    let side = side.map(|side| match side {
-        Side::Below(of) => at_the_foot(of),
+    let side_rect = side.map(|side| match side {
+        Side::Below(_) => foot,
         Side::Beside(width) => PixelRect {
             x: 0,
             y: top,
             width,
-            height: height - timeline - top,
+            height: height - top,
         },
     });
+    let is_timeline = below > 0 && !matches!(side, Some(Side::Below(_)));
+    let timeline = is_timeline.then_some(foot);
     let row = |(y, height): (u32, u32)| PixelRect {
         x: 0,
         y,
@@ -240,9 +234,9 @@ pub fn lay_out(
         dock,
         toolbar: toolbar.map(|height| row((0, height))),
         callouts: toolbar.zip(callouts).map(row),
-        timeline: (timeline > 0).then(|| at_the_foot(timeline)),
-        sm_count: request.sm_count.filter(|_| timeline > 0),
-        side: request.side.zip(side),
+        timeline,
+        sm_count: request.sm_count.filter(|_| is_timeline),
+        side: request.side.zip(side_rect),
         lesson,
         comparison: tiled.1,
         tiling: tiled.0,

@@ -7,6 +7,7 @@ use crate::Frame;
 use crate::hud::tests::{each, texts};
 use crate::layout::{LayoutRequest, lay_out};
 use engine::kernels::KERNELS;
+use lang::Language;
 use life::Size;
 use model::Switch;
 use screen::ViewOptions;
@@ -94,6 +95,37 @@ fn whatever_cannot_be_says_why_also_on_a_projector() {
     assert!(said > 10);
 }
 
+/// With both, the timeline stands beside the lab and takes no height from the code.
+#[test]
+fn many_lines_of_code_are_seen_beside_the_timeline() {
+    let both = LayoutRequest {
+        side: Some(screen::SidePanel::Lab),
+        lanes: Some(16),
+        toolbar: true,
+        callouts: true,
+        ..Default::default()
+    };
+    for language in [Language::English, Language::Chinese] {
+        lang::with(language, || {
+            for window in [[1024, 768], [1280, 800], [1920, 1080], [3840, 2160]] {
+                for kernel in &KERNELS {
+                    let mut status = some_status();
+                    status.setting.kernel = kernel;
+                    let layout = lay_out(window, 1.0, 16, status.lattices.size, &both);
+                    let timeline = layout.timeline.expect("there is room for both");
+                    assert!(timeline.x > 0, "beside the lab");
+                    let places = places(&layout, &status).unwrap();
+                    let calls = calls(&status);
+                    for language in CallLanguage::ALL {
+                        let seen = places.code_lines(calls.of(language));
+                        assert!(seen >= 12, "{seen} of '{}' in {window:?}", kernel.name);
+                    }
+                }
+            }
+        });
+    }
+}
+
 #[test]
 fn the_wheel_scrolls_as_far_as_there_is_code() {
     let status = some_status();
@@ -102,7 +134,7 @@ fn the_wheel_scrolls_as_far_as_there_is_code() {
         lanes: Some(16),
         ..Default::default()
     };
-    let layout = lay_out([1280, 800], 1.0, 16, status.lattices.size, &wanted);
+    let layout = lay_out([800, 500], 1.0, 16, status.lattices.size, &wanted);
     let places = places(&layout, &status).unwrap();
     let calls = calls(&status);
     let code = calls.of(CallLanguage::Cpp);

@@ -7,7 +7,7 @@ use crate::toolbar;
 /// Where a side panel stands, in pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
-    /// To the left of the panels, so wide.
+    /// To the left of the panels and of the timeline below them, so wide.
     Beside(u32),
     /// Below them, so high.
     Below(u32),
@@ -15,10 +15,10 @@ pub(super) enum Side {
 
 /// A side panel's width beside the panels, in units of type.
 const SIDE_WIDTH: f32 = 470.0;
-/// The width that the panels need beside it.
+/// The width that panels and timeline need beside it.
 const MIN_PANELS_WIDTH: f32 = 390.0;
 /// The least height of a side panel, in units of type: the lab's switches and some lines of code.
-pub(super) const MIN_SIDE_HEIGHT: f32 = 365.0;
+const MIN_SIDE_HEIGHT: f32 = 365.0;
 /// The least width of a side panel below the panels.
 const MIN_WIDTH_BELOW: f32 = 400.0;
 /// The greatest height of a side panel below the panels.
