@@ -143,11 +143,16 @@ impl TimelineLayout {
 
     /// Places for two rounds one above the other, of so many lanes each, on one axis.
     pub(crate) fn stacked(self, lanes: [usize; 2]) -> [TimelineLayout; 2] {
-        // A round of one lane still needs room for its host's calls.
-        let [above, below] = lanes.map(|lanes| lanes.max(3) as f32);
         let between = (HOST + 2.0 * APART) * self.unit;
         let room = (self.lanes.height() - between).max(2.0);
-        let middle = (self.lanes.top() + room * above / (above + below)).round();
+        // The round of fewer lanes has what they need, up to half of it; the other one has the rest.
+        let [above, below] = lanes.map(|lanes| lanes as f32 * HOST * self.unit);
+        let above = if below < room / 2.0 {
+            above.min(room - below)
+        } else {
+            above.min(room / 2.0)
+        };
+        let middle = (self.lanes.top() + above).round();
         let mut upper = self;
         upper.lanes.set_bottom(middle);
         let mut lower = self;

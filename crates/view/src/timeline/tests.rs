@@ -8,6 +8,7 @@ use crate::hud::rect_of;
 use crate::hud::tests::{drawing, each, each_frame, each_with, texts};
 use crate::layout::{Dock, LayoutRequest, lay_out};
 use crate::timeline::TimelineView;
+use crate::timeline::layout::TimelineLayout;
 use crate::timeline::paint::Chip;
 use life::Size;
 use model::{Status, Streams};
@@ -85,6 +86,28 @@ fn everything_stays_inside_the_timeline_and_whole() {
                 );
             }
         });
+    }
+}
+
+/// A lane alone has room for its bars' names, and 64 lanes are still told apart.
+#[test]
+fn two_rounds_of_very_different_streams_are_both_readable() {
+    let size = Size::new(128, 128).unwrap();
+    for window in [[1280, 800], [1920, 1080]] {
+        let layout = lay_out(window, 1.0, 64, size, &lanes(64));
+        let places = TimelineLayout::new(rect_of(layout.timeline.unwrap()), layout.unit, None);
+        for counts in [[64, 1], [1, 64]] {
+            let rows = places.stacked(counts);
+            for (places, lanes) in rows.iter().zip(counts) {
+                let rows = places.rows(lanes);
+                assert_eq!(rows.folded, 1, "{lanes} in {window:?}");
+                let least = if lanes == 1 { 12.0 * layout.unit } else { 2.0 };
+                let (top, bottom) = rows.edges(0);
+                assert!(bottom - top >= least, "{lanes} in {window:?}: {rows:?}");
+            }
+            let [above, below] = rows;
+            assert!(above.lanes.bottom() < below.host.top());
+        }
     }
 }
 
