@@ -31,7 +31,7 @@ pub use experiment::{Finding, Load, Side, Source, median};
 pub use finding::{finding_in_words, load_in_words};
 pub use kernel_choice::KernelChoice;
 pub use notice::{Done, Failure, Notice, Refusal, SettingChange};
-pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
+pub use overlap::{Bound, IsolatedOp, NoOverlap, Overlap, Resource};
 pub use picture_plan::PicturePlan;
 pub use pictures::{Picture, PictureSource, Pictures};
 pub use population::Series;

@@ -1,4 +1,4 @@
-//! How much of a round's work overlaps, and what bounds it.
+//! How much of a round's work overlaps, what bounds it, and why nothing does.
 //!
 //! Every op of a round is first run alone, one at a time, which gives its own time; then the same
 //! round is run as it is. The factor is the sum of the ops' own times over the time of the round
@@ -12,7 +12,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::trace::{StepFacts, StepKind};
-use engine::{DeviceId, Nanos};
+use crate::{Order, Status, Streams, Switches, Wait};
+use engine::{DeviceId, HostMemory, Nanos};
 
 /// What a round's ops share, and what one of them may be short of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -120,14 +121,62 @@ impl Overlap {
         Some((self.alone_us / slowest.us, slowest.resource))
     }
 
-    /// Whether a round takes longer than its ops one at a time: it also waits, so that its factor is
-    /// no overlap at all.
-    pub fn is_slower_than_alone(&self) -> bool {
-        self.factor() < 0.95
-    }
-
-    /// Whether streams gain nothing here: the overlap factor is below 1.05.
+    /// Whether ops hardly overlap: the factor is below 1.05.
     pub fn is_negligible(&self) -> bool {
         self.factor() < 1.05
+    }
+
+    /// Why ops with these settings, in several streams, do not overlap.
+    fn cause_of_none(&self, switches: Switches) -> NoOverlap {
+        let slowest = self.bounds.first();
+        match slowest.filter(|bound| bound.us >= BUSY * self.round_us()) {
+            _ if switches.host_memory == HostMemory::Pageable => NoOverlap::PageableCopies,
+            _ if switches.wait == Wait::Each && switches.order == Order::Depth => {
+                NoOverlap::HostWaits
+            }
+            Some(bound) => NoOverlap::Bound(bound.resource),
+            None => NoOverlap::Delayed,
+        }
+    }
+}
+
+/// The part of a round from which on a resource that is busy for so long is what bounds it.
+const BUSY: f64 = 0.75;
+
+/// Why the ops of a round do not overlap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoOverlap {
+    /// There is one instance, and so one stream.
+    OneInstance,
+    /// All instances share one stream.
+    OneStream,
+    /// One launch steps all instances, and one copy downloads them.
+    Batch,
+    /// The host waits in each copy to pageable memory.
+    PageableCopies,
+    /// The host waits for each instance before it issues the next one's ops.
+    HostWaits,
+    /// This resource is busy all the time.
+    Bound(Resource),
+    /// The round was delayed by the host or by other programs.
+    Delayed,
+}
+
+impl NoOverlap {
+    /// Why the ops of this session's rounds do not overlap: by its settings or, where those let
+    /// them, by what was measured; `None` if they do overlap or that is not measured yet.
+    pub fn of(status: &Status) -> Option<NoOverlap> {
+        let switches = status.setting.switches;
+        if status.engine.devices.len() == 1 {
+            match switches.streams {
+                _ if status.lattices.instances == 1 => return Some(NoOverlap::OneInstance),
+                Streams::One | Streams::Default => return Some(NoOverlap::OneStream),
+                Streams::Batch => return Some(NoOverlap::Batch),
+                Streams::PerInstance => {}
+            }
+        }
+        let measured = status.lab.overlap.as_ref();
+        let negligible = measured.filter(|overlap| overlap.is_negligible())?;
+        Some(negligible.cause_of_none(switches))
     }
 }

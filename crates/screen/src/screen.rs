@@ -11,7 +11,7 @@ use crate::figures::figures;
 use crate::finding::{Headline, headline};
 use crate::lab::Lab;
 use crate::minimap::minimaps;
-use crate::timeline::overlap::in_words;
+use crate::timeline::overlap::OverlapTexts;
 use crate::{
     Camera, Chart, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, MenuTopic,
     MinimapRegion, PanelFacts, Population, PopulationChart, RoundChart, SidePanel, Timeline, Tool,
@@ -39,8 +39,8 @@ pub struct Screen {
     pub finding: Option<Arc<Headline>>,
     /// The names of A and B and what is known of them, while they are compared.
     pub comparison: Option<Arc<ComparisonTexts>>,
-    /// How much of a round overlaps, in words, while the timeline is shown.
-    pub overlap: Option<Arc<String>>,
+    /// How much of a round overlaps and how long it takes, in words, while the timeline is shown.
+    pub overlap: Option<Arc<OverlapTexts>>,
     /// The newest timed round, while the timeline is shown.
     pub round: Option<Arc<RoundChart>>,
     /// The round before the last change, on the same axis, while its effect is shown.
@@ -97,9 +97,7 @@ impl Screen {
             // While A and B are compared it is not measured.
             let status =
                 status.filter(|status| options.timeline && status.lab.comparison.is_none());
-            let overlap =
-                status.map(|status| in_words(status.lab.overlap.as_ref(), status.engine.name));
-            set(&mut self.overlap, overlap);
+            set(&mut self.overlap, status.map(OverlapTexts::of));
         }
         if changes.timeline || changes.options {
             let timeline = Some(sources.timeline).filter(|_| options.timeline);

@@ -104,7 +104,7 @@ impl Which {
 
 /// Says that the bars are one round's, which may differ from the times that are found.
 pub fn drawn_round() -> &'static str {
-    tr!("bars: a typical round; figures: many rounds")
+    tr!("bars: a typical round; times: medians of many")
 }
 
 /// The newest timed round; it lives as long as what shows it, open or not.

@@ -334,7 +334,7 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
     };
     let head = row("overlap");
     assert!(
-        head.contains("█ launch") && head.contains("this round: "),
+        head.contains("█ launch") && head.contains("time per round: 170 µs (median)"),
         "{head}"
     );
     assert!(row("host ").contains('■'));

@@ -13,7 +13,6 @@ use lang::tr;
 use model::Status;
 use model::trace::StepKind;
 use screen::Screen;
-use screen::numbers::time_us;
 use screen::timeline::RoundChart;
 use screen::timeline::lanes::{Lane, fold_lanes};
 use screen::timeline::scale::{TimeRange, TimeScale};
@@ -150,14 +149,14 @@ fn head(screen: &Screen, has_overlap: bool) -> Vec<String> {
     }
     // While A and B are compared, overlap is not measured.
     let overlap = screen.overlap.as_ref().filter(|_| has_overlap);
-    parts.extend(overlap.map(|overlap| (**overlap).clone()));
-    match &screen.round {
-        None => parts.push(tr!("No round has been timed yet").into()),
+    if let Some(overlap) = overlap {
+        parts.push(overlap.overlap.clone());
         // The finding has the times of the rounds compared.
-        Some(round) if screen.finding.is_none() => {
-            parts.push(tr!("this round: {}", time_us(round.wall / 1e3)));
-        }
-        Some(_) => {}
+        let is_only = screen.finding.is_none() && !overlap.round_time.is_empty();
+        parts.extend(is_only.then(|| overlap.round_time.clone()));
+    }
+    if screen.round.is_none() {
+        parts.push(tr!("No round has been timed yet").into());
     }
     parts
 }

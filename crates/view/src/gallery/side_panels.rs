@@ -4,7 +4,7 @@ use crate::gallery::panels::{halve, lost, settle};
 use crate::gallery::{SCREEN, Scenario};
 use lang::tr;
 use model::ladder::fixtures::ladder;
-use model::{Bound, Effect, Finding, Overlap, Resource, Status};
+use model::{Bound, Effect, Finding, Overlap, Resource, Status, Streams};
 use screen::LessonScreen;
 use screen::SidePanel;
 use screen::fixtures::{
@@ -27,6 +27,16 @@ fn overlap(together_us: f64, longest_us: f64) -> Overlap {
     }
 }
 
+/// What one stream for all instances did.
+fn one_stream() -> Effect {
+    Effect {
+        what: tr!("one stream for all instances").into(),
+        round_us: [Some(170.0), Some(2180.0)],
+        source: Default::default(),
+        finding: Some(Finding::of(0.078, [0.0765, 0.0794])),
+    }
+}
+
 fn timeline() -> Vec<Scenario> {
     let shown = Scenario {
         options: |options, _, _| options.timeline = true,
@@ -42,13 +52,19 @@ fn timeline() -> Vec<Scenario> {
             name: "timeline-changed",
             changed: true,
             status: |status| {
-                status.lab.overlap = Some(overlap(1_580.0, 1_500.0));
-                status.lab.last_effect = Some(Effect {
-                    what: tr!("one stream for all instances").into(),
-                    round_us: [Some(170.0), Some(2180.0)],
-                    source: Default::default(),
-                    finding: Some(Finding::of(0.078, [0.0765, 0.0794])),
-                });
+                status.setting.switches.streams = Streams::One;
+                status.lab.last_effect = Some(one_stream());
+            },
+            ..shown
+        },
+        Scenario {
+            name: "timeline-changed-64",
+            changed: true,
+            instances: 64,
+            size: (64, 64),
+            status: |status| {
+                status.setting.switches.streams = Streams::One;
+                status.lab.last_effect = Some(one_stream());
             },
             ..shown
         },
@@ -156,10 +172,14 @@ fn lab() -> Vec<Scenario> {
         },
         Scenario {
             name: "lab-timeline",
+            changed: true,
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Lab), true)
             },
-            status: |status| status.lab.overlap = Some(overlap(163.9, 100.0)),
+            status: |status| {
+                status.setting.switches.streams = Streams::One;
+                status.lab.last_effect = Some(one_stream());
+            },
             ..SCREEN
         },
     ]

@@ -9,12 +9,13 @@ use lang::tr;
 use model::{Action, SessionAction, Switch};
 use screen::Screen;
 use screen::finding::{Headline, Tone};
-use screen::numbers::time_us;
 use screen::theme::Palette;
 
 /// The size of the factor's type, and of what is beside it.
 const LARGE: f32 = 26.0;
 const BESIDE: f32 = 15.0;
+/// The same where it takes two lines.
+const ABOVE: f32 = 14.0;
 
 /// Paints both lines.
 pub(super) fn paint(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
@@ -33,23 +34,21 @@ fn paint_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Scre
     let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
     let colour = painter.palette.accent;
     // Of two rounds the finding has the times.
-    let single = screen
-        .round
-        .as_ref()
-        .filter(|_| screen.round_before.is_none());
-    let with_time = single.map(|chart| {
-        let time = tr!("this round: {}", time_us(chart.wall / 1e3));
-        painter.layout_no_wrap(format!("{} · {time}", **overlap), font.clone(), colour)
-    });
-    let text = match with_time {
-        Some(text) if text.size().x <= room => text,
-        _ => fitted(painter, overlap, font, colour, room),
+    let parts = match (&screen.round_before, overlap.round_time.as_str()) {
+        (None, time) if !time.is_empty() => format!("{} · {time}", overlap.overlap),
+        _ => overlap.overlap.clone(),
+    };
+    let whole = painter.layout_no_wrap(parts, font.clone(), colour);
+    let text = if whole.size().x <= room {
+        whole
+    } else {
+        fitted(painter, &overlap.overlap, font, colour, room)
     };
     let at = places.summary.left_center();
     put(painter, at, Align2::LEFT_CENTER, text);
 }
 
-/// The factor large, then what was changed and the times.
+/// The factor large, then what was changed and the times, one above the other where room is short.
 fn paint_finding(painter: &WidgetPainter, places: &TimelineLayout, found: &Headline) {
     let (unit, place) = (places.unit, places.finding);
     let colour = tone_colour(found.tone, &painter.palette);
@@ -63,20 +62,32 @@ fn paint_finding(painter: &WidgetPainter, places: &TimelineLayout, found: &Headl
     let left = place.left() + factor.size().x + 16.0 * unit;
     put(painter, place.left_center(), Align2::LEFT_CENTER, factor);
     let room = place.right() - left;
-    let whole = format!("{} · {}", found.subject, found.times);
-    let wordings = match found.times.as_str() {
-        "" => [found.subject.as_str(); 2],
-        _ => [&whole, found.subject.as_str()],
+    let colour = painter.palette.value;
+    let line =
+        |text: &str, size: f32| painter.layout_no_wrap(text.into(), regular(size * unit), colour);
+    let whole = match found.times.as_str() {
+        "" => found.subject.clone(),
+        times => format!("{} · {times}", found.subject),
     };
-    let (font, colour) = (regular(BESIDE * unit), painter.palette.value);
-    let mut galleys = wordings
-        .into_iter()
-        .map(|text| painter.layout_no_wrap(text.into(), font.clone(), colour));
-    let whole = galleys.find(|galley| galley.size().x <= room);
-    let beside =
-        whole.unwrap_or_else(|| fitted(painter, &found.subject, font.clone(), colour, room));
-    let at = pos2(left, place.center().y);
-    put(painter, at, Align2::LEFT_CENTER, beside);
+    let middle = pos2(left, place.center().y);
+    let whole = line(&whole, BESIDE);
+    let lines = [&found.subject, &found.times].map(|text| line(text, ABOVE));
+    if whole.size().x <= room {
+        put(painter, middle, Align2::LEFT_CENTER, whole);
+    } else if lines.iter().all(|line| line.size().x <= room) {
+        let [subject, times] = lines;
+        put(painter, middle, Align2::LEFT_BOTTOM, subject);
+        put(painter, middle, Align2::LEFT_TOP, times);
+    } else {
+        let subject = fitted(
+            painter,
+            &found.subject,
+            regular(BESIDE * unit),
+            colour,
+            room,
+        );
+        put(painter, middle, Align2::LEFT_CENTER, subject);
+    }
 }
 
 /// Where the finding will stand.
