@@ -1,4 +1,4 @@
-//! Embeds the PTX of every kernel. Fails if a PTX does not match its sources.
+//! Embeds the source and the PTX of every kernel. Fails if a PTX does not match its sources.
 //!
 //! Nothing is compiled here: the PTX is committed, and `scripts/build-kernels` makes it. Set
 //! `LIFESTREAMS_BUILD_KERNELS=1` to run that script first (it needs clang-16).
@@ -51,10 +51,11 @@ fn embed_kernels() -> Result<(), Box<dyn Error>> {
             .file_stem()
             .expect("listed by its extension")
             .to_string_lossy();
-        let absolute = fs::canonicalize(&ptx)?;
+        let [source, ptx] = [fs::canonicalize(&source)?, fs::canonicalize(&ptx)?];
         writeln!(
             table,
-            "Ptx {{ stem: {stem:?}, hash: {hash:?}, text: include_str!({absolute:?}) }},"
+            "Ptx {{ stem: {stem:?}, hash: {hash:?}, source: include_str!({source:?}), \
+             text: include_str!({ptx:?}) }},"
         )?;
     }
     table.push_str("];\n");

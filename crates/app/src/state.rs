@@ -173,6 +173,26 @@ impl AppState {
         }
     }
 
+    /// Shows the present kernel's source in the ladder, or closes the source that is shown.
+    pub fn toggle_source(&mut self) {
+        let is_shown = self.options.shown_source().is_some();
+        if self.options.side != Some(SidePanel::Ladder) {
+            self.toggle_side(SidePanel::Ladder);
+        }
+        let status = self.status().filter(|_| !is_shown);
+        self.options.source = status.map(|status| status.setting.kernel.index());
+    }
+
+    /// Closes the source that the ladder shows, else a side panel; whether there was one.
+    pub fn close_side(&mut self) -> bool {
+        if self.options.shown_source().is_some() {
+            self.options.source = None;
+            return true;
+        }
+        let side = self.options.side;
+        side.inspect(|&panel| self.toggle_side(panel)).is_some()
+    }
+
     /// Takes the next theme, and names it.
     pub fn next_theme(&mut self, now: Instant) {
         self.options.theme = (self.options.theme + 1) % theme::COUNT;

@@ -446,6 +446,22 @@ impl Kernel {
         Ptx::find(self.file).map_or("", |ptx| &ptx.hash[..16])
     }
 
+    /// Its CUDA C++: the comment at the head of the file, and the code.
+    pub fn code(&self) -> [&'static str; 2] {
+        let source = Ptx::find(self.file).map_or("", |ptx| ptx.source);
+        let lines = source.split_inclusive('\n');
+        let head = lines.take_while(|line| line.starts_with("//"));
+        let (head, code) = source.split_at(head.map(str::len).sum());
+        [head, code]
+    }
+
+    /// The rung that its file is compared with; `None` for the first rung.
+    pub fn compared_with(&self) -> Option<&'static Kernel> {
+        let [head, _] = self.code();
+        let (_, file) = head.split_once("\n// Compared with ")?;
+        KERNELS.iter().find(|kernel| file.starts_with(kernel.file))
+    }
+
     /// Whether the result is in the same buffer as the input. Otherwise the buffers swap with every
     /// generation or, for [`Iteration::Steps`], with every launch.
     pub fn is_in_place(&self) -> bool {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::numbers::si;
-use engine::kernels::{KERNELS, find};
+use engine::kernels::KERNELS;
 use lang::tr;
 use model::Status;
 use model::ladder::{Ladder, Workload};
@@ -25,8 +25,12 @@ pub enum RateSource {
 /// A rung and its rate, if there is one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rung {
+    /// The kernel's place in the engine's table.
+    pub index: usize,
     /// The kernel's name.
     pub name: Cow<'static, str>,
+    /// Its idea in a few words.
+    pub idea: &'static str,
     /// Cells a second.
     pub mark: Option<(f64, RateSource)>,
     /// Whether it steps the lattices now.
@@ -38,7 +42,6 @@ pub struct Rung {
 impl Rung {
     /// What it is, and what its mark says.
     pub fn tip(&self) -> String {
-        let title = find(&self.name).map_or("", |kernel| lang::text(kernel.title));
         let caption = match self.mark {
             _ if !self.possible => tr!("does not support this lattice size or device").into(),
             None => tr!("not measured here yet").into(),
@@ -51,14 +54,14 @@ impl Rung {
                 tr!("{}cell/s, {whence}", si(rate), whence = whence)
             }
         };
-        format!("{title}; {caption}")
+        format!("{}; {caption}", self.idea)
     }
 }
 
 /// Everything that the ladder shows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LadderChart {
-    /// From the slowest idea to the fastest.
+    /// From the top of the ladder, the fastest idea, to the first rung.
     pub rungs: Vec<Rung>,
     /// What the present kernel does, in cells per second.
     pub live: Option<f64>,
@@ -81,7 +84,10 @@ impl LadderChart {
         let recorded = status.engine.recorded.zip(work);
         let rungs: Vec<Rung> = KERNELS
             .iter()
+            .rev()
             .map(|kernel| Rung {
+                index: kernel.index(),
+                idea: lang::text(kernel.title),
                 name: kernel.name.into(),
                 mark: mark(status, recorded, kernel.name),
                 present: kernel == status.setting.kernel,

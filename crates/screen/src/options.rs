@@ -59,6 +59,9 @@ pub struct ViewOptions {
     pub timeline: bool,
     /// What is shown beside the panels, where the window has room for it.
     pub side: Option<SidePanel>,
+    /// The rung whose source the ladder shows in place of its chart, by its kernel's place in the
+    /// engine's table.
+    pub source: Option<usize>,
     /// Whether the population graph is that of all instances together, not of the selected one.
     pub population_of_all: bool,
 }
@@ -91,8 +94,14 @@ impl ViewOptions {
             && status.setting.transfer != Transfer::View
     }
 
+    /// The rung whose source is shown, if one is.
+    pub fn shown_source(&self) -> Option<usize> {
+        self.source.filter(|_| self.side == Some(SidePanel::Ladder))
+    }
+
     /// Shows a panel in place of the one shown; hides it if it is the one shown.
     pub fn toggle_side(&mut self, panel: SidePanel) {
+        self.source = None;
         self.side = match self.side {
             Some(shown) if shown == panel => None,
             _ => Some(panel),

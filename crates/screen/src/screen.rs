@@ -14,9 +14,10 @@ use crate::minimap::minimaps;
 use crate::timeline::overlap::OverlapTexts;
 use crate::{
     Camera, Chart, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, MenuTopic,
-    MinimapRegion, PanelFacts, Population, PopulationChart, RoundChart, SidePanel, Timeline, Tool,
-    ToolbarButton, ViewOptions,
+    MinimapRegion, PanelFacts, Population, PopulationChart, RoundChart, RungSource, SidePanel,
+    Timeline, Tool, ToolbarButton, ViewOptions,
 };
+use engine::kernels::KERNELS;
 use lang::Language;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{Setup, Status};
@@ -49,6 +50,8 @@ pub struct Screen {
     pub lab: Option<Arc<Lab>>,
     /// Every kernel's speed, while the ladder is shown.
     pub ladder: Option<Arc<LadderChart>>,
+    /// The source of one of them, while that is shown instead.
+    pub source: Option<Arc<RungSource>>,
     /// Live cells over time, while the graph is shown.
     pub population: Option<Arc<PopulationChart>>,
     /// The list of lessons or a page of one; it stands in the figures' place.
@@ -113,6 +116,12 @@ impl Screen {
             set(&mut self.lab, lab);
             let ladder = of(SidePanel::Ladder).map(LadderChart::of);
             set(&mut self.ladder, ladder);
+            let rung = status.and(options.shown_source());
+            let same = |it: &Arc<RungSource>| Some(it.rung) == rung && !changes.language;
+            if !self.source.as_ref().is_some_and(same) {
+                let source = rung.and_then(|rung| KERNELS.get(rung)).map(RungSource::of);
+                set(&mut self.source, source);
+            }
             let graph = of(SidePanel::Population)
                 .map(|status| PopulationChart::of(sources.population, status));
             set(&mut self.population, graph);
@@ -191,6 +200,7 @@ impl<'a> Sources<'a> {
                 timeline: options.timeline,
                 lab: options.side == Some(SidePanel::Lab),
                 ladder: options.side == Some(SidePanel::Ladder),
+                source: options.shown_source().is_some(),
                 population: options.side == Some(SidePanel::Population),
                 population_of_all: options.population_of_all,
                 lessons: self.lesson.is_some(),

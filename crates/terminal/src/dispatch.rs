@@ -120,6 +120,10 @@ impl TerminalApp {
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
             ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
             ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
+            ViewAction::ToggleSource => {
+                self.app.toggle_source();
+                self.view.scroll_to_top();
+            }
             ViewAction::ToggleHelp => {
                 self.view.help = match self.view.help {
                     Some(_) => None,
@@ -166,9 +170,7 @@ impl TerminalApp {
             self.with_lessons(Lessons::go_up);
         } else if self.app.options.timeline {
             self.app.show_timeline(false);
-        } else if let Some(panel) = self.app.options.side {
-            self.app.toggle_side(panel);
-        } else {
+        } else if !self.app.close_side() {
             self.app.options.single = false;
         }
     }

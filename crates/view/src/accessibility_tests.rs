@@ -189,6 +189,46 @@ fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
     });
 }
 
+/// A rung opens its source, whose lines are read and scrolled; from there one gets to the next rung
+/// and back.
+#[test]
+fn the_ladder_s_sources_are_opened_and_read_by_name() {
+    let status = some_status();
+    let [bits, planar] = ["bits", "planar"].map(|name| kernels::find(name).unwrap().index());
+    let chart = ViewOptions {
+        side: Some(SidePanel::Ladder),
+        ..ViewOptions::default()
+    };
+    let frame = Frame::plain(&status, &chart).composed();
+    let opened = |name| clicked(&frame, Role::Button, name);
+    assert_eq!(opened("bits"), [UiRequest::ShowSource(Some(bits))]);
+    let source = ViewOptions {
+        source: Some(bits),
+        ..chart.clone()
+    };
+    let frame = Frame::plain(&status, &source).composed();
+    let pressed = |name| clicked(&frame, Role::Button, name);
+    assert_eq!(pressed("↑ planar"), [UiRequest::ShowSource(Some(planar))]);
+    assert_eq!(pressed("All rungs"), [UiRequest::ShowSource(None)]);
+    heard(&frame, Dialogs::default(), |harness, _| {
+        let reads = |harness: &Harness<'_>, line: &str| texts(harness).iter().any(|it| it == line);
+        assert!(reads(harness, "+ #define ROWS 4"), "{:#?}", texts(harness));
+        assert!(texts(harness).iter().any(|line| line.starts_with("− ")));
+        let (layout, _) = frame.layout().unwrap();
+        let rect = crate::hud::rect_of(layout.side_rect(SidePanel::Ladder).unwrap());
+        harness.event(egui::Event::PointerMoved(rect.center()));
+        harness.event(egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Page,
+            delta: egui::vec2(0.0, -9.0),
+            phase: egui::TouchPhase::Move,
+            source: egui::MouseWheelSource::Wheel,
+            modifiers: egui::Modifiers::NONE,
+        });
+        harness.run_steps(30);
+        assert!(!reads(harness, "+ #define ROWS 4"), "it was scrolled");
+    });
+}
+
 #[test]
 fn side_panels_are_closed_and_lessons_opened_by_name() {
     let status = some_status();

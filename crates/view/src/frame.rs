@@ -336,11 +336,11 @@ pub(crate) fn paint(
                     population::paint(painter, shown, rect, unit);
                 }
             }
-            SidePanel::Ladder => {
-                if let Some(shown) = &screen.ladder {
-                    ladder::paint(painter, shown, rect, unit);
-                }
-            }
+            SidePanel::Ladder => match (&screen.source, &screen.ladder) {
+                (Some(source), _) => ladder::paint_source(painter, source, rect, unit),
+                (None, Some(chart)) => ladder::paint(painter, chart, rect, unit),
+                (None, None) => {}
+            },
         }
     }
     if let Some(rect) = layout.lesson {

@@ -206,6 +206,19 @@ impl WidgetPainter {
         }
     }
 
+    /// Lays out widgets of egui's own within a rectangle.
+    pub(crate) fn lay_out(&self, rect: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
+        let builder = UiBuilder::new()
+            .layer_id(LayerId::background())
+            .max_rect(rect);
+        let id = self.ui.scope_id().with(name);
+        let mut ui = Ui::new(self.ui.ctx().clone(), id, builder);
+        if !self.is_enabled {
+            ui.disable();
+        }
+        add(&mut ui);
+    }
+
     fn widget(&self, rect: Rect, role: Role, spoken: &Spoken<'_>, request: Option<UiRequest>) {
         if !self.is_enabled {
             return;

@@ -84,6 +84,7 @@ impl Handler {
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleLab => self.app.toggle_side(SidePanel::Lab),
             ViewAction::ToggleLadder => self.app.toggle_side(SidePanel::Ladder),
+            ViewAction::ToggleSource => self.app.toggle_source(),
             ViewAction::TogglePopulation => self.app.toggle_side(SidePanel::Population),
             ViewAction::TogglePopulationOfAll => {
                 self.app.options.population_of_all ^= true;
@@ -148,8 +149,8 @@ impl Handler {
             edit_overlay.tool = Tool::Hand;
         } else if self.app.options.timeline {
             self.toggle_timeline();
-        } else if let Some(panel) = self.app.options.side {
-            self.app.toggle_side(panel);
+        } else if self.app.options.side.is_some() {
+            self.app.close_side();
         } else if self.app.options.single {
             self.app.options.single = false;
         } else if self.app.options.presentation {

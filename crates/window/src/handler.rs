@@ -274,6 +274,10 @@ impl Handler {
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.open_lesson(index),
             UiRequest::Resize => self.accept_resize(),
+            UiRequest::ShowSource(rung) => {
+                self.app.options.source = rung;
+                self.pacer.request_frame(Instant::now());
+            }
             UiRequest::ShowCalls(language) => {
                 self.lab.show_calls(language);
                 self.pacer.request_frame(Instant::now());

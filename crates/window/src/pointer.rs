@@ -248,6 +248,8 @@ impl Handler {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
+            // Its source is a list of egui's, which has the wheel itself.
+            Some(HitTarget::Side(SidePanel::Ladder)) => self.pacer.request_frame(Instant::now()),
             Some(HitTarget::Lesson | HitTarget::Side(_) | HitTarget::Minimap(_)) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }

@@ -35,12 +35,14 @@ pub(crate) struct LadderFunction {
     pub(crate) rule: Rule,
 }
 
-/// The embedded PTX of a source file, which the driver compiles for the GPU.
+/// An embedded source file and its PTX, which the driver compiles for the GPU.
 pub struct Ptx {
     /// Stem of the file in `kernels/ladder`, `kernels/support` or `kernels/lessons`.
     pub stem: &'static str,
     /// SHA-256 of its sources, in hexadecimal digits.
     pub hash: &'static str,
+    /// The CUDA C++.
+    pub source: &'static str,
     /// The PTX.
     pub text: &'static str,
 }

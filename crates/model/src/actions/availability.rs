@@ -39,6 +39,8 @@ pub struct Toggles {
     pub lab: bool,
     /// The ladder is shown.
     pub ladder: bool,
+    /// It shows a rung's source.
+    pub source: bool,
     /// The population graph is shown.
     pub population: bool,
     /// It shows all panels together.
@@ -358,6 +360,7 @@ impl ViewAction {
             | ViewAction::PanDown
             | ViewAction::Fit
             | ViewAction::ToggleLadder
+            | ViewAction::ToggleSource
             | ViewAction::ToggleLab
             | ViewAction::ToggleLessons
             | ViewAction::OpenLesson
@@ -403,6 +406,7 @@ impl ViewAction {
             | ViewAction::PanDown
             | ViewAction::Fit
             | ViewAction::ToggleLadder
+            | ViewAction::ToggleSource
             | ViewAction::ToggleLab
             | ViewAction::ToggleLessons
             | ViewAction::OpenLesson
@@ -437,6 +441,7 @@ impl ViewAction {
             ViewAction::TogglePopulationOfAll => Some(on.population_of_all),
             ViewAction::ToggleSingle => Some(on.single),
             ViewAction::ToggleLadder => Some(on.ladder),
+            ViewAction::ToggleSource => Some(on.source),
             ViewAction::ToggleLab => Some(on.lab),
             ViewAction::ToggleLessons => Some(on.lessons),
             ViewAction::ToggleTimeline => Some(on.timeline),

@@ -153,6 +153,8 @@ pub enum ViewAction {
     Fit,
     /// Shows or hides what every kernel of the ladder reaches.
     ToggleLadder,
+    /// Shows or hides the present kernel's source and what changed from the rung before it.
+    ToggleSource,
     /// Shows or hides the switches and the CUDA calls that they make.
     ToggleLab,
     /// Opens or closes the list of lessons.

@@ -745,6 +745,21 @@ pub static TABLE: &[Row] = &[
         "显卡",
     ]),
     Row::view(
+        ViewAction::ToggleSource,
+        &[shift('D')],
+        Topic::Measuring,
+        "Source of the kernel, and what changed from the rung before",
+    )
+    .search(&[
+        "code",
+        "diff",
+        "difference",
+        "compare",
+        "cuda",
+        "源代码",
+        "差异",
+    ]),
+    Row::view(
         ViewAction::TogglePopulation,
         &[char('Y')],
         Topic::Measuring,

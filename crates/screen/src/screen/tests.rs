@@ -78,6 +78,7 @@ fn sections(screen: &Screen) -> Vec<(&'static str, String)> {
         ("round before", of(&screen.round_before)),
         ("lab", of(&screen.lab)),
         ("ladder", of(&screen.ladder)),
+        ("source", of(&screen.source)),
         ("population", of(&screen.population)),
         ("lesson", of(&screen.lesson)),
         ("menu", of(&screen.menu)),

@@ -18,7 +18,8 @@ use model::actions::{FrontEnd, Row, TABLE, Topic};
 use screen::lab::SwitchRow;
 use screen::ladder::Rung;
 use screen::numbers::si;
-use screen::{LadderChart, LessonEntry, LessonPage, LessonScreen, Sources};
+use screen::rung_source::{Change, SourceLine};
+use screen::{LadderChart, LessonEntry, LessonPage, LessonScreen, RungSource, Sources};
 
 /// A title and lines.
 struct Card {
@@ -94,6 +95,8 @@ pub(super) fn paint(
         }
     } else if let Some(lab) = &screen.lab {
         switches(&lab.switches, depth, columns)
+    } else if let Some(source) = &screen.source {
+        rung_source(source, depth, columns)
     } else if let Some(chart) = &screen.ladder {
         ladder(chart, depth, columns)
     } else {
@@ -397,10 +400,35 @@ fn ladder(chart: &LadderChart, depth: ColourDepth, columns: usize) -> Card {
             Span::styled(format!(" {rate:>13} "), depth.text(PALETTE.value)),
             Span::styled(bar, depth.text(PALETTE.accent)),
         ]));
+        lines.extend(say(rung.idea, depth.text(PALETTE.label)));
     }
     lines.push(Line::default());
     lines.extend(say(&chart.caption, depth.text(PALETTE.label)));
     Card::new(tr!("The ladder"), lines)
+}
+
+/// A rung's source; what changed from the rung that it is compared with has the signs of a diff.
+fn rung_source(source: &RungSource, depth: ColourDepth, columns: usize) -> Card {
+    let of = |line: SourceLine| {
+        let style = depth.text(match line.change {
+            Change::Added => PALETTE.running,
+            Change::Removed => PALETTE.failed_text,
+            Change::Same => PALETTE.value,
+        });
+        Line::styled(format!("{} {}", line.change.sign(), line.text), style)
+    };
+    let lines = source
+        .wrapped(columns.saturating_sub(2).max(20))
+        .into_iter();
+    let title = match source.compared_with {
+        Some(before) => tr!(
+            "{name} (+ and −: against {kernel})",
+            name = source.name,
+            kernel = before
+        ),
+        None => source.name.into(),
+    };
+    Card::new(title, lines.map(of).collect())
 }
 
 fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {

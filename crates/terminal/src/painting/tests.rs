@@ -321,6 +321,26 @@ fn a_terminal_that_is_too_small_says_so() {
 }
 
 #[test]
+fn the_ladder_says_ideas_and_shows_a_rung_s_source() {
+    let status = status(16, size(512, 512));
+    let mut view = view();
+    view.options.side = Some(screen::SidePanel::Ladder);
+    let lines = text(&screen(&mut view, &status, [120, 60])).concat();
+    assert!(lines.contains("32 cells per word"), "{lines}");
+    let shared = engine::kernels::find("shared").unwrap();
+    view.options.source = Some(shared.index());
+    let lines = text(&screen(&mut view, &status, [120, 60]));
+    let has = |wanted: &str| lines.iter().any(|line| line.contains(wanted));
+    for wanted in [
+        "shared (+ and −: against global)",
+        "+     __syncthreads();",
+        "− extern \"C\" __global__ void life_global(",
+    ] {
+        assert!(has(wanted), "{wanted}: {lines:#?}");
+    }
+}
+
+#[test]
 fn the_timeline_has_a_row_a_stream_or_folds_them() {
     let status = status(16, size(512, 512));
     let mut view = view();

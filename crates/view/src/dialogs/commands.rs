@@ -262,6 +262,7 @@ mod tests {
                 | UiRequest::SaveFile(_)
                 | UiRequest::Lesson(_)
                 | UiRequest::Resize
+                | UiRequest::ShowSource(_)
                 | UiRequest::ShowCalls(_)
                 | UiRequest::FreezeTimeline
                 | UiRequest::CloseCallout(_) => false,

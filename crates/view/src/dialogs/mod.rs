@@ -77,6 +77,8 @@ pub enum UiRequest {
     Lesson(usize),
     /// Larger lattices, for the oversized pattern that was opened.
     Resize,
+    /// The ladder shows the source of this rung, or its chart again.
+    ShowSource(Option<usize>),
     /// The lab shows its calls in this language.
     ShowCalls(CallLanguage),
     /// The timeline keeps the round that it shows, or goes on.

@@ -2,6 +2,7 @@
 
 use crate::gallery::panels::{halve, lost, settle};
 use crate::gallery::{SCREEN, Scenario};
+use engine::Kernel;
 use lang::tr;
 use model::ladder::fixtures::ladder;
 use model::{Bound, Effect, Finding, Overlap, Resource, Status, Streams};
@@ -219,6 +220,24 @@ fn graphs() -> Vec<Scenario> {
             name: "ladder-timeline",
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Ladder), true)
+            },
+            status: climb,
+            ..SCREEN
+        },
+        Scenario {
+            name: "ladder-source",
+            options: |options, _, _| {
+                options.side = Some(SidePanel::Ladder);
+                options.source = engine::kernels::find("shared").map(Kernel::index);
+            },
+            status: climb,
+            ..SCREEN
+        },
+        Scenario {
+            name: "ladder-source-timeline",
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Ladder), true);
+                options.source = engine::kernels::find("cooperative").map(Kernel::index);
             },
             status: climb,
             ..SCREEN

@@ -1,7 +1,8 @@
 //! The ladder, painted piece by piece.
 
-use egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{Align2, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
+use crate::dialogs::UiRequest;
 use crate::hud::close_button;
 use crate::hud::style::*;
 use crate::ladder::layout::LadderLayout;
@@ -13,6 +14,10 @@ use screen::numbers::si;
 
 /// Half a mark's width, in units.
 const MARK: f32 = 5.5;
+/// From this height on, in units, a row has its rung's idea below name and rate.
+const MIN_ROW_WITH_IDEA: f32 = 40.0;
+/// What the idea takes of such a row.
+const IDEA: f32 = 20.0;
 
 /// Paints the ladder into its rectangle.
 pub(crate) fn paint(painter: &WidgetPainter, shown: &LadderChart, rect: Rect, unit: f32) {
@@ -33,8 +38,10 @@ pub(crate) fn paint(painter: &WidgetPainter, shown: &LadderChart, rect: Rect, un
     }
     paint_axis(painter, &places, shown);
     for (rung, row) in shown.rungs.iter().zip(&places.rows) {
-        painter.say(*row, &Spoken::new(&rung.tip(), &rung.tip()));
-        paint_rung(painter, &places, shown, rung, *row);
+        let tip = rung.tip();
+        let spoken = Spoken::new(&rung.name, &tip).on(Some(rung.present));
+        let is_over = painter.request(*row, &spoken, UiRequest::ShowSource(Some(rung.index)));
+        paint_rung(painter, &places, shown, rung, *row, is_over);
     }
     paint_legend(painter, &places, shown);
 }
@@ -87,18 +94,20 @@ fn paint_axis(painter: &WidgetPainter, places: &LadderLayout, shown: &LadderChar
     let thin = unit.max(1.0);
     for (part, text) in shown.axis.ticks() {
         let x = places.x(part).round();
-        painter.vline(x, places.axis.y_range(), (thin, painter.palette.rule));
+        for row in &places.rows {
+            let (row, _) = split(*row, unit);
+            painter.vline(x, row.y_range(), (thin, painter.palette.rule));
+        }
         let text = painter.layout_no_wrap(text, regular(13.0 * unit), painter.palette.label);
         let at = pos2(x, places.ticks.center().y);
         put(painter, at, Align2::CENTER_CENTER, text);
     }
     if let Some(limit) = shown.limit {
         let x = places.x(shown.axis.part(limit)).round();
-        painter.vline(
-            x,
-            places.axis.y_range(),
-            (2.0 * thin, painter.palette.limit),
-        );
+        for row in &places.rows {
+            let (row, _) = split(*row, unit);
+            painter.vline(x, row.y_range(), (2.0 * thin, painter.palette.limit));
+        }
         let text = tr!("limit {}", si(limit));
         let text = painter.layout_no_wrap(
             text.trim_end().into(),
@@ -116,14 +125,35 @@ fn paint_axis(painter: &WidgetPainter, places: &LadderLayout, shown: &LadderChar
     }
 }
 
+/// What of a rung's row is on the axis, and the place of its idea below if there is room for it.
+fn split(row: Rect, unit: f32) -> (Rect, Option<Rect>) {
+    if row.height() < MIN_ROW_WITH_IDEA * unit {
+        return (row, None);
+    }
+    let (row, below) = row.split_top_bottom_at_y(row.bottom() - IDEA * unit);
+    (row, Some(below))
+}
+
 fn paint_rung(
     painter: &WidgetPainter,
     places: &LadderLayout,
     shown: &LadderChart,
     rung: &Rung,
     row: Rect,
+    is_over: bool,
 ) {
     let unit = places.unit;
+    if is_over {
+        let edge = Stroke::new(unit.max(1.0), painter.palette.highlight);
+        let frame = row.expand2(vec2(6.0 * unit, 0.0));
+        painter.rect_stroke(frame, 4.0 * unit, edge, StrokeKind::Inside);
+    }
+    let (row, below) = split(row, unit);
+    if let Some(below) = below {
+        let font = regular(13.0 * unit);
+        let idea = fitted(painter, rung.idea, font, painter.palette.label, row.width());
+        put(painter, below.left_top(), Align2::LEFT_TOP, idea);
+    }
     let text_colour = match (rung.present, rung.possible) {
         (true, _) => painter.palette.accent,
         (false, true) => painter.palette.value,

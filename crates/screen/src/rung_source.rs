@@ -1,0 +1,206 @@
+//! The CUDA C++ of a rung, line by line, and what changed from the rung that it is compared with.
+
+use engine::Kernel;
+use similar::{Algorithm, ChangeTag, TextDiff};
+
+/// What became of a line since the rung before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// Both rungs have it.
+    Same,
+    /// Only this rung has it.
+    Added,
+    /// Only the rung before has it.
+    Removed,
+}
+
+impl Change {
+    /// The sign before a line, as in any diff.
+    pub fn sign(self) -> char {
+        match self {
+            Change::Same => ' ',
+            Change::Added => '+',
+            Change::Removed => '−',
+        }
+    }
+}
+
+/// A line of source, or a piece of a long one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceLine {
+    /// What became of it.
+    pub change: Change,
+    /// Its text, without a line end.
+    pub text: String,
+}
+
+/// See the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RungSource {
+    /// The place of its kernel in the engine's table.
+    pub rung: usize,
+    /// The kernel's name.
+    pub name: &'static str,
+    /// Its idea in a few words.
+    pub idea: &'static str,
+    /// The rung that it is compared with; `None` for the first.
+    pub compared_with: Option<&'static str>,
+    /// Its lines, and among them those that it no longer has.
+    pub lines: Vec<SourceLine>,
+}
+
+impl RungSource {
+    /// The source of this kernel.
+    pub fn of(kernel: &'static Kernel) -> RungSource {
+        let [head, code] = kernel.code();
+        let before = kernel.compared_with();
+        let line = |change, text: &str| SourceLine {
+            change,
+            text: text.trim_end().into(),
+        };
+        // Of the file's head: what differs, in words.
+        let words = head
+            .lines()
+            .skip_while(|line| !line.starts_with("// Compared"));
+        let words = words.take_while(|line| *line != "//");
+        let mut lines: Vec<_> = words.map(|text| line(Change::Same, text)).collect();
+        match before {
+            None => lines.extend(code.lines().map(|text| line(Change::Same, text))),
+            Some(before) => {
+                let [_, old] = before.code();
+                let mut diff = TextDiff::configure();
+                let diff = diff.algorithm(Algorithm::Patience).diff_lines(old, code);
+                lines.extend(diff.iter_all_changes().map(|change| {
+                    let tag = match change.tag() {
+                        ChangeTag::Equal => Change::Same,
+                        ChangeTag::Insert => Change::Added,
+                        ChangeTag::Delete => Change::Removed,
+                    };
+                    line(tag, change.value())
+                }));
+            }
+        }
+        RungSource {
+            rung: kernel.index(),
+            name: kernel.name,
+            idea: lang::text(kernel.title),
+            compared_with: before.map(|kernel| kernel.name),
+            lines,
+        }
+    }
+
+    /// Its lines of at most so many columns: what is longer goes on in the next line, indented.
+    pub fn wrapped(&self, columns: usize) -> Vec<SourceLine> {
+        let pieces = |line: &SourceLine| {
+            let change = line.change;
+            let pieces = wrap(&line.text, columns).into_iter();
+            pieces.map(move |text| SourceLine { change, text })
+        };
+        self.lines.iter().flat_map(pieces).collect()
+    }
+}
+
+/// Breaks a line of code, which is ASCII but for comments, at blanks where it can.
+fn wrap(line: &str, columns: usize) -> Vec<String> {
+    let mut rest: Vec<char> = line.chars().collect();
+    let code = rest.iter().position(|letter| *letter != ' ').unwrap_or(0);
+    let indent = if line.trim_start().starts_with("//") {
+        " ".repeat(code.min(columns / 2)) + "// "
+    } else {
+        " ".repeat((code + 4).min(columns / 2))
+    };
+    let mut pieces: Vec<String> = Vec::new();
+    while rest.len() > columns {
+        let first = if pieces.is_empty() {
+            code
+        } else {
+            indent.len()
+        };
+        let blank = rest[..=columns].iter().rposition(|letter| *letter == ' ');
+        let end = blank.filter(|blank| *blank > first).unwrap_or(columns);
+        let next = rest.split_off(end);
+        pieces.push(rest.into_iter().collect());
+        let next = next.into_iter().skip_while(|letter| *letter == ' ');
+        rest = indent.chars().chain(next).collect();
+    }
+    pieces.push(rest.into_iter().collect());
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::kernels::{KERNELS, find};
+
+    fn texts(source: &RungSource, changes: &[Change]) -> String {
+        let of = |line: &&SourceLine| changes.contains(&line.change);
+        let lines = source.lines.iter().filter(of);
+        lines.map(|line| format!("{}\n", line.text)).collect()
+    }
+
+    #[test]
+    fn a_source_is_whole_and_so_is_the_one_that_it_is_compared_with() {
+        for kernel in &KERNELS {
+            let source = RungSource::of(kernel);
+            let [_, code] = kernel.code();
+            assert!(code.contains("__global__"), "{}", kernel.name);
+            assert!(texts(&source, &[Change::Same, Change::Added]).ends_with(code));
+            let Some(before) = kernel.compared_with() else {
+                assert_eq!(
+                    kernel.name, "global",
+                    "only the first rung has none before it"
+                );
+                continue;
+            };
+            assert!(before.index() < kernel.index());
+            let [_, old] = before.code();
+            assert!(texts(&source, &[Change::Same, Change::Removed]).ends_with(old));
+        }
+    }
+
+    #[test]
+    fn what_changed_is_marked_and_said_in_words() {
+        let source = RungSource::of(find("shared").unwrap());
+        assert_eq!(source.compared_with, Some("global"));
+        assert!(
+            source.lines[0]
+                .text
+                .starts_with("// Compared with 01_global")
+        );
+        let is = |change, text: &str| {
+            let mut lines = source.lines.iter();
+            lines.any(|line| line.change == change && line.text.contains(text))
+        };
+        assert!(is(Change::Added, "__syncthreads();"));
+        assert!(is(
+            Change::Removed,
+            "extern \"C\" __global__ void life_global("
+        ));
+        assert!(is(Change::Same, "if (x >= width || y >= height) return;"));
+    }
+
+    #[test]
+    fn long_lines_go_on_in_the_next_and_lose_nothing() {
+        assert_eq!(wrap("    a = b + c;", 20), ["    a = b + c;"]);
+        assert_eq!(
+            wrap("  first, second, third", 15),
+            ["  first,", "      second,", "      third"]
+        );
+        for kernel in &KERNELS {
+            let source = RungSource::of(kernel);
+            let bare = |lines: &[SourceLine]| -> String {
+                let letters = lines.iter().flat_map(|line| line.text.chars());
+                letters.filter(|letter| !" /".contains(*letter)).collect()
+            };
+            for columns in [20, 54, 200] {
+                let wrapped = source.wrapped(columns);
+                assert_eq!(bare(&wrapped), bare(&source.lines), "{}", kernel.name);
+                assert!(
+                    wrapped
+                        .iter()
+                        .all(|line| line.text.chars().count() <= columns)
+                );
+            }
+        }
+    }
+}
