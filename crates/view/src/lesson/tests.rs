@@ -69,12 +69,16 @@ fn the_speed_up_curve_has_its_axes_and_signs_in_every_window() {
                 let found = within.find(|(text, _)| *text == kept);
                 found.unwrap_or_else(|| panic!("no '{wanted}' in {say}")).1
             };
-            let [top, bottom] = ["rounds/s", "instances"].map(found);
+            let [top, bottom] = ["speed-up", "N"].map(found);
             assert!(bottom.top() - top.bottom() > 0.15 * place.height(), "{say}");
             assert!(found("1").center().x < found("16").center().x, "{say}");
-            // One sign in the legend, and one a point.
+            for name in ["one stream for all", "a stream each", "a batch", "ideal"] {
+                let named = found(name);
+                assert!(named.left() > found("8").right(), "beside its end in {say}");
+            }
+            // One sign a point.
             let is_ours = |shape: &&Shape| matches!(shape, Shape::Circle(circle) if place.contains(circle.center));
-            assert_eq!(shapes.iter().filter(is_ours).count(), 6, "{say}");
+            assert_eq!(shapes.iter().filter(is_ours).count(), 5, "{say}");
         },
     );
     assert!(seen > 8, "{seen}");
