@@ -17,6 +17,8 @@ pub use palette::{Palette, Rgb};
 
 use std::sync::LazyLock;
 
+use lang::mark;
+
 use palette::hex;
 
 /// One theme; colours are sRGB, 0 to 1.
@@ -74,7 +76,7 @@ fn make(number: usize) -> Theme {
     match number % COUNT {
         0 => dark(
             "amber",
-            "amber",
+            mark!("amber"),
             &[0x0C0A08, 0x5A3508, 0xC77F16, 0xFFC857],
             &[0xFFFFFF, 0xFFD66B, 0xF09A3E, 0xD2605A, 0x9E4A86],
             0x4A3478,
@@ -84,7 +86,7 @@ fn make(number: usize) -> Theme {
             accent: hex(0xFFEA46),
             ..dark(
                 "cividis",
-                "cividis, safe for the colour-blind",
+                mark!("cividis, safe for the colour-blind"),
                 &[
                     0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xE4CF5B,
                     0xFFEA46,
@@ -97,7 +99,7 @@ fn make(number: usize) -> Theme {
             tinted: true,
             ..dark(
                 "hues",
-                "a colour each",
+                mark!("a colour per instance"),
                 &[0x0B0D11, 0xF2F2F2],
                 &[0xFFFFFF, 0x8C929C],
                 0x4A505C,
@@ -107,7 +109,7 @@ fn make(number: usize) -> Theme {
             accent: hex(0xC6F24E),
             ..dark(
                 "phosphor",
-                "phosphor",
+                mark!("phosphor"),
                 &[0x03100A, 0x0C5A34, 0x2BC275, 0x9DFFC4],
                 &[0xF2FFF7, 0x9DFFC4, 0x2FCB84, 0x1FA08C, 0x2C7FA6],
                 0x17543A,
@@ -118,7 +120,7 @@ fn make(number: usize) -> Theme {
             safe: true,
             ..dark(
                 "paper",
-                "ink on paper, safe for the colour-blind",
+                mark!("ink on paper, safe for the colour-blind"),
                 &[0xF5F0E3, 0xA9A294, 0x1D1B18],
                 &[0x14110D, 0x16345A, 0x245F96, 0x4784B4],
                 0xDDAE62,

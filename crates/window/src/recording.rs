@@ -15,7 +15,7 @@ use model::Status;
 use screen::{Drawing, Sources};
 use view::layout::PixelRect;
 use view::picture_file::Image;
-use view::recording::Recorder;
+use view::recording::{Recorder, frames};
 use view::{Frame, ViewError};
 
 /// The least time between two pictures of a recording.
@@ -125,7 +125,8 @@ impl Handler {
             let (said, failure) = match whole() {
                 Ok(done) => {
                     let file = in_its_folder(&done.path);
-                    let said = tr!("Saved {file}: {} pictures", done.frames, file = file);
+                    let frames = frames(done.frames);
+                    let said = tr!("Saved {file}: {frames}", file = file, frames = frames);
                     (said, None)
                 }
                 Err(error) => (error.to_string(), Some(error)),

@@ -100,7 +100,8 @@ fn said() -> Vec<Scenario> {
             name: "recording",
             drawing: |drawing| {
                 let name = "lifestreams-20261121-110812.gif";
-                let mut text = tr!("Recording {name}: {} pictures", 412, name = name);
+                let frames = crate::recording::frames(412);
+                let mut text = tr!("Recording {name}: {frames}", name = name, frames = frames);
                 text += &tr!(", {waiting} still to write", waiting = 3);
                 text += &tr!(", {} dropped", 2);
                 drawing.notice = Some(text.into());

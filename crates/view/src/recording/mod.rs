@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use crate::ViewError;
 use crate::picture_file::Image;
 use lang::tr;
-use life::{PendingFile, SaveError, SaveTarget, check_writable};
+use life::{PendingFile, SaveError, SaveTarget, check_writable, grouped};
 use model::words::shown;
 use mp4::Ffmpeg;
 
@@ -82,6 +82,14 @@ pub struct Recorded {
     pub path: PathBuf,
     /// Its pictures.
     pub frames: u64,
+}
+
+/// How many frames there are, in words.
+pub fn frames(count: u64) -> String {
+    match count {
+        1 => tr!("1 frame").into(),
+        _ => tr!("{} frames", grouped(count)),
+    }
 }
 
 /// A recording under way.
@@ -313,7 +321,8 @@ impl Recorder {
                 .written
                 .load(Ordering::Relaxed)
                 .min(self.taken);
-        let mut text = tr!("Recording {name}: {} pictures", self.taken, name = name);
+        let frames = frames(self.taken);
+        let mut text = tr!("Recording {name}: {frames}", name = name, frames = frames);
         if waiting > 1 {
             text += &tr!(", {waiting} still to write", waiting = waiting);
         }
