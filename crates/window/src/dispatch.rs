@@ -13,7 +13,7 @@ use app::Lessons;
 use lang::{message, tr};
 use model::actions::{Context, Prompt};
 use model::{Action, SessionAction, ViewAction};
-use screen::{InterfaceScale, SidePanel, Tool};
+use screen::{InterfaceScale, SidePanel};
 use view::Dialog;
 use view::MIN_PIXELS_FOR_LINES;
 use view::layout::WindowLayout;
@@ -134,34 +134,6 @@ impl Handler {
         }
     }
 
-    /// Closes the topmost of what is open: the first of these, and nothing else.
-    fn escape(&mut self) {
-        let edit_overlay = &mut self.editing.edit_overlay;
-        if self.dialogs.takes_keys() {
-            self.dialogs.close_top();
-        } else if self.app.lessons.screen().is_some() {
-            self.app.with_lessons(Lessons::go_up); // from a page to the list, from the list to the panels
-        } else if edit_overlay.ghost.is_some() {
-            edit_overlay.ghost = None;
-        } else if edit_overlay.selection.is_some() {
-            edit_overlay.selection = None;
-        } else if edit_overlay.tool != Tool::Hand {
-            edit_overlay.tool = Tool::Hand;
-        } else if self.app.options.timeline {
-            self.toggle_timeline();
-        } else if self.app.options.side.is_some() {
-            self.app.close_side();
-        } else if self.app.options.single {
-            self.app.options.single = false;
-        } else if self.app.options.presentation {
-            self.app.options.presentation = false;
-        } else if self.is_fullscreen() {
-            self.toggle_fullscreen();
-        } else if self.layout().is_some_and(|layout| layout.toolbar.is_some()) {
-            self.dismiss_callouts();
-        }
-    }
-
     /// The person has seen enough of the callouts.
     pub(super) fn dismiss_callouts(&mut self) {
         self.callouts.dismiss();
@@ -195,7 +167,7 @@ impl Handler {
         screen.is_some_and(|screen| screen.window().fullscreen().is_some())
     }
 
-    fn toggle_fullscreen(&self) {
+    pub(super) fn toggle_fullscreen(&self) {
         let wanted = !self.is_fullscreen();
         if let Some(screen) = &self.surface {
             let fullscreen = wanted.then(|| Fullscreen::Borderless(self.monitor.clone()));
@@ -220,7 +192,7 @@ impl Handler {
     }
 
     /// Opens or closes the timeline. Closing it also turns block timestamps off.
-    fn toggle_timeline(&mut self) {
+    pub(super) fn toggle_timeline(&mut self) {
         self.app.show_timeline(!self.app.options.timeline);
         let has_block_timestamps = self
             .status()

@@ -13,6 +13,7 @@ mod error;
 mod handler;
 mod input;
 mod keys;
+mod layers;
 mod living_view;
 mod monitor;
 mod pointer;

@@ -205,7 +205,7 @@ pub enum ViewAction {
     NextLanguage,
     /// Shows or hides the keys.
     ToggleHelp,
-    /// Closes the first of these that is open: dialog, lesson, pasted pattern, selection, tool,
+    /// Closes the first of these that is open: dialog, pasted pattern, selection, tool, lesson,
     /// timeline, side panel, single panel, presentation, fullscreen, callouts. It never quits.
     Escape,
     /// Quits the program.
