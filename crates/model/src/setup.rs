@@ -171,8 +171,8 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// How fast rounds follow one another.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// How fast rounds follow one another; the faster is the greater.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub enum Pace {
     /// This many rounds per second.
     PerSecond(f64),
@@ -199,9 +199,22 @@ impl std::str::FromStr for Pace {
 }
 
 impl Pace {
-    /// The paces that the keys `+` and `−` step through, in rounds per second.
-    const STEPS: [f64; 12] = [
-        1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 240.0, 500.0, 1000.0, 2000.0,
+    /// The paces that the keys `+` and `−` step through, the slowest first.
+    pub const ALL: [Pace; 14] = [
+        Pace::PerSecond(1.0),
+        Pace::PerSecond(2.0),
+        Pace::PerSecond(5.0),
+        Pace::PerSecond(10.0),
+        Pace::PerSecond(20.0),
+        Pace::PerSecond(30.0),
+        Pace::PerSecond(60.0),
+        Pace::PerSecond(120.0),
+        Pace::PerSecond(240.0),
+        Pace::PerSecond(500.0),
+        Pace::PerSecond(1000.0),
+        Pace::PerSecond(2000.0),
+        Pace::Unthrottled,
+        Pace::Maximum,
     ];
 
     /// The slowest and the fastest that a session is started with, in rounds per second.
@@ -226,24 +239,14 @@ impl Pace {
 
     /// The next faster step.
     pub fn faster(self) -> Pace {
-        match self {
-            Pace::Unthrottled | Pace::Maximum => Pace::Maximum,
-            Pace::PerSecond(now) => Self::STEPS
-                .into_iter()
-                .find(|&step| step > now)
-                .map_or(Pace::Unthrottled, Pace::PerSecond),
-        }
+        let faster = Self::ALL.into_iter().find(|step| *step > self);
+        faster.unwrap_or(Pace::Maximum)
     }
 
     /// The next slower step.
     pub fn slower(self) -> Pace {
-        let now = match self {
-            Pace::Maximum => return Pace::Unthrottled,
-            Pace::Unthrottled => f64::INFINITY,
-            Pace::PerSecond(now) => now,
-        };
-        let below = Self::STEPS.into_iter().rev().find(|&step| step < now);
-        Pace::PerSecond(below.unwrap_or(Self::STEPS[0]))
+        let slower = Self::ALL.into_iter().rev().find(|step| *step < self);
+        slower.unwrap_or(Self::ALL[0])
     }
 }
 
@@ -282,7 +285,7 @@ mod tests {
         while paces.last() != Some(&Pace::Maximum) {
             paces.push(paces[paces.len() - 1].faster());
         }
-        assert_eq!(paces.len(), Pace::STEPS.len() + 2);
+        assert_eq!(paces, Pace::ALL);
         assert_eq!(Pace::Maximum.faster(), Pace::Maximum);
         for two in paces.windows(2) {
             assert_eq!(two[1].slower(), two[0]);

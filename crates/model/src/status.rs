@@ -67,6 +67,8 @@ pub struct LatticeStatus {
     pub rule: Rule,
     /// The soup's seed, if the start was a soup.
     pub seed: Option<u64>,
+    /// The soup's fraction of live cells.
+    pub density: Option<f64>,
 }
 
 /// How lattices are stepped.
@@ -283,14 +285,16 @@ impl Status {
 impl LatticeStatus {
     /// A setup's lattices.
     pub fn of(setup: &Setup) -> LatticeStatus {
+        let (seed, density) = match setup.start {
+            Start::Soup { seed, density, .. } => (Some(seed), Some(density)),
+            Start::Lattices { .. } => (None, None),
+        };
         LatticeStatus {
             instances: setup.instances,
             size: setup.size,
             rule: setup.rule,
-            seed: match setup.start {
-                Start::Soup { seed, .. } => Some(seed),
-                Start::Lattices { .. } => None,
-            },
+            seed,
+            density,
         }
     }
 }

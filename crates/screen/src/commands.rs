@@ -18,6 +18,8 @@ pub struct Command {
     pub keys: String,
     /// Whether it is on, where it switches something.
     pub is_on: Option<bool>,
+    /// The present position of what it switches or sets; empty where there is none.
+    pub position: String,
     /// Why it is impossible now.
     pub unavailable: Option<String>,
 }
@@ -30,6 +32,7 @@ impl Command {
             text: row.help().into(),
             keys: row.keys(),
             is_on: row.action.state(context),
+            position: row.action.position(context).unwrap_or_default(),
             unavailable: row.action.unavailable_reason(context),
         }
     }
@@ -51,6 +54,28 @@ pub(crate) fn menu(context: &Context<'_>) -> Vec<MenuTopic> {
         commands: topic.rows().map(|row| Command::of(row, context)).collect(),
     };
     Topic::ALL.map(topic).into()
+}
+
+/// What can be done with the selected panel: its menu.
+pub fn panel_menu(context: &Context<'_>) -> Vec<Command> {
+    let actions: [Action; 14] = [
+        ViewAction::ToggleSingle.into(),
+        ViewAction::Fit.into(),
+        ViewAction::ToggleMinimap.into(),
+        SessionAction::ResetPanel.into(),
+        EditAction::FillRandomly.into(),
+        EditAction::ClearSelection.into(),
+        EditAction::SelectAll.into(),
+        EditAction::CopyCells.into(),
+        EditAction::PastePattern.into(),
+        EditAction::ToggleShelf.into(),
+        EditAction::OpenPattern.into(),
+        EditAction::SavePattern.into(),
+        ViewAction::SavePanelPicture.into(),
+        ViewAction::ToggleMenu.into(),
+    ];
+    let rows = actions.into_iter().filter_map(Action::row);
+    rows.map(|row| Command::of(row, context)).collect()
 }
 
 /// A button of the toolbar.

@@ -7,6 +7,7 @@ use crate::{ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
 use lang::{Message, message, tr};
 use model::KernelChoice;
+use model::actions::{Prompt, Setting};
 use model::{Pace, Status, StopWhenStill, Streams, Switch};
 
 /// Whether rounds are running.
@@ -35,6 +36,8 @@ pub struct Figure {
     pub short: String,
     /// What it means, as a tooltip.
     pub tip: Cow<'static, str>,
+    /// What a click on it changes.
+    pub settings: &'static [Setting],
     /// Whether the value has a line of its own.
     pub wide: bool,
     /// Priority: if there is not enough room, figures with the highest rank are left out first.
@@ -69,6 +72,25 @@ pub enum Urgency {
     Warning,
 }
 
+/// What a click on the number and the size of the lattices changes.
+pub const GRID: &[Setting] = &[
+    Setting::Value(Prompt::Instances),
+    Setting::Value(Prompt::Size),
+];
+/// What a click on the seed or the density of the soup changes.
+const SOUP: &[Setting] = &[
+    Setting::Value(Prompt::Density),
+    Setting::Value(Prompt::Symmetry),
+];
+/// What a click on the time of a round changes.
+pub const ROUND: &[Setting] = &[Setting::Value(Prompt::GenerationsPerRound), Setting::Pace];
+/// What a click on the pace, the kernel or the streams changes.
+pub const PACE: &[Setting] = &[Setting::Pace];
+/// See [`PACE`].
+pub const KERNEL: &[Setting] = &[Setting::Kernel];
+/// See [`PACE`].
+pub const STREAMS: &[Setting] = &[Setting::Switch(Switch::Streams)];
+
 /// Stands where there is no value.
 const UNKNOWN: &str = "–";
 
@@ -79,6 +101,7 @@ fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
         note: String::new(),
         short: String::new(),
         tip: Cow::Borrowed(""),
+        settings: &[],
         wide: false,
         rank,
     }
@@ -92,6 +115,10 @@ impl Figure {
     fn tip(self, tip: impl Into<Cow<'static, str>>) -> Figure {
         let tip = tip.into();
         Figure { tip, ..self }
+    }
+
+    fn set_by(self, settings: &'static [Setting]) -> Figure {
+        Figure { settings, ..self }
     }
 
     fn short(self, short: impl Into<String>) -> Figure {
@@ -187,6 +214,7 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
             .tip(tr!("generations per second, of each lattice")),
         figure(3, tr!("rounds/s"), rounds.clone())
             .short(tr!("{} rounds/s", rounds))
+            .set_by(PACE)
             .tip(tr!(
                 "rounds per second: in a round every lattice advances and is downloaded once"
             )),
@@ -233,16 +261,28 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     let mut figures = vec![
         figure(3, tr!("lattices"), lattices)
             .short(grid(status))
+            .set_by(GRID)
             .tip(tr!(
                 "how many, and their width and height in cells; opposite edges meet: a torus"
             )),
-        figure(6, tr!("rule"), status.lattices.rule.to_string()).tip(tr!(
-            "with how many live neighbours a cell is born (B), and with how many it survives (S)"
-        )),
+        figure(6, tr!("rule"), status.lattices.rule.to_string())
+            .set_by(&[Setting::Value(Prompt::Rule)])
+            .tip(tr!(
+                "with how many live neighbours a cell is born (B), and with how many it survives (S)"
+            )),
     ];
     if let Some(seed) = status.lattices.seed {
-        figures.push(figure(9, tr!("seed"), seed.to_string()).tip(tr!(
-            "the same seed gives the same start everywhere; N takes the next one"
+        figures.push(
+            figure(9, tr!("seed"), seed.to_string())
+                .set_by(SOUP)
+                .tip(tr!(
+                    "the same seed gives the same start everywhere; N takes the next one"
+                )),
+        );
+    }
+    if let Some(percent) = Prompt::Density.value(status) {
+        figures.push(figure(9, tr!("density"), percent).set_by(SOUP).tip(tr!(
+            "the fraction of live cells that every lattice started with; another one starts them again"
         )));
     }
     figures.push(
@@ -324,6 +364,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
     vec![
         figure(1, &name, status.setting.kernel.name)
             .short(status.setting.kernel.name)
+            .set_by(KERNEL)
             .with_note(lang::text(status.setting.kernel.title))
             .tip(tr!(
                 "the device function that steps the lattices; K takes the next one"
@@ -334,6 +375,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
             tr!("generations per round"),
             status.setting.generations_per_round.to_string(),
         )
+        .set_by(&[Setting::Value(Prompt::GenerationsPerRound)])
         .tip(tr!(
             "how many generations every lattice advances between two pictures"
         )),
@@ -378,10 +420,12 @@ pub fn streams(status: &Status) -> &'static str {
 
 fn switches(status: &Status) -> Vec<Figure> {
     vec![
-        figure(5, tr!("streams"), streams(status)).tip(tr!(
-            "the CUDA streams in which the lattices are stepped and downloaded; {key} changes this",
-            key = Switch::Streams.key()
-        )),
+        figure(5, tr!("streams"), streams(status))
+            .set_by(STREAMS)
+            .tip(tr!(
+                "the CUDA streams in which the lattices are stepped and downloaded; {key} changes this",
+                key = Switch::Streams.key()
+            )),
         figure(
             7,
             tr!("graphs"),
@@ -391,14 +435,17 @@ fn switches(status: &Status) -> Vec<Figure> {
                 tr!("off")
             },
         )
+        .set_by(&[Setting::Switch(Switch::Graphs)])
         .tip(tr!(
             "whether a round is one launch of a prepared CUDA graph; {key} changes this",
             key = Switch::Graphs.key()
         )),
-        figure(8, tr!("transfer"), transfer_name(status.setting.transfer)).tip(tr!(
-            "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; {key} changes this",
-            key = Switch::Transfer.key()
-        )),
+        figure(8, tr!("transfer"), transfer_name(status.setting.transfer))
+            .set_by(&[Setting::Switch(Switch::Transfer)])
+            .tip(tr!(
+                "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; {key} changes this",
+                key = Switch::Transfer.key()
+            )),
     ]
 }
 

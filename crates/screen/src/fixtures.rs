@@ -46,6 +46,7 @@ pub fn status(instances: usize, size: Size) -> Status {
             size,
             rule: Rule::LIFE,
             seed: Some(1),
+            density: Some(0.3),
         },
         setting: SettingStatus {
             kernel,

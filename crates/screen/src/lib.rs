@@ -36,7 +36,7 @@ pub mod timeline;
 pub use self::screen::{Composer, Screen, Sources, WindowFacts};
 pub use callouts::Callout;
 pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
-pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton};
+pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton, panel_menu};
 pub use drawing::{AdapterFacts, Drawing};
 pub use edit_overlay::{EditOverlay, Ghost, Pending, Tool};
 pub use figures::{Figure, Figures};

@@ -2,7 +2,7 @@
 
 use crate::{Camera, InterfaceScale};
 use engine::Transfer;
-use lang::tr;
+use lang::{mark, tr};
 use model::Status;
 
 /// What decides a cell's colour.
@@ -18,6 +18,15 @@ pub enum ColourBy {
 }
 
 impl ColourBy {
+    /// What it is called, in English.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColourBy::State => mark!("by state"),
+            ColourBy::Age => mark!("by age"),
+            ColourBy::History => mark!("by history"),
+        }
+    }
+
     /// What is shown, in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {

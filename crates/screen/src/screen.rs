@@ -11,6 +11,7 @@ use crate::figures::figures;
 use crate::finding::{Headline, headline};
 use crate::lab::Lab;
 use crate::minimap::minimaps;
+use crate::theme::theme;
 use crate::timeline::overlap::OverlapTexts;
 use crate::{
     Camera, Chart, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, MenuTopic,
@@ -215,6 +216,8 @@ impl<'a> Sources<'a> {
                 pencil: window.tool == Tool::Pencil,
                 area_selection: window.tool == Tool::Selection,
                 ghost: window.is_pasting,
+                theme: theme(options.theme).title,
+                colours: options.colour_by.name(),
             },
         }
     }

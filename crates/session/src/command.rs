@@ -113,6 +113,7 @@ impl Command {
             Command::Act(action) => match action {
                 SessionAction::Faster
                 | SessionAction::Slower
+                | SessionAction::SetPace(_)
                 | SessionAction::SetGenerationsPerRound(_)
                 | SessionAction::NextStopWhenStill
                 | SessionAction::ToggleReseed

@@ -8,13 +8,14 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use engine::kernels;
 use lang::{Language, with};
-use model::actions::Prompt;
-use model::{Action, SessionAction, Status, ViewAction};
+use model::actions::{Prompt, Setting};
+use model::{Action, Pace, SessionAction, Status, ViewAction};
 use screen::calls::CallLanguage;
+use screen::figures::{GRID, KERNEL, PACE};
 use screen::fixtures::{Timed, lesson_list, status};
 use screen::{Figure, LessonScreen, SidePanel, Sources, ViewOptions};
 
-use crate::dialogs::{Dialog, Dialogs, PromptDialog, UiRequest, style};
+use crate::dialogs::{Dialog, Dialogs, Popup, PromptDialog, UiRequest, style};
 use crate::frame::lay_over;
 use crate::hud::install_fonts;
 use crate::{Frame, TimelineView, gallery};
@@ -110,7 +111,9 @@ fn tools_panels_and_figures_are_found_by_name() {
     assert_eq!(third, act(SessionAction::Select(3)));
     heard(&frame, Dialogs::default(), |harness, _| {
         let figures = frame.screen.figures.as_ref().unwrap();
-        let said = texts(harness);
+        let mut said = texts(harness);
+        let buttons = harness.query_all_by_role(Role::Button);
+        said.extend(buttons.filter_map(|node| node.accesskit_node().label()));
         let is_said = |figure: &&Figure| {
             let text = format!("{}: {}", figure.label, figure.value);
             said.iter().any(|it| it.starts_with(&text))
@@ -302,4 +305,111 @@ fn names_are_in_the_language_of_the_interface() {
             act(command.action)
         );
     });
+}
+
+#[test]
+fn figures_that_can_be_changed_open_their_controls() {
+    let status = some_status();
+    for presentation in [false, true] {
+        let options = ViewOptions {
+            presentation,
+            ..ViewOptions::default()
+        };
+        let frame = Frame::plain(&status, &options).composed();
+        let lattices = if presentation {
+            "lattices: 16 × 256×256"
+        } else {
+            "lattices: 16 of 256 × 256"
+        };
+        let requests = clicked(&frame, Role::Button, lattices);
+        let [UiRequest::Change(GRID, beside)] = requests[..] else {
+            panic!("{requests:?}")
+        };
+        assert!(frame.layout().is_some() && beside.is_positive());
+    }
+}
+
+/// A frame with a popup, and what the person does with it.
+fn changed(
+    settings: &[Setting],
+    does: impl FnOnce(&mut Harness<'_>),
+) -> (Vec<UiRequest>, Vec<String>) {
+    let status = some_status();
+    let options = ViewOptions::default();
+    let frame = Frame::plain(&status, &options).composed();
+    let beside = egui::Rect::from_min_size(egui::pos2(900.0, 200.0), egui::vec2(200.0, 30.0));
+    let mut dialogs = Dialogs::default();
+    dialogs.open(Dialog::Popup(Popup::of_settings(settings, beside)));
+    heard(&frame, dialogs, |harness, requests| {
+        let focused = harness.query_all_by(|node| node.is_focused());
+        let focused = focused.map(|node| format!("{:?}", node.accesskit_node().role()));
+        let focused = focused.collect();
+        does(harness);
+        harness.run_steps(3);
+        (requests.take(), focused)
+    })
+}
+
+#[test]
+fn controls_are_operated_by_name_and_by_keys() {
+    let (requests, focused) = changed(GRID, |harness| {
+        let slider = harness.get_by_role(Role::Slider);
+        assert_eq!(slider.accesskit_node().numeric_value(), Some(16.0));
+        harness.key_press(egui::Key::ArrowRight);
+    });
+    assert_eq!(focused, ["Slider"], "the first control has the keys");
+    let [UiRequest::Act(Action::Session(SessionAction::SetInstances(count)))] = requests[..] else {
+        panic!("{requests:?}")
+    };
+    assert!(count > 16, "{count}");
+
+    let bits = kernels::KERNELS
+        .iter()
+        .find(|it| it.name == "bits")
+        .unwrap();
+    let name = format!("bits: {}", bits.title);
+    let choose = SessionAction::UseKernel(bits.index() as u8);
+    let (requests, focused) = changed(KERNEL, |harness| {
+        harness
+            .get_by_role_and_label(Role::Button, &name)
+            .click_accesskit();
+    });
+    assert_eq!(requests, act(choose));
+    assert_eq!(focused, ["Button"], "the present choice has the keys");
+
+    let (requests, _) = changed(PACE, |harness| {
+        harness.key_press(egui::Key::ArrowDown);
+        harness.run_steps(1);
+        harness.key_press(egui::Key::Enter);
+    });
+    let next = Pace::ALL
+        .iter()
+        .position(|pace| *pace == Pace::PerSecond(120.0));
+    assert_eq!(requests, act(SessionAction::SetPace(next.unwrap() as u8)));
+
+    let (requests, _) = changed(&[Setting::Value(Prompt::Rule)], |harness| {
+        harness.event(egui::Event::Text("highlife".into()));
+        harness.key_press(egui::Key::Enter);
+    });
+    let rule = "B36/S23".parse().unwrap();
+    assert_eq!(requests, act(SessionAction::SetRule(rule)));
+}
+
+#[test]
+fn a_panel_has_a_menu_of_its_own() {
+    let status = some_status();
+    let options = ViewOptions::default();
+    let frame = Frame::plain(&status, &options).composed();
+    let mut dialogs = Dialogs::default();
+    dialogs.open(Dialog::Popup(Popup::of_panel([300.0, 200.0])));
+    let alone = Action::from(ViewAction::ToggleSingle);
+    let requests = heard(&frame, dialogs, |harness, requests| {
+        let name = alone.row().unwrap().help();
+        harness
+            .get_by_role_and_label(Role::Button, name)
+            .click_accesskit();
+        harness.run_steps(2);
+        requests.take()
+    });
+    assert_eq!(requests, act(alone));
 }

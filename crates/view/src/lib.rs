@@ -60,7 +60,7 @@ pub use texture_array::max_instances;
 pub use timeline::TimelineView;
 
 pub use dialogs::{
-    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, Menu, PromptDialog,
+    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, Menu, Popup, PromptDialog,
     ResizeDialog, Shelf, UiRequest,
 };
 pub use frame::Frame;

@@ -33,7 +33,7 @@ use model::Status;
 use screen::theme::theme;
 use screen::{Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
 use session::Session;
-use view::{Dialogs, Frame, LabView, TimelineView, UiRequest, ViewError};
+use view::{Dialog, Dialogs, Frame, LabView, Popup, TimelineView, UiRequest, ViewError};
 
 /// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -269,6 +269,11 @@ impl Handler {
     fn requested(&mut self, event_loop: &ActiveEventLoop, request: UiRequest) {
         match request {
             UiRequest::Act(action) => self.act(event_loop, action),
+            UiRequest::Change(settings, beside) => {
+                let popup = Popup::of_settings(settings, beside);
+                self.dialogs.open(Dialog::Popup(popup));
+                self.pacer.request_frame(Instant::now());
+            }
             UiRequest::OpenFile(path) => self.open_path(&path),
             UiRequest::SaveFile(path) => self.save_to_typed(path),
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),

@@ -11,6 +11,7 @@ use crate::handler::Handler;
 use model::{SessionAction, ViewAction};
 use screen::SidePanel;
 use view::layout::WindowLayout;
+use view::{Dialog, Popup};
 
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
@@ -127,13 +128,17 @@ impl Handler {
             self.pacer.request_frame(Instant::now());
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
-            // The menu is about the panel that was clicked.
-            if let (Some(HitTarget::Panel(place)), false) =
-                (self.target_under_pointer(), self.app.options.single)
-            {
+            let (Some(HitTarget::Panel(place)), Some(at)) =
+                (self.target_under_pointer(), self.pointer.at)
+            else {
+                return self.act(event_loop, ViewAction::ToggleMenu);
+            };
+            self.deselect_at_click(place);
+            if !self.app.options.single {
                 self.act(event_loop, SessionAction::Select(place));
             }
-            return self.act(event_loop, ViewAction::ToggleMenu);
+            self.dialogs.open(Dialog::Popup(Popup::of_panel(at)));
+            return self.pacer.request_frame(Instant::now());
         }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {
             return;

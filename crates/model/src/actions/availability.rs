@@ -1,7 +1,7 @@
 //! When an action is possible and why not, and whether what it switches is on.
 
 use crate::actions::{Action, EditAction, SessionAction, ViewAction};
-use crate::{InWords, Setup, Status, StopWhenStill, Switch};
+use crate::{InWords, Pace, Setup, Status, StopWhenStill, Switch};
 use engine::kernels::KERNELS;
 use lang::tr;
 
@@ -69,6 +69,10 @@ pub struct Toggles {
     pub area_selection: bool,
     /// A pattern is being pasted.
     pub ghost: bool,
+    /// The theme, in English.
+    pub theme: &'static str,
+    /// What decides the colours of cells, in English.
+    pub colours: &'static str,
 }
 
 /// What must be there for an action to have an effect.
@@ -174,6 +178,51 @@ impl Action {
     }
 }
 
+impl Action {
+    /// The present position of what it switches or sets, in a word or a number; `None` where there is
+    /// none.
+    pub fn position(self, context: &Context<'_>) -> Option<String> {
+        let toggle = |is_on| if is_on { tr!("on") } else { tr!("off") };
+        match self {
+            Action::Session(action) => context.status.and_then(|status| action.position(status)),
+            Action::View(ViewAction::Prompt(prompt)) => prompt.value(context.status?),
+            Action::View(ViewAction::NextTheme) => Some(lang::text(context.toggles.theme).into()),
+            Action::View(ViewAction::NextColourMode) => {
+                Some(lang::text(context.toggles.colours).into())
+            }
+            Action::View(_) | Action::Edit(_) => None,
+        }
+        .or_else(|| self.state(context).map(toggle).map(String::from))
+    }
+}
+
+impl SessionAction {
+    /// See [`Action::position`]; switches that are on or off have none of their own.
+    fn position(self, status: &Status) -> Option<String> {
+        let setting = &status.setting;
+        match self {
+            SessionAction::CycleSwitch(switch) => {
+                let choices = switch.choices(setting.switches, setting.kernel);
+                let at = switch.position(setting.switches, setting.kernel);
+                choices.into_iter().nth(at).map(|choice| choice.label)
+            }
+            SessionAction::NextKernel | SessionAction::PreviousKernel => {
+                Some(setting.kernel.name.into())
+            }
+            SessionAction::Faster | SessionAction::Slower => Some(setting.pace.to_string()),
+            SessionAction::NextStopWhenStill => Some(
+                match setting.time.stop_when_still {
+                    StopWhenStill::Never => tr!("never"),
+                    StopWhenStill::Selected => tr!("selected"),
+                    StopWhenStill::All => tr!("all"),
+                }
+                .into(),
+            ),
+            _ => None,
+        }
+    }
+}
+
 fn has_several_panels(status: &Status) -> Result<(), String> {
     if status.lattices.instances > 1 {
         return Ok(());
@@ -195,6 +244,7 @@ impl SessionAction {
             | SessionAction::ToggleReseed
             | SessionAction::Faster
             | SessionAction::Slower
+            | SessionAction::SetPace(_)
             | SessionAction::ResetPanel
             | SessionAction::ResetAll
             | SessionAction::NewSeed
@@ -281,6 +331,7 @@ impl SessionAction {
             | SessionAction::ToggleReseed
             | SessionAction::Faster
             | SessionAction::Slower
+            | SessionAction::SetPace(_)
             | SessionAction::ResetPanel
             | SessionAction::ResetAll
             | SessionAction::NewSeed
@@ -310,6 +361,11 @@ impl SessionAction {
             SessionAction::ToggleComparison => Some(status.lab.comparison.is_some()),
             SessionAction::ToggleBlockTimestamps => Some(status.lab.block_timestamps),
             SessionAction::UseKernel(at) => Some(status.setting.kernel.index() == usize::from(at)),
+            SessionAction::SetPace(at) => {
+                Some(Pace::ALL.get(usize::from(at)) == Some(&status.setting.pace))
+            }
+            SessionAction::SetSize(size) => Some(status.lattices.size == size),
+            SessionAction::SetRule(rule) => Some(status.lattices.rule == rule),
             SessionAction::CycleSwitch(Switch::Graphs) => Some(status.setting.switches.graphs),
             SessionAction::SetSwitch(switch, at) => Some(
                 switch.position(status.setting.switches, status.setting.kernel) == usize::from(at),
@@ -327,8 +383,6 @@ impl SessionAction {
             | SessionAction::SetInstances(_)
             | SessionAction::DoubleInstances
             | SessionAction::HalveInstances
-            | SessionAction::SetSize(_)
-            | SessionAction::SetRule(_)
             | SessionAction::SetDensity(_)
             | SessionAction::SetSymmetry(_)
             | SessionAction::SetGenerationsPerRound(_)

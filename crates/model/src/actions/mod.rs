@@ -10,6 +10,7 @@ mod availability;
 mod keys;
 mod prompt;
 pub mod search;
+mod setting;
 mod table;
 mod topics;
 
@@ -19,6 +20,7 @@ use life::{Rule, Size, Symmetry};
 pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
 pub use prompt::Prompt;
+pub use setting::{Amount, Setting};
 pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
 pub use topics::Topic;
 
@@ -75,6 +77,8 @@ pub enum SessionAction {
     Faster,
     /// Fewer rounds per second.
     Slower,
+    /// The pace at this place of [`Pace::ALL`](crate::Pace::ALL).
+    SetPace(u8),
     /// Sets the selected instance back to its start.
     ResetPanel,
     /// Sets every instance back to its start.

@@ -97,6 +97,21 @@ impl Prompt {
         }
     }
 
+    /// The present value; `None` where that is another at any moment, or unknown.
+    pub fn value(self, status: &Status) -> Option<String> {
+        let lattices = &status.lattices;
+        match self {
+            Prompt::Generation | Prompt::Symmetry => None,
+            Prompt::Instances => Some(grouped(lattices.instances as u64)),
+            Prompt::Size => Some(lattices.size.to_string()),
+            Prompt::Rule => Some(lattices.rule.to_string()),
+            Prompt::Density => Some(format!("{:.0} %", 1e2 * lattices.density?)),
+            Prompt::GenerationsPerRound => {
+                Some(grouped(status.setting.generations_per_round.into()))
+            }
+        }
+    }
+
     /// What is to be done with what was typed.
     ///
     /// # Errors

@@ -915,7 +915,8 @@ mod tests {
     use super::*;
 
     /// The variants that no key stands for: a dialog, the mouse or another action names the number.
-    const WITHOUT_ROW: [&str; 13] = [
+    const WITHOUT_ROW: [&str; 14] = [
+        "SetPace",
         "RunTo",
         "SetInstances",
         "SetSize",

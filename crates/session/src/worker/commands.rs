@@ -212,6 +212,10 @@ impl SessionWorker {
             SessionAction::SetRule(rule) => state.set_rule(rule),
             SessionAction::Faster => Some(self.set_pace(Pace::faster)),
             SessionAction::Slower => Some(self.set_pace(Pace::slower)),
+            SessionAction::SetPace(at) => {
+                let pace = Pace::ALL.get(usize::from(at)).copied();
+                pace.map(|pace| self.set_pace(|_| pace))
+            }
             SessionAction::SetGenerationsPerRound(count) => Some(self.choose_generations(count)),
             SessionAction::NextStopWhenStill => Some(self.next_stop_when_still()),
             SessionAction::ToggleReseed => Some(self.toggle_reseed()),

@@ -97,7 +97,7 @@ impl Commands {
                             entries::nothing(ui, cx);
                         }
                         for (at, entry) in found.iter().enumerate() {
-                            let line = entries::line(ui, cx, entry, at == self.chosen);
+                            let line = entries::line(ui, cx, entry, Some(at == self.chosen));
                             if at == self.chosen && (by != 0 || typed) {
                                 line.scroll_to_me(None);
                             }
@@ -258,7 +258,8 @@ mod tests {
             let needs_engine = match entry.request {
                 UiRequest::Act(action) => action.needs() == Requirement::Engine,
                 UiRequest::Shelved(_) => true,
-                UiRequest::OpenFile(_)
+                UiRequest::Change(..)
+                | UiRequest::OpenFile(_)
                 | UiRequest::SaveFile(_)
                 | UiRequest::Lesson(_)
                 | UiRequest::Resize
@@ -304,6 +305,15 @@ mod tests {
             ..context(Some(&status))
         };
         let state = |action: Action| action.state(&context);
+        let position = |action: Action| action.position(&context).unwrap_or_default();
+        assert_eq!(position(ViewAction::ToggleTimeline.into()), "on");
+        assert_eq!(position(ViewAction::ToggleLab.into()), "off");
+        for switch in model::Switch::ALL {
+            let shown = position(SessionAction::CycleSwitch(switch).into());
+            assert!(!shown.is_empty(), "{switch:?}");
+        }
+        assert_eq!(position(SessionAction::Faster.into()), "60 rounds/s");
+        assert_eq!(position(SessionAction::StepRound.into()), "");
         assert_eq!(state(ViewAction::ToggleTimeline.into()), Some(true));
         assert_eq!(state(ViewAction::ToggleLab.into()), Some(false));
         assert_eq!(

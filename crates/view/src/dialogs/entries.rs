@@ -9,11 +9,11 @@ use egui::{
 use egui::{pos2, vec2};
 
 use crate::dialogs::{DialogContext, UiRequest};
-use engine::kernels::KERNELS;
+use crate::hud::style::{fitted, regular};
 use lang::{Language, tr};
 use life::SHELF;
-use model::actions::{Context, Row, TABLE, search};
-use model::{Action, EditAction, InWords, SessionAction, Status, Switch};
+use model::actions::{Context, Row, Setting, TABLE, search};
+use model::{Action, EditAction, InWords, Switch};
 use screen::{Command, LessonEntry};
 
 /// A line's height, in units of type.
@@ -36,6 +36,8 @@ pub(super) struct Entry {
     pub request: UiRequest,
     /// Whether it is on, where it switches something.
     pub state: Option<bool>,
+    /// The present position of what it switches or sets; empty where there is none.
+    pub position: String,
     /// Why it is impossible now.
     pub unavailable: Option<String>,
 }
@@ -50,11 +52,17 @@ impl Entry {
             keys: String::new(),
             request,
             state: None,
+            position: String::new(),
             unavailable: None,
         }
     }
 
-    fn of_action(text: String, action: impl Into<Action>, context: &Context<'_>) -> Entry {
+    /// One of an action that no row names.
+    pub(super) fn of_action(
+        text: String,
+        action: impl Into<Action>,
+        context: &Context<'_>,
+    ) -> Entry {
         let action = action.into();
         Entry {
             state: action.state(context),
@@ -80,6 +88,7 @@ impl Entry {
         Entry {
             keys: command.keys.clone(),
             state: command.is_on,
+            position: command.position.clone(),
             unavailable: command.unavailable.clone(),
             ..Entry::of(command.text.clone(), UiRequest::Act(command.action))
         }
@@ -102,12 +111,15 @@ fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry
     let rows = TABLE.iter().map(|row| Entry::of_row(row, context));
     let mut entries: Vec<Entry> = rows.collect();
     if let Some(status) = context.status {
-        entries.extend(KERNELS.iter().enumerate().map(|(at, kernel)| {
-            let text = tr!("kernel {}: {}", kernel.name, lang::text(kernel.title));
-            Entry::of_action(text, SessionAction::UseKernel(at as u8), context)
+        let switches = Switch::ALL.into_iter().map(Setting::Switch);
+        let settings = [Setting::Kernel].into_iter().chain(switches);
+        let settings = settings.chain([Setting::Pace]);
+        entries.extend(settings.flat_map(|setting| {
+            let choices = setting.choices(status).into_iter();
+            choices.map(move |(text, action)| {
+                Entry::of_action(format!("{} {text}", setting.title()), action, context)
+            })
         }));
-        let positions = |switch| positions(switch, status, context);
-        entries.extend(Switch::ALL.into_iter().flat_map(positions));
     }
     entries.extend(SHELF.iter().map(|shelved| Entry {
         unavailable: Action::from(EditAction::ToggleShelf).unavailable_reason(context),
@@ -121,15 +133,6 @@ fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry
         Entry::of(text, UiRequest::Lesson(at))
     }));
     entries
-}
-
-fn positions(switch: Switch, status: &Status, context: &Context<'_>) -> Vec<Entry> {
-    let choices = switch.choices(status.setting.switches, status.setting.kernel);
-    let entry = |(at, choice): (usize, model::Choice)| {
-        let text = format!("{} {}: {}", switch.name(), choice.label, choice.effect);
-        Entry::of_action(text, SessionAction::SetSwitch(switch, at as u8), context)
-    };
-    choices.into_iter().enumerate().map(entry).collect()
 }
 
 /// The entries that have every typed word, the best first; all in their order where nothing is
@@ -168,19 +171,29 @@ pub(super) fn nothing(ui: &mut Ui, cx: DialogContext<'_>) {
 }
 
 /// Lays a line out: a check mark where it is on, what it does, its keys to the right; grey, with the
-/// reason as its tooltip, where it is impossible.
-pub(super) fn line(ui: &mut Ui, cx: DialogContext<'_>, entry: &Entry, chosen: bool) -> Response {
+/// reason as its tooltip, where it is impossible. `chosen` says whether the list's own keys are at it;
+/// where a list has none, the line takes egui's focus.
+pub(super) fn line(
+    ui: &mut Ui,
+    cx: DialogContext<'_>,
+    entry: &Entry,
+    chosen: Option<bool>,
+) -> Response {
     let (unit, palette) = (cx.unit, cx.palette);
     let size = vec2(ui.available_width(), LINE * unit);
     let possible = entry.unavailable.is_none();
-    let sense = if possible {
-        Sense::CLICK
-    } else {
-        Sense::hover()
+    let sense = match (possible, chosen) {
+        (true, Some(_)) => Sense::CLICK,
+        (true, None) => Sense::click(),
+        (false, _) => Sense::hover(),
     };
-    let (rect, response) = ui.allocate_exact_size(size, sense);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    // By what it says: its number is another one while those before it are out of sight.
+    let response = ui.interact(rect, ui.scope_id().with(&entry.text), sense);
+    let chosen = chosen.unwrap_or(response.has_focus());
     response.widget_info(|| WidgetInfo {
         selected: entry.state,
+        current_text_value: Some(entry.position.clone()).filter(|it| !it.is_empty()),
         ..WidgetInfo::labeled(Role::Button, possible, &entry.text)
     });
     if !ui.is_rect_visible(rect) {
@@ -200,10 +213,24 @@ pub(super) fn line(ui: &mut Ui, cx: DialogContext<'_>, entry: &Entry, chosen: bo
     let keys = ui
         .painter()
         .layout_no_wrap(entry.keys.clone(), keys, palette.accent);
-    let used = keys.size().x + 14.0 * unit;
     let corner = Align2::RIGHT_CENTER
         .anchor_size(inside.right_center(), keys.size())
         .min;
+    let room = 0.3 * inside.width();
+    let position = fitted(
+        ui.painter(),
+        &entry.position,
+        regular(14.0 * unit),
+        palette.label,
+        room,
+    );
+    let middle = pos2(corner.x - 14.0 * unit, inside.center().y);
+    let position_corner = Align2::RIGHT_CENTER
+        .anchor_size(middle, position.size())
+        .min;
+    let used = inside.right() - position_corner.x + 10.0 * unit;
+    ui.painter()
+        .galley(position_corner.round(), position, palette.label);
     let (text_colour, dimmed) = if possible {
         (palette.value, palette.accent)
     } else {

@@ -202,7 +202,7 @@ impl FileList {
                     let path = std::path::Path::new(folder).join(name);
                     let path = path.to_string_lossy().into_owned();
                     let entry = Entry::of(name.clone(), UiRequest::OpenFile(path.clone()));
-                    if entries::line(ui, cx, &entry, false).clicked() {
+                    if entries::line(ui, cx, &entry, None).clicked() {
                         clicked = Some(path);
                     }
                 }

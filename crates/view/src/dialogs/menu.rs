@@ -90,7 +90,7 @@ impl Menu {
                     for (at, command) in commands.iter().enumerate() {
                         let entry = Entry::of_command(command);
                         let chosen = self.chosen == Some(at);
-                        let line = entries::line(ui, cx, &entry, chosen);
+                        let line = entries::line(ui, cx, &entry, Some(chosen));
                         if chosen {
                             line.scroll_to_me(None);
                         }

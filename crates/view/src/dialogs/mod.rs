@@ -10,6 +10,7 @@ mod file;
 mod help;
 mod key_buffer;
 mod menu;
+mod popup;
 mod prompt;
 mod resize;
 mod shelf;
@@ -19,6 +20,7 @@ pub use commands::Commands;
 pub use file::{FileDialog, FileList, FileTask};
 pub use help::Help;
 pub use menu::Menu;
+pub use popup::Popup;
 pub use prompt::PromptDialog;
 pub use resize::ResizeDialog;
 pub use shelf::Shelf;
@@ -29,6 +31,7 @@ use std::mem::discriminant;
 use crate::Frame;
 use life::Shelved;
 use model::Action;
+use model::actions::Setting;
 use screen::Callout;
 use screen::calls::CallLanguage;
 use screen::theme::Palette;
@@ -42,6 +45,8 @@ pub enum Dialog {
     File(FileDialog),
     /// The shelf.
     Shelf(Shelf),
+    /// What changes a figure, or what can be done with a panel.
+    Popup(Popup),
     /// A value that is typed in.
     Prompt(PromptDialog),
     /// The offer of larger lattices.
@@ -67,6 +72,8 @@ pub struct Dialogs {
 pub enum UiRequest {
     /// As if its key had been pressed.
     Act(Action),
+    /// The controls of these values, beside the place where they stand.
+    Change(&'static [Setting], egui::Rect),
     /// The file that was chosen or whose path was typed in is to be opened.
     OpenFile(String),
     /// Cells are to be saved to a path that was typed in.
@@ -114,6 +121,7 @@ impl Dialog {
             Dialog::Commands(commands) => commands.show(context, cx, requests),
             Dialog::File(file) => file.show(context, cx, requests),
             Dialog::Shelf(shelf) => shelf.show(context, cx, requests),
+            Dialog::Popup(popup) => popup.show(context, cx, requests),
             Dialog::Prompt(prompt) => prompt.show(context, cx, requests),
             Dialog::Resize(resize) => resize.show(context, cx, requests),
             Dialog::Menu(menu) => menu.show(context, cx, requests),
@@ -125,7 +133,11 @@ impl Dialog {
     fn is_list(&self) -> bool {
         match self {
             Dialog::Commands(_) | Dialog::Menu(_) | Dialog::Help(_) => true,
-            Dialog::File(_) | Dialog::Shelf(_) | Dialog::Prompt(_) | Dialog::Resize(_) => false,
+            Dialog::File(_)
+            | Dialog::Shelf(_)
+            | Dialog::Popup(_)
+            | Dialog::Prompt(_)
+            | Dialog::Resize(_) => false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A field for one value: the generation to run to, the number of instances, a size, a rule.
 
-use egui::{Event, Key, RichText, TextEdit};
+use egui::{Event, Key, RichText, TextEdit, Ui};
 
 use crate::dialogs::{DialogContext, UiRequest, style};
 use model::actions::Prompt;
@@ -34,39 +34,54 @@ impl PromptDialog {
         cx: DialogContext<'_>,
         requests: &mut Vec<UiRequest>,
     ) -> bool {
-        let mut stays = true;
+        let mut entered = false;
         let left = style::dialog(context, cx, "prompt", Some(0.12), 420.0, |ui| {
             style::heading(ui, self.prompt.title());
-            // Before the field sees it: it would lose its focus.
-            let entered = ui.input_mut(|input| self.up_to_enter(&mut input.events));
-            if !self.later.is_empty() {
-                ui.ctx().request_repaint();
-            }
-            let field = TextEdit::singleline(&mut self.typed).hint_text(self.prompt.example());
-            let field = ui.add(field.desired_width(f32::INFINITY));
-            let field = field.accessible_name(self.prompt.title());
-            if cx.is_top {
-                field.request_focus();
-            }
-            self.refused &= !field.changed();
-            let sources = cx.frame.sources;
-            let most = sources.most_instances();
-            let read = self.prompt.read(&self.typed, most);
-            if let (Ok(action), true) = (&read, entered) {
-                requests.push(UiRequest::Act((*action).into()));
-                stays = false;
-            }
-            self.refused |= entered && read.is_err();
-            match (read, sources.status) {
-                (Err(why), _) if self.refused => {
-                    ui.label(RichText::new(why).color(cx.palette.accent));
-                }
-                (Err(why), _) if !self.typed.is_empty() => drop(ui.label(why)),
-                (_, Some(status)) => drop(ui.label(self.prompt.present(status, most))),
-                (_, None) => {}
-            }
+            entered = self.show_field(ui, cx, requests, cx.is_top);
         });
-        stays && !left
+        !entered && !left
+    }
+
+    /// Lays out the field and what is said below it, with the focus if it `takes_focus`; whether a
+    /// value was entered.
+    pub(super) fn show_field(
+        &mut self,
+        ui: &mut Ui,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
+        takes_focus: bool,
+    ) -> bool {
+        let id = ui.next_auto_id();
+        let has_focus = takes_focus || ui.memory(|memory| memory.has_focus(id));
+        // Before the field sees it: it would lose its focus.
+        let entered = has_focus && ui.input_mut(|input| self.up_to_enter(&mut input.events));
+        if !self.later.is_empty() {
+            ui.ctx().request_repaint();
+        }
+        let field = TextEdit::singleline(&mut self.typed).hint_text(self.prompt.example());
+        let field = ui.add(field.id(id).desired_width(f32::INFINITY));
+        let field = field.accessible_name(self.prompt.title());
+        if takes_focus {
+            field.request_focus();
+        }
+        self.refused &= !field.changed();
+        let sources = cx.frame.sources;
+        let most = sources.most_instances();
+        let read = self.prompt.read(&self.typed, most);
+        if let (Ok(action), true) = (&read, entered) {
+            requests.push(UiRequest::Act((*action).into()));
+            return true;
+        }
+        self.refused |= entered && read.is_err();
+        match (read, sources.status) {
+            (Err(why), _) if self.refused => {
+                ui.label(RichText::new(why).color(cx.palette.accent));
+            }
+            (Err(why), _) if !self.typed.is_empty() => drop(ui.label(why)),
+            (_, Some(status)) => drop(ui.label(self.prompt.present(status, most))),
+            (_, None) => {}
+        }
+        false
     }
 
     /// Leaves of the events those in front of Enter, and keeps those behind it for the next frame;

@@ -2,8 +2,8 @@
 //! pixels, one pixel per point, so egui's own scaling is never used.
 
 use egui::{
-    Align, Align2, Color32, CornerRadius, Id, Layout, Margin, Modal, Stroke, TextStyle, Ui,
-    Visuals, vec2,
+    Align, Align2, Area, Color32, CornerRadius, Id, Layout, Margin, Modal, Order, Rect, Sense,
+    Stroke, TextStyle, Ui, UiKind, Visuals, pos2, vec2,
 };
 
 use crate::dialogs::DialogContext;
@@ -29,7 +29,45 @@ pub(super) fn dialog(
         None => (Align2::CENTER_CENTER, 0.0),
     };
     let area = Modal::default_area(id).anchor(side, vec2(0.0, down));
-    let modal = Modal::new(id).area(area).show(context, |ui| {
+    show(context, cx, Modal::new(id).area(area), width, contents)
+}
+
+/// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in units of type, and
+/// its contents, which are told how high they can be. Whether it was left, by a click beside it.
+pub(super) fn popup(
+    context: &egui::Context,
+    cx: DialogContext<'_>,
+    beside: Rect,
+    name: &str,
+    width: f32,
+    contents: impl FnOnce(&mut Ui, f32),
+) -> bool {
+    let id = Id::unique(name);
+    let below = cx.screen.bottom() - beside.bottom();
+    let (pivot, corner, room) = if below >= beside.top() {
+        (Align2::LEFT_TOP, beside.left_bottom(), below)
+    } else {
+        (Align2::LEFT_BOTTOM, beside.left_top(), beside.top())
+    };
+    let area = Area::new(id).kind(UiKind::Modal).order(Order::Foreground);
+    let margins = 2.0 * f32::from(context.global_style().spacing.menu_margin.top);
+    let right = cx.screen.right() - width * cx.unit - margins - 6.0 * cx.unit;
+    let corner = pos2(corner.x.min(right), corner.y);
+    let area = area.sense(Sense::hover()).pivot(pivot).fixed_pos(corner);
+    let modal = Modal::new(id).area(area.constrain_to(cx.screen));
+    let modal = modal.backdrop_color(cx.palette.background.gamma_multiply(0.15));
+    let room = room - margins - 4.0 * cx.unit;
+    show(context, cx, modal, width, |ui| contents(ui, room))
+}
+
+fn show(
+    context: &egui::Context,
+    cx: DialogContext<'_>,
+    modal: Modal,
+    width: f32,
+    contents: impl FnOnce(&mut Ui),
+) -> bool {
+    let modal = modal.show(context, |ui| {
         ui.set_width((width * cx.unit).min(0.92 * cx.screen.width()));
         contents(ui);
     });

@@ -1,15 +1,22 @@
 //! What lies over the panels: help, dialogs, tips.
 
+use egui::{Rect, pos2, vec2};
+
 use crate::gallery::{SCREEN, Scenario};
-use crate::{Commands, Dialog, FileDialog, FileList, FileTask, Help, Menu, PromptDialog, Shelf};
+use crate::{
+    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, Menu, Popup, PromptDialog,
+    Shelf,
+};
 use lang::tr;
-use model::actions::{Prompt, Topic};
+use model::actions::{Prompt, Setting, Topic};
+use screen::figures::{GRID, KERNEL, ROUND};
 
 pub(super) fn screens() -> Vec<Scenario> {
     let mut screens = helps().to_vec();
     screens.extend(commands());
     screens.extend(menus());
     screens.extend(fields());
+    screens.extend(popups());
     screens.extend(tips());
     screens
 }
@@ -194,6 +201,41 @@ fn fields() -> [Scenario; 7] {
             ..SCREEN
         },
     ]
+}
+
+fn popups() -> [Scenario; 5] {
+    let popup = |name| Scenario { name, ..SCREEN };
+    [
+        Scenario {
+            dialogs: |dialogs| open_popup(dialogs, GRID, [1000.0, 260.0]),
+            ..popup("popup-lattices")
+        },
+        Scenario {
+            dialogs: |dialogs| open_popup(dialogs, KERNEL, [1000.0, 560.0]),
+            ..popup("popup-kernel")
+        },
+        Scenario {
+            dialogs: |dialogs| open_popup(dialogs, ROUND, [120.0, 600.0]),
+            options: |options, _, _| options.presentation = true,
+            ..popup("popup-presentation")
+        },
+        Scenario {
+            dialogs: |dialogs| {
+                open_popup(dialogs, &[Setting::Value(Prompt::Rule)], [1000.0, 300.0])
+            },
+            ..popup("popup-rule")
+        },
+        Scenario {
+            dialogs: |dialogs| dialogs.open(Dialog::Popup(Popup::of_panel([400.0, 200.0]))),
+            ..popup("popup-panel")
+        },
+    ]
+}
+
+/// Opens the controls of these beside a place of the usual size.
+fn open_popup(dialogs: &mut Dialogs, settings: &[Setting], [x, y]: [f32; 2]) {
+    let beside = Rect::from_min_size(pos2(x, y), vec2(200.0, 30.0));
+    dialogs.open(Dialog::Popup(Popup::of_settings(settings, beside)));
 }
 
 fn tips() -> [Scenario; 4] {

@@ -53,7 +53,7 @@ pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Fi
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
         let width = place.width();
-        parts::say(painter, place, figure);
+        parts::say(painter, place, unit, figure);
         let label = fitted(
             painter,
             &figure.label,
@@ -69,11 +69,13 @@ pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Fi
             painter.palette.value,
             width,
         );
-        put(
+        parts::put_value(
             painter,
             place.left_top() + vec2(0.0, 16.0 * unit),
             Align2::LEFT_TOP,
             value,
+            unit,
+            figure.settings,
         );
     }
 }

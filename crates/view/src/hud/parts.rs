@@ -1,12 +1,16 @@
 //! What column and bar have in common.
 
-use egui::{Align2, Color32, Pos2, Rect, Shape, Vec2, pos2, vec2};
+use std::sync::Arc;
 
+use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Vec2, pos2, vec2};
+
+use crate::dialogs::UiRequest;
 use crate::hud::style::*;
 use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
+use model::actions::Setting;
 use model::{Action, SessionAction, ViewAction};
-use screen::figures::{Figure, RunState, Urgency};
+use screen::figures::{Figure, PACE, RunState, Urgency};
 use screen::theme::Palette;
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
@@ -28,7 +32,15 @@ pub(super) fn state(
         RunState::Ended => (palette.failed, tr!("ENDED")),
     };
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
-    painter.button(rect, &Spoken::new(word, tip), SessionAction::TogglePause);
+    let middle = rect.center().x;
+    let toggle = Rect::from_min_max(
+        rect.min,
+        match pace {
+            "" => rect.max,
+            _ => pos2(middle, rect.bottom()),
+        },
+    );
+    painter.button(toggle, &Spoken::new(word, tip), SessionAction::TogglePause);
     painter.rect_filled(rect, 6.0 * unit, background);
     let size = 13.0 * unit;
     let sign = Rect::from_center_size(
@@ -47,6 +59,9 @@ pub(super) fn state(
         word,
     );
     if !pace.is_empty() && room > used {
+        let place = Rect::from_min_max(pos2(middle, rect.top()), rect.max);
+        let spoken = format!("{}: {pace}", tr!("pace"));
+        change(painter, place, unit, &Spoken::new(&spoken, ""), PACE);
         let pace = fitted(painter, pace, regular(14.0 * unit), colour, room - used);
         put(
             painter,
@@ -57,14 +72,48 @@ pub(super) fn state(
     }
 }
 
-/// Says a figure, with its tip.
-pub(super) fn say(painter: &WidgetPainter, place: Rect, figure: &Figure) {
+/// Says a figure, with its tip; a click on one that can be changed opens its controls.
+pub(super) fn say(painter: &WidgetPainter, place: Rect, unit: f32, figure: &Figure) {
     let note = match figure.note.as_str() {
         "" => String::new(),
         note => format!(", {note}"),
     };
     let text = format!("{}: {}{note}", figure.label, figure.value);
-    painter.say(place, &Spoken::new(&text, &figure.tip));
+    let spoken = Spoken::new(&text, &figure.tip);
+    change(painter, place, unit, &spoken, figure.settings);
+}
+
+/// Says what stands at a place; where there are settings, a click opens their controls.
+pub(super) fn change(
+    painter: &WidgetPainter,
+    place: Rect,
+    unit: f32,
+    spoken: &Spoken<'_>,
+    settings: &'static [Setting],
+) {
+    if settings.is_empty() {
+        painter.say(place, spoken);
+    } else if painter.request(place, spoken, UiRequest::Change(settings, place)) {
+        let around = place.expand2(vec2(5.0, 1.0) * unit);
+        painter.rect_filled(around, 4.0 * unit, painter.palette.rule);
+    }
+}
+
+/// Paints a value; a line below it says that a click changes it.
+pub(super) fn put_value(
+    painter: &WidgetPainter,
+    at: Pos2,
+    align: Align2,
+    value: Arc<Galley>,
+    unit: f32,
+    settings: &[Setting],
+) {
+    let place = align.anchor_size(at, value.size());
+    put(painter, at, align, value);
+    if !settings.is_empty() {
+        let stroke = (unit.max(1.0), painter.palette.label.gamma_multiply(0.6));
+        painter.hline(place.x_range(), place.bottom().round(), stroke);
+    }
 }
 
 /// Paints the state's sign: a triangle, two bars, two triangles, a square.

@@ -11,6 +11,7 @@ use crate::hud::style::*;
 use crate::timeline::tone_colour;
 use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
+use model::actions::Setting;
 use model::{SessionAction, Status};
 use screen::figures::{self, Figures, RunState, Urgency};
 use screen::finding::{Headline, Tone};
@@ -31,6 +32,9 @@ const SIGN: f32 = 30.0;
 /// What the figures need beside the menu's sign; without it, a right click opens the menu.
 const MIN_WIDTH_BESIDE_MENU: f32 = 400.0;
 
+/// A name, its value, the value's colour and type, and what a click on it changes.
+type Column<'a> = (&'a str, &'a str, Color32, f32, &'static [Setting]);
+
 /// Paints the strip, `unit` pixels per unit.
 pub(crate) fn paint(
     painter: &WidgetPainter,
@@ -50,12 +54,15 @@ pub(crate) fn paint(
     paint_state(painter, inside, unit, figures.state);
     let (switch, factor, tone) = told(frame.screen.finding.as_deref());
     let plain = painter.palette.value;
-    let columns: [(&str, &str, Color32, f32); 5] = [
-        (tr!("time per round"), &round, plain, LARGE),
-        (tr!("lattices"), &grid, plain, USUAL),
-        (tr!("kernel"), status.setting.kernel.name, plain, USUAL),
-        (tr!("streams"), figures::streams(status), plain, USUAL),
-        (switch, factor, tone_colour(tone, &painter.palette), LARGE),
+    let kernel = status.setting.kernel.name;
+    let streams = figures::streams(status);
+    let tone = tone_colour(tone, &painter.palette);
+    let columns: [Column<'_>; 5] = [
+        (tr!("time per round"), &round, plain, LARGE, figures::ROUND),
+        (tr!("lattices"), &grid, plain, USUAL, figures::GRID),
+        (tr!("kernel"), kernel, plain, USUAL, figures::KERNEL),
+        (tr!("streams"), streams, plain, USUAL, figures::STREAMS),
+        (switch, factor, tone, LARGE, &[]),
     ];
     let mut left = inside.left() + STATE * unit;
     let mut width = inside.right() - left;
@@ -64,7 +71,7 @@ pub(crate) fn paint(
         parts::menu(painter, sign, unit, painter.palette.label);
         width -= 31.0 * unit;
     }
-    for (part, (label, value, text_colour, size)) in PARTS.into_iter().zip(columns) {
+    for (part, (label, value, text_colour, size, settings)) in PARTS.into_iter().zip(columns) {
         let room = part * width - 18.0 * unit;
         let label = fitted(
             painter,
@@ -75,10 +82,9 @@ pub(crate) fn paint(
         );
         let corner = pos2(left, inside.top());
         let place = Rect::from_min_size(corner, vec2(room, 66.0 * unit));
-        painter.say(
-            place,
-            &Spoken::new(&format!("{}: {value}", label.text()), ""),
-        );
+        let said = format!("{}: {value}", label.text());
+        let spoken = Spoken::new(&said, "");
+        parts::change(painter, place, unit, &spoken, settings);
         put(painter, corner, Align2::LEFT_TOP, label);
         let value = sized(
             painter,
@@ -88,7 +94,8 @@ pub(crate) fn paint(
             room,
         );
         let middle = inside.top() + 46.0 * unit;
-        put(painter, pos2(left, middle), Align2::LEFT_CENTER, value);
+        let at = pos2(left, middle);
+        parts::put_value(painter, at, Align2::LEFT_CENTER, value, unit, settings);
         left += part * width;
     }
     let caption = figures.messages.iter();

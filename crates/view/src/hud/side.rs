@@ -63,7 +63,7 @@ fn paint_figures(
         return y;
     }
     let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
-    parts::say(painter, place, &figures.headline);
+    parts::say(painter, place, unit, &figures.headline);
     headline(painter, inside, y, unit, &figures.headline);
     y += LEAD * unit;
 
@@ -78,7 +78,7 @@ fn paint_figures(
         for (figure, noted) in kept {
             let size = vec2(inside.width(), height(figure, noted) * unit);
             let place = Rect::from_min_size(pos2(inside.left(), y), size);
-            parts::say(painter, place, figure);
+            parts::say(painter, place, unit, figure);
             row(painter, inside, y, unit, figure, noted);
             y += height(figure, noted) * unit;
         }
@@ -208,11 +208,13 @@ fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
             painter.palette.value,
             width,
         );
-        put(
+        parts::put_value(
             painter,
             pos2(inside.left(), y + 28.0 * unit),
             Align2::LEFT_CENTER,
             value,
+            unit,
+            figure.settings,
         );
         note_at = y + WIDE * unit;
     } else {
@@ -232,11 +234,13 @@ fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
             painter.palette.value,
             left,
         );
-        put(
+        parts::put_value(
             painter,
             pos2(inside.right(), label_at.y),
             Align2::RIGHT_CENTER,
             value,
+            unit,
+            figure.settings,
         );
     }
     if noted {

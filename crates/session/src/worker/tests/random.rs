@@ -76,6 +76,7 @@ fn action() -> impl Strategy<Value = SessionAction> {
         1 => Just(SessionAction::ToggleReseed),
         1 => Just(SessionAction::Faster),
         1 => Just(SessionAction::Slower),
+        1 => (0..model::Pace::ALL.len() as u8).prop_map(SessionAction::SetPace),
         2 => (0..4usize).prop_map(SessionAction::Select),
         2 => (1..6u16).prop_map(SessionAction::SetInstances),
         1 => Just(SessionAction::DoubleInstances),

@@ -1,0 +1,210 @@
+//! The values of a session that stand on screen as figures, and how each is changed where it stands:
+//! by an amount between two bounds, or by one of some choices.
+
+use std::ops::RangeInclusive;
+
+use crate::actions::{Prompt, SessionAction};
+use crate::{Pace, Status, Switch};
+use engine::kernels::KERNELS;
+use lang::tr;
+use life::{Rule, Size, Symmetry};
+
+/// A value that can be changed where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Setting {
+    /// One that a field asks for.
+    Value(Prompt),
+    /// The kernel.
+    Kernel,
+    /// A switch of the lab.
+    Switch(Switch),
+    /// How fast rounds may follow one another.
+    Pace,
+}
+
+/// A whole number between two bounds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Amount {
+    /// The present one.
+    pub now: u64,
+    /// The smallest and the largest that are offered.
+    pub bounds: RangeInclusive<u64>,
+    /// What stands behind the number, with the space before it.
+    pub unit: &'static str,
+}
+
+/// The sides of the square lattices that are offered.
+const SIDES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
+/// The rules that are offered, by their names.
+const RULES: [&str; 6] = [
+    "Life",
+    "HighLife",
+    "Day & Night",
+    "Seeds",
+    "Maze",
+    "Replicator",
+];
+/// The most generations per round that are offered; more can be typed.
+const MAX_GENERATIONS: u64 = 1024;
+
+impl Setting {
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Setting::Value(prompt) => prompt.title(),
+            Setting::Kernel => tr!("kernel"),
+            Setting::Switch(switch) => switch.name(),
+            Setting::Pace => tr!("pace"),
+        }
+    }
+
+    /// What it can be set to, in words, and what sets it; empty where it is an amount.
+    pub fn choices(self, status: &Status) -> Vec<(String, SessionAction)> {
+        let numbered = |at: usize| at.try_into().unwrap_or(u8::MAX);
+        match self {
+            Setting::Value(Prompt::Size) => {
+                let sizes = SIDES
+                    .into_iter()
+                    .filter_map(|side| Size::new(side, side).ok());
+                let choice = |size: Size| (size.to_string(), SessionAction::SetSize(size));
+                sizes.map(choice).collect()
+            }
+            Setting::Value(Prompt::Rule) => {
+                let choice = |name: &str| {
+                    let rule: Rule = name.parse().ok()?;
+                    let text = labelled(name, &rule.to_string());
+                    Some((text, SessionAction::SetRule(rule)))
+                };
+                RULES.into_iter().filter_map(choice).collect()
+            }
+            Setting::Value(Prompt::Symmetry) => {
+                let choice = |symmetry: Symmetry| {
+                    (symmetry.to_string(), SessionAction::SetSymmetry(symmetry))
+                };
+                Symmetry::ALL.into_iter().map(choice).collect()
+            }
+            Setting::Value(
+                Prompt::Generation
+                | Prompt::Instances
+                | Prompt::Density
+                | Prompt::GenerationsPerRound,
+            ) => Vec::new(),
+            Setting::Kernel => {
+                let kernels = KERNELS.iter().enumerate();
+                let choice = |(at, kernel): (usize, &engine::Kernel)| {
+                    let text = labelled(kernel.name, lang::text(kernel.title));
+                    (text, SessionAction::UseKernel(numbered(at)))
+                };
+                kernels.map(choice).collect()
+            }
+            Setting::Switch(switch) => {
+                let choices = switch.choices(status.setting.switches, status.setting.kernel);
+                let choice = |(at, choice): (usize, crate::Choice)| {
+                    let text = labelled(&choice.label, &choice.effect);
+                    (text, SessionAction::SetSwitch(switch, numbered(at)))
+                };
+                choices.into_iter().enumerate().map(choice).collect()
+            }
+            Setting::Pace => {
+                let paces = Pace::ALL.into_iter().enumerate();
+                let choice = |(at, pace): (usize, Pace)| {
+                    (pace.to_string(), SessionAction::SetPace(numbered(at)))
+                };
+                paces.map(choice).collect()
+            }
+        }
+    }
+
+    /// The amount that it is, if it is one; at most `most_instances` can be shown.
+    pub fn amount(self, status: &Status, most_instances: usize) -> Option<Amount> {
+        let amount = |now: u64, bounds, unit| Some(Amount { now, bounds, unit });
+        match self {
+            Setting::Value(Prompt::Instances) => {
+                let (now, most) = (status.lattices.instances, most_instances);
+                amount(now as u64, 1..=most as u64, "")
+            }
+            Setting::Value(Prompt::Density) => {
+                let density = status.lattices.density?;
+                amount((1e2 * density).round() as u64, 0..=100, " %")
+            }
+            Setting::Value(Prompt::GenerationsPerRound) => {
+                let now = status.setting.generations_per_round;
+                amount(now.into(), 1..=MAX_GENERATIONS, "")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn labelled(label: &str, value: &str) -> String {
+    tr!("{label}: {value}", label = label, value = value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::{Context, FrontEnd, Toggles};
+    use crate::{DeviceChoice, Setup};
+
+    fn status() -> Status {
+        let kernel = engine::kernels::find("bits").unwrap();
+        let size = Size::new(256, 256).unwrap();
+        Status::before_start(&Setup::new(16, size, kernel, DeviceChoice::Cpu))
+    }
+
+    /// As the figures have them.
+    const ALL: [Setting; 9] = [
+        Setting::Value(Prompt::Instances),
+        Setting::Value(Prompt::Size),
+        Setting::Value(Prompt::Rule),
+        Setting::Value(Prompt::Density),
+        Setting::Value(Prompt::Symmetry),
+        Setting::Value(Prompt::GenerationsPerRound),
+        Setting::Kernel,
+        Setting::Switch(Switch::Streams),
+        Setting::Pace,
+    ];
+
+    #[test]
+    fn each_is_an_amount_or_has_choices_of_which_the_present_one_is_on() {
+        let status = status();
+        let context = Context {
+            front_end: FrontEnd::Window,
+            status: Some(&status),
+            has_pending_requests: false,
+            most_instances: 64,
+            toggles: Toggles::default(),
+        };
+        for setting in ALL {
+            let choices = setting.choices(&status);
+            let amount = setting.amount(&status, 64);
+            assert_ne!(choices.is_empty(), amount.is_none(), "{setting:?}");
+            let states = choices.iter();
+            let states = states.map(|(_, action)| crate::Action::from(*action).state(&context));
+            let on = states.filter(|state| *state == Some(true)).count();
+            let is_known = setting != Setting::Value(Prompt::Symmetry);
+            assert_eq!(
+                on,
+                usize::from(!choices.is_empty() && is_known),
+                "{setting:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_an_amount_says_is_what_its_prompt_reads() {
+        let status = status();
+        for setting in ALL {
+            let Some(Amount { bounds, unit, .. }) = setting.amount(&status, 64) else {
+                continue;
+            };
+            let Setting::Value(prompt) = setting else {
+                panic!("{setting:?} has no prompt")
+            };
+            for end in [*bounds.start(), *bounds.end()] {
+                let read = prompt.read(&format!("{end}{unit}"), 64);
+                assert!(read.is_ok(), "{setting:?}: {read:?}");
+            }
+        }
+    }
+}
