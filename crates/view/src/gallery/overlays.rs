@@ -111,7 +111,7 @@ fn menus() -> [Scenario; 8] {
     ]
 }
 
-fn fields() -> [Scenario; 7] {
+fn fields() -> [Scenario; 8] {
     [
         Scenario {
             name: "open-a-file",
@@ -198,6 +198,11 @@ fn fields() -> [Scenario; 7] {
         Scenario {
             name: "shelf",
             dialogs: |dialogs| dialogs.open(Dialog::Shelf(Shelf::default())),
+            ..SCREEN
+        },
+        Scenario {
+            name: "shelf-found",
+            dialogs: |dialogs| dialogs.open(Dialog::Shelf(Shelf::searching("gun"))),
             ..SCREEN
         },
     ]
