@@ -281,7 +281,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
         );
     }
     if let Some(percent) = Prompt::Density.value(status) {
-        figures.push(figure(9, tr!("density"), percent).set_by(SOUP).tip(tr!(
+        figures.push(figure(7, tr!("density"), percent).set_by(SOUP).tip(tr!(
             "the fraction of live cells that every lattice started with; another one starts them again"
         )));
     }

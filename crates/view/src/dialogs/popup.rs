@@ -165,9 +165,11 @@ fn show_lines(
             requests.push(entry.request);
             return true;
         }
-        lines.push((entry.state == Some(true), line));
+        let is_present_choice = entry.state == Some(true) && entry.position.is_empty();
+        lines.push((is_present_choice, line));
     }
-    let present = lines.iter().find(|(is_on, _)| *is_on).or(lines.first());
+    let present = lines.iter().find(|(is_present, _)| *is_present);
+    let present = present.or(lines.first());
     if let (Some((_, line)), true) = (present, focus_is_free(ui)) {
         line.request_focus();
         line.scroll_to_me(None);
