@@ -95,11 +95,17 @@ impl Frame<'_> {
 
     /// Pixels of one unit of type and spacing.
     pub fn unit(&self) -> f32 {
-        layout::unit(
-            self.pixels,
-            self.scale,
-            self.sources.options.interface_scale,
-        )
+        self.unit_in(self.sources.options.presentation)
+    }
+
+    /// The same without a presentation.
+    pub(crate) fn usual_unit(&self) -> f32 {
+        self.unit_in(false)
+    }
+
+    fn unit_in(&self, is_presentation: bool) -> f32 {
+        let zoom = self.sources.options.interface_scale;
+        layout::unit(self.pixels, self.scale, zoom, is_presentation)
     }
 
     /// The target, in pixels.

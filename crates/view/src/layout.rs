@@ -100,6 +100,9 @@ impl WindowLayout {
 /// is zoomed.
 const MIN_UNITS: [f32; 2] = [640.0, 400.0];
 
+/// How much larger everything is in a presentation, for the last row.
+const PRESENTATION: f32 = 1.6;
+
 /// What a window should contain besides panels and HUD, if it fits.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LayoutRequest {
@@ -134,8 +137,10 @@ pub fn lay_out(
     size: Size,
     request: &LayoutRequest,
 ) -> WindowLayout {
-    let unit = unit(pixels, scale, request.zoom);
-    let lesson = request.lesson.then(|| docks::lesson(pixels));
+    let unit = unit(pixels, scale, request.zoom, request.presentation);
+    let lesson = request
+        .lesson
+        .then(|| docks::lesson(pixels, request.presentation));
     let mut dock = match lesson {
         None if request.presentation => docks::strip(pixels, unit),
         None => docks::hud(pixels, scale, unit),
@@ -252,11 +257,18 @@ fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, sm_count: Option<usi
 
 /// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels per point.
 ///
-/// Zoomed in as far as a small window's figures still have room for, unless they had none before.
-pub(crate) fn unit(pixels: [u32; 2], scale: f32, zoom: InterfaceScale) -> f32 {
+/// Larger in a presentation, and zoomed in as far as a small window's figures still have room for,
+/// unless they had none before.
+pub(crate) fn unit(
+    pixels: [u32; 2],
+    scale: f32,
+    zoom: InterfaceScale,
+    is_presentation: bool,
+) -> f32 {
     let [width, height] = pixels.map(|side| side as f32);
     let (w, h) = (width / scale, height / scale);
     let usual = (w / 1280.0).min(h / 800.0).clamp(0.8, 3.0) * scale;
     let most = (width / MIN_UNITS[0]).min(height / MIN_UNITS[1]);
-    (usual * zoom.factor()).min(most.max(usual))
+    let presented = if is_presentation { PRESENTATION } else { 1.0 };
+    (usual * presented * zoom.factor()).min(most.max(usual))
 }

@@ -53,7 +53,10 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
         LessonScreen::List { entries, selected } => {
             paint_list(painter, rect, unit, entries, *selected);
         }
-        LessonScreen::Page(page) => paint_page(painter, rect, unit, page),
+        LessonScreen::Page(page) => {
+            let usual = frame.usual_unit();
+            paint_page(painter, rect, unit, usual, page);
+        }
     }
 }
 
@@ -321,7 +324,9 @@ fn pieces(painter: &WidgetPainter, page: &LessonPage, width: f32, unit: f32) -> 
     pieces
 }
 
-fn paint_page(painter: &WidgetPainter, rect: Rect, unit: f32, page: &LessonPage) {
+/// Paints a page: what leads and what follows is as large as the rest of the window, the words between
+/// as large as their room takes, counted in the unit of a window without a presentation.
+fn paint_page(painter: &WidgetPainter, rect: Rect, unit: f32, usual: f32, page: &LessonPage) {
     let inside = rect.shrink(PAD * unit);
     let number = format!("{} / {}", page.number, page.of);
     let top = inside.top() + 50.0 * unit;
@@ -333,11 +338,11 @@ fn paint_page(painter: &WidgetPainter, rect: Rect, unit: f32, page: &LessonPage)
         (None, None) => 0.0,
     };
     let kept = part * (bottom - top);
-    let sizes = (0..).map(|step| LARGEST_PAGE - 0.05 * step as f32);
+    let sizes = (0..).map(|step| LARGEST_PAGE * unit / usual - 0.05 * step as f32);
     let (size, pieces) = sizes
-        .map(|size| (size, pieces(painter, page, inside.width(), size * unit)))
+        .map(|size| (size, pieces(painter, page, inside.width(), size * usual)))
         .find(|(size, pieces)| {
-            let heights = pieces.iter().map(|piece| piece.height(size * unit));
+            let heights = pieces.iter().map(|piece| piece.height(size * usual));
             heights.sum::<f32>() + kept <= bottom - top || *size <= SMALLEST_PAGE
         })
         .expect("the smallest size ends the search");
@@ -362,9 +367,9 @@ fn paint_page(painter: &WidgetPainter, rect: Rect, unit: f32, page: &LessonPage)
     paint_foot(painter, inside, unit, foot, &buttons);
     let mut y = top;
     for piece in pieces {
-        let height = piece.height(size * unit);
+        let height = piece.height(size * usual);
         let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height));
-        paint_piece(painter, place, size * unit, piece);
+        paint_piece(painter, place, size * usual, piece);
         y += height;
     }
     let left = Rect::from_min_max(

@@ -17,20 +17,20 @@ use screen::figures::{self, Figures, RunState, Urgency};
 use screen::finding::{Headline, Tone};
 
 /// The strip's height, in units of type.
-pub(crate) const HEIGHT: f32 = 128.0;
+pub(crate) const HEIGHT: f32 = 80.0;
 /// What the sentence takes of it.
-const SENTENCE: f32 = 38.0;
+const SENTENCE: f32 = 24.0;
 /// The parts of the width that time per round, lattices, kernel, streams and factor take, beside the
 /// state.
 const PARTS: [f32; 5] = [0.2, 0.16, 0.17, 0.15, 0.32];
 /// The type of what the lecture is about, and of what it is measured of.
-const LARGE: f32 = 44.0;
-const USUAL: f32 = 30.0;
+const LARGE: f32 = 27.5;
+const USUAL: f32 = 19.0;
 /// The width of the state, and of its sign.
-const STATE: f32 = 110.0;
-const SIGN: f32 = 30.0;
+const STATE: f32 = 86.0;
+const SIGN: f32 = 19.0;
 /// What the figures need beside the menu's sign; without it, a right click opens the menu.
-const MIN_WIDTH_BESIDE_MENU: f32 = 400.0;
+const MIN_WIDTH_BESIDE_MENU: f32 = 250.0;
 
 /// A name, its value, the value's colour and type, and what a click on it changes.
 type Column<'a> = (&'a str, &'a str, Color32, f32, &'static [Setting]);
@@ -45,7 +45,7 @@ pub(crate) fn paint(
     figures: &Figures,
 ) {
     let unit = unit.min(rect.height() / HEIGHT);
-    let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
+    let inside = rect.shrink2(vec2(14.0, 5.0) * unit);
     let round = match figures.state {
         RunState::Running | RunState::Paused => figures::round_time(status),
         RunState::Recomputing | RunState::Ended => "–".into(),
@@ -67,21 +67,21 @@ pub(crate) fn paint(
     let mut left = inside.left() + STATE * unit;
     let mut width = inside.right() - left;
     if width > MIN_WIDTH_BESIDE_MENU * unit {
-        let sign = inside.right_top() + vec2(-9.0, 12.0) * unit;
+        let sign = inside.right_top() + vec2(-9.0, 9.0) * unit;
         parts::menu(painter, sign, unit, painter.palette.label);
-        width -= 31.0 * unit;
+        width -= 26.0 * unit;
     }
     for (part, (label, value, text_colour, size, settings)) in PARTS.into_iter().zip(columns) {
-        let room = part * width - 18.0 * unit;
+        let room = part * width - 11.0 * unit;
         let label = fitted(
             painter,
             label,
-            regular(19.0 * unit),
+            regular(14.5 * unit),
             painter.palette.label,
             room,
         );
         let corner = pos2(left, inside.top());
-        let place = Rect::from_min_size(corner, vec2(room, 66.0 * unit));
+        let place = Rect::from_min_size(corner, vec2(room, 44.0 * unit));
         let said = format!("{}: {value}", label.text());
         let spoken = Spoken::new(&said, "");
         parts::change(painter, place, unit, &spoken, settings);
@@ -93,7 +93,7 @@ pub(crate) fn paint(
             text_colour,
             room,
         );
-        let middle = inside.top() + 46.0 * unit;
+        let middle = inside.top() + 30.5 * unit;
         let at = pos2(left, middle);
         parts::put_value(painter, at, Align2::LEFT_CENTER, value, unit, settings);
         left += part * width;
@@ -106,10 +106,10 @@ pub(crate) fn paint(
         let (background, text_colour) = parts::message_colours(*urgency, &painter.palette);
         let top = pos2(inside.left(), inside.bottom() - SENTENCE * unit);
         let band = Rect::from_min_max(top, inside.max);
-        painter.rect_filled(band, 6.0 * unit, background);
-        let room = band.width() - 24.0 * unit;
-        let text = fitted(painter, sentence, regular(22.0 * unit), text_colour, room);
-        let at = band.left_center() + vec2(12.0 * unit, 0.0);
+        painter.rect_filled(band, 4.0 * unit, background);
+        let room = band.width() - 16.0 * unit;
+        let text = fitted(painter, sentence, regular(14.0 * unit), text_colour, room);
+        let at = band.left_center() + vec2(8.0 * unit, 0.0);
         put(painter, at, Align2::LEFT_CENTER, text);
     }
 }
@@ -138,13 +138,13 @@ fn paint_state(painter: &WidgetPainter, inside: Rect, unit: f32, state: RunState
         RunState::Recomputing => (tr!("recomputing"), palette.value),
         RunState::Ended => (tr!("ended"), palette.failed_text),
     };
-    let room = (STATE - 18.0) * unit;
-    let place = Rect::from_min_size(inside.min, vec2(room, 66.0 * unit));
+    let room = (STATE - 11.0) * unit;
+    let place = Rect::from_min_size(inside.min, vec2(room, 44.0 * unit));
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
     painter.button(place, &Spoken::new(word, tip), SessionAction::TogglePause);
     let word = fitted(painter, word, medium(19.0 * unit), text_colour, room);
     put(painter, inside.min, Align2::LEFT_TOP, word);
-    let middle = inside.min + vec2(SIGN / 2.0, 46.0) * unit;
+    let middle = inside.min + vec2(SIGN / 2.0, 32.0) * unit;
     let sign = Rect::from_center_size(middle, vec2(SIGN, SIGN) * unit);
     parts::paint_sign(painter, sign, state, text_colour);
 }

@@ -425,3 +425,76 @@ fn numbers_move_nothing_but_themselves() {
     late.setting.bytes_per_round = 3;
     assert_eq!(places(&early), places(&late));
 }
+
+/// The smallest type in which each text of a full-HD window is painted.
+fn types(
+    status: &Status,
+    options: &ViewOptions,
+    lesson: Option<&LessonScreen>,
+) -> std::collections::BTreeMap<String, f32> {
+    let mut timeline = TimelineView::default();
+    timeline.update(&Timed(status.lattices.instances as u32));
+    let plain = Frame::plain(status, options);
+    let sources = Sources {
+        lesson,
+        timeline: timeline.timeline(),
+        ..plain.sources
+    };
+    let frame = Frame {
+        sources,
+        timeline: &timeline,
+        pixels: [1920, 1080],
+        ..plain
+    };
+    let context = egui::Context::default();
+    install_fonts(&context);
+    let mut types = std::collections::BTreeMap::new();
+    for shape in painted(&context, &frame.composed()) {
+        let Shape::Text(text) = shape else { continue };
+        let sections = text.galley.job.sections.iter();
+        let size = sections
+            .map(|section| section.format.font_id.size)
+            .fold(0.0, f32::max);
+        let smallest = types.entry(text.galley.text().to_owned()).or_insert(size);
+        *smallest = size.min(*smallest);
+    }
+    types
+}
+
+#[test]
+fn a_presentation_enlarges_all_that_is_shown() {
+    let status = status(16, Size::new(256, 256).unwrap());
+    let page = LessonScreen::Page(screen::fixtures::lesson_page(false));
+    let (mut compared, mut small) = (0, Vec::new());
+    for (timeline, side, lesson) in [
+        (true, None, None),
+        (false, Some(SidePanel::Lab), None),
+        (false, Some(SidePanel::Ladder), None),
+        (false, Some(SidePanel::Population), None),
+        (true, None, Some(&page)),
+    ] {
+        let types = |presentation| {
+            let options = ViewOptions {
+                presentation,
+                timeline,
+                side,
+                ..ViewOptions::default()
+            };
+            types(&status, &options, lesson)
+        };
+        let usual = types(false);
+        for (text, size) in types(true) {
+            let Some(usual) = usual.get(&text) else {
+                continue;
+            };
+            compared += 1;
+            // A page of a lesson fills its place in any case, beside head and foot that grow.
+            let by = if lesson.is_some() { 0.9 } else { 1.6 };
+            if size < by * usual - 0.3 {
+                small.push(format!("{text}: {usual} → {size}"));
+            }
+        }
+    }
+    assert!(compared > 60, "{compared}");
+    assert!(small.is_empty(), "{small:#?}");
+}

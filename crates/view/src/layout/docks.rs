@@ -46,11 +46,15 @@ pub(super) fn side(area: [u32; 2], unit: f32) -> Option<Side> {
 }
 
 /// The right half of a wide window, the lower half of a high one.
-pub(super) fn lesson([width, height]: [u32; 2]) -> PixelRect {
+pub(super) fn lesson([width, height]: [u32; 2], is_presentation: bool) -> PixelRect {
+    // Its type fills it: in a presentation it is larger for that.
+    let beside = |side: u32| {
+        if is_presentation { side / 3 } else { side / 2 }
+    };
     let (x, y) = if width >= height {
-        (width / 2, 0)
+        (beside(width), 0)
     } else {
-        (0, height / 2)
+        (0, beside(height))
     };
     PixelRect {
         x,
