@@ -19,9 +19,17 @@ pub(super) struct Interface {
     pub(super) overlay: egui_wgpu::Renderer,
     /// The unit of type and the colours that egui's style is made for.
     styled: Option<(f32, Palette<egui::Color32>)>,
+    /// Whether a dialog was open in the last frame.
+    had_dialog: bool,
+    /// The largest side of the texture of letters.
+    letters_side: u32,
     /// What can be drawn again.
     pub(super) painted: Option<CachedUi>,
 }
+
+/// The largest side of the texture of letters, or one less: egui drops all letters that it has made
+/// where that changes. Without a bound it would take what the GPU can, at 16,384 pixels 1 GiB.
+const MAX_LETTERS_SIDE: u32 = 4096;
 
 /// An interface that was laid out and tessellated, and is in the buffers of what draws it.
 pub(super) struct CachedUi {
@@ -139,16 +147,34 @@ impl Interface {
             context: context(),
             overlay: egui_wgpu::Renderer::new(device, format, options),
             styled: None,
+            had_dialog: false,
+            letters_side: MAX_LETTERS_SIDE,
             painted: None,
         }
     }
 
-    /// Makes egui's style fit a unit of type and a palette.
-    pub(super) fn apply_style(&mut self, unit: f32, palette: &Palette<egui::Color32>) {
+    /// Makes egui's style fit a unit of type and a palette. Letters of another unit, or of a dialog that
+    /// was closed, are dropped.
+    pub(super) fn prepare(
+        &mut self,
+        unit: f32,
+        palette: &Palette<egui::Color32>,
+        has_dialog: bool,
+    ) {
+        let is_other_unit = self.styled.is_some_and(|(before, _)| before != unit);
+        if is_other_unit || self.had_dialog && !has_dialog {
+            self.letters_side = 2 * MAX_LETTERS_SIDE - 1 - self.letters_side;
+        }
+        self.had_dialog = has_dialog;
         let wanted = Some((unit, *palette));
         if wanted != self.styled {
             self.styled = wanted;
             style::apply_style(&self.context, unit, palette);
         }
+    }
+
+    /// The largest side of the texture of letters on a GPU that has textures of this side.
+    pub(super) fn letters_side(&self, most: u32) -> usize {
+        self.letters_side.min(most) as usize
     }
 }

@@ -176,6 +176,27 @@ impl Scene {
         self.capture = Some(std::mem::replace(&mut self.interface, own));
     }
 
+    /// Frees what captures need; the next one makes it anew.
+    pub fn end_captures(&mut self) {
+        self.capture = None;
+    }
+
+    /// The bytes of textures and meshes that the interface holds.
+    #[cfg(test)]
+    fn held_bytes(&self) -> usize {
+        let bytes = |interface: &Interface| {
+            let letters = interface.context.fonts(|fonts| fonts.font_image_size());
+            let painted = interface.painted.iter();
+            let meshes = painted.flat_map(|painted| &painted.meshes);
+            let mesh = |mesh: &egui::ClippedPrimitive| match &mesh.primitive {
+                egui::epaint::Primitive::Mesh(mesh) => mesh.bytes_used(),
+                egui::epaint::Primitive::Callback(_) => 0,
+            };
+            4 * letters[0] * letters[1] + meshes.map(mesh).sum::<usize>()
+        };
+        bytes(&self.interface) + self.capture.as_ref().map_or(0, bytes)
+    }
+
     /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
     /// last one.
     pub fn draw(
@@ -186,6 +207,9 @@ impl Scene {
         target: &wgpu::TextureView,
     ) -> FrameOutput {
         let begun = Instant::now();
+        let has_dialog = dialogs.takes_keys();
+        self.interface
+            .prepare(frame.unit(), &frame.palette(), has_dialog);
         let input = self.input(input);
         let painted = self.interface.painted.take();
         let again = painted.filter(|painted| painted.is_current(frame, dialogs, &input));
@@ -276,7 +300,6 @@ impl Scene {
         input: egui::RawInput,
     ) -> Paint {
         let palette = frame.palette();
-        self.interface.apply_style(frame.unit(), &palette);
         let context = &self.interface.context;
         let focused = input.focused;
         let (mut output, mut widgets) =
@@ -300,7 +323,7 @@ impl Scene {
     /// egui works in pixels here: the layout has its own unit of type. Whoever collects input has
     /// set its zoom so that a monitor's scale is taken out again.
     fn input(&self, mut input: egui::RawInput) -> egui::RawInput {
-        input.max_texture_side = Some(self.limits.side as usize);
+        input.max_texture_side = Some(self.interface.letters_side(self.limits.side));
         if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
             viewport.native_pixels_per_point = Some(1.0 / self.interface.context.zoom_factor());
         }

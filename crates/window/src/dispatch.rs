@@ -178,7 +178,9 @@ impl Handler {
     /// Draws the window's picture once more, reads it back, and leaves the writing to a thread.
     fn save_picture(&mut self, panel: bool) {
         let status = self.status();
-        match self.picture_of_now(status.as_deref(), panel) {
+        let picture = self.picture_of_now(status.as_deref(), panel);
+        self.end_captures();
+        match picture {
             Err(error) => self.show_notice(error.to_string()),
             Ok(image) => {
                 self.run_in_background(move || {

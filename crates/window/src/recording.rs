@@ -120,6 +120,7 @@ impl Handler {
         else {
             return;
         };
+        self.end_captures();
         let whole = recorder.end();
         let wait = move || {
             let (said, failure) = match whole() {
@@ -143,6 +144,13 @@ impl Handler {
         self.end_recording();
         if let Some(error) = self.background.finish() {
             self.failed.get_or_insert(error.into());
+        }
+    }
+
+    /// Frees what pictures need, unless more are to be taken.
+    pub(super) fn end_captures(&mut self) {
+        if let (Some(screen), None) = (&mut self.surface, &self.recording) {
+            screen.scene.end_captures();
         }
     }
 

@@ -99,3 +99,61 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
     assert_eq!(closed.0, 1, "an option");
     assert!(closed.1 != last.1);
 }
+
+/// Shelf, presentation, a larger window, Chinese, a picture: what they need goes with them.
+#[test]
+fn what_is_closed_is_freed() {
+    const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+    let gpu = lavapipe();
+    let mut scene = Scene::new(&gpu, FORMAT);
+    let status = status(4, Size::new(64, 64).unwrap());
+    let options = ViewOptions::default();
+    let mut held = |pixels: [u32; 2], presentation: bool, dialog: Option<Dialog>, capture: bool| {
+        let options = ViewOptions {
+            presentation,
+            ..options.clone()
+        };
+        let plain = Frame::plain(&status, &options);
+        let frame = Frame { pixels, ..plain }.composed();
+        let texture = target(&gpu.device, pixels, FORMAT);
+        let view = texture.create_view(&Default::default());
+        let mut dialogs = Dialogs::default();
+        dialog.into_iter().for_each(|dialog| dialogs.open(dialog));
+        for _ in 0..3 {
+            // A frame that nothing asks for would be the last one.
+            let input = egui::RawInput {
+                events: vec![egui::Event::PointerGone],
+                ..Default::default()
+            };
+            scene.draw(&frame, &mut dialogs, input, &view);
+        }
+        if capture {
+            scene.draw_for_capture(&frame, &view);
+        }
+        let during = scene.held_bytes();
+        scene.end_captures();
+        during
+    };
+    let usual = [1280, 800];
+    let before = held(usual, false, None, false);
+    let shelf = || Some(Dialog::Shelf(crate::Shelf::default()));
+    let help = || Some(Dialog::Help(crate::Help::default()));
+    let mut opened = 0;
+    for round in 0..3 {
+        for (pixels, presentation, dialog, capture) in [
+            (usual, false, shelf(), false),
+            (usual, true, None, false),
+            ([1920, 1080], false, help(), false),
+            ([3840, 2160], true, shelf(), false),
+            (usual, false, None, true),
+        ] {
+            let during = held(pixels, presentation, dialog, capture);
+            opened += usize::from(during > before);
+            let after = held(usual, false, None, false);
+            assert!(after <= before, "{after} of {pixels:?} in round {round}");
+        }
+        let chinese = || held([3840, 2160], false, help(), false);
+        assert!(lang::with(lang::Language::Chinese, chinese) > before);
+    }
+    assert!(opened >= 9, "{opened}");
+}
