@@ -1,8 +1,9 @@
 //! Keys that come before the dialog that they are for has been laid out once.
 //!
 //! Where frames are slow, several keys fall between the one that opens a dialog and its first
-//! frame; in that one egui lays it out unseen, and no field has the focus yet. They are kept for
-//! the next frame.
+//! frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
+//! no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
+//! has no events the second time. The keys are kept for the next frame.
 
 use std::mem::Discriminant;
 
