@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::{Action, InWords, SessionAction};
 use engine::{HostMemory, Kernel, Layout, Transfer};
-use lang::tr;
+use lang::{mark, tr};
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -122,7 +122,7 @@ pub enum Switch {
 /// A position of a switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
-    /// What it is called, as its option is.
+    /// What it is called: in English as its option is.
     pub label: String,
     /// What it does, in one line.
     pub effect: String,
@@ -175,7 +175,7 @@ impl Switch {
     /// Its positions, given the others and the kernel.
     pub fn choices(self, now: Switches, kernel: &Kernel) -> Vec<Choice> {
         let choice = |label: String, effect: &str, switches: Switches| Choice {
-            label,
+            label: lang::shown(&label),
             effect: effect.into(),
             switches,
             unavailable: switches.incompatibility(kernel),
@@ -193,12 +193,12 @@ impl Switch {
             Switch::HostMemory => [
                 (
                     HostMemory::Pinned,
-                    "pinned",
+                    mark!("pinned"),
                     tr!("page-locked: copies are asynchronous"),
                 ),
                 (
                     HostMemory::Pageable,
-                    "pageable",
+                    mark!("pageable"),
                     tr!("pageable: the call blocks until the copy is done"),
                 ),
             ]
@@ -361,10 +361,10 @@ impl Streams {
 impl fmt::Display for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Streams::PerInstance => "per-instance",
-            Streams::One => "one",
-            Streams::Default => "default",
-            Streams::Batch => "batch",
+            Streams::PerInstance => mark!("per-instance"),
+            Streams::One => mark!("one"),
+            Streams::Default => mark!("default"),
+            Streams::Batch => mark!("batch"),
         })
     }
 }
@@ -404,9 +404,9 @@ impl Wait {
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Wait::Poll => "poll",
-            Wait::Each => "each",
-            Wait::All => "all",
+            Wait::Poll => mark!("poll"),
+            Wait::Each => mark!("each"),
+            Wait::All => mark!("all"),
         })
     }
 }
@@ -436,8 +436,8 @@ impl Order {
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Order::Depth => "depth",
-            Order::Breadth => "breadth",
+            Order::Depth => mark!("depth"),
+            Order::Breadth => mark!("breadth"),
         })
     }
 }
@@ -493,9 +493,9 @@ impl TransferChoice {
 impl fmt::Display for TransferChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            TransferChoice::Auto => "auto",
-            TransferChoice::Bits => "bits",
-            TransferChoice::View => "view",
+            TransferChoice::Auto => mark!("auto"),
+            TransferChoice::Bits => mark!("bits"),
+            TransferChoice::View => mark!("view"),
             TransferChoice::Cells => "i32",
         })
     }

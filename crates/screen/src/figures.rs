@@ -536,8 +536,8 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
 /// The word for a transfer.
 pub fn transfer_name(transfer: Transfer) -> &'static str {
     match transfer {
-        Transfer::Bits | Transfer::Rows { .. } => "bits",
-        Transfer::View => "view",
+        Transfer::Bits | Transfer::Rows { .. } => tr!("bits"),
+        Transfer::View => tr!("view"),
         Transfer::Cells => "i32",
         Transfer::Measure => "measure",
     }
