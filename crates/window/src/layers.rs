@@ -84,7 +84,9 @@ impl Handler {
             Layer::Lesson => self.app.with_lessons(Lessons::go_up),
             Layer::Timeline => self.toggle_timeline(),
             // A rung's source first.
-            Layer::Side => self.app.close_side(),
+            Layer::Side => {
+                self.app.close_side();
+            }
             Layer::SinglePanel => self.app.options.single = false,
             Layer::Presentation => self.app.options.presentation = false,
             Layer::Fullscreen => self.toggle_fullscreen(),
