@@ -10,7 +10,7 @@ use life::Size;
 const TILE: usize = 64;
 
 /// One picture in so many is looked at.
-const LOOK_EVERY: usize = 16;
+const LOOK_EVERY: usize = 8;
 
 /// The states of a tile that are remembered.
 const STATES: usize = 8;
@@ -19,7 +19,7 @@ const STATES: usize = 8;
 const ACTIVE_LOOKS: u8 = 2;
 
 /// After so many, what is seen is quiet.
-const QUIET_LOOKS: u8 = 4;
+const QUIET_LOOKS: u8 = 6;
 
 /// A lattice is dull if at most one of so many of its tiles is active.
 const DULL_TILES: usize = 50;
