@@ -1,6 +1,7 @@
 //! Nothing lies over anything else, whatever the window and whatever it is to hold.
 
 use super::*;
+use crate::hud::rect_of;
 use screen::theme::{Palette, distance};
 
 const WINDOWS: [[u32; 2]; 9] = [
@@ -121,12 +122,34 @@ fn nothing_lies_over_anything_else_and_all_is_in_the_window() {
 }
 
 #[test]
+fn the_lanes_of_a_presentation_are_seen_from_the_last_row() {
+    for window in [[1024, 768], [1280, 800], [1920, 1080], [3840, 2160]] {
+        let request = LayoutRequest {
+            presentation: true,
+            ..with_lanes(16)
+        };
+        let size = Size::new(1024, 1024).unwrap();
+        let layout = lay_out(window, 1.0, 16, size, &request);
+        let (rect, unit) = (layout.timeline.unwrap(), layout.unit);
+        let lanes = timeline::layout::TimelineLayout::new(rect_of(rect), unit, None).lanes;
+        let lane = lanes.height() / 16.0;
+        assert!(lane >= 6.0 * unit, "{window:?}: {lane} at {unit}");
+    }
+}
+
+#[test]
 fn the_timeline_takes_less_than_half_and_the_map_less_than_two_thirds() {
     each_layout(|window, _, _, layout| {
         let Some(timeline) = layout.timeline else {
             return;
         };
-        let most = if layout.sm_count.is_some() { 0.66 } else { 0.5 };
+        // Where type is large for the window, lanes would be too thin in half of it.
+        let is_low = (window[1] as f32) < 640.0 * layout.unit;
+        let most = if layout.sm_count.is_some() || is_low {
+            0.66
+        } else {
+            0.5
+        };
         assert!(
             f64::from(timeline.height) < most * f64::from(window[1]),
             "{layout:?}"
@@ -170,6 +193,12 @@ fn the_windows_of_a_lecture_have_lab_and_timeline_together() {
         let layout = lay_out(window, 1.0, 16, size, &request);
         assert!(layout.side.is_some() && layout.timeline.is_some());
         assert!(layout.tiling.panel[0] > 80, "{layout:?}");
+        let with_map = LayoutRequest {
+            sm_count: Some(132),
+            ..request
+        };
+        let layout = lay_out(window, 1.0, 16, size, &with_map);
+        assert!(layout.timeline.is_some() && layout.sm_count == Some(132));
     }
     let lab = |window| lay_out(window, 1.0, 16, size, &request).side_rect(SidePanel::Lab);
     assert!(lab([800, 500]).is_some() && lab([700, 1100]).is_some());

@@ -31,6 +31,11 @@ const MAX_MAP_SHARE: f32 = 0.62;
 /// The part of the panels' height that it may take, without the map and with it.
 const MAX_SHARE: f32 = 0.47;
 const MAX_WITH_MAP: f32 = 0.64;
+/// The part that it may take where the lanes of so many streams would be thinner than this: in a
+/// presentation the last row is to see them.
+const MAX_FOR_LANES: f32 = 0.62;
+const VISIBLE_LANES: usize = 16;
+const VISIBLE_LANE: f32 = 8.0;
 /// The least area, for panels and timeline together, that has one.
 const MIN_AREA: [f32; 2] = [470.0, 400.0];
 
@@ -41,9 +46,10 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> O
     if width < MIN_AREA[0] || height < MIN_AREA[1] {
         return None;
     }
+    let visible = around(width) + lanes.min(VISIBLE_LANES) as f32 * VISIBLE_LANE;
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
     let (map, most) = match sm_count {
-        None => (0.0, MAX_SHARE),
+        None => (0.0, (visible / height).clamp(MAX_SHARE, MAX_FOR_LANES)),
         Some(sm_count) => (
             MAP_HEAD + (sm_count as f32 * MAP_ROW).min(MAP),
             MAX_WITH_MAP,
