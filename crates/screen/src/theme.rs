@@ -6,6 +6,7 @@
 mod contrast;
 mod instances;
 mod palette;
+mod rgb;
 
 #[cfg(any(test, feature = "fixtures"))]
 pub use contrast::contrast;
@@ -13,13 +14,14 @@ pub use contrast::mirrored;
 pub use instances::INSTANCE_COLOURS;
 #[cfg(any(test, feature = "fixtures"))]
 pub use instances::distance;
-pub use palette::{Palette, Rgb};
+pub use palette::Palette;
+pub use rgb::Rgb;
 
 use std::sync::LazyLock;
 
 use lang::mark;
 
-use palette::hex;
+use rgb::hex;
 
 /// One theme; colours are sRGB, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]

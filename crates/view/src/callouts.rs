@@ -10,21 +10,19 @@ use crate::hud::rect_of;
 use crate::hud::style::{medium, put, regular};
 use crate::layout::WindowLayout;
 use crate::widget_painter::{Spoken, WidgetPainter};
-use crate::{Frame, toolbar};
+use crate::{Frame, layout, toolbar};
 use lang::tr;
 use model::{Action, Status, ViewAction};
 use screen::Callout;
 
 /// Lengths in units of type.
-const HEIGHT: f32 = 22.0;
+const HEIGHT: f32 = layout::CALLOUTS - 2.0 * BETWEEN_ROWS;
 const PAD: f32 = 7.0;
 const BETWEEN_ROWS: f32 = 5.0;
 const BESIDE_KEY: f32 = 6.0;
 const TYPE: f32 = 13.0;
 /// The side of the cross that closes a callout.
 const CROSS: f32 = 8.0;
-/// The height of their row.
-pub(crate) const ROW: f32 = HEIGHT + 2.0 * BETWEEN_ROWS;
 /// How far a line to a button is from a callout's end at least.
 const FROM_END: f32 = 8.0;
 
@@ -180,7 +178,7 @@ mod tests {
     use super::*;
     use crate::dialogs::Dialogs;
     use crate::frame::paint_over;
-    use crate::scene::context;
+    use crate::interface::context;
     use egui::{Event, PointerButton, Pos2, RawInput};
     use screen::Sources;
     use screen::fixtures::{lesson_page, status};

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use crate::dialogs::{Dialogs, style};
+use crate::hud;
 use crate::layout::WindowLayout;
-use crate::scene::context;
 use crate::timeline::TimelineKey;
 use crate::widget_painter::Widgets;
 use crate::{Frame, LabView};
@@ -177,4 +177,12 @@ impl Interface {
     pub(super) fn letters_side(&self, most: u32) -> usize {
         self.letters_side.min(most) as usize
     }
+}
+
+/// An egui with the program's type.
+pub(crate) fn context() -> egui::Context {
+    let context = egui::Context::default();
+    hud::install_fonts(&context);
+    context.options_mut(|options| options.zoom_with_keyboard = false);
+    context
 }

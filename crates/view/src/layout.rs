@@ -7,7 +7,7 @@ mod docks;
 mod tests;
 mod tiling;
 
-use crate::{callouts, timeline};
+use crate::timeline;
 pub use comparison::ComparisonPlaces;
 use docks::Side;
 use life::Size;
@@ -103,6 +103,9 @@ const MIN_UNITS: [f32; 2] = [640.0, 400.0];
 /// How much larger everything is in a presentation, for the last row.
 const PRESENTATION: f32 = 1.6;
 
+/// The height of the callouts' row, in units.
+pub(crate) const CALLOUTS: f32 = 32.0;
+
 /// What a window should contain besides panels and HUD, if it fits.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LayoutRequest {
@@ -151,7 +154,7 @@ pub fn lay_out(
     let wants_toolbar = request.toolbar && !request.presentation;
     let toolbar = docks::toolbar(beside(dock), unit).filter(|_| wants_toolbar);
     let callouts = toolbar.filter(|_| request.callouts);
-    let callouts = callouts.map(|_| (callouts::ROW * unit).round() as u32);
+    let callouts = callouts.map(|_| (CALLOUTS * unit).round() as u32);
     // Where what stands below the toolbar and its callouts begins.
     let top = toolbar.unwrap_or(0) + callouts.unwrap_or(0);
     let below_toolbar = |dock: Dock| {

@@ -11,7 +11,7 @@ use crate::panels::{Panels, PanelsInput, outside};
 use crate::texture_array::{texture_limits, validate_instance_count};
 #[cfg(test)]
 use crate::widget_painter::Widgets;
-use crate::{Gpu, ViewError, hud, minimap};
+use crate::{Gpu, ViewError, minimap};
 use model::PictureSource;
 use screen::{TextureLimits, ViewTransform};
 
@@ -343,14 +343,6 @@ fn backgrounds(layout: &WindowLayout) -> Vec<PixelRect> {
         layout.dock.rect(),
     ];
     docked.into_iter().flatten().collect()
-}
-
-/// An egui with the program's type.
-pub(crate) fn context() -> egui::Context {
-    let context = egui::Context::default();
-    hud::install_fonts(&context);
-    context.options_mut(|options| options.zoom_with_keyboard = false);
-    context
 }
 
 pub(crate) fn begin_pass<'a>(

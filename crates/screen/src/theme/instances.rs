@@ -8,8 +8,7 @@
 
 #[cfg(any(test, feature = "fixtures"))]
 use super::contrast::linear;
-use super::palette::hex;
-use super::{Palette, Rgb};
+use super::rgb::{Rgb, hex};
 
 /// How many colours there are; more instances share them.
 pub const INSTANCE_COLOURS: usize = 16;
@@ -56,15 +55,8 @@ pub(super) const ON_LIGHT: [Rgb; INSTANCE_COLOURS] = [
 
 /// Where a number's colour stands in the table. After each turn the table starts two colours
 /// earlier, so that in rows of 16 panels none has the colour of the one above it.
-fn place(number: usize) -> usize {
+pub(super) fn place(number: usize) -> usize {
     (number + 14 * (number / INSTANCE_COLOURS)) % INSTANCE_COLOURS
-}
-
-impl<C: Copy> Palette<C> {
-    /// The colour of the instance of this [number](model::Status::number_of).
-    pub fn instance(&self, number: usize) -> C {
-        self.instances[place(number)]
-    }
 }
 
 /// How far two instances' colours are from each other: the least ΔE_OK with all cones and with

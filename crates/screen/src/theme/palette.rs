@@ -5,10 +5,8 @@
 //! sRGB: the window turns them into egui's colours, the terminal into its own.
 
 use super::instances::{self, INSTANCE_COLOURS};
+use super::rgb::{Rgb, hex};
 use super::{Theme, bytes, floats, mirrored};
-
-/// An opaque sRGB colour: red, green, blue.
-pub type Rgb = [u8; 3];
 
 /// Makes the palette from a table: what a role is for, its name, and its colour in the dark
 /// interface.
@@ -150,10 +148,11 @@ roles! {
     event: 0x5C636E,
 }
 
-/// `0xRRGGBB`.
-pub(super) const fn hex(colour: u32) -> Rgb {
-    let [_, red, green, blue] = colour.to_be_bytes();
-    [red, green, blue]
+impl<C: Copy> Palette<C> {
+    /// The colour of the instance of this [number](model::Status::number_of).
+    pub fn instance(&self, number: usize) -> C {
+        self.instances[instances::place(number)]
+    }
 }
 
 impl Theme {

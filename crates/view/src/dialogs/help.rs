@@ -279,11 +279,11 @@ impl Columns {
 mod tests {
     use super::*;
     use crate::hud::style::opaque;
-    use crate::scene;
+    use crate::interface;
     use model::actions::{FrontEnd, TABLE, Toggles};
 
     fn columns(typed: &str, width: f32) -> Columns {
-        let context = scene::context();
+        let context = interface::context();
         let status = screen::fixtures::status(16, life::Size::new(64, 64).unwrap());
         let mut columns = None;
         let output = context.run_ui(egui::RawInput::default(), |ui| {

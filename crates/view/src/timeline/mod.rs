@@ -11,6 +11,7 @@ mod interact;
 pub(crate) mod layout;
 mod paint;
 mod rows;
+mod shown_rounds;
 mod sm_map;
 mod tip;
 

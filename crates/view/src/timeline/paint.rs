@@ -1,20 +1,20 @@
 //! The timeline, painted piece by piece.
 
-use egui::{Align2, Color32, CornerRadius, Mesh, Rect, Shape, pos2, vec2};
+use egui::{Align2, Color32, Mesh, Rect, Shape, pos2, vec2};
 
 use crate::Frame;
 use crate::dialogs::UiRequest;
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
-use crate::timeline::{TimelineView, bars, finding, sm_map, tip};
+use crate::timeline::shown_rounds::{ShownRound, shown_rounds};
+use crate::timeline::{bars, finding, sm_map, tip};
 use crate::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::Status;
-use screen::Chart;
 use screen::timeline::lanes::Bar;
 use screen::timeline::scale::TimeScale;
-use screen::timeline::{KINDS, Which, drawn_round};
+use screen::timeline::{KINDS, drawn_round};
 
 /// Spans of a row that are said one by one, at most.
 const MAX_SPANS_SAID: usize = 12;
@@ -62,44 +62,6 @@ pub(crate) fn paint(
         paint_foot(painter, &places, status, has_finding, folded);
     }
     tip::paint(painter, frame, &places);
-}
-
-/// A round, and where it stands.
-pub(super) struct ShownRound<'a> {
-    pub(super) places: TimelineLayout,
-    pub(super) chart: &'a Chart,
-    which: Which,
-}
-
-/// The newest round; above it the one before the last change, or A's above B's, unless the
-/// multiprocessors' rows need the room.
-pub(super) fn shown_rounds<'a>(
-    timeline: &'a TimelineView,
-    places: &TimelineLayout,
-    status: Option<&Status>,
-) -> Vec<ShownRound<'a>> {
-    let Some(chart) = timeline.chart() else {
-        return Vec::new();
-    };
-    let Some(before) = timeline.before().filter(|_| places.map.is_none()) else {
-        return vec![ShownRound {
-            places: *places,
-            chart,
-            which: Which::Only,
-        }];
-    };
-    let compares = status.is_some_and(|status| status.lab.comparison.is_some());
-    let names = Which::both(compares);
-    let charts = [before, chart];
-    let stacked = places.stacked(charts.map(|chart| chart.data.lanes.len()));
-    let rounds = stacked.into_iter().zip(charts).zip(names);
-    rounds
-        .map(|((places, chart), which)| ShownRound {
-            places,
-            chart,
-            which,
-        })
-        .collect()
 }
 
 /// Everything that depends on the round; returns how many streams share a row.
@@ -411,12 +373,4 @@ fn paint_foot(
         let right = places.foot.right_center();
         put(painter, right, Align2::RIGHT_CENTER, mouse);
     }
-}
-
-/// The background of a card.
-pub(super) fn paint_card(painter: &WidgetPainter, card: Rect, unit: f32) {
-    let corner = CornerRadius::same((4.0 * unit) as u8);
-    painter.rect_filled(card, corner, painter.palette.raised);
-    let edge = egui::Stroke::new(unit.max(1.0), painter.palette.tip_edge);
-    painter.rect_stroke(card, corner, edge, egui::StrokeKind::Inside);
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Galley, Pos2, Rect, Vec2, pos2, vec2};
+use egui::{Align2, CornerRadius, Galley, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
 use crate::timeline::bars::{bar_rect, paint_outline};
 use crate::timeline::layout::TimelineLayout;
-use crate::timeline::paint::{ShownRound, paint_card, shown_rounds};
+use crate::timeline::shown_rounds::{ShownRound, shown_rounds};
 use crate::timeline::sm_map;
 use crate::widget_painter::WidgetPainter;
 use screen::Chart;
@@ -154,6 +154,14 @@ fn hit<'a>(
     let lanes = &chart.data.lanes[rows.lanes_of(row)];
     let bars = lanes.iter().flat_map(|lane| &lane.bars);
     Some((bars.filter(over).min_by(closest)?, rows.edges(row)))
+}
+
+/// The background of a card.
+fn paint_card(painter: &WidgetPainter, card: Rect, unit: f32) {
+    let corner = CornerRadius::same((4.0 * unit) as u8);
+    painter.rect_filled(card, corner, painter.palette.raised);
+    let edge = egui::Stroke::new(unit.max(1.0), painter.palette.tip_edge);
+    painter.rect_stroke(card, corner, edge, egui::StrokeKind::Inside);
 }
 
 #[cfg(test)]
