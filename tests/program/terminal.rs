@@ -514,7 +514,7 @@ fn a_panic_restores_the_screen_and_is_read_on_it() {
 
 #[test]
 fn a_long_run_shows_how_far_it_is_and_ctrl_c_stops_it() {
-    let tmux = Tmux::start(120, 20);
+    let tmux = Tmux::start(200, 20);
     tmux.type_line(&format!(
         "{PROGRAM} run -g 1000000000000000 --size 64 --instances 1 --device cpu"
     ));
