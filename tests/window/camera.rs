@@ -127,7 +127,7 @@ fn presentation_menu_and_a_larger_interface_come_and_go() {
         shown.key(key);
     }
     // The band of the HUD is a button, but not beneath the menu.
-    let band = format!("mousemove --window {} 1150 36", shown.window);
+    let band = format!("mousemove --window {} 1060 36", shown.window);
     shown.display.xdotool(&band).expect("the mouse");
     shown.key("Escape");
     wait_for("no menu", || {

@@ -1,7 +1,7 @@
 //! What marks a panel as its instance's: a frame in the instance's colour, around its cells and off
 //! them, and its number.
 
-use egui::{Align2, Mesh, Rect, Shape, Stroke, StrokeKind, vec2};
+use egui::{Align2, Mesh, Rect, Shape, Stroke, StrokeKind};
 
 use crate::hud::rect_of;
 use crate::hud::style::{medium, put, text_on};
@@ -12,6 +12,9 @@ use screen::ViewOptions;
 
 /// A number's place, in units of type.
 const NUMBER: [f32; 2] = [21.0, 15.0];
+
+/// With more panels than these none has a number: nobody reads them, and each costs.
+const MAX_NUMBERS: usize = 64;
 
 /// A panel has a number if each of its sides is this many times the number's.
 const MIN_PANEL: f32 = 2.5;
@@ -30,6 +33,10 @@ pub(crate) fn paint(
     let unit = layout.unit;
     let gap = layout.tiling.gap as f32;
     let width = (gap / 2.0).floor().min((2.0 * unit).round());
+    let number_sides = NUMBER.map(|side| side * unit);
+    let is_large =
+        [0, 1].map(|axis| layout.tiling.panel[axis] as f32 >= MIN_PANEL * number_sides[axis]);
+    let has_numbers = layout.tiling.count <= MAX_NUMBERS && is_large == [true; 2];
     let mut frames = Mesh::default();
     for place in 0..layout.tiling.count {
         let rect = rect_of(layout.tiling.rect(place));
@@ -47,9 +54,8 @@ pub(crate) fn paint(
         ] {
             frames.add_colored_rect(side, colour);
         }
-        let [wide, high] = NUMBER.map(|side| side * unit);
-        if rect.width() >= MIN_PANEL * wide && rect.height() >= MIN_PANEL * high {
-            let place = Rect::from_min_size(rect.min, vec2(wide, high));
+        if has_numbers {
+            let place = Rect::from_min_size(rect.min, number_sides.into());
             paint_number(painter, place, number, unit);
         }
     }
