@@ -45,7 +45,7 @@ const QUESTIONS: [Question; 6] = [
                 ", a stream each, depth-first",
                 Both("A stream each, depth-first", "各用一个流，深度优先"),
             ),
-            (", as one batch", Both("One batch", "一个批量")),
+            (", as one batch", Both("One batch", "一个批次")),
             (", one stream for all", Both("One stream", "共用一个流")),
             (
                 ", the factor of streams",
@@ -67,7 +67,7 @@ const QUESTIONS: [Question; 6] = [
                 Both("One call per operation", "每个操作一次调用"),
             ),
             (", as a graph", Both("CUDA graph", "CUDA 图")),
-            (", as one batch", Both("One batch", "一个批量")),
+            (", as one batch", Both("One batch", "一个批次")),
         ],
     },
     Question {
@@ -84,7 +84,7 @@ const QUESTIONS: [Question; 6] = [
         of: "edit",
         title: Both(
             "Editing at 60 rounds per second, drawn at 1920×1080",
-            "以每秒 60 回合运行、1920×1080 绘制时的编辑",
+            "以每秒 60 轮运行、1920×1080 绘制时的编辑",
         ),
         lines: LATTICES,
         start: "",
@@ -118,7 +118,7 @@ const QUESTIONS: [Question; 6] = [
         columns: &[
             (
                 ": until the next round",
-                Both("Until the next round", "到下一回合"),
+                Both("Until the next round", "到下一轮"),
             ),
             (
                 ": until all are drawn",
@@ -212,7 +212,7 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
             textwrap::fill(&said, 100) + "\n"
         }
         Language::Chinese => format!(
-            "在 {device} 上，十六个 1024² 的世界推进一个回合，各用一个流需 {each}，共用一个流需 {one}，\
+            "在 {device} 上，十六个 1024² 的世界推进一轮，各用一个流需 {each}，共用一个流需 {one}，\
              是前者的 {by} 倍。最快的核函数 `{kernel}` 达到 {rate}，是 GPU 逻辑单元极限的 {share}。\n"
         ),
     })
@@ -272,7 +272,7 @@ fn recorded(record: &Record, table: &Recorded) -> Result<String> {
 
 fn result(row: &Row) -> String {
     let per_second = match row.unit.as_str() {
-        "rounds/s" => Both(" rounds/s", " 回合/s").get(),
+        "rounds/s" => Both(" rounds/s", " 轮/s").get(),
         "frames/s" => Both(" frames/s", " 帧/s").get(),
         _ => "",
     };

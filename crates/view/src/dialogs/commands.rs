@@ -207,7 +207,7 @@ mod tests {
         ("heatmap", "热图", Action::View(ViewAction::NextColourMode)),
         ("age", "年龄", Action::View(ViewAction::NextColourMode)),
         ("pinned", "页锁定", PINNED),
-        ("glider", "图案架", Action::Edit(EditAction::ToggleShelf)),
+        ("glider", "图案库", Action::Edit(EditAction::ToggleShelf)),
     ];
     const PINNED: Action = Action::Session(SessionAction::CycleSwitch(model::Switch::HostMemory));
 
