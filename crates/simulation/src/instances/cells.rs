@@ -23,10 +23,14 @@ impl Instances {
             let stream = self.plan().streams[instance];
             let id = LatticeId(instance as u32);
             let set = match cells.into() {
-                NewCells::Lattice(lattice) => Op::Upload {
-                    lattice: id,
-                    words: lattice.words().into(),
-                },
+                NewCells::Lattice(lattice) => {
+                    // The words below cannot be refused their memory: it is asked for here first.
+                    drop(life::Lattice::try_copy(lattice.size(), lattice.words())?);
+                    Op::Upload {
+                        lattice: id,
+                        words: lattice.words().into(),
+                    }
+                }
                 NewCells::Soup(soup) => Op::Soup { lattice: id, soup },
             };
             program.push(stream, set);
