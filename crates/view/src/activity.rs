@@ -24,6 +24,9 @@ const QUIET_LOOKS: u8 = 6;
 /// A lattice is dull if at most one of so many of its tiles is active.
 const DULL_TILES: usize = 50;
 
+/// With more lattices than these nobody follows single panels: they are not looked at.
+const MAX_LATTICES: usize = 64;
+
 /// What a part of a lattice that is seen has to offer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Outlook {
@@ -77,7 +80,10 @@ impl Activity {
     pub(crate) fn new(instances: usize, size: Size) -> Activity {
         Activity {
             size,
-            lattices: vec![Watched::default(); instances],
+            lattices: match instances {
+                0..=MAX_LATTICES => vec![Watched::default(); instances],
+                _ => Vec::new(),
+            },
         }
     }
 
@@ -89,7 +95,9 @@ impl Activity {
     /// Takes note of a lattice's newest cells, 32 to a word.
     pub(crate) fn note(&mut self, instance: usize, words: &[u32]) {
         let [across, down] = self.tiles();
-        let watched = &mut self.lattices[instance];
+        let Some(watched) = self.lattices.get_mut(instance) else {
+            return;
+        };
         watched.pictures += 1;
         // Not all in the same frame.
         if !(watched.pictures + instance).is_multiple_of(LOOK_EVERY) {

@@ -10,9 +10,6 @@ use view::Outlook;
 /// How often the panels are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// With more panels than these nobody follows single ones.
-const MAX_PANELS: usize = 64;
-
 impl Handler {
     /// Turns unmoved cameras in whose panels nothing happens to where something does, and tells the
     /// session which lattices have become dull.
@@ -32,7 +29,6 @@ impl Handler {
         let is_followed = status.clock.running
             && status.setting.transfer != Transfer::View
             && status.lab.comparison.is_none()
-            && instances <= MAX_PANELS
             && !is_edited
             && !self.pointer.is_pressed();
         if !is_followed {

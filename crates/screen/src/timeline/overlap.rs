@@ -18,14 +18,14 @@ impl OverlapTexts {
     pub fn of(status: &Status) -> OverlapTexts {
         let round_time = |us| tr!("time per round: {} (median)", time_us(us));
         OverlapTexts {
-            overlap: in_words(status),
+            overlap: overlap_text(status),
             round_time: status.rates.round_us.map_or(String::new(), round_time),
         }
     }
 }
 
 /// How much of a round of this session overlaps, or why nothing does, in a sentence.
-fn in_words(status: &Status) -> String {
+fn overlap_text(status: &Status) -> String {
     let engine = status.engine.name;
     if let Some(cause) = NoOverlap::of(status) {
         return no_overlap(cause, engine).into();
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn overlap_says_what_bounds_it() {
         let say = |together_us, resource, us| {
-            in_words(&measured(overlap(1590.0, together_us, resource, us)))
+            overlap_text(&measured(overlap(1590.0, together_us, resource, us)))
         };
         assert_eq!(
             say(163.9, Resource::Stream, 100.0),
@@ -147,10 +147,10 @@ mod tests {
             "overlap 9.2×, all that the bottleneck allows: the copy engine"
         );
         let mut unmeasured = status(16, Size::new(64, 64).unwrap());
-        assert_eq!(in_words(&unmeasured), "overlap: measuring …");
+        assert_eq!(overlap_text(&unmeasured), "overlap: measuring …");
         unmeasured.lattices.instances = 1;
         let one = "No overlap: one lattice has one stream";
-        assert_eq!(in_words(&unmeasured), one);
+        assert_eq!(overlap_text(&unmeasured), one);
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         let with = |change: fn(&mut Status)| {
             let mut status = serial(Resource::Host, 1500.0);
             change(&mut status);
-            in_words(&status)
+            overlap_text(&status)
         };
         for (said, cause) in [
             (
@@ -187,12 +187,15 @@ mod tests {
             ),
             (with(|_| {}), "shorter than the calls"),
             (
-                in_words(&serial(Resource::CopyEngine, 1500.0)),
+                overlap_text(&serial(Resource::CopyEngine, 1500.0)),
                 "the copy engine",
             ),
-            (in_words(&serial(Resource::Units, 1500.0)), "fills the SMs"),
             (
-                in_words(&serial(Resource::Units, 60.0)),
+                overlap_text(&serial(Resource::Units, 1500.0)),
+                "fills the SMs",
+            ),
+            (
+                overlap_text(&serial(Resource::Units, 60.0)),
                 "delayed by the host",
             ),
             (

@@ -31,7 +31,7 @@ pub struct Shelf {
     typed: String,
     /// The one kind that is shown, or all.
     kind: Option<Kind>,
-    /// The highlighted one of those that are shown.
+    /// The highlighted pattern, counted among the matches.
     chosen: usize,
 }
 
@@ -98,7 +98,7 @@ impl Shelf {
     }
 
     /// The patterns that are shown, in the order of their kinds.
-    fn shown(&self) -> Vec<&ShelfItem> {
+    fn matches(&self) -> Vec<&ShelfItem> {
         let words = search::words(&self.typed);
         let kinds = Kind::ALL.into_iter();
         let kinds = kinds.filter(|kind| self.kind.is_none_or(|only| only == *kind));
@@ -136,7 +136,7 @@ impl Shelf {
             let columns = ((width / (MIN_WIDTH * unit)) as usize).max(1);
             let space = ui.spacing().item_spacing.x;
             let place = (width - 12.0 * unit) / columns as f32 - space;
-            let shown = self.shown();
+            let shown = self.matches();
             let rows = rows(&shown, columns);
             let mut chosen = if is_other { 0 } else { self.chosen };
             chosen = moved(&rows, chosen, [across, down]);
@@ -334,7 +334,7 @@ mod tests {
 
     fn found(typed: &str) -> Vec<&'static str> {
         let shelf = Shelf::searching(typed);
-        shelf.shown().iter().map(|it| it.shelved.name).collect()
+        shelf.matches().iter().map(|it| it.shelved.name).collect()
     }
 
     #[test]
