@@ -18,12 +18,10 @@
 //! - [`session`] steps N instances, round by round, on a thread of its own: it owns the engine,
 //!   carries out the user's requests, and publishes the newest complete picture of each instance.
 //! - [`lesson`] asks, measures and checks what streams do: lessons as data over rounds and ops.
-//! - [`screen`] is what is on screen, as data: sections with revisions, for painters here and
-//!   elsewhere; no painting.
-//! - [`view`] paints that data in a window: panels with wgpu, figures with egui; the same scene in
-//!   the window and off-screen.
-//! - [`app`] is what window and terminal share; [`window`] and [`terminal`] turn events into
-//!   actions.
+//! - [`ui`] is what window and terminal share: the session they drive, and what is on screen, as
+//!   data: sections with revisions.
+//! - [`window`] and [`terminal`] turn events into actions and paint that data; the window also
+//!   off-screen.
 //! - [`cli`] is the command line and the commands that need no window. Only it knows the commit
 //!   that the program was built from.
 //!

@@ -127,7 +127,7 @@ fn both_languages_have_the_same_placeholders() {
 #[test]
 fn every_character_has_a_glyph() {
     let context = egui::Context::default();
-    view::hud::install_fonts(&context);
+    window::install_fonts(&context);
     context
         .run_ui(Default::default(), |_| {})
         .drop_without_applying_deltas();

@@ -10,8 +10,8 @@ use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
 use lang::tr;
 use model::InWords;
-use screen::AdapterFacts;
-use view::list_adapters;
+use ui::AdapterFacts;
+use window::list_adapters;
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]

@@ -11,7 +11,7 @@ use life::{MemoryError, PatternError, SaveError};
 use model::InWords;
 use model::words::system_reason;
 use session::{NotSaved, SavedError};
-use view::ViewError;
+use window::ViewError;
 use window::WindowError;
 
 /// A check that failed, in words.
@@ -42,7 +42,7 @@ pub(super) fn in_words(error: &anyhow::Error) -> String {
         if let Some(words) = own {
             words
         } else if let Some(error) = cause.downcast_ref::<LessonError>() {
-            app::lessons::error_in_words(error)
+            ui::lessons::error_in_words(error)
         } else if let Some(WindowError::Session(error)) = cause.downcast_ref() {
             in_words(error)
         } else if let Some(error) = cause.downcast_ref::<io::Error>() {

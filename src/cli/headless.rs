@@ -9,14 +9,14 @@ use anyhow::Result;
 use super::options::WindowArguments;
 use super::text::{print, print_to_reader, say};
 use super::window::continuing;
-use app::EmergencySave;
 use engine::{ReduceRegion, Transfer};
 use lang::tr;
 use life::{Size, grouped};
 use model::words::time_left;
 use model::{PicturePlan, Recomputing, Setup, Status, StopWhenStill};
-use screen::numbers::si;
 use session::{Session, SessionFile};
+use ui::EmergencySave;
+use ui::numbers::si;
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {

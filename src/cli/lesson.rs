@@ -11,7 +11,7 @@ use super::text::{print, print_text, say};
 use lang::tr;
 use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome, PartOutcome, Progress};
 use model::{Speedup, finding_in_words};
-use view::picture_file::{Image, write_png};
+use window::picture_file::{Image, write_png};
 
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     let Some(name) = &arguments.name else {

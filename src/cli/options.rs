@@ -15,9 +15,9 @@ use model::{
     DeviceChoice, InWords, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
     TransferChoice, Wait, words,
 };
-use screen::theme;
-use screen::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
 use terminal::Glyphs;
+use ui::theme;
+use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///

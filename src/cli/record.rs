@@ -12,12 +12,12 @@ use super::headless::way_to;
 use super::options::WindowArguments;
 use super::text::say;
 use super::window::continuing;
-use app::EmergencySave;
 use model::{SessionAction, Setup, Status};
-use screen::ViewOptions;
 use session::{Session, SessionFile};
-use view::offscreen::Renderer;
-use view::recording::Recorder;
+use ui::EmergencySave;
+use ui::ViewOptions;
+use window::Recorder;
+use window::offscreen::Renderer;
 
 /// The window's usual size.
 const PIXELS: [u32; 2] = [1280, 800];

@@ -20,10 +20,10 @@ use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use model::trace::{TimedRound, write_chrome};
 use model::words::time_left;
-use screen::numbers::si;
 use session::run::{Entered, Prepare, Recovery, Run};
 use simulation::fastest::{FastestPlan, RUN_ROUND};
 use simulation::instances::{Event, Instances};
+use ui::numbers::si;
 use waiting::Waiting;
 
 /// How many rounds `--trace` keeps: the last ones.

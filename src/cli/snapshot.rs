@@ -7,11 +7,11 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use app::Lessons;
 use model::{AbComparison, SessionAction, Setup};
-use screen::{LessonScreen, SidePanel, ViewOptions};
 use session::Session;
-use view::offscreen::Renderer;
+use ui::Lessons;
+use ui::{LessonScreen, SidePanel, ViewOptions};
+use window::offscreen::Renderer;
 
 /// How long rounds may take before the picture is given up.
 const TIMEOUT: Duration = Duration::from_secs(600);

@@ -8,14 +8,14 @@ use super::failure::BadArguments;
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
-use app::Wake;
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
 use model::{DeviceChoice, InWords, Setup, Status};
-use screen::{Camera, Drawing, ViewOptions};
 use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
-use view::recording::Recorder;
+use ui::Wake;
+use ui::{Camera, Drawing, ViewOptions};
+use window::Recorder;
 use window::{WindowError, WindowOptions};
 
 /// Checks that the options go together, before anything is opened.

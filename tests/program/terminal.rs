@@ -484,7 +484,7 @@ fn panics_in_a_terminal() {
         frames: None,
         limited: false,
         glyphs: Glyphs::Auto,
-        view: screen::ViewOptions::default(),
+        view: ui::ViewOptions::default(),
     };
     let start = |_| {
         let kernel = engine::kernels::find("bits").unwrap();

@@ -47,7 +47,7 @@ use interleave::interleave;
 use lang::tr;
 use model::{DeviceChoice, InWords, Source, Speedup};
 
-/// An error that ends a lesson; the crate `app` words it. (A failed check is part of the [`Outcome`] instead.)
+/// An error that ends a lesson; the crate `ui` words it. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]
 pub enum LessonError {
     /// The engine could not do something.

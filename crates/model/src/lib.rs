@@ -2,8 +2,8 @@
 //! one table of them), the [`Switches`], what a session is and shows ([`Setup`], [`Status`],
 //! [`Pictures`], [`Trace`]), and what was measured ([`population`], [`Overlap`], [`ladder`]).
 //!
-//! The session and the painters (`screen`, `view`) depend on this crate and not on each other, so
-//! that a change in the session does not affect the painters.
+//! The session publishes these types, and what paints them (`ui`, `window`, `terminal`) needs no
+//! other of it.
 
 pub mod actions;
 mod edits;

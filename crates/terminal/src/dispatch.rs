@@ -12,13 +12,13 @@ use super::{TerminalApp, TerminalView, keys};
 use crate::help::{Answer, Help};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
 use crate::prompt::PromptField;
-use app::Lessons;
+use ui::Lessons;
 
 use lang::message;
 use model::actions::Context;
 use model::{Action, SessionAction, Status, ViewAction};
-use screen::SidePanel;
 use session::Session;
+use ui::SidePanel;
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use ratatui::crossterm::{cursor, execute};
 
 use super::{Terminal, broken};
 use crate::TerminalError;
-use app::{EmergencySave, UiRunning};
+use ui::{EmergencySave, UiRunning};
 
 /// Whether this program has taken the terminal: raw mode, alternate screen, mouse.
 static TERMINAL_ACQUIRED: AtomicBool = AtomicBool::new(false);

@@ -25,15 +25,15 @@ pub use error::TerminalError;
 pub use guard::{LogWriter, has_hung_up, is_foreground};
 pub use painting::{ColourDepth, Glyphs, TerminalView};
 
-use app::pacing::{FrameRate, Pacer};
+use ui::pacing::{FrameRate, Pacer};
 
-use app::{AppState, EmergencySave, Wake};
 use guard::Guard;
 use key_reader::KeyReader;
 use lang::Message;
 use painting::TerminalFrame;
-use screen::{Composer, Timeline, ViewOptions};
 use session::Session;
+use ui::{AppState, EmergencySave, Wake};
+use ui::{Composer, Timeline, ViewOptions};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -69,7 +69,7 @@ pub fn run(
     start: impl FnOnce(Wake) -> anyhow::Result<Session>,
     options: TerminalOptions,
 ) -> Result<(), TerminalError> {
-    app::check_open_files().map_err(TerminalError::Terminal)?;
+    ui::check_open_files().map_err(TerminalError::Terminal)?;
     let news = Arc::new(AtomicBool::new(true));
     let woken = news.clone();
     let wake: Wake = Arc::new(move || woken.store(true, Ordering::Release));

@@ -10,11 +10,11 @@ use std::time::Instant;
 use crate::editing::PatternToSave;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
-use app::Wake;
+use crate::view::{FileList, ViewError};
 use lang::tr;
 use life::{Lattice, Rule};
 use session::SavedSession;
-use view::{FileList, ViewError};
+use ui::Wake;
 
 /// The result of a background task.
 pub(crate) enum BackgroundResult {

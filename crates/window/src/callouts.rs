@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use life::{ReadError, read_regular_file};
 use model::Action;
-use screen::Callout;
+use ui::Callout;
 
 /// How many runs show callouts.
 const MAX_RUNS: usize = 5;

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
 use crate::pointer::{HitTarget, hit_target};
+use crate::view::layout::WindowLayout;
+use crate::view::minimap;
 use engine::Transfer;
 use lang::{Message, message};
 use model::{Status, Switch};
-use screen::{Camera, ColourBy};
-use view::layout::WindowLayout;
-use view::minimap;
+use ui::{Camera, ColourBy};
 
 /// How long a camera glides to where a key or the wheel sends it.
 const GLIDE_DURATION: Duration = Duration::from_millis(140);

@@ -8,17 +8,17 @@ use winit::window::Fullscreen;
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::recording::in_its_folder;
-use app::Lessons;
+use ui::Lessons;
 
+use crate::view::Dialog;
+use crate::view::MIN_PIXELS_FOR_LINES;
+use crate::view::layout::WindowLayout;
+use crate::view::picture_file::write_dated_png;
+use crate::view::{Commands, Help, Menu, PromptDialog};
 use lang::{message, tr};
 use model::actions::{Context, Prompt};
 use model::{Action, SessionAction, ViewAction};
-use screen::{InterfaceScale, SidePanel};
-use view::Dialog;
-use view::MIN_PIXELS_FOR_LINES;
-use view::layout::WindowLayout;
-use view::picture_file::write_dated_png;
-use view::{Commands, Help, Menu, PromptDialog};
+use ui::{InterfaceScale, SidePanel};
 
 impl Handler {
     /// Does what a person asked for, or says why it is impossible.
@@ -116,7 +116,7 @@ impl Handler {
             }
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
             ViewAction::ToggleCommands => {
-                let commands = Commands::new(app::lessons::entries());
+                let commands = Commands::new(ui::lessons::entries());
                 self.dialogs.toggle(Dialog::Commands(commands));
             }
             ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Menu::default())),

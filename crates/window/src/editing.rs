@@ -11,13 +11,13 @@ use std::time::Instant;
 use crate::handler::Handler;
 use crate::pointer::HitTarget;
 use crate::resize::OversizedPattern;
+use crate::view::Shelf;
+use crate::view::{Dialog, FileTask};
 pub(crate) use files::PatternToSave;
 use lang::{message, tr};
 use life::{Lattice, Rule, Size};
 use model::{Area, Change, Edit, EditAction, PictureSource, SessionAction, Status};
-use screen::{EditOverlay, Ghost, Pending, Tool};
-use view::Shelf;
-use view::{Dialog, FileTask};
+use ui::{EditOverlay, Ghost, Pending, Tool};
 
 /// The state of editing, and the overlay over the panels.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Why a window could not be opened or kept, each with its remedy.
 
+use crate::view::ViewError;
 use lang::tr;
-use view::ViewError;
 
 /// An error that keeps a window from opening, or ends it.
 #[derive(Debug, thiserror::Error)]

@@ -25,15 +25,15 @@ use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::resize::ResizeOffer;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
+use crate::view::{Dialog, Dialogs, Frame, LabView, Popup, TimelineView, UiRequest, ViewError};
 use crate::{LoopEvent, WindowOptions, keys, monitor, startup};
-use app::pacing::{FrameRate, Pacer};
-use app::{AppState, EmergencySave, Wake};
 use lang::{Message, message};
 use model::Status;
-use screen::theme::theme;
-use screen::{Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
 use session::Session;
-use view::{Dialog, Dialogs, Frame, LabView, Popup, TimelineView, UiRequest, ViewError};
+use ui::pacing::{FrameRate, Pacer};
+use ui::theme::theme;
+use ui::{AppState, EmergencySave, Wake};
+use ui::{Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
 
 /// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;

@@ -1,8 +1,8 @@
 //! What Esc leaves: one layer at a time, the topmost first.
 
 use crate::handler::Handler;
-use app::Lessons;
-use screen::Tool;
+use ui::Lessons;
+use ui::Tool;
 
 /// Something that lies over the plain window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

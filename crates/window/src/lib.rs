@@ -1,4 +1,5 @@
-//! The window: events become actions, the session does them, the view draws what came of it.
+//! The window: events become actions, the session does them, [`view`] draws what came of it; and
+//! the same view drawn [off screen](offscreen), for pictures and measurements.
 //!
 //! The event loop waits; it is woken by the person, by the session when something is new, and by
 //! the clock when a frame was held back. It never waits for an engine.
@@ -21,6 +22,7 @@ mod recording;
 mod resize;
 mod startup;
 mod surface;
+mod view;
 mod winit_panics;
 
 use std::sync::Arc;
@@ -31,12 +33,15 @@ use egui_winit::accesskit_winit;
 use winit::error::EventLoopError;
 use winit::event_loop::EventLoopProxy;
 
-use app::{EmergencySave, Wake};
 pub use error::WindowError;
 use model::Status;
-use screen::{Drawing, ViewOptions};
 use session::Session;
 pub use startup::find_display;
+use ui::{Drawing, ViewOptions};
+use ui::{EmergencySave, Wake};
+pub use view::{
+    ViewError, hud::install_fonts, list_adapters, offscreen, picture_file, recording::Recorder,
+};
 
 /// How the window starts.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
+use crate::view::Outlook;
 use engine::Transfer;
-use screen::Tool;
-use view::Outlook;
+use ui::Tool;
 
 /// How often the panels are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);

@@ -8,10 +8,10 @@ use winit::event::{ElementState, MouseButton};
 use winit::event_loop::ActiveEventLoop;
 
 use crate::handler::Handler;
+use crate::view::layout::WindowLayout;
+use crate::view::{Dialog, Popup};
 use model::{SessionAction, ViewAction};
-use screen::SidePanel;
-use view::layout::WindowLayout;
-use view::{Dialog, Popup};
+use ui::SidePanel;
 
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);

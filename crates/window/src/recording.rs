@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use crate::background::BackgroundResult;
 use crate::handler::{Handler, frame_of};
-use app::EmergencySave;
+use crate::view::layout::PixelRect;
+use crate::view::picture_file::Image;
+use crate::view::recording::{Recorder, frames};
+use crate::view::{Frame, ViewError};
 use lang::tr;
 use life::dated_stem;
 use model::Status;
-use screen::{Drawing, Sources};
-use view::layout::PixelRect;
-use view::picture_file::Image;
-use view::recording::{Recorder, frames};
-use view::{Frame, ViewError};
+use ui::EmergencySave;
+use ui::{Drawing, Sources};
 
 /// The least time between two pictures of a recording.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(40);

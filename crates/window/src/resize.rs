@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
+use crate::view::{Dialog, ResizeDialog};
 use life::{Lattice, Pattern, Rule, Size};
 use model::{Change, InWords};
-use view::{Dialog, ResizeDialog};
 
 /// A pattern that is larger than the lattices.
 #[derive(Clone)]

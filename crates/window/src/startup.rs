@@ -5,8 +5,8 @@ use std::sync::Arc;
 use winit::event_loop::EventLoop;
 
 use crate::{LoopEvent, WindowError};
-use app::{EmergencySave, say_last};
 use lang::tr;
+use ui::{EmergencySave, say_last};
 
 /// What winit loads on first use; it panics where one of them is missing.
 const X11_LIBRARIES: [&str; 6] = [
@@ -73,7 +73,7 @@ pub(super) fn display_lost() -> WindowError {
 }
 
 fn probe(libraries: &[&'static str]) -> Result<(), WindowError> {
-    app::check_open_files().map_err(WindowError::Display)?;
+    ui::check_open_files().map_err(WindowError::Display)?;
     let missing: Vec<_> = libraries
         .iter()
         .copied()

@@ -9,12 +9,12 @@ use winit::event_loop::OwnedDisplayHandle;
 use winit::window::Window;
 
 use crate::input::{Input, Reader};
+use crate::view::offscreen::{read, target};
+use crate::view::picture_file::Image;
+use crate::view::{Canvas, Dialogs, Frame, Gpu, Scene, UiRequest, ViewError};
 use lang::tr;
 use model::PictureSource;
-use screen::Drawing;
-use view::offscreen::{read, target};
-use view::picture_file::Image;
-use view::{Canvas, Dialogs, Frame, Gpu, Scene, UiRequest, ViewError};
+use ui::Drawing;
 
 /// A window as a canvas.
 pub(super) struct WindowCanvas {
@@ -195,7 +195,7 @@ impl WindowSurface {
         Drawing {
             adapter: Some(self.gpu.facts.clone()),
             forwarded,
-            most_instances: Some(view::max_instances(self.scene.limits)),
+            most_instances: Some(crate::view::max_instances(self.scene.limits)),
             ..Default::default()
         }
     }

@@ -10,9 +10,9 @@ use anyhow::{Result, bail};
 use super::{RUNS, Table, fits, setup};
 use life::Size;
 use model::{Change, DeviceChoice, Edit, Pace, SessionAction, Setup};
-use screen::ViewOptions;
 use session::Session;
-use view::offscreen::Renderer;
+use ui::ViewOptions;
+use window::offscreen::Renderer;
 
 /// Edits whose way is timed; each is a stroke of its own, which is copied as it begins.
 const EDITS: u32 = 40;

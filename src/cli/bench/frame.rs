@@ -11,11 +11,11 @@ use crate::cli::setup::DEFAULT_SIDE;
 use experiment::Plan;
 use model::PictureSource;
 use model::{DeviceChoice, Order, Picture, Setup, Streams, Switches};
-use screen::ViewOptions;
 use session::Session;
 use simulation::instances::Event;
-use view::list_adapters;
-use view::offscreen::Renderer;
+use ui::ViewOptions;
+use window::list_adapters;
+use window::offscreen::Renderer;
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let apart = effect::apart(&lesson::limits());

@@ -7,13 +7,13 @@ mod default;
 mod edit;
 mod effect;
 mod frame;
+mod interface;
 mod ladder;
 mod lesson;
 mod limit;
 mod record;
 mod start;
 mod timeline;
-mod ui;
 
 use std::time::{Duration, Instant};
 
@@ -25,9 +25,9 @@ use engine::cpu::CpuEngine;
 use engine::kernels;
 use life::Size;
 use model::{DeviceChoice, PicturePlan, Setup};
-use screen::numbers::si;
 use simulation::instances::{Instances, open_engine, starts};
-use view::list_adapters;
+use ui::numbers::si;
+use window::list_adapters;
 
 pub use effect::compare;
 pub use record::{Origin, Record, Row, Table};
@@ -75,7 +75,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
             "limit" => limit::table(device)?,
             "frame" => frame::table(device, adapter)?,
             "timeline" => timeline::table(device, adapter)?,
-            "ui" => ui::table(device, adapter)?,
+            "ui" => interface::table(device, adapter)?,
             "edit" => edit::table(device, adapter)?,
             "effect" => effect::table(device, quiet)?,
             "lesson" => lesson::table(device)?,

@@ -10,7 +10,7 @@ use experiment::Executor;
 use life::write_atomically;
 use model::DeviceChoice;
 use model::ladder::Ladder;
-use view::list_adapters;
+use window::list_adapters;
 
 /// Everything measured on one device.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use anyhow::Result;
 use super::{Table, setup};
 use crate::cli::setup::DEFAULT_SIDE;
 use model::{DeviceChoice, Pace, Setup};
-use screen::ViewOptions;
 use session::Session;
-use view::list_adapters;
-use view::offscreen::Renderer;
+use ui::ViewOptions;
+use window::list_adapters;
+use window::offscreen::Renderer;
 
 /// Starts, each in a process that has used the driver before: what the driver spends the first
 /// time is a row of its own.

@@ -8,11 +8,11 @@ use anyhow::Result;
 use super::{RUN, RUNS, Table, setup, with_pictures};
 use experiment::{Blocks, ERROR, Estimate};
 use model::DeviceChoice;
-use screen::ViewOptions;
 use session::{Sampling, Session};
 use simulation::instances::Instances;
-use view::list_adapters;
-use view::offscreen::Renderer;
+use ui::ViewOptions;
+use window::list_adapters;
+use window::offscreen::Renderer;
 
 /// Blocks in which every way is measured once.
 const BLOCKS: usize = 8;

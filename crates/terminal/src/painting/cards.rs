@@ -15,11 +15,11 @@ use crate::painting::{TerminalFrame, TerminalView};
 use crate::prompt::PromptField;
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
-use screen::lab::SwitchRow;
-use screen::ladder::Rung;
-use screen::numbers::si;
-use screen::rung_source::{Change, SourceLine};
-use screen::{LadderChart, LessonEntry, LessonPage, LessonScreen, RungSource, Sources};
+use ui::lab::SwitchRow;
+use ui::ladder::Rung;
+use ui::numbers::si;
+use ui::rung_source::{Change, SourceLine};
+use ui::{LadderChart, LessonEntry, LessonPage, LessonScreen, RungSource, Sources};
 
 /// A title and lines.
 struct Card {

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Style};
 
-use screen::theme::{Palette, Rgb};
+use ui::theme::{Palette, Rgb};
 
 /// The roles' colours: the dark interface's, as most terminals are dark and none says what it is.
 pub(super) const PALETTE: Palette = Palette::DARK;

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
 use crate::painting::colours::ColourDepth;
-use screen::ViewOptions;
-use screen::shade::{brightness, reduced};
-use screen::theme::{bytes, theme, tint};
+use ui::ViewOptions;
+use ui::shade::{brightness, reduced};
+use ui::theme::{bytes, theme, tint};
 
 /// What panels are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]

@@ -11,8 +11,8 @@ use crate::painting::text::{APART, wrap, wrap_parts};
 use crate::painting::{MIN_TERMINAL_SIZE, TerminalFrame};
 use lang::{Message, tr};
 use model::{Action, SessionAction, Status, ViewAction};
-use screen::figures::{RunState, Urgency};
-use screen::{Figure, Figures, LessonScreen, PanelFacts};
+use ui::figures::{RunState, Urgency};
+use ui::{Figure, Figures, LessonScreen, PanelFacts};
 
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {

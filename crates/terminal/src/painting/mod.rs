@@ -26,7 +26,7 @@ use crate::prompt::PromptField;
 use life::Size;
 use model::PictureSource;
 use model::{PicturePlan, Status};
-use screen::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
+use ui::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
 
 pub use colours::ColourDepth;
 pub use glyphs::Glyphs;

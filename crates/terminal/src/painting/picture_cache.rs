@@ -5,7 +5,7 @@ use std::ops::Range;
 use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
-use screen::ViewTransform;
+use ui::ViewTransform;
 
 /// One instance's picture.
 #[derive(Clone, Debug)]
@@ -168,7 +168,7 @@ fn count(row: &[u32], cells: &Range<u32>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use screen::fixtures::{FixturePictures, soup};
+    use ui::fixtures::{FixturePictures, soup};
 
     fn densities(
         picture_cache: &PictureCache,

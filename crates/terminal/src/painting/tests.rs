@@ -8,8 +8,8 @@ use super::*;
 use engine::Transfer;
 use life::Lattice;
 use model::{Picture, Trace, TransferChoice};
-use screen::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
-use screen::{Drawing, LessonScreen, Population, Timeline};
+use ui::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
+use ui::{Drawing, LessonScreen, Population, Timeline};
 
 /// Lattices, and a timed round of sixteen streams.
 struct Source(FixturePictures);
@@ -324,7 +324,7 @@ fn a_terminal_that_is_too_small_says_so() {
 fn the_ladder_says_ideas_and_shows_a_rung_s_source() {
     let status = status(16, size(512, 512));
     let mut view = view();
-    view.options.side = Some(screen::SidePanel::Ladder);
+    view.options.side = Some(ui::SidePanel::Ladder);
     let lines = text(&screen(&mut view, &status, [120, 60])).concat();
     assert!(lines.contains("32 cells per word"), "{lines}");
     let shared = engine::kernels::find("shared").unwrap();
@@ -521,7 +521,7 @@ fn uncut(view: &mut View, status: &Status, at: [u16; 2]) {
     let area = Rect::new(0, 0, at[0], at[1]);
     let has_timeline = view.places(status, area).unwrap().timeline.is_some();
     if has_timeline {
-        let found = screen::finding::headline(status).unwrap();
+        let found = ui::finding::headline(status).unwrap();
         says(&found.factor);
         says(&found.subject);
         says(&found.times);
@@ -532,7 +532,7 @@ fn uncut(view: &mut View, status: &Status, at: [u16; 2]) {
         }
     }
     if let Some(comparison) = &status.lab.comparison {
-        let texts = screen::comparison::ComparisonTexts::of(comparison, status.setting.kernel);
+        let texts = ui::comparison::ComparisonTexts::of(comparison, status.setting.kernel);
         let short = texts.in_short(has_timeline);
         short.iter().for_each(|part| says(part));
     }
@@ -639,7 +639,7 @@ fn cards_show_every_line_by_scrolling() {
     assert!(lines.iter().any(|line| line.contains(" of ")), "{lines:#?}");
     assert!(lines.concat().contains("Space next page"), "{lines:#?}");
     view.lesson = None;
-    view.options.side = Some(screen::SidePanel::Lab);
+    view.options.side = Some(ui::SidePanel::Lab);
     let lines = text(&screen(&mut view, &status, [100, 24])).concat();
     for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
         assert!(lines.contains(name), "{name}: {lines}");
@@ -722,7 +722,7 @@ fn what_is_typed_in_the_help_leaves_the_rows_that_have_it() {
 fn the_columns_of_cards_stand_below_one_another() {
     let status = status(4, size(32, 32));
     let mut view = view();
-    let entry = |name: &str| screen::LessonEntry {
+    let entry = |name: &str| ui::LessonEntry {
         name: name.into(),
         title: "what it is about".into(),
     };
@@ -735,7 +735,7 @@ fn the_columns_of_cards_stand_below_one_another() {
     let titles: Vec<usize> = titles.collect();
     assert!(titles.len() == 2 && titles[0] == titles[1], "{lines:#?}");
     view.lesson = None;
-    view.options.side = Some(screen::SidePanel::Lab);
+    view.options.side = Some(ui::SidePanel::Lab);
     let lines = text(&screen(&mut view, &status, [100, 24]));
     let streams = lines.iter().position(|line| line.contains("F2  streams"));
     let [choices, effect] = [0, 1].map(|below| &lines[streams.unwrap() + below]);

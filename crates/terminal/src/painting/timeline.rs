@@ -12,11 +12,11 @@ use engine::StreamId;
 use lang::tr;
 use model::Status;
 use model::trace::StepKind;
-use screen::Screen;
-use screen::timeline::RoundChart;
-use screen::timeline::lanes::{Lane, fold_lanes};
-use screen::timeline::scale::{TimeRange, TimeScale};
-use screen::timeline::{BarKind, KINDS, Which, drawn_round};
+use ui::Screen;
+use ui::timeline::RoundChart;
+use ui::timeline::lanes::{Lane, fold_lanes};
+use ui::timeline::scale::{TimeRange, TimeScale};
+use ui::timeline::{BarKind, KINDS, Which, drawn_round};
 
 /// Columns of a row's name.
 const NAMES: u16 = 16;

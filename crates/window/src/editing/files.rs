@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::resize::OversizedPattern;
+use crate::view::{Dialog, FileDialog, FileList, FileTask};
 use lang::{message, tr};
 use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, write_atomically,
@@ -15,9 +16,8 @@ use life::{
 use model::actions::Prompt;
 use model::words::{remarks, shown};
 use model::{Action, Area, InWords, ViewAction};
-use screen::EditOverlay;
 use session::SavedSession;
-use view::{Dialog, FileDialog, FileList, FileTask};
+use ui::EditOverlay;
 
 /// Cells that are to be saved, as they were when that was asked for.
 #[derive(Clone)]

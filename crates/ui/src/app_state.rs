@@ -1,0 +1,221 @@
+//! What the user has chosen to see, and the notices: the state that window and terminal share.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::{Drawing, Population, SidePanel, Sources, Timeline, ViewOptions, theme};
+use crate::{EmergencySave, Lessons, say_last};
+use lang::{Message, message};
+use life::Size;
+use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
+use session::{NotSaved, SavedSession, Session};
+
+/// Wakes the window because something has changed; cheap, from any thread.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// What window and terminal share, whatever paints it: the session that they drive, what is to be
+/// seen of it, lessons and the present notice. Nothing here waits, and nothing knows pixels.
+pub struct AppState {
+    /// The session; `None` while it starts.
+    pub session: Option<Session>,
+    /// What the person has chosen to see.
+    pub options: ViewOptions,
+    /// The lesson or the list of them that is open.
+    pub lessons: Lessons,
+    /// Saves the session and recordings where a signal ends the program.
+    pub emergency_save: Arc<EmergencySave>,
+    /// What is known about drawing, and the present notice.
+    pub drawing: Drawing,
+    population: Population,
+    /// When the notice goes.
+    notice_until: Option<Instant>,
+    /// The pictures that the session was asked for last.
+    requested: Option<PicturePlan>,
+    /// The size and the number of the lattices, as of the last look.
+    grid: Option<(Size, usize)>,
+}
+
+impl AppState {
+    /// With no session yet; `wake` is called when a lesson has something new to show.
+    pub fn new(options: ViewOptions, wake: Wake, emergency_save: Arc<EmergencySave>) -> AppState {
+        AppState {
+            session: None,
+            options,
+            lessons: Lessons::new(wake),
+            emergency_save,
+            drawing: Drawing::default(),
+            population: Population::default(),
+            notice_until: None,
+            requested: None,
+            grid: None,
+        }
+    }
+
+    /// Takes over a session.
+    pub fn start(&mut self, session: Session) {
+        self.session = Some(session);
+        self.requested = None;
+    }
+
+    /// Ends the session; one with a file is saved there.
+    ///
+    /// # Errors
+    /// It is not saved in its file.
+    pub fn end(&mut self) -> Result<(), NotSaved> {
+        let session = self.session.take();
+        session.map_or(Ok(()), |session| self.emergency_save.save_at_end(session))
+    }
+
+    /// The session's figures.
+    pub fn status(&self) -> Option<Arc<Status>> {
+        self.session.as_ref().map(Session::status)
+    }
+
+    /// What the screen is made from, as of this status and with these timed rounds; of a window,
+    /// beside what it knows of its own.
+    pub fn sources<'a>(
+        &'a self,
+        status: Option<&'a Status>,
+        timeline: &'a Timeline,
+    ) -> Sources<'a> {
+        Sources {
+            status,
+            options: &self.options,
+            drawing: &self.drawing,
+            population: &self.population,
+            timeline,
+            lesson: self.lessons.screen(),
+            window: None,
+        }
+    }
+
+    /// Takes over what is newer, of what is shown; waits for nothing.
+    pub fn update(&mut self, status: Option<&Status>) {
+        let Some(session) = &mut self.session else {
+            return;
+        };
+        if let (Some(SidePanel::Population), Some(status)) = (self.options.side, status) {
+            self.population.update(session, status, &self.options);
+        }
+        self.lessons.update();
+    }
+
+    /// Shows a sentence for some seconds.
+    pub fn show_notice(&mut self, notice: impl Into<Message>, now: Instant) {
+        let notice = notice.into();
+        tracing::debug!("notice: {notice}");
+        self.drawing.notice = Some(notice);
+        self.notice_until = Some(now + NOTICE_TIME);
+    }
+
+    /// Takes a notice away that has stood long enough; when the present one goes.
+    pub fn expire_notice(&mut self, now: Instant) -> Option<Instant> {
+        let until = self.notice_until.filter(|until| *until > now);
+        if until.is_none() {
+            (self.notice_until, self.drawing.notice) = (None, None);
+        }
+        until
+    }
+
+    /// Tells the session which pictures are drawn, if that has changed.
+    pub fn request_view(&mut self, plan: PicturePlan) {
+        if let Some(session) = &self.session
+            && self.requested != Some(plan)
+        {
+            session.request_view(plan);
+            self.requested = Some(plan);
+        }
+    }
+
+    /// Opens a saved session in place of the present one; a notice says so with the `name` of its file.
+    pub fn open_session(&mut self, saved: SavedSession, name: String) {
+        self.with_lessons(Lessons::close); // it would go on with the former session
+        if let Some(session) = &self.session {
+            session.open(saved, name);
+        }
+    }
+
+    /// Whether the lattices are of another size or number than at the last look. Cameras follow, and
+    /// what the session was asked for last no longer counts.
+    pub fn notice_other_grid(&mut self) -> bool {
+        let Some(status) = self.status() else {
+            return false;
+        };
+        let now = (status.lattices.size, status.lattices.instances);
+        let before = self.grid.replace(now).filter(|before| *before != now);
+        if let Some((size, _)) = before {
+            self.requested = None;
+            self.options.follow_grid(size, now.0, now.1);
+        }
+        before.is_some()
+    }
+
+    /// Hands an action to the session.
+    pub fn act(&self, action: SessionAction) {
+        if let Some(session) = &self.session {
+            session.act(action);
+        }
+    }
+
+    /// Opens or closes the timeline; overlap is measured only while it is open.
+    pub fn show_timeline(&mut self, shown: bool) {
+        self.options.timeline = shown;
+        if let Some(session) = &self.session {
+            session.watch_overlap(shown);
+        }
+    }
+
+    /// Opens a side panel in place of the one shown, or closes it. Populations are measured only
+    /// while their graph is shown.
+    pub fn toggle_side(&mut self, panel: SidePanel) {
+        let was_watched = self.options.side == Some(SidePanel::Population);
+        self.options.toggle_side(panel);
+        let is_watched = self.options.side == Some(SidePanel::Population);
+        if let (true, Some(session)) = (was_watched != is_watched, &self.session) {
+            session.watch_population(is_watched);
+        }
+    }
+
+    /// Shows the present kernel's source in the ladder, or closes the source that is shown.
+    pub fn toggle_source(&mut self) {
+        let is_shown = self.options.shown_source().is_some();
+        if self.options.side != Some(SidePanel::Ladder) {
+            self.toggle_side(SidePanel::Ladder);
+        }
+        let status = self.status().filter(|_| !is_shown);
+        self.options.source = status.map(|status| status.setting.kernel.index());
+    }
+
+    /// Closes the source that the ladder shows, else a side panel; whether there was one.
+    pub fn close_side(&mut self) -> bool {
+        if self.options.shown_source().is_some() {
+            self.options.source = None;
+            return true;
+        }
+        let side = self.options.side;
+        side.inspect(|&panel| self.toggle_side(panel)).is_some()
+    }
+
+    /// Takes the next theme, and names it.
+    pub fn next_theme(&mut self, now: Instant) {
+        self.options.theme = (self.options.theme + 1) % theme::COUNT;
+        let title = theme::theme(self.options.theme).title;
+        self.show_notice(message!("Theme: {title}", title = lang::text(title)), now);
+    }
+
+    /// Does something with the lessons, once there is a session that pauses for them.
+    pub fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &Session)) {
+        if let Some(session) = &self.session {
+            does(&mut self.lessons, session);
+        }
+    }
+}
+
+impl Drop for AppState {
+    /// A session with a file is saved, also where a panic or an error ends the front end.
+    fn drop(&mut self) {
+        if let Err(why) = self.end() {
+            say_last(vec![why.to_string()]);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What window and terminal share. Their state ([`AppState`]): the session that they drive, what the
+//! person has chosen to see, the [lessons], when to draw ([`pacing`]), and saving when the thread
+//! that draws is stuck ([`EmergencySave`]). And what is on screen, as data: figures, charts in
+//! nanoseconds, the lesson's page, the cameras.
+//!
+//! Both paint the same [`Screen`]: sections, which a [`Composer`] makes anew when what they are made
+//! from has changed. Nothing here depends on a font, a graphics API or a terminal; a camera needs
+//! only the size of its panel in pixels.
+
+mod app_state;
+mod callouts;
+pub mod calls;
+mod camera;
+mod cameras;
+mod commands;
+pub mod comparison;
+mod drawing;
+mod edit_overlay;
+mod emergency_save;
+pub mod figures;
+pub mod finding;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+mod interface_scale;
+pub mod lab;
+pub mod ladder;
+mod lesson;
+pub mod lessons;
+mod minimap;
+pub mod numbers;
+mod open_files;
+mod options;
+pub mod pacing;
+mod panel_facts;
+mod picture_request;
+pub mod population;
+pub mod rung_source;
+mod screen;
+pub mod shade;
+pub mod theme;
+pub mod timeline;
+
+pub use self::screen::{Composer, Screen, Sources, WindowFacts};
+pub use app_state::{AppState, Wake};
+pub use callouts::Callout;
+pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
+pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton, panel_menu};
+pub use drawing::{AdapterFacts, Drawing};
+pub use edit_overlay::{EditOverlay, Ghost, Pending, Tool};
+pub use emergency_save::{EmergencySave, EmergencySaved, UiRunning, say_last};
+pub use figures::{Figure, Figures};
+pub use interface_scale::InterfaceScale;
+pub use ladder::LadderChart;
+pub use lesson::{LessonEntry, LessonPage, LessonScreen};
+pub use lessons::Lessons;
+pub use minimap::{CellRect, MinimapRegion};
+pub use open_files::check_open_files;
+pub use options::{ColourBy, SidePanel, ViewOptions};
+pub use panel_facts::PanelFacts;
+pub use picture_request::{MAX_ROUND_BYTES, TextureLimits, request};
+pub use population::{Population, PopulationChart};
+pub use rung_source::RungSource;
+pub use timeline::{Chart, RoundChart, Timeline};

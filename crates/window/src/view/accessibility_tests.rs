@@ -1,0 +1,415 @@
+//! What a screen reader hears, and what it can do, on every screen.
+
+use std::cell::RefCell;
+
+use egui::accesskit::Action::Click;
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use engine::kernels;
+use lang::{Language, with};
+use model::actions::{Prompt, Setting};
+use model::{Action, Pace, SessionAction, Status, ViewAction};
+use ui::calls::CallLanguage;
+use ui::figures::{GRID, KERNEL, PACE};
+use ui::fixtures::{Timed, lesson_list, status};
+use ui::{Figure, LessonScreen, SidePanel, Sources, ViewOptions};
+
+use crate::view::dialogs::{Dialog, Dialogs, Popup, PromptDialog, UiRequest, style};
+use crate::view::frame::lay_over;
+use crate::view::hud::install_fonts;
+use crate::view::{Frame, TimelineView, gallery};
+
+/// A frame, with these dialogs open, before a screen reader, and what was asked for by it.
+fn heard<T>(
+    frame: &Frame<'_>,
+    mut dialogs: Dialogs,
+    look: impl FnOnce(&mut Harness<'_>, &RefCell<Vec<UiRequest>>) -> T,
+) -> T {
+    let requests = RefCell::<Vec<UiRequest>>::default();
+    let (palette, place) = (frame.palette(), frame.layout());
+    let [width, height] = frame.pixels.map(|side| side as f32);
+    let unit = frame.unit();
+    let mut harness = Harness::builder()
+        .with_size([width, height])
+        .allow_missing_glyphs()
+        .with_context_setup(move |context| {
+            install_fonts(context);
+            style::apply_style(context, unit, &palette);
+        })
+        .build_ui(|ui| {
+            let widgets = lay_over(ui.ctx(), frame, &palette, place.as_ref(), &mut dialogs);
+            requests.borrow_mut().extend(widgets.requests);
+        });
+    harness.run_steps(2);
+    look(&mut harness, &requests)
+}
+
+fn some_status() -> Status {
+    status(16, life::Size::new(256, 256).unwrap())
+}
+
+/// Everything that is said and cannot be clicked.
+fn texts(harness: &Harness<'_>) -> Vec<String> {
+    let nodes = harness.query_all_by_role(Role::Label);
+    nodes.filter_map(|node| node.value()).collect()
+}
+
+/// Clicks what has this role and name, as a screen reader does; what that asks for.
+fn clicked(frame: &Frame<'_>, role: Role, name: &str) -> Vec<UiRequest> {
+    heard(frame, Dialogs::default(), |harness, requests| {
+        harness.get_by_role_and_label(role, name).click_accesskit();
+        harness.run_steps(2);
+        requests.take()
+    })
+}
+
+fn act(action: impl Into<Action>) -> Vec<UiRequest> {
+    vec![UiRequest::Act(action.into())]
+}
+
+#[test]
+fn what_can_be_clicked_has_a_name_and_a_place_on_every_screen() {
+    let mut clickable = 0;
+    gallery::each_frame(|title, frame, dialogs| {
+        heard(frame, dialogs, |harness, _| {
+            for node in harness.query_all_by(|_| true) {
+                let node = node.accesskit_node();
+                let clicks = node.data().supports_action(Click);
+                // A scroll bar is called what it is.
+                if (clicks || node.role() == Role::Button) && node.role() != Role::ScrollBar {
+                    let is_text = node.role() == Role::Label;
+                    let name = if is_text { node.value() } else { node.label() };
+                    let name = name.unwrap_or_default();
+                    assert!(!name.is_empty(), "{:?} on {title}", node.data());
+                    assert_ne!(node.role(), Role::Unknown, "{name} on {title}");
+                    let bounds = node.raw_bounds().expect(&name);
+                    assert!(
+                        bounds.width() > 0.0 && bounds.height() > 0.0,
+                        "{name} on {title}"
+                    );
+                    clickable += 1;
+                }
+            }
+        });
+    });
+    assert!(clickable > 500, "{clickable}");
+}
+
+#[test]
+fn tools_panels_and_figures_are_found_by_name() {
+    let status = some_status();
+    let options = ViewOptions::default();
+    let frame = Frame::plain(&status, &options).composed();
+    let toolbar = |name: &str| clicked(&frame, Role::Button, name);
+    let mut commands = frame.screen.toolbar.as_deref().unwrap().iter();
+    for button in commands.by_ref() {
+        let command = &button.command;
+        assert_eq!(toolbar(&command.text), act(command.action), "{command:?}");
+    }
+    let third = clicked(&frame, Role::Image, "instance 3");
+    assert_eq!(third, act(SessionAction::Select(3)));
+    heard(&frame, Dialogs::default(), |harness, _| {
+        let figures = frame.screen.figures.as_ref().unwrap();
+        let mut said = texts(harness);
+        let buttons = harness.query_all_by_role(Role::Button);
+        said.extend(buttons.filter_map(|node| node.accesskit_node().label()));
+        let is_said = |figure: &&Figure| {
+            let text = format!("{}: {}", figure.label, figure.value);
+            said.iter().any(|it| it.starts_with(&text))
+        };
+        let all = figures.groups.iter().flatten().chain([&figures.headline]);
+        let spoken = all.filter(is_said).count();
+        assert!(spoken > 8, "{spoken}");
+    });
+}
+
+#[test]
+fn the_lab_is_operated_by_name() {
+    let mut status = some_status();
+    status.setting.kernel = kernels::find("bits").unwrap();
+    let options = ViewOptions {
+        side: Some(SidePanel::Lab),
+        ..ViewOptions::default()
+    };
+    let frame = Frame::plain(&status, &options).composed();
+    let lab = frame.screen.lab.as_ref().unwrap();
+    for row in &lab.switches {
+        for (index, position) in row.positions.iter().enumerate() {
+            let name = format!("{} {}", row.switch.name(), position.label);
+            heard(&frame, Dialogs::default(), |harness, requests| {
+                let node = harness.get_by_role_and_label(Role::Button, &name);
+                let is_on = node.accesskit_node().toggled();
+                assert_eq!(is_on, Some((index == row.present).into()), "{name}");
+                let is_possible = position.unavailable.is_none();
+                assert_eq!(!node.accesskit_node().is_disabled(), is_possible, "{name}");
+                node.click_accesskit();
+                harness.run_steps(2);
+                let chosen = SessionAction::SetSwitch(row.switch, index as u8);
+                assert_eq!(requests.take(), act(chosen), "{name}");
+            });
+        }
+    }
+    let rust = clicked(&frame, Role::Button, CallLanguage::Rust.name());
+    assert_eq!(rust, [UiRequest::ShowCalls(CallLanguage::Rust)]);
+}
+
+#[test]
+fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
+    let status = some_status();
+    let options = ViewOptions {
+        timeline: true,
+        ..ViewOptions::default()
+    };
+    let mut timeline = TimelineView::default();
+    timeline.update(&Timed(4));
+    let plain = Frame::plain(&status, &options);
+    let sources = Sources {
+        timeline: timeline.timeline(),
+        ..plain.sources
+    };
+    let frame = Frame {
+        timeline: &timeline,
+        sources,
+        ..plain
+    };
+    let frame = frame.composed();
+    let frozen = clicked(&frame, Role::Button, "live");
+    assert_eq!(frozen, [UiRequest::FreezeTimeline]);
+    heard(&frame, Dialogs::default(), |harness, _| {
+        let said: Vec<String> = texts(harness);
+        let chart = timeline.timeline().chart().unwrap();
+        for lane in &chart.data.lanes {
+            let name = chart.data.lane_name(lane, Some(&status));
+            let row = format!("{name}: {}", chart.list(&lane.bars));
+            assert_eq!(
+                said.iter().filter(|it| **it == row).count(),
+                1,
+                "{row}: {said:#?}"
+            );
+        }
+        assert!(said.iter().any(|it| it.starts_with("host: ")), "{said:#?}");
+    });
+}
+
+/// A rung opens its source, whose lines are read and scrolled; from there one gets to the next rung
+/// and back.
+#[test]
+fn the_ladder_s_sources_are_opened_and_read_by_name() {
+    let status = some_status();
+    let [bits, planar] = ["bits", "planar"].map(|name| kernels::find(name).unwrap().index());
+    let chart = ViewOptions {
+        side: Some(SidePanel::Ladder),
+        ..ViewOptions::default()
+    };
+    let frame = Frame::plain(&status, &chart).composed();
+    let opened = |name| clicked(&frame, Role::Button, name);
+    assert_eq!(opened("bits"), [UiRequest::ShowSource(Some(bits))]);
+    let source = ViewOptions {
+        source: Some(bits),
+        ..chart.clone()
+    };
+    let frame = Frame::plain(&status, &source).composed();
+    let pressed = |name| clicked(&frame, Role::Button, name);
+    assert_eq!(pressed("↑ planar"), [UiRequest::ShowSource(Some(planar))]);
+    assert_eq!(pressed("All rungs"), [UiRequest::ShowSource(None)]);
+    heard(&frame, Dialogs::default(), |harness, _| {
+        let reads = |harness: &Harness<'_>, line: &str| texts(harness).iter().any(|it| it == line);
+        assert!(reads(harness, "+ #define ROWS 4"), "{:#?}", texts(harness));
+        assert!(texts(harness).iter().any(|line| line.starts_with("− ")));
+        let (layout, _) = frame.layout().unwrap();
+        let rect = crate::view::hud::rect_of(layout.side_rect(SidePanel::Ladder).unwrap());
+        harness.event(egui::Event::PointerMoved(rect.center()));
+        harness.event(egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Page,
+            delta: egui::vec2(0.0, -9.0),
+            phase: egui::TouchPhase::Move,
+            source: egui::MouseWheelSource::Wheel,
+            modifiers: egui::Modifiers::NONE,
+        });
+        harness.run_steps(30);
+        assert!(!reads(harness, "+ #define ROWS 4"), "it was scrolled");
+    });
+}
+
+#[test]
+fn side_panels_are_closed_and_lessons_opened_by_name() {
+    let status = some_status();
+    for (panel, action) in [
+        (SidePanel::Lab, ViewAction::ToggleLab),
+        (SidePanel::Ladder, ViewAction::ToggleLadder),
+        (SidePanel::Population, ViewAction::TogglePopulation),
+    ] {
+        let options = ViewOptions {
+            side: Some(panel),
+            ..ViewOptions::default()
+        };
+        let frame = Frame::plain(&status, &options).composed();
+        let key = Action::from(action).key();
+        let close = format!("Close ({key}) ×");
+        assert_eq!(clicked(&frame, Role::Button, &close), act(action));
+    }
+    let options = ViewOptions::default();
+    let list = lesson_list(0);
+    let LessonScreen::List { entries, .. } = &list else {
+        panic!("a list");
+    };
+    let plain = Frame::plain(&status, &options);
+    let sources = Sources {
+        lesson: Some(&list),
+        ..plain.sources
+    };
+    let frame = Frame { sources, ..plain }.composed();
+    let name = format!("{}: {}", entries[1].name, entries[1].title);
+    assert_eq!(clicked(&frame, Role::Button, &name), [UiRequest::Lesson(1)]);
+}
+
+#[test]
+fn beside_an_open_dialog_nothing_is_heard() {
+    let status = some_status();
+    let options = ViewOptions::default();
+    let frame = Frame::plain(&status, &options).composed();
+    let run = frame.screen.toolbar.as_deref().unwrap()[0]
+        .command
+        .text
+        .clone();
+    let is_there = |dialogs: Dialogs, name: &str| {
+        heard(&frame, dialogs, |harness, _| {
+            harness
+                .query_by_role_and_label(Role::Button, name)
+                .is_some()
+        })
+    };
+    let generation = || {
+        let field = PromptDialog::new(Prompt::Generation, String::new());
+        let mut dialogs = Dialogs::default();
+        dialogs.open(Dialog::Prompt(field));
+        dialogs
+    };
+    assert!(is_there(Dialogs::default(), &run));
+    assert!(!is_there(generation(), &run));
+    let escape = Action::from(ViewAction::Escape).key();
+    assert!(is_there(generation(), &format!("Close ({escape}) ×")));
+}
+
+#[test]
+fn names_are_in_the_language_of_the_interface() {
+    let status = some_status();
+    let options = ViewOptions::default();
+    with(Language::Chinese, || {
+        let frame = Frame::plain(&status, &options).composed();
+        let command = frame.screen.toolbar.as_deref().unwrap()[0].command.clone();
+        assert!(!command.text.is_ascii());
+        assert_eq!(
+            clicked(&frame, Role::Button, &command.text),
+            act(command.action)
+        );
+    });
+}
+
+#[test]
+fn figures_that_can_be_changed_open_their_controls() {
+    let status = some_status();
+    for presentation in [false, true] {
+        let options = ViewOptions {
+            presentation,
+            ..ViewOptions::default()
+        };
+        let frame = Frame::plain(&status, &options).composed();
+        let lattices = if presentation {
+            "lattices: 16 × 256×256"
+        } else {
+            "lattices: 16 of 256 × 256"
+        };
+        let requests = clicked(&frame, Role::Button, lattices);
+        let [UiRequest::Change(GRID, beside)] = requests[..] else {
+            panic!("{requests:?}")
+        };
+        assert!(frame.layout().is_some() && beside.is_positive());
+    }
+}
+
+/// A frame with a popup, and what the person does with it.
+fn changed(
+    settings: &[Setting],
+    does: impl FnOnce(&mut Harness<'_>),
+) -> (Vec<UiRequest>, Vec<String>) {
+    let status = some_status();
+    let options = ViewOptions::default();
+    let frame = Frame::plain(&status, &options).composed();
+    let beside = egui::Rect::from_min_size(egui::pos2(900.0, 200.0), egui::vec2(200.0, 30.0));
+    let mut dialogs = Dialogs::default();
+    dialogs.open(Dialog::Popup(Popup::of_settings(settings, beside)));
+    heard(&frame, dialogs, |harness, requests| {
+        let focused = harness.query_all_by(|node| node.is_focused());
+        let focused = focused.map(|node| format!("{:?}", node.accesskit_node().role()));
+        let focused = focused.collect();
+        does(harness);
+        harness.run_steps(3);
+        (requests.take(), focused)
+    })
+}
+
+#[test]
+fn controls_are_operated_by_name_and_by_keys() {
+    let (requests, focused) = changed(GRID, |harness| {
+        let slider = harness.get_by_role(Role::Slider);
+        assert_eq!(slider.accesskit_node().numeric_value(), Some(16.0));
+        harness.key_press(egui::Key::ArrowRight);
+    });
+    assert_eq!(focused, ["Slider"], "the first control has the keys");
+    let [UiRequest::Act(Action::Session(SessionAction::SetInstances(count)))] = requests[..] else {
+        panic!("{requests:?}")
+    };
+    assert!(count > 16, "{count}");
+
+    let bits = kernels::KERNELS
+        .iter()
+        .find(|it| it.name == "bits")
+        .unwrap();
+    let name = format!("bits: {}", bits.title);
+    let choose = SessionAction::UseKernel(bits.index() as u8);
+    let (requests, focused) = changed(KERNEL, |harness| {
+        harness
+            .get_by_role_and_label(Role::Button, &name)
+            .click_accesskit();
+    });
+    assert_eq!(requests, act(choose));
+    assert_eq!(focused, ["Button"], "the present choice has the keys");
+
+    let (requests, _) = changed(PACE, |harness| {
+        harness.key_press(egui::Key::ArrowDown);
+        harness.run_steps(1);
+        harness.key_press(egui::Key::Enter);
+    });
+    let next = Pace::ALL
+        .iter()
+        .position(|pace| *pace == Pace::PerSecond(120.0));
+    assert_eq!(requests, act(SessionAction::SetPace(next.unwrap() as u8)));
+
+    let (requests, _) = changed(&[Setting::Value(Prompt::Rule)], |harness| {
+        harness.event(egui::Event::Text("highlife".into()));
+        harness.key_press(egui::Key::Enter);
+    });
+    let rule = "B36/S23".parse().unwrap();
+    assert_eq!(requests, act(SessionAction::SetRule(rule)));
+}
+
+#[test]
+fn a_panel_has_a_menu_of_its_own() {
+    let status = some_status();
+    let options = ViewOptions::default();
+    let frame = Frame::plain(&status, &options).composed();
+    let mut dialogs = Dialogs::default();
+    dialogs.open(Dialog::Popup(Popup::of_panel([300.0, 200.0])));
+    let alone = Action::from(ViewAction::ToggleSingle);
+    let requests = heard(&frame, dialogs, |harness, requests| {
+        let name = alone.row().unwrap().help();
+        harness
+            .get_by_role_and_label(Role::Button, name)
+            .click_accesskit();
+        harness.run_steps(2);
+        requests.take()
+    });
+    assert_eq!(requests, act(alone));
+}

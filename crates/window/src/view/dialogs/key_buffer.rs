@@ -1,0 +1,190 @@
+//! Keys that come before the dialog that they are for has been laid out once.
+//!
+//! Where frames are slow, several keys fall between the one that opens a dialog and its first
+//! frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
+//! no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
+//! has no events the second time. The keys are kept for the next frame.
+
+use std::mem::Discriminant;
+
+use crate::view::dialogs::Dialog;
+use egui::{Context, Event};
+
+/// The kinds of the dialogs that are open.
+pub(super) type Open = Vec<Discriminant<Dialog>>;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct KeyBuffer {
+    /// What was open, and in which frame that was seen first.
+    since: (Open, u64),
+    events: Vec<Event>,
+}
+
+impl KeyBuffer {
+    /// Takes the keys of a frame in which a dialog is new, and gives them back in the next one.
+    /// Called before anything is laid out, also where egui lays a frame out twice.
+    pub(super) fn hold(&mut self, context: &Context, open: Open) {
+        let frame = context.cumulative_frame_nr();
+        if open.is_empty() {
+            self.events.clear();
+        }
+        if self.since.0 != open {
+            self.since = (open, frame);
+        }
+        if self.since.0.is_empty() {
+            return;
+        }
+        context.input_mut(|input| {
+            if self.since.1 == frame {
+                self.events.extend(input.events.extract_if(.., is_typed));
+            } else {
+                input.events.splice(0..0, self.events.drain(..));
+            }
+        });
+        if !self.events.is_empty() {
+            context.request_repaint();
+        }
+    }
+}
+
+/// Takes the keys out of a frame's events.
+pub(super) fn take_keys(context: &Context) -> Vec<Event> {
+    context.input_mut(|input| input.events.extract_if(.., is_typed).collect())
+}
+
+fn is_typed(event: &mut Event) -> bool {
+    matches!(
+        event,
+        Event::Key { .. }
+            | Event::Text(_)
+            | Event::Ime(_)
+            | Event::Copy
+            | Event::Cut
+            | Event::Paste(_)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Frame;
+    use crate::view::dialogs::{
+        Commands, DialogContext, Dialogs, FileDialog, FileTask, Help, PromptDialog, UiRequest,
+    };
+    use egui::{Key, Modifiers, RawInput, Rect, pos2};
+    use model::SessionAction;
+    use model::actions::Prompt;
+    use ui::ViewOptions;
+    use ui::fixtures::status;
+
+    fn open(dialog: Dialog) -> Dialogs {
+        let mut dialogs = Dialogs::default();
+        dialogs.open(dialog);
+        dialogs
+    }
+
+    fn generation() -> Dialog {
+        Dialog::Prompt(PromptDialog::new(Prompt::Generation, String::new()))
+    }
+
+    /// What is asked for when all of this is typed before the first frame.
+    fn typed(dialog: Dialog, text: &str) -> Vec<UiRequest> {
+        typed_into(&Context::default(), &mut open(dialog), text)
+    }
+
+    /// What is asked for when all of this, and Enter, is typed before the next frame.
+    fn typed_into(context: &Context, dialogs: &mut Dialogs, text: &str) -> Vec<UiRequest> {
+        let screen = Rect::from_min_max(pos2(0.0, 0.0), pos2(1280.0, 800.0));
+        let status = status(4, life::Size::new(64, 64).unwrap());
+        let options = ViewOptions::default();
+        let enter = Event::Key {
+            key: Key::Enter,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        };
+        let letters = text.chars().map(|letter| Event::Text(letter.into()));
+        let mut events: Vec<Event> = letters.chain([enter]).collect();
+        let mut requests = Vec::new();
+        for _ in 0..4 {
+            let input = RawInput {
+                screen_rect: Some(screen),
+                events: std::mem::take(&mut events),
+                ..Default::default()
+            };
+            let mut output = context.run_ui(input, |ui| {
+                let frame = Frame::plain(&status, &options).composed();
+                let cx = DialogContext {
+                    frame: &frame,
+                    unit: 1.0,
+                    palette: &frame.palette(),
+                    screen,
+                    is_top: true,
+                };
+                dialogs.show(ui.ctx(), cx, &mut requests);
+            });
+            output.textures_delta.clear(); // nothing is painted
+        }
+        requests
+    }
+
+    #[test]
+    fn a_path_replaces_the_proposed_one_and_one_that_fails_can_be_mended() {
+        let proposed = FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
+        let mut dialogs = open(Dialog::File(proposed));
+        let context = Context::default();
+        let path = |path: &str| [UiRequest::SaveFile(path.into())];
+        let requests = typed_into(&context, &mut dialogs, "/no/where");
+        assert_eq!(requests, path("/no/where"));
+        assert!(dialogs.takes_keys(), "until it is known what came of it");
+        assert_eq!(
+            typed_into(&context, &mut dialogs, ".r"),
+            [],
+            "one at a time"
+        );
+        dialogs.pending_file().unwrap().refuse("it failed".into());
+        let requests = typed_into(&context, &mut dialogs, "le");
+        assert_eq!(requests, path("/no/where.rle"));
+    }
+
+    #[test]
+    fn what_is_typed_before_the_first_frame_is_not_lost() {
+        let requests = typed(generation(), "2000");
+        assert_eq!(
+            requests,
+            [UiRequest::Act(SessionAction::RunTo(2000).into())]
+        );
+        let palette = Dialog::Commands(Commands::new(Vec::new()));
+        let requests = typed(palette, "next kernel");
+        assert_eq!(requests, [UiRequest::Act(SessionAction::NextKernel.into())]);
+    }
+
+    #[test]
+    fn only_the_topmost_dialog_gets_keys() {
+        let mut dialogs = open(generation());
+        let context = Context::default();
+        assert_eq!(typed_into(&context, &mut dialogs, ""), [], "no number yet");
+        dialogs.open(Dialog::Help(Help::default()));
+        assert_eq!(typed_into(&context, &mut dialogs, "7"), [], "searched for");
+        dialogs.close_top();
+        let requests = typed_into(&context, &mut dialogs, "30");
+        assert_eq!(requests, [UiRequest::Act(SessionAction::RunTo(30).into())]);
+    }
+
+    #[test]
+    fn one_list_of_actions_is_open_at_a_time() {
+        let help = || Dialog::Help(Help::default());
+        let mut dialogs = open(generation());
+        dialogs.toggle(Dialog::Commands(Commands::default()));
+        dialogs.toggle(help());
+        dialogs.close_top();
+        assert!(dialogs.takes_keys(), "the field is still open");
+        dialogs.close_top();
+        assert!(!dialogs.takes_keys(), "the palette is not");
+        dialogs.toggle(help());
+        dialogs.toggle(help());
+        assert!(!dialogs.takes_keys());
+    }
+}

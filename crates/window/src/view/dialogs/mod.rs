@@ -1,0 +1,213 @@
+//! Windows of egui's own over the scene: they take keys and the mouse, and ask for actions.
+//!
+//! While a dialog is open, the topmost one takes the keys, and no key acts on the window but those
+//! that the action table lets act [in dialogs](model::actions::Row::in_dialogs); while the mouse is
+//! over a dialog, no click, drag or wheel reaches the panels.
+
+mod commands;
+mod entries;
+mod file;
+mod help;
+mod key_buffer;
+mod menu;
+mod popup;
+mod prompt;
+mod resize;
+mod shelf;
+pub(crate) mod style;
+
+pub(crate) use commands::Commands;
+pub(crate) use file::{FileDialog, FileList, FileTask};
+pub(crate) use help::Help;
+pub(crate) use menu::Menu;
+pub(crate) use popup::Popup;
+pub(crate) use prompt::PromptDialog;
+pub(crate) use resize::ResizeDialog;
+pub(crate) use shelf::Shelf;
+
+use egui::Color32;
+use std::mem::discriminant;
+
+use crate::view::Frame;
+use life::Shelved;
+use model::Action;
+use model::actions::Setting;
+use ui::Callout;
+use ui::calls::CallLanguage;
+use ui::theme::Palette;
+
+/// A dialog that is open.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Dialog {
+    /// The command palette.
+    Commands(Commands),
+    /// A file that is chosen or a path that is typed in.
+    File(FileDialog),
+    /// The shelf.
+    Shelf(Shelf),
+    /// What changes a figure, or what can be done with a panel.
+    Popup(Popup),
+    /// A value that is typed in.
+    Prompt(PromptDialog),
+    /// The offer of larger lattices.
+    Resize(ResizeDialog),
+    /// The menu.
+    Menu(Menu),
+    /// The keys.
+    Help(Help),
+}
+
+/// The dialogs that are open, one of a kind; they live as long as the window, or as the off-screen
+/// renderer.
+#[derive(Debug, Default)]
+pub(crate) struct Dialogs {
+    /// The topmost last.
+    open: Vec<Dialog>,
+    /// Keys typed before the dialog that they are meant for was laid out.
+    key_buffer: key_buffer::KeyBuffer,
+}
+
+/// What a person asked for by a widget.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum UiRequest {
+    /// As if its key had been pressed.
+    Act(Action),
+    /// The controls of these values, beside the place where they stand.
+    Change(&'static [Setting], egui::Rect),
+    /// The file that was chosen or whose path was typed in is to be opened.
+    OpenFile(String),
+    /// Cells are to be saved to a path that was typed in.
+    SaveFile(String),
+    /// A pattern was taken from the shelf.
+    Shelved(&'static Shelved),
+    /// The lesson of this place in their list.
+    Lesson(usize),
+    /// Larger lattices, for the oversized pattern that was opened.
+    Resize,
+    /// The ladder shows the source of this rung, or its chart again.
+    ShowSource(Option<usize>),
+    /// The lab shows its calls in this language.
+    ShowCalls(CallLanguage),
+    /// The timeline keeps the round that it shows, or goes on.
+    FreezeTimeline,
+    /// A callout is dismissed.
+    CloseCallout(Callout),
+}
+
+/// What a dialog is laid out with.
+#[derive(Clone, Copy)]
+pub(crate) struct DialogContext<'a> {
+    /// What is shown beneath it.
+    pub frame: &'a Frame<'a>,
+    /// Pixels of one unit of type and spacing.
+    pub unit: f32,
+    /// The frame's colours.
+    pub palette: &'a Palette<Color32>,
+    /// The whole window, in pixels.
+    pub screen: egui::Rect,
+    /// Whether nothing lies over it, so that keys are its own.
+    pub is_top: bool,
+}
+
+impl Dialog {
+    /// Lays it out; whether it stays open.
+    fn show(
+        &mut self,
+        context: &egui::Context,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
+    ) -> bool {
+        match self {
+            Dialog::Commands(commands) => commands.show(context, cx, requests),
+            Dialog::File(file) => file.show(context, cx, requests),
+            Dialog::Shelf(shelf) => shelf.show(context, cx, requests),
+            Dialog::Popup(popup) => popup.show(context, cx, requests),
+            Dialog::Prompt(prompt) => prompt.show(context, cx, requests),
+            Dialog::Resize(resize) => resize.show(context, cx, requests),
+            Dialog::Menu(menu) => menu.show(context, cx, requests),
+            Dialog::Help(help) => help.show(context, cx, requests),
+        }
+    }
+
+    /// Whether it lists actions.
+    fn is_list(&self) -> bool {
+        match self {
+            Dialog::Commands(_) | Dialog::Menu(_) | Dialog::Help(_) => true,
+            Dialog::File(_)
+            | Dialog::Shelf(_)
+            | Dialog::Popup(_)
+            | Dialog::Prompt(_)
+            | Dialog::Resize(_) => false,
+        }
+    }
+
+    fn is_of_kind(&self, other: &Dialog) -> bool {
+        discriminant(self) == discriminant(other)
+    }
+}
+
+impl Dialogs {
+    /// Opens a dialog over the others, in place of one of its kind; a list of actions, in place of
+    /// any other such list.
+    pub(crate) fn open(&mut self, dialog: Dialog) {
+        let replaces =
+            |other: &Dialog| other.is_of_kind(&dialog) || other.is_list() && dialog.is_list();
+        self.open.retain(|other| !replaces(other));
+        self.open.push(dialog);
+    }
+
+    /// Closes the dialog of this one's kind; opens this one if there is none.
+    pub(crate) fn toggle(&mut self, dialog: Dialog) {
+        match self.open.iter().position(|other| other.is_of_kind(&dialog)) {
+            Some(at) => drop(self.open.remove(at)),
+            None => self.open(dialog),
+        }
+    }
+
+    /// Closes the topmost dialog.
+    pub(crate) fn close_top(&mut self) {
+        self.open.pop();
+    }
+
+    /// Whether keys are for a dialog, and not for the window.
+    pub(crate) fn takes_keys(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The field whose path was entered, while it waits for what comes of that.
+    pub(crate) fn pending_file(&mut self) -> Option<&mut FileDialog> {
+        self.open.iter_mut().find_map(|dialog| match dialog {
+            Dialog::File(file) => Some(file).filter(|file| file.is_pending()),
+            _ => None,
+        })
+    }
+
+    /// Closes that field: its path was good.
+    pub(crate) fn close_pending_file(&mut self) {
+        self.open
+            .retain(|dialog| !matches!(dialog, Dialog::File(file) if file.is_pending()));
+    }
+
+    /// Lays out what is open, the topmost last, and adds what was asked for.
+    pub(crate) fn show(
+        &mut self,
+        context: &egui::Context,
+        cx: DialogContext<'_>,
+        requests: &mut Vec<UiRequest>,
+    ) {
+        let kinds = self.open.iter().map(discriminant).collect();
+        self.key_buffer.hold(context, kinds);
+        let Some(top) = self.open.len().checked_sub(1) else {
+            return;
+        };
+        let (mut keys, mut at) = (key_buffer::take_keys(context), 0);
+        self.open.retain_mut(|dialog| {
+            let is_top = at == top;
+            at += 1;
+            if is_top {
+                context.input_mut(|input| input.events.append(&mut keys));
+            }
+            dialog.show(context, DialogContext { is_top, ..cx }, requests)
+        });
+    }
+}

@@ -1,0 +1,202 @@
+//! egui's style in the HUD's colours, scaled by the layout's unit of type: the scene works in
+//! pixels, one pixel per point, so egui's own scaling is never used.
+
+use egui::{
+    Align, Align2, Area, Color32, CornerRadius, Id, Layout, Margin, Modal, Order, Rect, Sense,
+    Stroke, TextStyle, Ui, UiKind, Visuals, pos2, vec2,
+};
+
+use crate::view::dialogs::DialogContext;
+use crate::view::hud::style::{medium, regular};
+use lang::tr;
+use model::{Action, ViewAction};
+use ui::theme::Palette;
+
+/// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
+/// share of the height (none: it stands in the middle), and its width in units of type. Whether
+/// it was left: by its [`close_button`], or by a click beside it.
+pub(super) fn dialog(
+    context: &egui::Context,
+    cx: DialogContext<'_>,
+    name: &str,
+    top: Option<f32>,
+    width: f32,
+    contents: impl FnOnce(&mut Ui),
+) -> bool {
+    let id = Id::unique(name);
+    let (side, down) = match top {
+        Some(share) => (Align2::CENTER_TOP, share * cx.screen.height()),
+        None => (Align2::CENTER_CENTER, 0.0),
+    };
+    let area = Modal::default_area(id).anchor(side, vec2(0.0, down));
+    show(context, cx, Modal::new(id).area(area), width, contents)
+}
+
+/// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in units of type, and
+/// its contents, which are told how high they can be. Whether it was left, by a click beside it.
+pub(super) fn popup(
+    context: &egui::Context,
+    cx: DialogContext<'_>,
+    beside: Rect,
+    name: &str,
+    width: f32,
+    contents: impl FnOnce(&mut Ui, f32),
+) -> bool {
+    let id = Id::unique(name);
+    let below = cx.screen.bottom() - beside.bottom();
+    let (pivot, corner, room) = if below >= beside.top() {
+        (Align2::LEFT_TOP, beside.left_bottom(), below)
+    } else {
+        (Align2::LEFT_BOTTOM, beside.left_top(), beside.top())
+    };
+    let area = Area::new(id).kind(UiKind::Modal).order(Order::Foreground);
+    let margins = 2.0 * f32::from(context.global_style().spacing.menu_margin.top);
+    let right = cx.screen.right() - width * cx.unit - margins - 6.0 * cx.unit;
+    let corner = pos2(corner.x.min(right), corner.y);
+    let area = area.sense(Sense::hover()).pivot(pivot).fixed_pos(corner);
+    let modal = Modal::new(id).area(area.constrain_to(cx.screen));
+    let modal = modal.backdrop_color(cx.palette.background.gamma_multiply(0.15));
+    let room = room - margins - 4.0 * cx.unit;
+    show(context, cx, modal, width, |ui| contents(ui, room))
+}
+
+fn show(
+    context: &egui::Context,
+    cx: DialogContext<'_>,
+    modal: Modal,
+    width: f32,
+    contents: impl FnOnce(&mut Ui),
+) -> bool {
+    let modal = modal.show(context, |ui| {
+        ui.set_width((width * cx.unit).min(0.92 * cx.screen.width()));
+        contents(ui);
+    });
+    modal.backdrop_response.clicked() || modal.response.should_close()
+}
+
+/// Lays out a dialog's heading, with the button that closes it at the right end.
+pub(super) fn heading(ui: &mut Ui, text: &str) {
+    with_close_button(ui, |ui| {
+        ui.add(egui::Label::new(egui::RichText::new(text).heading()).truncate());
+    });
+}
+
+/// Lays out the first line of a dialog, with the button that closes it at the right end.
+pub(super) fn with_close_button<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> R {
+    let line = ui.horizontal(|ui| {
+        let whole = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            close_button(ui);
+            let left = Layout::left_to_right(Align::Center);
+            ui.with_layout(left, contents).inner
+        });
+        whole.inner
+    });
+    line.inner
+}
+
+/// Lays out the button that closes the dialog.
+pub(super) fn close_button(ui: &mut Ui) {
+    let key = Action::from(ViewAction::Escape).key();
+    let text = egui::RichText::new(tr!("Close ({key}) ×", key = key)).small();
+    if ui.button(text).clicked() {
+        ui.close();
+    }
+}
+
+/// Gives every dialog its style, `unit` pixels per unit of type, in these colours.
+pub(crate) fn apply_style(context: &egui::Context, unit: f32, palette: &Palette<Color32>) {
+    context.set_theme(egui::Theme::Dark);
+    let mut style = egui::Style {
+        // A dialog is there at once: nothing fades, and a picture of one is always the same.
+        animation_time: 0.0,
+        ..Default::default()
+    };
+    style.text_styles = [
+        (TextStyle::Small, regular(13.0 * unit)),
+        (TextStyle::Body, regular(16.0 * unit)),
+        (TextStyle::Button, regular(16.0 * unit)),
+        (TextStyle::Heading, medium(20.0 * unit)),
+        (TextStyle::Monospace, egui::FontId::monospace(15.0 * unit)),
+    ]
+    .into();
+    let spacing = &mut style.spacing;
+    let margin = |units: f32| Margin::same((units * unit).round().min(127.0) as i8);
+    spacing.item_spacing = vec2(8.0, 5.0) * unit;
+    spacing.window_margin = margin(14.0);
+    spacing.menu_margin = margin(10.0);
+    spacing.button_padding = vec2(9.0, 4.0) * unit;
+    for length in [
+        &mut spacing.indent,
+        &mut spacing.slider_width,
+        &mut spacing.slider_rail_height,
+        &mut spacing.combo_width,
+        &mut spacing.text_edit_width,
+        &mut spacing.icon_width,
+        &mut spacing.icon_width_inner,
+        &mut spacing.icon_spacing,
+        &mut spacing.tooltip_width,
+        &mut spacing.menu_width,
+        &mut spacing.menu_spacing,
+        &mut spacing.combo_height,
+        &mut spacing.scroll.bar_width,
+        &mut spacing.scroll.handle_min_length,
+        &mut spacing.scroll.floating_width,
+    ] {
+        *length *= unit;
+    }
+    spacing.interact_size *= 1.2 * unit;
+    spacing.default_area_size *= unit;
+    style.visuals = visuals(unit, palette);
+    context.set_style_of(egui::Theme::Dark, style);
+}
+
+fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
+    let mut visuals = Visuals::dark();
+    let radius = |units: f32| CornerRadius::same((units * unit).round().min(255.0) as u8);
+    let line = |colour| Stroke::new(unit.max(1.0), colour);
+    visuals.window_fill = palette.dialog;
+    visuals.panel_fill = palette.dialog;
+    visuals.window_stroke = line(palette.dialog_edge);
+    visuals.window_corner_radius = radius(8.0);
+    visuals.menu_corner_radius = radius(6.0);
+    visuals.window_shadow = egui::Shadow::NONE;
+    visuals.popup_shadow = egui::Shadow::NONE;
+    visuals.extreme_bg_color = palette.field;
+    visuals.faint_bg_color = palette.dialog_stripe;
+    visuals.code_bg_color = palette.code_background;
+    visuals.hyperlink_color = palette.accent;
+    visuals.warn_fg_color = palette.rejected;
+    visuals.error_fg_color = palette.failed_text;
+    visuals.selection.bg_fill = palette.selected;
+    visuals.selection.stroke = line(palette.accent);
+    visuals.resize_corner_size *= unit;
+    visuals.text_cursor.stroke = Stroke::new((2.0 * unit).max(1.0), palette.accent);
+    visuals.text_cursor.blink = false; // a window at rest draws nothing
+    let composition = &mut visuals.ime_composition;
+    composition.active_underline_stroke.color = palette.composed;
+    composition.inactive_underline_stroke.color = palette.composed.linear_multiply(0.5);
+    let widgets = &mut visuals.widgets;
+    for (widget, background, text_colour) in [
+        (&mut widgets.noninteractive, palette.dialog, palette.label),
+        (&mut widgets.inactive, palette.raised, palette.value),
+        (
+            &mut widgets.hovered,
+            palette.raised_pointed,
+            palette.highlight,
+        ),
+        (
+            &mut widgets.active,
+            palette.raised_pointed,
+            palette.highlight,
+        ),
+        (&mut widgets.open, palette.raised, palette.value),
+    ] {
+        widget.bg_fill = background;
+        widget.weak_bg_fill = background;
+        widget.bg_stroke = line(palette.rule);
+        widget.fg_stroke = line(text_colour);
+        widget.corner_radius = radius(4.0);
+        widget.expansion = 0.0;
+    }
+    visuals
+}

@@ -1,0 +1,417 @@
+//! A frame of the window: what it is made from, where everything in it stands, and the painting of
+//! all of it but the cells.
+
+use std::sync::Arc;
+
+use egui::{Align2, Rect, accesskit_root_id, vec2};
+
+use crate::view::cell_ages::unavailable_reason;
+use crate::view::dialogs::{DialogContext, Dialogs};
+use crate::view::hud::rect_of;
+use crate::view::hud::style::{self, opaque};
+use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
+use crate::view::panels::ViewTransforms;
+use crate::view::timeline::sm_count as timeline_sm_count;
+use crate::view::widget_painter::{WidgetPainter, Widgets};
+use crate::view::{
+    LabView, TimelineView, callouts, comparison, edit_overlay, hud, lab, ladder, lesson, minimap,
+    panel_marks, population, timeline, toolbar,
+};
+use lang::{Message, message, tr};
+use model::{PicturePlan, Status, Switches, TransferChoice};
+use ui::figures::Urgency;
+use ui::theme::Palette;
+use ui::{
+    ColourBy, Composer, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewTransform,
+    WindowFacts, request,
+};
+
+/// Panels that are said one by one, at most.
+const MAX_PANELS_SAID: usize = 64;
+
+/// Everything a frame is made from, but the pictures: what is on screen, what only this painter
+/// knows, and the target.
+pub(crate) struct Frame<'a> {
+    /// What is on screen.
+    pub screen: Screen,
+    /// What that was made from.
+    pub sources: Sources<'a>,
+    /// Shown where [`ViewOptions::timeline`](ui::ViewOptions) says so.
+    pub timeline: &'a TimelineView,
+    /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
+    pub lab: &'a LabView,
+    /// What a person's hand has put over the panels.
+    pub edit_overlay: &'a EditOverlay,
+    /// The target's size in pixels.
+    pub pixels: [u32; 2],
+    /// Pixels per point.
+    pub scale: f32,
+}
+
+impl Frame<'_> {
+    /// With its screen composed from its sources, and from where the panels stand.
+    pub(crate) fn composed_by(self, composer: &mut Composer) -> Self {
+        let window = WindowFacts {
+            panel: self.layout().map(|(layout, _)| layout.tiling.panel),
+            ..WindowFacts::of(self.edit_overlay)
+        };
+        let sources = Sources {
+            window: Some(window),
+            ..self.sources
+        };
+        Frame {
+            screen: composer.compose(sources).clone(),
+            sources,
+            ..self
+        }
+    }
+
+    /// What the window is to hold beside panels and HUD: by the settings, not by what was
+    /// measured, so that nothing moves from round to round.
+    fn layout_request(&self, status: &Status) -> LayoutRequest {
+        let timeline = self.sources.options.timeline;
+        let comparison = status
+            .lab
+            .comparison
+            .as_ref()
+            .map(|comparison| comparison.each);
+        LayoutRequest {
+            // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
+            lanes: timeline.then_some(status.lattices.instances),
+            sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
+            side: self.sources.options.side,
+            toolbar: true,
+            callouts: callouts::are_shown(self, status),
+            lesson: self.sources.lesson.is_some(),
+            presentation: self.sources.options.presentation,
+            zoom: self.sources.options.interface_scale,
+            comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
+            cell_pixels: self
+                .sources
+                .options
+                .cell_pixels(self.sources.single_instance()),
+        }
+    }
+
+    /// Pixels of one unit of type and spacing.
+    pub(crate) fn unit(&self) -> f32 {
+        self.unit_in(self.sources.options.presentation)
+    }
+
+    /// The same without a presentation.
+    pub(crate) fn usual_unit(&self) -> f32 {
+        self.unit_in(false)
+    }
+
+    fn unit_in(&self, is_presentation: bool) -> f32 {
+        let zoom = self.sources.options.interface_scale;
+        layout::unit(self.pixels, self.scale, zoom, is_presentation)
+    }
+
+    /// The target, in pixels.
+    fn rect(&self) -> Rect {
+        let size = vec2(self.pixels[0] as f32, self.pixels[1] as f32);
+        Rect::from_min_size(egui::Pos2::ZERO, size)
+    }
+
+    /// The colours to paint it in.
+    pub(crate) fn palette(&self) -> Palette<egui::Color32> {
+        ui::theme::palette(self.sources.options.theme).map(opaque)
+    }
+
+    /// What the panels of a layout show, while cameras glide too.
+    pub(crate) fn transforms(&self, status: &Status, layout: &WindowLayout) -> ViewTransforms {
+        let panel = layout.tiling.panel;
+        let transform = |instance| {
+            self.sources
+                .camera_of(instance)
+                .shown(status.lattices.size, panel)
+        };
+        if self.sources.is_separate() {
+            ViewTransforms::Each((0..status.lattices.instances).map(transform).collect())
+        } else {
+            ViewTransforms::One(transform(self.sources.camera_instance()))
+        }
+    }
+
+    /// What decides colours here, or why it is not what was asked for, in one sentence.
+    pub(crate) fn colour_by(&self, limits: TextureLimits) -> Result<ColourBy, String> {
+        let Some(status) = self.sources.status else {
+            return Ok(ColourBy::State);
+        };
+        let mode = self.sources.options.colour_by;
+        unavailable_reason(
+            mode,
+            status.lattices.instances,
+            status.lattices.size,
+            status.setting.transfer,
+            limits,
+        )
+        .map_or(Ok(mode), Err)
+    }
+
+    /// Where everything stands, and what the leading panel will show when no camera glides any
+    /// more: that is what is asked of the session.
+    pub(crate) fn layout(&self) -> Option<(WindowLayout, ViewTransform)> {
+        let status = self.sources.status?;
+        let panels = self
+            .sources
+            .single_instance()
+            .map_or(status.lattices.instances, |_| 1);
+        let request = self.layout_request(status);
+        let layout = lay_out(
+            self.pixels,
+            self.scale,
+            panels,
+            status.lattices.size,
+            &request,
+        );
+        Some((
+            layout,
+            self.sources
+                .camera_of(self.sources.camera_instance())
+                .target_transform(status.lattices.size, layout.tiling.panel),
+        ))
+    }
+
+    /// What the session should send for it.
+    pub(crate) fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
+        let (status, (layout, transform)) = (self.sources.status?, self.layout()?);
+        Some(request(
+            (status.lattices.size, status.lattices.instances),
+            (transform, layout.tiling.panel),
+            self.sources.single_instance(),
+            (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
+            limits,
+        ))
+    }
+}
+
+#[cfg(test)]
+impl<'a> Frame<'a> {
+    /// A frame of a usual window with nothing but these; not composed.
+    pub(crate) fn plain(status: &'a Status, options: &'a ui::ViewOptions) -> Frame<'a> {
+        fn leaked<T: Default>() -> &'static T {
+            Box::leak(Box::default())
+        }
+        Frame {
+            screen: Screen::default(),
+            sources: Sources {
+                status: Some(status),
+                options,
+                drawing: leaked(),
+                population: leaked(),
+                timeline: leaked(),
+                lesson: None,
+                window: None,
+            },
+            timeline: leaked(),
+            lab: leaked(),
+            edit_overlay: leaked(),
+            pixels: [1280, 800],
+            scale: 1.0,
+        }
+    }
+
+    /// With its screen composed anew.
+    pub(crate) fn composed(self) -> Self {
+        self.composed_by(&mut Composer::default())
+    }
+}
+
+/// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
+/// the drawing side knows its region.
+fn requested_transfer(status: &Status) -> TransferChoice {
+    let requested = status.setting.switches.transfer;
+    let both = status
+        .lab
+        .comparison
+        .as_ref()
+        .map(|comparison| comparison.switches);
+    let view = |switches: Switches| switches.transfer == TransferChoice::View;
+    match both {
+        Some(both) if both.into_iter().any(view) => TransferChoice::View,
+        Some([first, _]) => first.transfer,
+        None => requested,
+    }
+}
+
+/// Lays out and paints everything of a frame but its cells, in these colours and a style that fits
+/// its unit; its widgets, and what was asked for meanwhile.
+pub(crate) fn paint_over(
+    context: &egui::Context,
+    frame: &Frame<'_>,
+    palette: &Palette<egui::Color32>,
+    place: Option<&(WindowLayout, ViewTransform)>,
+    dialogs: &mut Dialogs,
+    mut input: egui::RawInput,
+) -> (egui::FullOutput, Widgets) {
+    input.screen_rect = Some(frame.rect());
+    let mut widgets = Widgets::default();
+    let output = context.run_ui(input, |ui| {
+        let painted = lay_over(ui.ctx(), frame, palette, place, dialogs);
+        // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+        let before = std::mem::replace(&mut widgets, painted).requests;
+        widgets.requests.splice(0..0, before);
+    });
+    (output, widgets)
+}
+
+/// Lays out and paints the same within a frame that egui has begun.
+pub(crate) fn lay_over(
+    context: &egui::Context,
+    frame: &Frame<'_>,
+    palette: &Palette<egui::Color32>,
+    place: Option<&(WindowLayout, ViewTransform)>,
+    dialogs: &mut Dialogs,
+) -> Widgets {
+    context.accesskit_node_builder(accesskit_root_id(), |node| node.set_label("lifestreams"));
+    let screen = frame.rect();
+    let painter = WidgetPainter::new(context, screen, palette, !dialogs.takes_keys());
+    paint(&painter, frame, place);
+    let seen = DialogContext {
+        frame,
+        unit: frame.unit(),
+        palette,
+        screen,
+        is_top: true,
+    };
+    let mut widgets = painter.take_widgets();
+    dialogs.show(context, seen, &mut widgets.requests);
+    widgets
+}
+
+/// Paints everything of a frame but the cells; all lengths are pixels.
+pub(crate) fn paint(
+    painter: &WidgetPainter,
+    frame: &Frame<'_>,
+    place: Option<&(WindowLayout, ViewTransform)>,
+) {
+    let (Some(status), Some((layout, _)), Some(figures)) =
+        (frame.sources.status, place, &frame.screen.figures)
+    else {
+        return starting(
+            painter,
+            frame.rect(),
+            frame.unit(),
+            frame.sources.drawing.notice.as_deref(),
+        );
+    };
+    let only = frame.sources.single_instance();
+    panel_marks::paint(painter, status, only, layout, frame.sources.options);
+    say_panels(painter, status, only, layout);
+    minimap::paint(painter, frame, layout);
+    edit_overlay::paint(painter, frame, layout);
+    let mut figures = figures.clone();
+    if let Some(sentence) = no_room(frame, layout) {
+        Arc::make_mut(&mut figures).notify(sentence);
+    }
+    // The finding stands over the lanes.
+    let repeats = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Effect;
+    if layout.timeline.is_some() && figures.messages.iter().any(repeats) {
+        let figures = Arc::make_mut(&mut figures);
+        figures.messages.retain(|it| !repeats(it));
+    }
+    match layout.dock {
+        Dock::Hidden => {}
+        Dock::Side(rect) => hud::side::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Bar(rect) => hud::bar::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Strip(rect) => {
+            hud::presenting::paint(painter, rect_of(rect), layout.unit, frame, status, &figures);
+        }
+    }
+    if let Some(rect) = layout.toolbar {
+        toolbar::paint(painter, frame, rect_of(rect), layout.unit);
+    }
+    callouts::paint(painter, frame, layout);
+    if let Some(rect) = layout.timeline {
+        timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.sm_count);
+    }
+    population::paint_tags(painter, status, only, layout);
+    if let Some((panel, rect)) = layout.side {
+        let (rect, unit) = (rect_of(rect), layout.unit);
+        let screen = &frame.screen;
+        match panel {
+            SidePanel::Lab => {
+                if let Some(shown) = &screen.lab {
+                    lab::paint(painter, frame.lab, shown, rect, unit);
+                }
+            }
+            SidePanel::Population => {
+                if let Some(shown) = &screen.population {
+                    population::paint(painter, shown, rect, unit);
+                }
+            }
+            SidePanel::Ladder => match (&screen.source, &screen.ladder) {
+                (Some(source), _) => ladder::paint_source(painter, source, rect, unit),
+                (None, Some(chart)) => ladder::paint(painter, chart, rect, unit),
+                (None, None) => {}
+            },
+        }
+    }
+    if let Some(rect) = layout.lesson {
+        lesson::paint(painter, frame, rect_of(rect), layout.unit);
+    }
+    if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
+        comparison::paint(painter, shown, places, layout.unit);
+    }
+}
+
+/// Has each panel said, unless there are too many for anyone to listen to.
+fn say_panels(
+    painter: &WidgetPainter,
+    status: &Status,
+    only: Option<usize>,
+    layout: &WindowLayout,
+) {
+    if layout.tiling.count > MAX_PANELS_SAID {
+        return;
+    }
+    for place in 0..layout.tiling.count {
+        let instance = only.unwrap_or(place);
+        let rect = rect_of(layout.tiling.rect(place));
+        if rect.is_positive() {
+            let settled = status.panels.settled.get(instance).copied().flatten();
+            let how = settled.map_or(String::new(), |how| format!(", {how}"));
+            let name = tr!("instance {instance}", instance = instance) + &how;
+            painter.panel(rect, &name, instance, instance == status.panels.selected);
+        }
+    }
+}
+
+/// Says which of the things to be shown has no room in this window.
+fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
+    let no_timeline = frame.sources.options.timeline && layout.timeline.is_none();
+    match frame.sources.options.side {
+        Some(panel) if layout.side.is_none() => Some(match panel {
+            SidePanel::Lab => message!("The window is too small for the lab"),
+            SidePanel::Population => message!("The window is too small for the population graph"),
+            SidePanel::Ladder => message!("The window is too small for the ladder"),
+        }),
+        Some(panel) if no_timeline => Some(match panel {
+            SidePanel::Lab => message!("The lab takes the timeline's place in this window"),
+            SidePanel::Population => {
+                message!("The population graph takes the timeline's place in this window")
+            }
+            SidePanel::Ladder => message!("The ladder takes the timeline's place in this window"),
+        }),
+        Some(_) => None,
+        None if no_timeline => Some(message!("The window is too small for the timeline")),
+        None => None,
+    }
+}
+
+/// While the engine starts there is nothing else to show.
+fn starting(painter: &WidgetPainter, screen: Rect, unit: f32, notice: Option<&str>) {
+    let text = notice.unwrap_or(tr!("starting the engine …"));
+    let room = screen.width() * 0.9;
+    let galley = style::paragraph(
+        painter,
+        text,
+        style::regular(20.0 * unit),
+        painter.palette.label,
+        room,
+        8,
+    );
+    style::put(painter, screen.center(), Align2::CENTER_CENTER, galley);
+}

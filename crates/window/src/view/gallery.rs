@@ -1,0 +1,366 @@
+//! Every screen that the program has, with made-up sessions, in the windows that lectures have.
+//!
+//! `structure` checks what each one paints, without a GPU: no text is cut or lies over another,
+//! nothing docked covers a panel. `golden` draws some of them and compares each with its stored
+//! picture. To look at all of them, set `LIFESTREAMS_GALLERY` to a directory and run
+//! `cargo test -p view gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some, and
+//! `LIFESTREAMS_WINDOWS=1024x768,3840x2160` other windows.
+
+mod camera;
+mod edge_cases;
+mod golden;
+mod overlays;
+mod panels;
+mod side_panels;
+mod stage;
+mod structure;
+
+use egui::{Rect, pos2};
+
+use crate::view::hud::rect_of;
+use crate::view::layout::{PixelRect, WindowLayout};
+use crate::view::timeline::layout::TimelineLayout;
+use crate::view::widget_painter::Widgets;
+use crate::view::{Dialogs, Frame, LabView, TimelineView};
+use lang::{Language, with};
+use life::Size;
+use model::Status;
+use model::trace::TimedRound;
+use ui::SidePanel;
+use ui::calls::CallLanguage;
+use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
+use ui::{
+    AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources, ViewOptions,
+};
+
+/// A window: its pixels, and pixels per point.
+type Window = ([u32; 2], f32);
+
+const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
+
+/// The windows that every screen is looked at in.
+const WINDOWS: [Window; 4] = [
+    ([1280, 720], 1.0),
+    ([1920, 1080], 1.0),
+    ([1280, 720], 2.0),
+    ([1920, 1080], 2.0),
+];
+
+/// A screen: what differs from a session that runs and shows its panels.
+#[derive(Clone, Copy)]
+struct Scenario {
+    name: &'static str,
+    instances: usize,
+    size: (u64, u64),
+    /// Whether the engine still starts: there are no figures yet.
+    starting: bool,
+    status: fn(&mut Status),
+    /// Given the lattices' size and about a panel's.
+    options: fn(&mut ViewOptions, Size, [u32; 2]),
+    round: fn(u32) -> TimedRound,
+    /// Whether the round before a change stands above it.
+    changed: bool,
+    lesson: fn() -> Option<LessonScreen>,
+    dialogs: fn(&mut Dialogs),
+    edit_overlay: fn(&mut EditOverlay),
+    drawing: fn(&mut Drawing),
+    /// What the mouse does before.
+    mouse: fn(&mut Mouse<'_>),
+    /// Over which of the places that have a tip the mouse rests.
+    tip: Option<usize>,
+    /// Other windows than the usual ones.
+    windows: &'static [Window],
+}
+
+const SCREEN: Scenario = Scenario {
+    name: "",
+    instances: 16,
+    size: (256, 256),
+    starting: false,
+    status: |_| {},
+    options: |_, _, _| {},
+    round: timed_round,
+    changed: false,
+    lesson: || None,
+    dialogs: |_| {},
+    edit_overlay: |_| {},
+    drawing: |_| {},
+    mouse: |_| {},
+    tip: None,
+    windows: &WINDOWS,
+};
+
+/// All of them.
+fn screens() -> Vec<Scenario> {
+    [
+        panels::screens(),
+        side_panels::screens(),
+        overlays::screens(),
+        camera::screens(),
+        edge_cases::screens(),
+    ]
+    .concat()
+}
+
+/// What the mouse can do to what is painted.
+struct Mouse<'a> {
+    timeline: &'a mut TimelineView,
+    lab: &'a mut LabView,
+    pointer: &'a mut Option<[f64; 2]>,
+    layout: &'a WindowLayout,
+    status: &'a Status,
+}
+
+impl Mouse<'_> {
+    /// Over the timeline, this far to the right and down.
+    fn over_timeline(&mut self, x: f64, y: f64) {
+        if let Some(rect) = self.layout.timeline {
+            self.timeline.hover(Some(within(rect, x, y)));
+        }
+    }
+
+    /// Over a block of the multiprocessors' rows, wherever one is.
+    fn over_a_block(&mut self) {
+        let Some(rect) = self.layout.timeline else {
+            return;
+        };
+        let places = (0..200).map(|y| within(rect, 0.4, f64::from(y) / 200.0));
+        let over = |at: &[f64; 2]| self.timeline.is_over_a_block(*at, self.layout, self.status);
+        let blocks: Vec<_> = places.filter(over).collect();
+        self.timeline.hover(blocks.get(blocks.len() / 2).copied());
+    }
+
+    /// On the word that freezes the timeline.
+    fn click_live(&mut self) {
+        if let Some(rect) = self.layout.timeline {
+            let (unit, sm_count) = (self.layout.unit, self.layout.sm_count);
+            let chip = TimelineLayout::new(rect_of(rect), unit, sm_count)
+                .chip
+                .center();
+            let at = [f64::from(chip.x), f64::from(chip.y)];
+            self.timeline.toggle_frozen();
+            self.timeline.hover(Some(at));
+        }
+    }
+
+    /// Over the lab.
+    fn over_lab(&mut self, x: f64, y: f64) {
+        if let Some(rect) = self.layout.side_rect(SidePanel::Lab) {
+            *self.pointer = Some(within(rect, x, y));
+        }
+    }
+
+    /// A click on the lab's other tab.
+    fn click_tabs(&mut self) {
+        self.lab.show_calls(CallLanguage::Rust);
+    }
+}
+
+fn within(rect: PixelRect, x: f64, y: f64) -> [f64; 2] {
+    [
+        f64::from(rect.x) + x * f64::from(rect.width),
+        f64::from(rect.y) + y * f64::from(rect.height),
+    ]
+}
+
+/// A screen in a window, ready to be drawn.
+struct Set {
+    screen: Scenario,
+    window: Window,
+    status: Option<Status>,
+    options: ViewOptions,
+    drawing: Drawing,
+    timeline: TimelineView,
+    population: Population,
+    lab: LabView,
+    /// Where the mouse rests.
+    pointer: Option<[f64; 2]>,
+    edit_overlay: EditOverlay,
+    lesson: Option<LessonScreen>,
+    dialogs: Dialogs,
+}
+
+impl Set {
+    fn new(screen: Scenario, window: Window) -> Set {
+        let size = screen.size();
+        let streams = screen.instances as u32;
+        let mut status = status(screen.instances, size);
+        (screen.status)(&mut status);
+        let mut set = Set {
+            screen,
+            window,
+            options: ViewOptions::default(),
+            drawing: Drawing {
+                frames_per_second: Some(59.9),
+                adapter: Some(AdapterFacts {
+                    name: "NVIDIA GeForce RTX 3060".into(),
+                    backend: "Vulkan".into(),
+                    driver: String::new(),
+                    software: false,
+                    pci_bus_id: None,
+                }),
+                ..Default::default()
+            },
+            timeline: TimelineView::default(),
+            population: Population::default(),
+            lab: LabView::default(),
+            pointer: None,
+            edit_overlay: EditOverlay::default(),
+            lesson: (screen.lesson)(),
+            dialogs: Dialogs::default(),
+            status: Some(status),
+        };
+        (screen.options)(&mut set.options, size, [700, 700]);
+        (screen.drawing)(&mut set.drawing);
+        (screen.edit_overlay)(&mut set.edit_overlay);
+        (screen.dialogs)(&mut set.dialogs);
+        if screen.changed {
+            set.timeline.update(&TimedBefore(streams));
+        } else {
+            set.timeline.update(&TimedAs((screen.round)(streams)));
+        }
+        let status = set.status.as_ref().unwrap();
+        set.population.update(&Timed(streams), status, &set.options);
+        let (layout, _) = set.frame().layout().unwrap();
+        (screen.mouse)(&mut Mouse {
+            timeline: &mut set.timeline,
+            lab: &mut set.lab,
+            pointer: &mut set.pointer,
+            layout: &layout,
+            status,
+        });
+        if screen.starting {
+            set.status = None;
+        }
+        set
+    }
+
+    fn frame(&self) -> Frame<'_> {
+        let frame = Frame {
+            screen: Screen::default(),
+            sources: Sources {
+                status: self.status.as_ref(),
+                options: &self.options,
+                drawing: &self.drawing,
+                population: &self.population,
+                lesson: self.lesson.as_ref(),
+                window: None,
+                timeline: self.timeline.timeline(),
+            },
+            timeline: &self.timeline,
+            lab: &self.lab,
+            edit_overlay: &self.edit_overlay,
+            pixels: self.window.0,
+            scale: self.window.1,
+        };
+        frame.composed()
+    }
+
+    /// Frames until it has come to rest: a dialog measures itself in its first one, and a tip comes
+    /// a while after the mouse.
+    fn frames(&self) -> usize {
+        match (self.screen.tip, self.dialogs.takes_keys()) {
+            (Some(_), _) => 4,
+            (None, true) => 2,
+            (None, false) => 1,
+        }
+    }
+
+    /// What a person's hand does in the frame of this number: the mouse comes to rest on a tip's
+    /// place, whose tip is shown a while later.
+    fn input(&self, widgets: &Widgets, number: usize, clock: f64) -> egui::RawInput {
+        let mut input = egui::RawInput {
+            time: Some(clock),
+            ..Default::default()
+        };
+        let pointer = self.pointer.map(|[x, y]| pos2(x as f32, y as f32));
+        if number == 0 {
+            let rests = pointer.map_or(egui::Event::PointerGone, egui::Event::PointerMoved);
+            input.events.push(rests);
+        }
+        if let (1, Some(tip)) = (number, self.screen.tip) {
+            let places = widgets.with_tips();
+            let place = places.get(tip).or(places.last());
+            let place = place.copied().unwrap_or(Rect::NOTHING);
+            let at = if place.is_positive() {
+                place.center()
+            } else {
+                pos2(0.0, 0.0)
+            };
+            input.events.push(egui::Event::PointerMoved(at));
+        }
+        input
+    }
+}
+
+/// Every screen in the first of its windows, in English: its title, the frame and the dialogs that are
+/// open.
+pub(crate) fn each_frame(mut look: impl FnMut(&str, &Frame<'_>, Dialogs)) {
+    for screen in screens() {
+        let window = screen.windows[0];
+        let mut set = Set::new(screen, window);
+        let dialogs = std::mem::take(&mut set.dialogs);
+        let title = title(&screen, window, Language::English);
+        look(&title, &set.frame(), dialogs);
+    }
+}
+
+impl Scenario {
+    fn size(&self) -> Size {
+        Size::new(self.size.0, self.size.1).unwrap()
+    }
+}
+
+/// What a screen in a window is called.
+fn title(screen: &Scenario, ([width, height], scale): Window, language: Language) -> String {
+    let language = match language {
+        Language::English => "en",
+        Language::Chinese => "zh",
+    };
+    format!("{}-{width}x{height}@{scale}-{language}", screen.name)
+}
+
+#[test]
+fn names_are_apart() {
+    let mut names: Vec<_> = screens().iter().map(|screen| screen.name).collect();
+    names.sort_unstable();
+    let all = names.len();
+    names.dedup();
+    assert_eq!(names.len(), all);
+    assert!(names.iter().all(|name| !name.is_empty()));
+}
+
+#[test]
+#[ignore = "for a person to look at"]
+fn gallery_of_screens() {
+    let directory = std::path::PathBuf::from(
+        std::env::var("LIFESTREAMS_GALLERY").expect("LIFESTREAMS_GALLERY=DIRECTORY"),
+    );
+    let only = std::env::var("LIFESTREAMS_SHOT").unwrap_or_default();
+    let others: Vec<Window> = std::env::var("LIFESTREAMS_WINDOWS").map_or(Vec::new(), |list| {
+        let window = |text: &str| {
+            let (width, height) = text.split_once('x').expect("WIDTHxHEIGHT");
+            ([width, height].map(|side| side.parse().unwrap()), 1.0)
+        };
+        list.split(',').map(window).collect()
+    });
+    let mut stage = stage::Stage::new();
+    for screen in screens() {
+        let windows = if others.is_empty() {
+            screen.windows
+        } else {
+            &others
+        };
+        for &window in windows {
+            for language in LANGUAGES {
+                let title = title(&screen, window, language);
+                if title.contains(&only) {
+                    let draw = || stage.picture(&mut Set::new(screen, window));
+                    let image = with(language, draw);
+                    let path = directory.join(format!("{title}.png"));
+                    crate::view::picture_file::write_png(&image, &path).unwrap();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Panels, the HUD in its places, and what a hand has put over the panels.
+
+use std::sync::Arc;
+
+use crate::view::gallery::{SCREEN, Scenario};
+use crate::view::hud::tests::busy;
+use engine::HostMemory;
+use lang::tr;
+use life::{Lattice, Size};
+use model::{
+    AbComparison, Area, Change, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
+    Streams, Switches,
+};
+use ui::{Callout, Ghost, Pending, SidePanel, Tool};
+
+pub(super) fn screens() -> Vec<Scenario> {
+    [many(), said(), presenting(), comparison(), marked()].concat()
+}
+
+fn many() -> Vec<Scenario> {
+    vec![
+        Scenario {
+            name: "panels",
+            ..SCREEN
+        },
+        Scenario {
+            name: "panels-1",
+            instances: 1,
+            ..SCREEN
+        },
+        Scenario {
+            name: "panels-2-tall",
+            instances: 2,
+            size: (100, 300),
+            ..SCREEN
+        },
+        Scenario {
+            name: "panels-7-wide",
+            instances: 7,
+            size: (280, 80),
+            status: |status| status.panels.selected = 6,
+            ..SCREEN
+        },
+        Scenario {
+            name: "callouts",
+            drawing: |drawing| drawing.callouts = Callout::ALL.into(),
+            ..SCREEN
+        },
+        Scenario {
+            name: "panels-64",
+            instances: 64,
+            size: (128, 128),
+            status: |status| status.panels.selected = 17,
+            ..SCREEN
+        },
+        Scenario {
+            name: "panels-256",
+            instances: 256,
+            size: (64, 64),
+            options: |options, _, _| options.theme = 2,
+            ..SCREEN
+        },
+        Scenario {
+            name: "panels-alone",
+            status: |status| status.panels.selected = 5,
+            options: |options, _, _| options.single = true,
+            ..SCREEN
+        },
+    ]
+}
+
+fn said() -> Vec<Scenario> {
+    vec![
+        Scenario {
+            name: "starting",
+            starting: true,
+            ..SCREEN
+        },
+        Scenario {
+            name: "recomputing",
+            status: |status| {
+                status.clock.running = false;
+                status.clock.recomputing = Some(Recomputing {
+                    target: 5_000,
+                    percent: 42,
+                    seconds_left: Some(7.0),
+                });
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "paused-notice",
+            status: |status| {
+                status.clock.running = false;
+                status.notice = Some(next_kernel().into());
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "recording",
+            drawing: |drawing| {
+                let name = "lifestreams-20261121-110812.gif";
+                let frames = crate::view::recording::frames(412);
+                let mut text = tr!("Recording {name}: {frames}", name = name, frames = frames);
+                text += &tr!(", {waiting} still to write", waiting = 3);
+                text += &tr!(", {} dropped", 2);
+                drawing.notice = Some(text.into());
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "recording-no-ffmpeg",
+            drawing: |drawing| {
+                let text = tr!(
+                    "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name \
+                     a .gif"
+                );
+                drawing.notice = Some(text.into());
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "warned",
+            status: |status| status.notice = Some(tr!("Saved {path}", path = "003.rle").into()),
+            drawing: |drawing| {
+                drawing.forwarded = true;
+                let adapter = drawing.adapter.as_mut().unwrap();
+                adapter.name = "NVIDIA H200".into();
+                adapter.pci_bus_id = Some("0000:17:00.0".into());
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "drawn-in-software",
+            drawing: |drawing| {
+                let adapter = drawing.adapter.as_mut().unwrap();
+                adapter.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
+                adapter.software = true;
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "failed",
+            status: |status| {
+                status.failed = Some(lost().into());
+                status.clock.running = false;
+                status.clock.generation = 123_456_789_012_345;
+                status.engine.devices[0].name =
+                    "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
+                status.setting.switches.streams = Streams::One;
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "long-figures",
+            status: |status| {
+                let (instances, size) = (status.lattices.instances, status.lattices.size);
+                *status = busy();
+                (status.lattices.instances, status.lattices.size) = (instances, size);
+                status.notice = Some(too_large().into());
+                settle(status);
+            },
+            ..SCREEN
+        },
+    ]
+}
+
+/// What is said when a kernel was chosen.
+fn next_kernel() -> String {
+    let what = lang::text("32 cells per word, added as bit planes");
+    tr!("kernel {}: {}", "bits", what)
+}
+
+/// What is said to a kernel that the lattices are too large for.
+fn too_large() -> String {
+    let limit = tr!("at most {most} cells", most = 24_576);
+    tr!(
+        "kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}",
+        kernel = "sync-shared",
+        limit = limit,
+        size = "1024x1024",
+        instead = "bits"
+    )
+}
+
+/// How a session ends whose device has failed.
+pub(super) fn lost() -> String {
+    let it = "CUDA_ERROR_ILLEGAL_ADDRESS";
+    tr!(
+        "the engine is lost ({it}); every lattice must be restored",
+        it = it
+    )
+}
+
+/// Some panels have settled.
+pub(super) fn settle(status: &mut Status) {
+    let all = [
+        None,
+        Some(Settled::Dead),
+        Some(Settled::Period(2)),
+        Some(Settled::Still),
+        None,
+        Some(Settled::Period(6144)),
+        Some(Settled::Repeats(30)),
+    ];
+    status.panels.settled = (0..status.lattices.instances)
+        .map(|i| all[i % all.len()])
+        .collect();
+    status.setting.time.stop_when_still = StopWhenStill::All;
+    status.setting.time.reseed = true;
+    status.panels.reseeded = [4].into();
+    status.clock.oldest = Some(12_000);
+    status.clock.run_to = Some(1_000_000);
+    status.panels.selected = 2;
+}
+
+fn presenting() -> Vec<Scenario> {
+    let presented = Scenario {
+        options: |options, _, _| options.presentation = true,
+        ..SCREEN
+    };
+    vec![
+        Scenario {
+            name: "presentation",
+            status: |status| {
+                status.notice = Some(next_kernel().into());
+                status.lab.last_effect = Some(Effect {
+                    what: tr!("one stream per instance").into(),
+                    round_us: [Some(1660.0), Some(170.0)],
+                    source: Default::default(),
+                    finding: Some(Finding::of(9.8, [9.6, 9.9])),
+                });
+            },
+            ..presented
+        },
+        Scenario {
+            name: "presentation-paused",
+            status: |status| status.clock.running = false,
+            ..presented
+        },
+        Scenario {
+            name: "presentation-failed",
+            status: |status| {
+                status.clock.running = false;
+                status.failed = Some(lost().into());
+            },
+            ..presented
+        },
+        Scenario {
+            name: "presentation-timeline",
+            options: |options, _, _| (options.presentation, options.timeline) = (true, true),
+            ..SCREEN
+        },
+    ]
+}
+
+fn comparison() -> Vec<Scenario> {
+    vec![
+        Scenario {
+            name: "comparison",
+            status: |status| halve(status, 0),
+            ..SCREEN
+        },
+        Scenario {
+            name: "comparison-differ-all",
+            instances: 17,
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
+            },
+            status: |status| halve(status, 12_345),
+            ..SCREEN
+        },
+    ]
+}
+
+pub(super) fn halve(status: &mut Status, differing: u64) {
+    let b = Switches {
+        streams: Streams::One,
+        host_memory: HostMemory::Pageable,
+        ..Switches::DEFAULT
+    };
+    status.lab.comparison = Some(AbComparison {
+        switches: [Switches::DEFAULT, b],
+        round_us: [Some(1_234.5), Some(10_250.0)],
+        source: Default::default(),
+        finding: Some(Finding::of(0.12, [0.117, 0.123])),
+        differing: Some((differing, 123_456)),
+        each: status.lattices.instances / 2,
+    });
+}
+
+fn marked() -> Vec<Scenario> {
+    vec![
+        Scenario {
+            name: "selection",
+            instances: 4,
+            status: |status| status.clock.running = false,
+            edit_overlay: |edit_overlay| {
+                let size = Size::new(90, 60).unwrap();
+                edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "selection-enlarged",
+            instances: 4,
+            options: |options, _, _| {
+                options.interface_scale = options.interface_scale.larger().unwrap();
+            },
+            edit_overlay: |edit_overlay| {
+                let size = Size::new(190, 160).unwrap();
+                edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
+                edit_overlay.pointed = Some((3, [129, 117]));
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "ghost",
+            instances: 4,
+            status: |status| status.clock.running = false,
+            options: |options, size, panel| options.camera.zoom_at(4.0, [350.0; 2], size, panel),
+            edit_overlay: |edit_overlay| {
+                edit_overlay.ghost = Some(Ghost {
+                    pattern: Arc::new(block(30, 12)),
+                    at: Some((2, [128, 128])),
+                });
+            },
+            drawing: |drawing| {
+                let text = tr!(
+                    "Click to place, Q/W to rotate, Esc to cancel; a right click opens the menu"
+                );
+                drawing.notice = Some(text.into());
+            },
+            ..SCREEN
+        },
+        Scenario {
+            name: "pencil",
+            instances: 1,
+            status: |status| (status.clock.running, status.clock.waiting_edits) = (false, 2),
+            options: |options, size, panel| {
+                options.grid_lines = true;
+                options.camera.zoom_at(8.0, [350.0; 2], size, panel);
+            },
+            edit_overlay: |edit_overlay| {
+                edit_overlay.tool = Tool::Pencil;
+                let cells = (120..140).map(|x| [x, 128]).collect();
+                edit_overlay.pending.push_back(Pending {
+                    instance: 0,
+                    number: 1,
+                    change: Change::Draw { cells, alive: true },
+                });
+            },
+            drawing: |drawing| {
+                drawing.notice = Some(tr!("Pencil on: drag to draw").into());
+            },
+            ..SCREEN
+        },
+    ]
+}
+
+/// Every second cell of a rectangle.
+fn block(width: u64, height: u64) -> Lattice {
+    let mut lattice = Lattice::new(Size::new(width, height).unwrap());
+    for y in 0..height as u32 {
+        for x in (y % 2..width as u32).step_by(2) {
+            lattice.set(x, y, true);
+        }
+    }
+    lattice
+}

@@ -1,0 +1,304 @@
+//! What stands beside and below the panels: timeline, lab, population, ladder, lessons.
+
+use crate::view::gallery::panels::{halve, lost, settle};
+use crate::view::gallery::{SCREEN, Scenario};
+use engine::Kernel;
+use lang::tr;
+use model::ladder::fixtures::ladder;
+use model::{Bound, Effect, Finding, Overlap, Resource, Status, Streams};
+use ui::LessonScreen;
+use ui::SidePanel;
+use ui::fixtures::{
+    lesson_list, lesson_page, round_with_block_timestamps, speedup_page, waited_round,
+};
+
+pub(super) fn screens() -> Vec<Scenario> {
+    [timeline(), blocks(), lab(), graphs(), lessons()].concat()
+}
+
+/// An overlap of 1590 µs of work, bound by the longest stream.
+fn overlap(together_us: f64, longest_us: f64) -> Overlap {
+    Overlap {
+        alone_us: 1_590.0,
+        together_us,
+        bounds: vec![Bound {
+            resource: Resource::Stream,
+            us: longest_us,
+        }],
+    }
+}
+
+/// What one stream for all instances did.
+fn one_stream() -> Effect {
+    Effect {
+        what: tr!("one stream for all instances").into(),
+        round_us: [Some(170.0), Some(2180.0)],
+        source: Default::default(),
+        finding: Some(Finding::of(0.078, [0.0765, 0.0794])),
+    }
+}
+
+fn timeline() -> Vec<Scenario> {
+    let shown = Scenario {
+        options: |options, _, _| options.timeline = true,
+        ..SCREEN
+    };
+    vec![
+        Scenario {
+            name: "timeline",
+            status: |status| status.lab.overlap = Some(overlap(163.9, 100.0)),
+            ..shown
+        },
+        Scenario {
+            name: "timeline-changed",
+            changed: true,
+            status: |status| {
+                status.setting.switches.streams = Streams::One;
+                status.lab.last_effect = Some(one_stream());
+            },
+            ..shown
+        },
+        Scenario {
+            name: "timeline-changed-64",
+            changed: true,
+            instances: 64,
+            size: (64, 64),
+            status: |status| {
+                status.setting.switches.streams = Streams::One;
+                status.lab.last_effect = Some(one_stream());
+            },
+            ..shown
+        },
+        Scenario {
+            name: "timeline-comparison",
+            changed: true,
+            status: |status| halve(status, 0),
+            ..shown
+        },
+        Scenario {
+            name: "timeline-over-a-bar",
+            mouse: |mouse| mouse.over_timeline(0.3, 0.45),
+            ..shown
+        },
+        Scenario {
+            name: "timeline-frozen",
+            mouse: |mouse| mouse.click_live(),
+            ..shown
+        },
+        Scenario {
+            name: "timeline-waits",
+            status: |status| {
+                status.engine.name = "cpu";
+                status.lab.overlap = Some(overlap(1_570.0, 1_500.0));
+            },
+            round: waited_round,
+            ..shown
+        },
+        Scenario {
+            name: "timeline-1",
+            instances: 1,
+            ..shown
+        },
+        Scenario {
+            name: "timeline-256",
+            instances: 256,
+            size: (64, 64),
+            ..shown
+        },
+    ]
+}
+
+fn add_block_timestamps(status: &mut Status, cost: Option<f64>) {
+    (status.lab.block_timestamps, status.lab.timestamp_overhead) = (true, cost);
+    status.lab.overlap = Some(overlap(163.9, 100.0));
+}
+
+fn blocks() -> Vec<Scenario> {
+    let shown = Scenario {
+        options: |options, _, _| options.timeline = true,
+        status: |status| add_block_timestamps(status, Some(1.03)),
+        round: |streams| round_with_block_timestamps(streams, 132),
+        ..SCREEN
+    };
+    vec![
+        Scenario {
+            name: "blocks",
+            ..shown
+        },
+        Scenario {
+            name: "blocks-over-a-block",
+            mouse: |mouse| mouse.over_a_block(),
+            ..shown
+        },
+        Scenario {
+            name: "blocks-cpu",
+            status: |status| {
+                add_block_timestamps(status, None);
+                status.engine.name = "cpu";
+                status.engine.devices[0].sm_count = 8;
+            },
+            round: |streams| round_with_block_timestamps(streams, 8),
+            ..shown
+        },
+    ]
+}
+
+fn lab() -> Vec<Scenario> {
+    let shown = Scenario {
+        options: |options, _, _| options.side = Some(SidePanel::Lab),
+        ..SCREEN
+    };
+    vec![
+        Scenario {
+            name: "lab",
+            ..shown
+        },
+        Scenario {
+            name: "lab-over-a-switch",
+            mouse: |mouse| mouse.over_lab(0.4, 0.25),
+            ..shown
+        },
+        Scenario {
+            name: "lab-in-rust",
+            mouse: |mouse| mouse.click_tabs(),
+            ..shown
+        },
+        Scenario {
+            name: "lab-refused",
+            status: |status| {
+                status.setting.switches.graphs = true;
+                status.setting.kernel = engine::kernels::find("bits").unwrap();
+            },
+            ..shown
+        },
+        Scenario {
+            name: "lab-timeline",
+            changed: true,
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
+            },
+            status: |status| {
+                status.setting.switches.streams = Streams::One;
+                status.lab.last_effect = Some(one_stream());
+            },
+            ..SCREEN
+        },
+    ]
+}
+
+/// A device whose ladder is recorded, and 'planar' on it.
+fn climb(status: &mut Status) {
+    status.engine.recorded = Some(Box::leak(Box::new(ladder())));
+    status.setting.kernel = engine::kernels::find("planar").unwrap();
+    status.rates.stepping = Some(3.1e12);
+}
+
+fn graphs() -> Vec<Scenario> {
+    vec![
+        Scenario {
+            name: "population",
+            options: |options, _, _| options.side = Some(SidePanel::Population),
+            status: settle,
+            ..SCREEN
+        },
+        Scenario {
+            name: "population-of-all-timeline",
+            options: |options, _, _| {
+                (options.side, options.population_of_all) = (Some(SidePanel::Population), true);
+                options.timeline = true;
+            },
+            status: settle,
+            ..SCREEN
+        },
+        Scenario {
+            name: "ladder",
+            options: |options, _, _| options.side = Some(SidePanel::Ladder),
+            status: climb,
+            ..SCREEN
+        },
+        Scenario {
+            name: "ladder-timeline",
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Ladder), true)
+            },
+            status: climb,
+            ..SCREEN
+        },
+        Scenario {
+            name: "ladder-source",
+            options: |options, _, _| {
+                options.side = Some(SidePanel::Ladder);
+                options.source = engine::kernels::find("shared").map(Kernel::index);
+            },
+            status: climb,
+            ..SCREEN
+        },
+        Scenario {
+            name: "ladder-source-timeline",
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Ladder), true);
+                options.source = engine::kernels::find("cooperative").map(Kernel::index);
+            },
+            status: climb,
+            ..SCREEN
+        },
+        Scenario {
+            name: "ladder-unrecorded",
+            options: |options, _, _| options.side = Some(SidePanel::Ladder),
+            status: |status| {
+                status.rates.reached = vec![
+                    ("global", 3.2e9),
+                    ("shared", 2.1e9),
+                    ("sync-global", 2.47e11),
+                ];
+            },
+            ..SCREEN
+        },
+    ]
+}
+
+fn lessons() -> Vec<Scenario> {
+    vec![
+        Scenario {
+            name: "lesson-list",
+            lesson: || Some(lesson_list(6)),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-page",
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-picture",
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-speedup",
+            lesson: || Some(LessonScreen::Page(speedup_page(5, true))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-speedup-under-way",
+            lesson: || Some(LessonScreen::Page(speedup_page(3, false))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-lab-timeline",
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
+            },
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-failed",
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            status: |status| {
+                status.failed = Some(lost().into());
+            },
+            ..SCREEN
+        },
+    ]
+}

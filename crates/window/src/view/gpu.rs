@@ -1,0 +1,242 @@
+//! The drawing GPU: choosing an adapter, opening it, and noticing when it is lost.
+//!
+//! The native interface (Vulkan, Metal, DirectX 12) is tried first and OpenGL after it; software
+//! is taken only where neither has hardware.
+
+use std::sync::{Arc, Mutex};
+
+use crate::view::ViewError;
+use lang::tr;
+use ui::AdapterFacts;
+
+/// What is known of an adapter.
+fn facts_of(adapter: &wgpu::Adapter) -> AdapterFacts {
+    let info = adapter.get_info();
+    let known_software = ["llvmpipe", "softpipe", "swiftshader", "swrast"];
+    let name = info.name.to_lowercase();
+    AdapterFacts {
+        software: info.device_type == wgpu::DeviceType::Cpu
+            || known_software
+                .iter()
+                .any(|software| name.contains(software)),
+        backend: match info.backend {
+            wgpu::Backend::Gl => "OpenGL".into(),
+            wgpu::Backend::Dx12 => "DirectX 12".into(),
+            other => format!("{other:?}"),
+        },
+        driver: format!("{} {}", info.driver, info.driver_info)
+            .trim()
+            .to_owned(),
+        pci_bus_id: Some(info.device_pci_bus_id).filter(|id| !id.is_empty()),
+        name: info.name,
+    }
+}
+
+/// Every adapter here, the preferred ones first.
+pub fn list_adapters() -> Vec<AdapterFacts> {
+    let instance = instance(wgpu::Backends::all(), None);
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let mut facts: Vec<_> = adapters.iter().map(facts_of).collect();
+    facts.sort_by_key(|facts| (facts.software, facts.backend == "OpenGL"));
+    facts
+}
+
+/// What a window gives for drawing to it.
+pub trait Canvas {
+    /// The connection to the display, for OpenGL.
+    fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle>;
+    /// Something to draw to.
+    fn surface(&self, instance: &wgpu::Instance) -> Result<wgpu::Surface<'static>, String>;
+}
+
+/// An open adapter.
+pub struct Gpu {
+    /// The graphics library.
+    pub instance: wgpu::Instance,
+    /// The adapter that was opened.
+    pub adapter: wgpu::Adapter,
+    /// Its device.
+    pub device: wgpu::Device,
+    /// The device's queue.
+    pub queue: wgpu::Queue,
+    /// What is said about the adapter.
+    pub facts: AdapterFacts,
+    trouble: Arc<Mutex<Option<ViewError>>>,
+}
+
+impl Gpu {
+    /// Opens the adapter whose title contains `wanted`, or the best one; with a surface if there
+    /// is something to draw to.
+    pub fn open(
+        wanted: Option<&str>,
+        canvas: Option<&dyn Canvas>,
+    ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
+        let mut software = None;
+        let mut why = String::from(tr!("there is none"));
+        for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::GL] {
+            let instance = instance(backends, canvas.map(|canvas| canvas.display()));
+            let surface = match canvas.map(|canvas| canvas.surface(&instance)).transpose() {
+                Ok(surface) => surface,
+                Err(reason) => {
+                    why = reason;
+                    continue;
+                }
+            };
+            let Some(adapter) = pick(&instance, surface.as_ref(), wanted) else {
+                continue;
+            };
+            let found = (instance, adapter, surface);
+            if wanted.is_some() || !facts_of(&found.1).software {
+                return Gpu::with(found);
+            }
+            software.get_or_insert(found);
+        }
+        match (software, wanted) {
+            (Some(found), _) => Gpu::with(found),
+            (None, None) => Err(ViewError::NoAdapter(why)),
+            (None, Some(requested)) => Err(ViewError::NoSuchAdapter {
+                requested: requested.into(),
+                present: list_adapters().iter().map(AdapterFacts::title).collect(),
+            }),
+        }
+    }
+
+    fn with(
+        (instance, adapter, surface): (
+            wgpu::Instance,
+            wgpu::Adapter,
+            Option<wgpu::Surface<'static>>,
+        ),
+    ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
+        let facts = facts_of(&adapter);
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("lifestreams"),
+            required_limits: adapter.limits(),
+            ..Default::default()
+        }))
+        .map_err(|error| ViewError::NoDevice {
+            adapter: facts.title(),
+            reason: error.to_string(),
+        })?;
+        let trouble = Arc::new(Mutex::new(None));
+        let note = |trouble: &Arc<Mutex<Option<ViewError>>>, error: ViewError| {
+            tracing::warn!("{error}");
+            trouble
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .get_or_insert(error);
+        };
+        let noted = trouble.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                let message = if message.is_empty() {
+                    format!("{reason:?}")
+                } else {
+                    message
+                };
+                note(&noted, ViewError::DeviceLost(message));
+            }
+        });
+        let noted = trouble.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            note(
+                &noted,
+                match error {
+                    wgpu::Error::OutOfMemory { .. } => ViewError::OutOfMemory,
+                    other => {
+                        tracing::debug!("{other}");
+                        ViewError::Internal(root_cause(&other))
+                    }
+                },
+            );
+        }));
+        Ok((
+            Gpu {
+                instance,
+                adapter,
+                device,
+                queue,
+                facts,
+                trouble,
+            },
+            surface,
+        ))
+    }
+
+    /// What has gone wrong since the last call, if anything has.
+    pub fn trouble(&self) -> Result<(), ViewError> {
+        match self.take_trouble() {
+            None => Ok(()),
+            Some(error @ ViewError::Internal(_)) => {
+                // Calls fail on a lost device too, and that it is lost is only told when polled.
+                let _ = self.device.poll(wgpu::PollType::Poll);
+                let lost = |later: &ViewError| matches!(later, ViewError::DeviceLost(_));
+                Err(self.take_trouble().filter(lost).unwrap_or(error))
+            }
+            Some(error) => Err(error),
+        }
+    }
+
+    fn take_trouble(&self) -> Option<ViewError> {
+        self.trouble
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .take()
+    }
+}
+
+/// The innermost cause, on one line; those around it say where in wgpu it came up.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => root_cause(cause),
+        None => {
+            let text = error.to_string();
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn instance(
+    backends: wgpu::Backends,
+    display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>,
+) -> wgpu::Instance {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = backends;
+    descriptor.display = display;
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    wgpu::Instance::new(descriptor)
+}
+
+fn pick(
+    instance: &wgpu::Instance,
+    surface: Option<&wgpu::Surface<'static>>,
+    wanted: Option<&str>,
+) -> Option<wgpu::Adapter> {
+    let Some(wanted) = wanted else {
+        return pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            compatible_surface: surface,
+            ..Default::default()
+        }))
+        .ok();
+    };
+    let wanted = wanted.to_lowercase();
+    pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
+        .into_iter()
+        .filter(|adapter| facts_of(adapter).title().to_lowercase().contains(&wanted))
+        .find(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_error_says_its_cause() {
+        let error = wgpu::Error::Validation {
+            source: "Dimension X is 0".into(),
+            description: "Validation Error\n\nCaused by:\n  Dimension X is 0\n".into(),
+        };
+        assert_eq!(root_cause(&error), "Dimension X is 0");
+    }
+}

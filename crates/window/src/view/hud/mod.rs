@@ -1,0 +1,28 @@
+//! The figures beside the panels, painted by hand: every figure has its place, so that none
+//! moves when another changes. It never covers a panel.
+
+pub(crate) mod bar;
+#[cfg(test)]
+mod chinese_tests;
+#[cfg(test)]
+mod contrast_tests;
+mod parts;
+pub(crate) mod presenting;
+pub(crate) mod side;
+pub(crate) mod style;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use egui::{Rect, pos2, vec2};
+
+use crate::view::layout::PixelRect;
+pub(crate) use parts::{close_button, key_hint, menu as paint_menu_sign, message_colours};
+pub(crate) use presenting::HEIGHT as STRIP;
+pub use style::install_fonts;
+
+pub(crate) fn rect_of(rect: PixelRect) -> Rect {
+    Rect::from_min_size(
+        pos2(rect.x as f32, rect.y as f32),
+        vec2(rect.width as f32, rect.height as f32),
+    )
+}

@@ -1,0 +1,159 @@
+//! The type of the interface, and text that fits its place.
+
+use std::sync::Arc;
+
+use crate::view::widget_painter::WidgetPainter;
+
+use egui::{
+    Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2, Rect,
+    Rgba,
+};
+
+use ui::theme::Rgb;
+
+/// Where room is short, text shrinks to this part of its size before it is cut.
+pub(crate) const SMALLEST: f32 = 0.72;
+
+/// Leaves pictures, and text that has colours of its own, as they are.
+pub(crate) const UNTINTED: Color32 = Color32::WHITE;
+
+/// An opaque colour as egui has it.
+pub(crate) fn opaque([red, green, blue]: Rgb) -> Color32 {
+    Color32::from_rgb(red, green, blue)
+}
+
+/// The same colour, but only this opaque.
+pub(crate) fn translucent(colour: Color32, alpha: u8) -> Color32 {
+    Color32::from_rgba_unmultiplied(colour.r(), colour.g(), colour.b(), alpha)
+}
+
+/// Black or white, whichever stands out more from a bright or dark colour.
+pub(crate) fn text_on(background: Color32) -> Color32 {
+    let [red, green, blue, _] = Rgba::from(background).to_array();
+    // Where both have a contrast of 4.6.
+    if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 {
+        Color32::BLACK
+    } else {
+        Color32::WHITE
+    }
+}
+
+/// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that
+/// it lacks, and Noto Sans SC for Chinese. Layout finds the glyph of a letter in the first that has
+/// it, so that Latin text is the same in both languages.
+pub fn install_fonts(context: &egui::Context) {
+    let mut fonts = FontDefinitions::default();
+    const CHINESE: &str = "noto-sans-sc";
+    let faces: [(&str, &'static [u8]); 2] = [
+        (
+            "roboto",
+            include_bytes!("../../../../../assets/fonts/Roboto-Regular.ttf"),
+        ),
+        (
+            "roboto-medium",
+            include_bytes!("../../../../../assets/fonts/Roboto-Medium.ttf"),
+        ),
+    ];
+    let fallback = fonts
+        .families
+        .get(&FontFamily::Monospace)
+        .cloned()
+        .unwrap_or_default();
+    let chinese = include_bytes!("../../../../../assets/fonts/NotoSansSC-Regular.otf");
+    let mut chinese = FontData::from_static(chinese);
+    // Its characters hang lower than Latin capitals and figures: up, so that both have one middle.
+    chinese.tweak.y_offset_factor = -0.06;
+    fonts.font_data.insert(CHINESE.into(), Arc::new(chinese));
+    // Code and its remarks.
+    let code = fonts.families.entry(FontFamily::Monospace).or_default();
+    code.push(CHINESE.into());
+    for (name, bytes) in faces {
+        fonts
+            .font_data
+            .insert(name.into(), Arc::new(FontData::from_static(bytes)));
+        let family = [name.into(), CHINESE.into()]
+            .into_iter()
+            .chain(fallback.iter().cloned())
+            .collect();
+        fonts.families.insert(FontFamily::Name(name.into()), family);
+    }
+    let regular = fonts.families[&FontFamily::Name("roboto".into())].clone();
+    fonts.families.insert(FontFamily::Proportional, regular);
+    context.set_fonts(fonts);
+}
+
+pub(crate) fn regular(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Proportional)
+}
+
+pub(crate) fn medium(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Name("roboto-medium".into()))
+}
+
+/// One line of at most `width`: smaller where it must be, and cut with … where that does not do.
+pub(crate) fn fitted(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+) -> Arc<Galley> {
+    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
+    if galley.size().x <= width {
+        return galley;
+    }
+    let shrink = (width / galley.size().x * 0.99).max(SMALLEST);
+    let font = FontId::new((font.size * shrink * 4.0).floor() / 4.0, font.family);
+    cut(painter, text, font, colour, width)
+}
+
+/// One line of at most `width`, cut with … where it must be.
+pub(crate) fn cut(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+) -> Arc<Galley> {
+    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
+    if galley.size().x <= width {
+        return galley;
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let cut = |count: usize| {
+        let text = letters[..count]
+            .iter()
+            .collect::<String>()
+            .trim_end()
+            .to_owned()
+            + "…";
+        painter.layout_no_wrap(text, font.clone(), colour)
+    };
+    let mut count = (letters.len() as f32 * width / galley.size().x) as usize;
+    while count > 0 && cut(count).size().x > width {
+        count -= 1;
+    }
+    cut(count)
+}
+
+/// A paragraph of at most `rows` rows, cut with …; a number and its unit stay in one row.
+pub(crate) fn paragraph(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+    rows: usize,
+) -> Arc<Galley> {
+    let text = lang::keep_units(text);
+    let mut job = egui::text::LayoutJob::simple(text, font, colour, width);
+    job.wrap.max_rows = rows;
+    painter.layout_job(job)
+}
+
+/// Paints a galley where `align` of it is at `at`, on whole pixels.
+pub(crate) fn put(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
+    let corner = align.anchor_size(at, galley.size()).min.round();
+    painter.say_painted(Rect::from_min_size(corner, galley.size()), galley.text());
+    painter.galley(corner, galley, UNTINTED);
+}

@@ -1,0 +1,498 @@
+//! Nothing is cut off and nothing covers a panel, whatever the window.
+
+use egui::{Rect, Shape, pos2, vec2};
+
+use crate::view::frame::paint;
+use crate::view::hud::{install_fonts, rect_of};
+use crate::view::layout::{Dock, PixelRect, WindowLayout};
+use crate::view::widget_painter::WidgetPainter;
+use crate::view::{Frame, LabView, TimelineView};
+use lang::Language;
+use life::Size;
+use model::{AbComparison, Effect, Finding, Status, Switch, Switches};
+use ui::SidePanel;
+use ui::fixtures::{Timed, status};
+use ui::{AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Sources, ViewOptions};
+
+const WINDOWS: [[u32; 2]; 10] = [
+    [800, 500],
+    [1280, 800],
+    [1920, 1080],
+    [3840, 2160],
+    [600, 1000],
+    [1000, 1000],
+    [480, 360],
+    [400, 800],
+    [120, 90],
+    [2560, 700],
+];
+
+pub(crate) fn drawing() -> Drawing {
+    Drawing {
+        adapter: Some(AdapterFacts {
+            name: "llvmpipe (LLVM 15.0.6, 256 bits)".into(),
+            backend: "Vulkan".into(),
+            driver: "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)".into(),
+            software: true,
+            pci_bus_id: None,
+        }),
+        forwarded: false,
+        frames_per_second: Some(29.97),
+        notice: Some("Saved lifestreams-20261121-110812.png".into()),
+        ..Drawing::default()
+    }
+}
+
+/// What is painted for a frame of every window at every scale.
+pub(crate) fn each(
+    status: &Status,
+    options: &ViewOptions,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    let mut timeline = TimelineView::default();
+    timeline.update(&Timed(status.lattices.instances as u32));
+    each_with(status, options, |_| timeline.clone(), check);
+}
+
+/// The same, where a part of the window is shown: its texts, and what to say of a failure. None of
+/// them is cut or leaves its part.
+pub(crate) fn each_part(
+    status: &Status,
+    options: &ViewOptions,
+    part: impl Fn(&WindowLayout) -> Option<PixelRect>,
+    mut check: impl FnMut(&Frame<'_>, &[(&str, Rect)], &str),
+) {
+    let mut seen = 0;
+    each(status, options, |frame, shapes| {
+        let Some(rect) = frame.layout().and_then(|(layout, _)| part(&layout)) else {
+            return;
+        };
+        seen += 1;
+        let rect = rect_of(rect);
+        let say = format!("{:?} at {}", frame.pixels, frame.scale);
+        let ours = texts(shapes).filter(|(_, at)| rect.shrink(1.0).intersects(*at));
+        let ours: Vec<_> = ours.collect();
+        for (text, at) in &ours {
+            let inside = rect.contains_rect(*at);
+            assert!(inside, "'{text}' {at:?} in {rect:?} of {say}");
+            assert!(!text.contains('…'), "'{text}' in {say}");
+        }
+        check(frame, &ours, &say);
+    });
+    assert!(seen > 10, "{seen}");
+}
+
+/// The same, with what the timeline shows.
+pub(crate) fn each_with(
+    status: &Status,
+    options: &ViewOptions,
+    timeline: impl Fn([u32; 2]) -> TimelineView,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    each_frame(status, options, timeline, None, drawing(), check);
+}
+
+/// The same, with a lesson and everything beside it.
+pub(crate) fn each_lesson(
+    status: &Status,
+    options: &ViewOptions,
+    lesson: &LessonScreen,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    each_frame(
+        status,
+        options,
+        |_| TimelineView::default(),
+        Some(lesson),
+        drawing(),
+        check,
+    );
+}
+
+pub(crate) fn each_frame(
+    status: &Status,
+    options: &ViewOptions,
+    timeline: impl Fn([u32; 2]) -> TimelineView,
+    lesson: Option<&LessonScreen>,
+    drawing: Drawing,
+    mut check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    let lab = LabView::default();
+    let mut population = Population::default();
+    population.update(&Timed(0), status, options);
+    let context = egui::Context::default();
+    install_fonts(&context);
+    for pixels in WINDOWS {
+        let timeline = timeline(pixels);
+        for scale in [1.0, 1.25, 2.0] {
+            let plain = Frame::plain(status, options);
+            let frame = Frame {
+                sources: Sources {
+                    drawing: &drawing,
+                    population: &population,
+                    lesson,
+                    timeline: timeline.timeline(),
+                    ..plain.sources
+                },
+                timeline: &timeline,
+                lab: &lab,
+                pixels,
+                scale,
+                ..plain
+            };
+            let frame = frame.composed();
+            let shapes = painted(&context, &frame);
+            check(&frame, &shapes);
+        }
+    }
+}
+
+/// What a frame is painted with.
+pub(crate) fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
+    let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+    let input_rect = Rect::from_min_size(pos2(0.0, 0.0), size);
+    let input = egui::RawInput {
+        screen_rect: Some(input_rect),
+        ..Default::default()
+    };
+    let mut output = context.run_ui(input, |ui| {
+        let painter = WidgetPainter::new(ui.ctx(), input_rect, &frame.palette(), true);
+        paint(&painter, frame, frame.layout().as_ref());
+    });
+    let shapes = std::mem::take(&mut output.shapes);
+    output.drop_without_applying_deltas();
+    shapes.into_iter().map(|clipped| clipped.shape).collect()
+}
+
+/// All texts but empty ones, and where they are.
+pub(crate) fn texts(shapes: &[Shape]) -> impl Iterator<Item = (&str, Rect)> {
+    shapes.iter().filter_map(|shape| match shape {
+        Shape::Text(text) if !text.galley.text().is_empty() => {
+            Some((text.galley.text(), shape.visual_bounding_rect()))
+        }
+        _ => None,
+    })
+}
+
+pub(crate) fn busy() -> Status {
+    let mut status = status(200, Size::new(262_144, 131_072).unwrap());
+    status.clock.generation = 123_456_789_012;
+    status.lattices.seed = Some(u64::MAX);
+    status.engine.devices[0].name = "NVIDIA GeForce RTX 4090 Laptop GPU".into();
+    status.notice = Some(
+        "kernel 'sync-shared' supports at most 24576 cells, not 1024x1024; use --kernel bits"
+            .into(),
+    );
+    status
+}
+
+#[test]
+fn figures_stay_in_the_dock_and_off_the_panels() {
+    let large = std::iter::successors(Some(InterfaceScale::default()), |zoom| zoom.larger());
+    let options = |presentation, interface_scale| ViewOptions {
+        presentation,
+        interface_scale,
+        ..Default::default()
+    };
+    for (status, options) in [
+        (busy(), ViewOptions::default()),
+        (status(1, Size::new(33, 7).unwrap()), ViewOptions::default()),
+        (busy(), options(true, InterfaceScale::default())),
+        (busy(), options(false, large.last().unwrap())),
+    ] {
+        each(&status, &options, |frame, shapes| {
+            let (layout, _) = frame.layout().unwrap();
+            let dock = match layout.dock {
+                Dock::Hidden => Rect::NOTHING,
+                Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => rect_of(rect),
+            };
+            let toolbar = layout.toolbar.map_or(Rect::NOTHING, rect_of);
+            let is_seen = |rect: &Rect| rect.is_positive() && !toolbar.contains_rect(*rect);
+            for (text, rect) in texts(shapes).filter(|(_, rect)| is_seen(rect)) {
+                let say = format!("'{text}' at {rect:?} in {dock:?} of {:?}", frame.pixels);
+                let mut panels = (0..layout.tiling.count).map(|place| layout.tiling.rect(place));
+                let on_panel = panels.any(|panel| rect_of(panel).contains_rect(rect));
+                assert!(on_panel || dock.expand(1.0).contains_rect(rect), "{say}");
+            }
+            for place in 0..status.lattices.instances {
+                let panel = rect_of(layout.tiling.rect(place)).shrink(1.0);
+                if panel.is_positive() {
+                    assert!(!dock.intersects(panel), "panel {place} under {dock:?}");
+                }
+            }
+        });
+    }
+}
+
+/// One of a device whose ladder is recorded.
+fn laddered() -> Status {
+    let ladder = model::ladder::fixtures::ladder();
+    let mut status = busy();
+    status.engine.recorded = Some(Box::leak(Box::new(ladder)));
+    status
+}
+
+/// One that is shown as a presentation.
+fn presented() -> Status {
+    let mut status = busy();
+    status.lab.last_effect = Some(Effect {
+        what: "host memory pageable".into(),
+        round_us: [Some(170.0), Some(16_600.0)],
+        source: Default::default(),
+        finding: Some(Finding::of(0.0102, [0.0095, 0.011])),
+    });
+    status
+}
+
+#[test]
+fn figures_never_lie_over_one_another() {
+    let mut compared = busy();
+    compared.lab.block_timestamps = true;
+    compared.lab.comparison = Some(AbComparison {
+        switches: [Switches::DEFAULT; 2],
+        round_us: [Some(123.4), Some(1234.5)],
+        source: Default::default(),
+        finding: Some(Finding::of(0.1, [0.09, 0.11])),
+        differing: Some((0, 123_456_789)),
+        each: 100,
+    });
+    let shown = [
+        (presented(), false, false),
+        (busy(), false, false),
+        (laddered(), true, false),
+        (busy(), true, false),
+        (busy(), true, true),
+        (compared, true, true),
+    ];
+    for (status, timeline, lab) in shown {
+        let options = ViewOptions {
+            timeline,
+            side: match status.engine.recorded {
+                Some(_) => Some(SidePanel::Ladder),
+                None => lab.then_some(SidePanel::Lab),
+            },
+            presentation: status.lab.last_effect.is_some(),
+            ..Default::default()
+        };
+        each(&status, &options, |frame, shapes| {
+            let texts: Vec<_> = texts(shapes)
+                .filter(|(_, rect)| rect.is_positive())
+                .collect();
+            for (index, (a, first)) in texts.iter().enumerate() {
+                for (b, second) in &texts[index + 1..] {
+                    let overlap = first.intersect(*second);
+                    let deep = overlap.is_positive() && overlap.width().min(overlap.height()) > 3.0;
+                    assert!(
+                        !deep,
+                        "'{a}' and '{b}' in {:?} at {}",
+                        frame.pixels, frame.scale
+                    );
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_change_s_effect_is_said_once_and_never_cut() {
+    for language in [Language::English, Language::Chinese] {
+        lang::with(language, || {
+            for switch in Switch::ALL {
+                let status = status(16, Size::new(1024, 1024).unwrap());
+                for choice in switch.choices(status.setting.switches, status.setting.kernel) {
+                    says_once(&status, choice.effect.as_str());
+                }
+            }
+        });
+    }
+}
+
+/// However long it is in words: a factor, or that there is none yet.
+#[test]
+fn a_presentation_shows_the_whole_finding() {
+    for language in [Language::English, Language::Chinese] {
+        for finding in [
+            Finding::of(10.0, [8.04, 11.96]),
+            Finding::NotResolved {
+                at_most: Some(0.25),
+            },
+        ] {
+            lang::with(language, || shows_whole(finding));
+        }
+    }
+}
+
+fn shows_whole(finding: Finding) {
+    let mut status = presented();
+    status.lab.last_effect.as_mut().unwrap().finding = Some(finding);
+    let options = ViewOptions {
+        presentation: true,
+        ..Default::default()
+    };
+    let mut seen = 0;
+    each(&status, &options, |frame, shapes| {
+        let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+        if width < 1280.0 || height < 700.0 || width < 1.3 * height {
+            return;
+        }
+        seen += 1;
+        let factor = &frame.screen.finding.as_ref().unwrap().factor;
+        let is_whole = texts(shapes).any(|(text, _)| text == factor);
+        assert!(
+            is_whole,
+            "'{factor}' in {:?} at {}",
+            frame.pixels, frame.scale
+        );
+    });
+    assert!(seen > 2, "{seen}");
+}
+
+/// With the timeline, over its lanes; without it, beside the panels.
+fn says_once(status: &Status, what: &str) {
+    let effect = Effect {
+        what: what.into(),
+        round_us: [Some(1234.5), Some(123.4)],
+        source: Default::default(),
+        finding: Some(Finding::of(10.0, [8.04, 11.96])),
+    };
+    let mut status = status.clone();
+    status.lab.tells_effect = true;
+    let factor = effect.in_short();
+    status.lab.last_effect = Some(effect);
+    for timeline in [true, false] {
+        let options = ViewOptions {
+            timeline,
+            ..Default::default()
+        };
+        let mut seen = 0;
+        let mut view = TimelineView::default();
+        view.update(&Timed(16));
+        each_frame(
+            &status,
+            &options,
+            |_| view.clone(),
+            None,
+            Drawing::default(),
+            |frame, shapes| {
+                let (layout, _) = frame.layout().unwrap();
+                let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+                let is_side = matches!(layout.dock, Dock::Side(_));
+                if width < 1280.0
+                    || height < 700.0
+                    || !is_side
+                    || layout.timeline.is_some() != timeline
+                {
+                    return;
+                }
+                seen += 1;
+                let say = format!("'{what}' in {:?} at {}", frame.pixels, frame.scale);
+                let with_factor = shapes.iter().filter_map(|shape| match shape {
+                    Shape::Text(text) if text.galley.text().contains(&factor) => Some(&text.galley),
+                    _ => None,
+                });
+                let with_factor: Vec<_> = with_factor.collect();
+                assert_eq!(with_factor.len(), 1, "{say}");
+                assert!(!with_factor[0].elided, "{say}");
+                let whole = texts(shapes).any(|(text, _)| text.contains(what));
+                assert!(whole, "{say}");
+            },
+        );
+        assert!(seen > 0, "timeline: {timeline}");
+    }
+}
+
+#[test]
+fn numbers_move_nothing_but_themselves() {
+    let places = |status: &Status| {
+        let mut places = Vec::new();
+        each(status, &ViewOptions::default(), |_, shapes| {
+            let labels =
+                texts(shapes).filter(|(text, _)| !text.contains(|c: char| c.is_ascii_digit()));
+            places.extend(labels.map(|(text, rect)| (text.to_owned(), rect.min)));
+        });
+        places
+    };
+    let early = status(16, Size::new(512, 512).unwrap());
+    let mut late = early.clone();
+    late.clock.generation = 987_654_321;
+    (
+        late.rates.cells_per_second,
+        late.rates.generations_per_second,
+    ) = (1.0, 7.5);
+    late.rates.launch_us = Some(98_765.4);
+    late.setting.bytes_per_round = 3;
+    assert_eq!(places(&early), places(&late));
+}
+
+/// The smallest type in which each text of a full-HD window is painted.
+fn types(
+    status: &Status,
+    options: &ViewOptions,
+    lesson: Option<&LessonScreen>,
+) -> std::collections::BTreeMap<String, f32> {
+    let mut timeline = TimelineView::default();
+    timeline.update(&Timed(status.lattices.instances as u32));
+    let plain = Frame::plain(status, options);
+    let sources = Sources {
+        lesson,
+        timeline: timeline.timeline(),
+        ..plain.sources
+    };
+    let frame = Frame {
+        sources,
+        timeline: &timeline,
+        pixels: [1920, 1080],
+        ..plain
+    };
+    let context = egui::Context::default();
+    install_fonts(&context);
+    let mut types = std::collections::BTreeMap::new();
+    for shape in painted(&context, &frame.composed()) {
+        let Shape::Text(text) = shape else { continue };
+        let sections = text.galley.job.sections.iter();
+        let size = sections
+            .map(|section| section.format.font_id.size)
+            .fold(0.0, f32::max);
+        let smallest = types.entry(text.galley.text().to_owned()).or_insert(size);
+        *smallest = size.min(*smallest);
+    }
+    types
+}
+
+#[test]
+fn a_presentation_enlarges_all_that_is_shown() {
+    let status = status(16, Size::new(256, 256).unwrap());
+    let page = LessonScreen::Page(ui::fixtures::lesson_page(false));
+    let (mut compared, mut small) = (0, Vec::new());
+    for (timeline, side, lesson) in [
+        (true, None, None),
+        (false, Some(SidePanel::Lab), None),
+        (false, Some(SidePanel::Ladder), None),
+        (false, Some(SidePanel::Population), None),
+        (true, None, Some(&page)),
+    ] {
+        let types = |presentation| {
+            let options = ViewOptions {
+                presentation,
+                timeline,
+                side,
+                ..ViewOptions::default()
+            };
+            types(&status, &options, lesson)
+        };
+        let usual = types(false);
+        for (text, size) in types(true) {
+            let Some(usual) = usual.get(&text) else {
+                continue;
+            };
+            compared += 1;
+            // A page of a lesson fills its place in any case, beside head and foot that grow.
+            let by = if lesson.is_some() { 0.9 } else { 1.6 };
+            if size < by * usual - 0.3 {
+                small.push(format!("{text}: {usual} → {size}"));
+            }
+        }
+    }
+    assert!(compared > 60, "{compared}");
+    assert!(small.is_empty(), "{small:#?}");
+}

@@ -1,0 +1,188 @@
+//! An egui context, its renderer, and its last output, which is drawn again while nothing that it
+//! depends on has changed. At hundreds of frames per second most frames differ only in the cells,
+//! and laying out and tessellating text would be most of a frame's CPU time.
+
+use std::time::Duration;
+
+use crate::view::dialogs::{Dialogs, style};
+use crate::view::hud;
+use crate::view::layout::WindowLayout;
+use crate::view::timeline::TimelineKey;
+use crate::view::widget_painter::Widgets;
+use crate::view::{Frame, LabView};
+use ui::theme::Palette;
+use ui::{SidePanel, Tool, ViewTransform};
+
+/// See the module.
+pub(super) struct Interface {
+    pub(super) context: egui::Context,
+    pub(super) overlay: egui_wgpu::Renderer,
+    /// The unit of type and the colours that egui's style is made for.
+    styled: Option<(f32, Palette<egui::Color32>)>,
+    /// Whether a dialog was open in the last frame.
+    had_dialog: bool,
+    /// The largest side of the texture of letters.
+    letters_side: u32,
+    /// What can be drawn again.
+    pub(super) painted: Option<CachedUi>,
+}
+
+/// The largest side of the texture of letters, or one less: egui drops all letters that it has made
+/// where that changes. Without a bound it would take what the GPU can, at 16,384 pixels 1 GiB.
+const MAX_LETTERS_SIDE: u32 = 4096;
+
+/// An interface that was laid out and tessellated, and is in the buffers of what draws it.
+pub(super) struct CachedUi {
+    /// What it depends on; `None` if the next frame may differ even with an equal key.
+    sources: Option<CacheKey>,
+    /// Where everything stands.
+    pub(super) place: Option<(WindowLayout, ViewTransform)>,
+    /// The widgets that answer the mouse.
+    pub(super) widgets: Widgets,
+    /// What is drawn.
+    pub(super) meshes: Vec<egui::ClippedPrimitive>,
+    /// egui's platform output, without one-time commands.
+    pub(super) platform: egui::PlatformOutput,
+}
+
+/// Everything that an interface without dialogs is made from.
+#[derive(PartialEq)]
+pub(super) struct CacheKey {
+    /// Of the screen, which changes with the session's figures, the options and the language.
+    revision: u64,
+    timeline: TimelineKey,
+    lab: LabView,
+    tool: Tool,
+    pixels: [u32; 2],
+    scale: f32,
+    focused: bool,
+}
+
+impl CacheKey {
+    /// The cache key of a frame, or `None` if the frame shows something that the key does not
+    /// cover.
+    pub(super) fn of(frame: &Frame<'_>, dialogs: &Dialogs, focused: bool) -> Option<CacheKey> {
+        is_cacheable(frame, dialogs).then(|| CacheKey {
+            revision: frame.screen.revision,
+            timeline: frame.timeline.shown(),
+            lab: *frame.lab,
+            tool: frame.edit_overlay.tool,
+            pixels: frame.pixels,
+            scale: frame.scale,
+            focused,
+        })
+    }
+
+    /// Whether it would be made from the same; nothing is copied to say so.
+    fn matches(&self, frame: &Frame<'_>, input: &egui::RawInput) -> bool {
+        self.revision == frame.screen.revision
+            && self.timeline == frame.timeline.shown()
+            && self.lab == *frame.lab
+            && self.tool == frame.edit_overlay.tool
+            && self.pixels == frame.pixels
+            && self.scale == frame.scale
+            && self.focused == input.focused
+    }
+}
+
+/// Whether [`CacheKey`] tell all there is to be seen.
+fn is_cacheable(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
+    let edit_overlay = frame.edit_overlay;
+    let marked = edit_overlay.selection.is_some()
+        || edit_overlay.ghost.is_some()
+        || edit_overlay.pointed.is_some()
+        || !edit_overlay.pending.is_empty();
+    !dialogs.takes_keys()
+        && !marked
+        && frame.sources.lesson.is_none()
+        && frame.sources.options.side != Some(SidePanel::Population)
+}
+
+impl CachedUi {
+    /// Caches a painted interface; `again` is egui's repaint delay.
+    pub(super) fn new(
+        sources: Option<CacheKey>,
+        place: Option<(WindowLayout, ViewTransform)>,
+        widgets: Widgets,
+        again: Duration,
+        meshes: Vec<egui::ClippedPrimitive>,
+        platform: &egui::PlatformOutput,
+    ) -> CachedUi {
+        let mut platform = platform.clone();
+        platform.commands.clear();
+        platform.events.clear();
+        platform.accesskit_update = None;
+        CachedUi {
+            sources: sources.filter(|_| again == Duration::MAX),
+            place,
+            widgets,
+            meshes,
+            platform,
+        }
+    }
+
+    /// Whether it is what a frame would show.
+    pub(super) fn is_current(
+        &self,
+        frame: &Frame<'_>,
+        dialogs: &Dialogs,
+        input: &egui::RawInput,
+    ) -> bool {
+        let idle = input.events.is_empty()
+            && input.hovered_files.is_empty()
+            && input.dropped_files.is_empty();
+        let same = |sources: &CacheKey| sources.matches(frame, input);
+        idle && is_cacheable(frame, dialogs) && self.sources.as_ref().is_some_and(same)
+    }
+}
+
+impl Interface {
+    /// For targets of this format.
+    pub(super) fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Interface {
+        let options = egui_wgpu::RendererOptions {
+            dithering: false,
+            ..Default::default()
+        };
+        Interface {
+            context: context(),
+            overlay: egui_wgpu::Renderer::new(device, format, options),
+            styled: None,
+            had_dialog: false,
+            letters_side: MAX_LETTERS_SIDE,
+            painted: None,
+        }
+    }
+
+    /// Makes egui's style fit a unit of type and a palette. Letters of another unit, or of a dialog that
+    /// was closed, are dropped.
+    pub(super) fn prepare(
+        &mut self,
+        unit: f32,
+        palette: &Palette<egui::Color32>,
+        has_dialog: bool,
+    ) {
+        let is_other_unit = self.styled.is_some_and(|(before, _)| before != unit);
+        if is_other_unit || self.had_dialog && !has_dialog {
+            self.letters_side = 2 * MAX_LETTERS_SIDE - 1 - self.letters_side;
+        }
+        self.had_dialog = has_dialog;
+        let wanted = Some((unit, *palette));
+        if wanted != self.styled {
+            self.styled = wanted;
+            style::apply_style(&self.context, unit, palette);
+        }
+    }
+
+    /// The largest side of the texture of letters on a GPU that has textures of this side.
+    pub(super) fn letters_side(&self, most: u32) -> usize {
+        self.letters_side.min(most) as usize
+    }
+}
+
+/// An egui with the program's type.
+pub(crate) fn context() -> egui::Context {
+    let context = egui::Context::default();
+    hud::install_fonts(&context);
+    context.options_mut(|options| options.zoom_with_keyboard = false);
+    context
+}

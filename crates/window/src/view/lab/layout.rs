@@ -1,0 +1,118 @@
+//! Where everything stands in the lab's rectangle. Pure arithmetic, in pixels.
+
+use egui::{Rect, pos2, vec2};
+
+use model::Switch;
+use ui::lab::{SwitchPosition, SwitchRow};
+
+const PAD: f32 = 14.0;
+const TITLE: f32 = 30.0;
+const ROW: f32 = 25.0;
+/// Positions in one line.
+const MAX_ACROSS: usize = 5;
+/// The key and the name.
+const NAMES: f32 = 128.0;
+/// The three lines that say what a position does, or why some cannot be.
+const SAID: f32 = 56.0;
+const TABS: f32 = 27.0;
+/// The type of the code, at most.
+const MAX_TYPE: f32 = 14.0;
+/// A letter's width and a line's height, of the type's size.
+const LETTER: f32 = 0.604;
+const LEADING: f32 = 1.3;
+/// What stands free for the bar that shows how far the code is scrolled.
+const BAR: f32 = 8.0;
+
+/// A position of a switch, and where it stands.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Segment {
+    pub(super) switch: Switch,
+    /// Its place among the positions.
+    pub(super) index: usize,
+    pub(super) position: SwitchPosition,
+    /// Whether it is the present one.
+    pub(super) present: bool,
+    pub(super) rect: Rect,
+}
+
+/// See the module.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct LabLayout {
+    pub(super) unit: f32,
+    pub(super) title: Rect,
+    /// The places of the keys and names, a switch each.
+    pub(super) names: Vec<Rect>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) said: Rect,
+    /// One tab per language.
+    pub(super) tabs: [Rect; 2],
+    pub(super) code: Rect,
+}
+
+impl LabLayout {
+    pub(super) fn new(all: Rect, unit: f32, switches: &[SwitchRow]) -> LabLayout {
+        let inside = all.shrink2(vec2(PAD, 6.0) * unit);
+        let row = |y: f32, height: f32| {
+            let corner = pos2(inside.left(), y);
+            Rect::from_min_size(corner, vec2(inside.width(), height * unit))
+        };
+        let title = row(inside.top(), TITLE);
+        let mut y = title.bottom();
+        let (mut names, mut segments) = (Vec::new(), Vec::new());
+        for shown in switches {
+            let positions = &shown.positions;
+            let lines = positions.len().div_ceil(MAX_ACROSS).max(1);
+            let across = positions.len().div_ceil(lines).max(1);
+            names.push(row(y, ROW));
+            let left = inside.left() + NAMES * unit;
+            let width = (inside.right() - left) / across as f32;
+            for (index, position) in positions.iter().enumerate() {
+                let corner = vec2(
+                    (index % across) as f32 * width,
+                    (index / across) as f32 * ROW * unit,
+                );
+                let size = vec2(width, ROW * unit) - vec2(3.0, 3.0) * unit;
+                segments.push(Segment {
+                    switch: shown.switch,
+                    index,
+                    present: index == shown.present,
+                    position: position.clone(),
+                    rect: Rect::from_min_size(pos2(left, y) + corner, size),
+                });
+            }
+            y += lines as f32 * ROW * unit;
+        }
+        let said = row(y + 2.0 * unit, SAID);
+        let tab = vec2(104.0, TABS - 4.0) * unit;
+        let first = Rect::from_min_size(said.left_bottom() + vec2(0.0, 4.0 * unit), tab);
+        let second = first.translate(vec2(tab.x + 4.0 * unit, 0.0));
+        let code = Rect::from_min_max(
+            pos2(inside.left(), first.bottom() + 6.0 * unit),
+            inside.max - vec2(0.0, 4.0 * unit),
+        );
+        LabLayout {
+            unit,
+            title,
+            names,
+            segments,
+            said,
+            tabs: [first, second],
+            code,
+        }
+    }
+
+    /// The type's size and a line's height, in pixels: no line of the code is cut.
+    pub(super) fn code_type(&self, code: &[String]) -> (f32, f32) {
+        let longest = code.iter().map(|line| lang::columns(line)).max();
+        let room = self.code.width() - (2.0 * 8.0 + BAR) * self.unit;
+        let size = room / (longest.unwrap_or(1).max(40) as f32 * LETTER);
+        let size = size.min(MAX_TYPE * self.unit);
+        (size, (LEADING * size).round())
+    }
+
+    /// How many lines of the code are seen at once.
+    pub(super) fn code_lines(&self, code: &[String]) -> usize {
+        let (_, line) = self.code_type(code);
+        ((self.code.height() - 12.0 * self.unit) / line).max(1.0) as usize
+    }
+}

@@ -1,0 +1,277 @@
+//! Where panels and HUD stand in the window. Pure arithmetic: the same window gives the same
+//! places, whatever the figures are.
+
+mod comparison;
+mod docks;
+#[cfg(test)]
+mod tests;
+mod tiling;
+
+use crate::view::timeline;
+pub(crate) use comparison::ComparisonPlaces;
+use docks::Side;
+use life::Size;
+use tiling::Panels;
+pub(crate) use tiling::Tiling;
+use ui::{InterfaceScale, SidePanel};
+
+/// A rectangle in whole pixels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PixelRect {
+    /// Left edge.
+    pub x: u32,
+    /// Top edge.
+    pub y: u32,
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+impl PixelRect {
+    /// Whether the point lies in it.
+    pub fn contains(self, [x, y]: [f64; 2]) -> bool {
+        let inside = |at: f64, from: u32, length: u32| {
+            at >= f64::from(from) && at < f64::from(from) + f64::from(length)
+        };
+        inside(x, self.x, self.width) && inside(y, self.y, self.height)
+    }
+}
+
+/// Where the HUD is docked; it never covers a panel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dock {
+    /// The window is too small for one.
+    Hidden,
+    /// Beside the panels, to the right.
+    Side(PixelRect),
+    /// Below the panels.
+    Bar(PixelRect),
+    /// Below the panels, with a lecture's essentials alone.
+    Strip(PixelRect),
+}
+
+impl Dock {
+    /// Its rectangle; `None` if hidden.
+    pub fn rect(self) -> Option<PixelRect> {
+        match self {
+            Dock::Hidden => None,
+            Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => Some(rect),
+        }
+    }
+}
+
+/// The whole window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WindowLayout {
+    /// The HUD.
+    pub dock: Dock,
+    /// The toolbar, above the panels.
+    pub toolbar: Option<PixelRect>,
+    /// The row of callouts between it and the panels.
+    pub callouts: Option<PixelRect>,
+    /// The timeline, below the panels; it covers neither them nor the HUD.
+    pub timeline: Option<PixelRect>,
+    /// The number of SMs (or CPU workers) that have a row beneath the timeline's lanes.
+    pub sm_count: Option<usize>,
+    /// Lab, population graph or ladder: beside the panels and the timeline, or below the panels in
+    /// the timeline's place.
+    pub side: Option<(SidePanel, PixelRect)>,
+    /// The lesson, in the HUD's place.
+    pub lesson: Option<PixelRect>,
+    /// What stands over the panels of A and of B.
+    pub comparison: Option<ComparisonPlaces>,
+    /// The panels.
+    pub tiling: Tiling,
+    /// Pixels of one unit of type and spacing; it grows with the window, for the last row of a
+    /// lecture hall.
+    pub unit: f32,
+}
+
+impl WindowLayout {
+    /// The place of a side panel, if it is the one shown.
+    pub fn side_rect(&self, panel: SidePanel) -> Option<PixelRect> {
+        let (shown, rect) = self.side?;
+        (shown == panel).then_some(rect)
+    }
+}
+
+/// What a window holds at least in width and height, in units of type, however far the interface
+/// is zoomed.
+const MIN_UNITS: [f32; 2] = [640.0, 400.0];
+
+/// How much larger everything is in a presentation, for the last row.
+const PRESENTATION: f32 = 1.6;
+
+/// The height of the callouts' row, in units.
+pub(crate) const CALLOUTS: f32 = 32.0;
+
+/// What a window should contain besides panels and HUD, if it fits.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct LayoutRequest {
+    /// A timeline with this many lanes.
+    pub lanes: Option<usize>,
+    /// This many SMs (or CPU workers) beneath them.
+    pub sm_count: Option<usize>,
+    /// What is shown beside the panels.
+    pub side: Option<SidePanel>,
+    /// The toolbar; a presentation has none.
+    pub toolbar: bool,
+    /// Callouts below the toolbar, if there is one.
+    pub callouts: bool,
+    /// A lesson, instead of the HUD.
+    pub lesson: bool,
+    /// The strip of a presentation, instead of the HUD.
+    pub presentation: bool,
+    /// How large type is.
+    pub zoom: InterfaceScale,
+    /// Panels per side while A and B are compared.
+    pub comparison: Option<usize>,
+    /// Pixels per cell that are wanted; `None` where whole lattices are to be seen.
+    pub cell_pixels: Option<f64>,
+}
+
+/// Lays out a window of `pixels` at `scale` pixels per point, with `panels` panels of lattices of
+/// this size, and with what else is requested as far as there is room.
+pub(crate) fn lay_out(
+    pixels: [u32; 2],
+    scale: f32,
+    panels: usize,
+    size: Size,
+    request: &LayoutRequest,
+) -> WindowLayout {
+    let unit = unit(pixels, scale, request.zoom, request.presentation);
+    let lesson = request
+        .lesson
+        .then(|| docks::lesson(pixels, request.presentation));
+    let mut dock = match lesson {
+        None if request.presentation => docks::strip(pixels, unit),
+        None => docks::hud(pixels, scale, unit),
+        Some(_) => Dock::Hidden,
+    };
+    // Everything but the HUD and the lesson, and of that everything below the toolbar.
+    let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
+    let wants_toolbar = request.toolbar && !request.presentation;
+    let toolbar = docks::toolbar(beside(dock), unit).filter(|_| wants_toolbar);
+    let callouts = toolbar.filter(|_| request.callouts);
+    let callouts = callouts.map(|_| (CALLOUTS * unit).round() as u32);
+    // Where what stands below the toolbar and its callouts begins.
+    let top = toolbar.unwrap_or(0) + callouts.unwrap_or(0);
+    let below_toolbar = |dock: Dock| {
+        let [width, height] = beside(dock);
+        [width, height - top]
+    };
+    // As high as it is where the figures leave most room, however high they become.
+    let side = request
+        .side
+        .and_then(|_| docks::side(below_toolbar(dock), unit));
+    let left = match side {
+        Some(Side::Beside(width)) => width,
+        _ => 0,
+    };
+    let below = match side {
+        Some(Side::Below(height)) => height,
+        _ => request.lanes.map_or(0, |lanes| {
+            let [width, height] = below_toolbar(dock);
+            timeline_height([width - left, height], unit, lanes, request.sm_count)
+        }),
+    };
+    let tiling = |dock| {
+        let [width, height] = below_toolbar(dock);
+        let area = PixelRect {
+            x: left,
+            y: top,
+            width: width - left,
+            height: height.saturating_sub(below),
+        };
+        // What the panels have when there are no callouts: those that go move no panel.
+        let usual = PixelRect {
+            y: toolbar.unwrap_or(0),
+            height: area.height + callouts.unwrap_or(0),
+            ..area
+        };
+        let of = |count: usize| Panels::new(count, size, request.cell_pixels, unit);
+        match request
+            .comparison
+            .filter(|&each| each > 0 && 2 * each <= panels)
+        {
+            None => (of(panels).tile(area, usual), None),
+            Some(each) => {
+                let (tiling, places) = comparison::tile_comparison(area, of(each), unit);
+                (tiling, Some(places))
+            }
+        }
+    };
+    let mut tiled = tiling(dock);
+    if let Dock::Bar(rect) = dock {
+        // Height that the panels cannot use is the figures'.
+        let taller =
+            [0.5, 0.46, 0.42, 0.38, 0.34].map(|part| Dock::Bar(docks::bar(pixels, part, rect)));
+        if let Some(free) = taller
+            .into_iter()
+            .find(|&bar| tiling(bar).0.panel == tiled.0.panel)
+        {
+            (dock, tiled) = (free, tiling(free));
+        }
+    }
+    let [width, height] = beside(dock);
+    let foot = PixelRect {
+        x: left,
+        y: height - below,
+        width: width - left,
+        height: below,
+    };
+    let side_rect = side.map(|side| match side {
+        Side::Below(_) => foot,
+        Side::Beside(width) => PixelRect {
+            x: 0,
+            y: top,
+            width,
+            height: height - top,
+        },
+    });
+    let is_timeline = below > 0 && !matches!(side, Some(Side::Below(_)));
+    let timeline = is_timeline.then_some(foot);
+    let row = |(y, height): (u32, u32)| PixelRect {
+        x: 0,
+        y,
+        width,
+        height,
+    };
+    WindowLayout {
+        dock,
+        toolbar: toolbar.map(|height| row((0, height))),
+        callouts: toolbar.zip(callouts).map(row),
+        timeline,
+        sm_count: request.sm_count.filter(|_| is_timeline),
+        side: request.side.zip(side_rect),
+        lesson,
+        comparison: tiled.1,
+        tiling: tiled.0,
+        unit,
+    }
+}
+
+/// The timeline's height in pixels, or 0 where there is no room for one.
+fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, sm_count: Option<usize>) -> u32 {
+    let height = timeline::layout::height(area.map(|side| side as f32 / unit), lanes, sm_count);
+    height.map_or(0, |height| (height * unit).round() as u32)
+}
+
+/// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels per point.
+///
+/// Larger in a presentation, and zoomed in as far as a small window's figures still have room for,
+/// unless they had none before.
+pub(crate) fn unit(
+    pixels: [u32; 2],
+    scale: f32,
+    zoom: InterfaceScale,
+    is_presentation: bool,
+) -> f32 {
+    let [width, height] = pixels.map(|side| side as f32);
+    let (w, h) = (width / scale, height / scale);
+    let usual = (w / 1280.0).min(h / 800.0).clamp(0.8, 3.0) * scale;
+    let most = (width / MIN_UNITS[0]).min(height / MIN_UNITS[1]);
+    let presented = if is_presentation { PRESENTATION } else { 1.0 };
+    (usual * presented * zoom.factor()).min(most.max(usual))
+}

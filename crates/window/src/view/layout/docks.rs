@@ -1,0 +1,121 @@
+//! Where the HUD, the side panel and the lesson stand around the panels.
+
+use crate::view::hud::STRIP;
+use crate::view::layout::{Dock, PixelRect};
+use crate::view::toolbar;
+
+/// Where a side panel stands, in pixels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    /// To the left of the panels and of the timeline below them, so wide.
+    Beside(u32),
+    /// Below them, so high.
+    Below(u32),
+}
+
+/// A side panel's width beside the panels, in units of type.
+const SIDE_WIDTH: f32 = 470.0;
+/// The width that panels and timeline need beside it.
+const MIN_PANELS_WIDTH: f32 = 390.0;
+/// The least height of a side panel, in units of type: the lab's switches and some lines of code.
+const MIN_SIDE_HEIGHT: f32 = 365.0;
+/// The least width of a side panel below the panels.
+const MIN_WIDTH_BELOW: f32 = 400.0;
+/// The greatest height of a side panel below the panels.
+const MAX_HEIGHT_BELOW: f32 = 500.0;
+
+/// The least height of an area that has a toolbar, in units of type.
+const MIN_HEIGHT_WITH_TOOLBAR: f32 = 640.0;
+
+/// The height of a toolbar above an area of so many pixels, if there is room for one.
+pub(super) fn toolbar(area: [u32; 2], unit: f32) -> Option<u32> {
+    let [width, height] = area.map(|side| side as f32 / unit);
+    let has_room = width >= toolbar::MIN_WIDTH && height >= MIN_HEIGHT_WITH_TOOLBAR;
+    has_room.then(|| (toolbar::HEIGHT * unit).round() as u32)
+}
+
+/// Where a side panel stands in an area of so many pixels, if there is room for one.
+pub(super) fn side(area: [u32; 2], unit: f32) -> Option<Side> {
+    let [width, height] = area.map(|side| side as f32 / unit);
+    if width >= SIDE_WIDTH + MIN_PANELS_WIDTH && height >= MIN_SIDE_HEIGHT {
+        return Some(Side::Beside((SIDE_WIDTH * unit).round() as u32));
+    }
+    let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
+    let has_room = width >= MIN_WIDTH_BELOW && below >= MIN_SIDE_HEIGHT;
+    has_room.then(|| Side::Below((below * unit).round() as u32))
+}
+
+/// The right half of a wide window, the lower half of a high one.
+pub(super) fn lesson([width, height]: [u32; 2], is_presentation: bool) -> PixelRect {
+    // Its type fills it: in a presentation it is larger for that.
+    let beside = |side: u32| {
+        if is_presentation { side / 3 } else { side / 2 }
+    };
+    let (x, y) = if width >= height {
+        (beside(width), 0)
+    } else {
+        (0, beside(height))
+    };
+    PixelRect {
+        x,
+        y,
+        width: width - x,
+        height: height - y,
+    }
+}
+
+/// The window's size without the dock at its right or lower edge.
+pub(super) fn beside([width, height]: [u32; 2], docked: Option<PixelRect>) -> [u32; 2] {
+    match docked {
+        None => [width, height],
+        Some(rect) if rect.y > 0 => [width, rect.y],
+        Some(rect) => [rect.x, height],
+    }
+}
+
+/// A bar over `part` of the window's height, but never lower than `least`.
+pub(super) fn bar([width, height]: [u32; 2], part: f32, least: PixelRect) -> PixelRect {
+    let bar = ((part * height as f32).round() as u32).max(least.height);
+    PixelRect {
+        x: 0,
+        y: height - bar,
+        width,
+        height: bar,
+    }
+}
+
+/// A presentation's strip; it is there in every window that has room for a panel above it.
+pub(super) fn strip([width, height]: [u32; 2], unit: f32) -> Dock {
+    let strip = ((STRIP * unit).round() as u32).min(height / 4);
+    Dock::Strip(PixelRect {
+        x: 0,
+        y: height - strip,
+        width,
+        height: strip,
+    })
+}
+
+/// Side or bar, whichever shape the window has room for.
+pub(super) fn hud([width, height]: [u32; 2], scale: f32, unit: f32) -> Dock {
+    let (w, h) = (width as f32, height as f32);
+    let side = (268.0 * unit).min(0.42 * w);
+    if w >= 1.05 * h && w >= 380.0 * scale && h >= 200.0 * scale {
+        let side = side.round() as u32;
+        Dock::Side(PixelRect {
+            x: width - side,
+            y: 0,
+            width: side,
+            height,
+        })
+    } else if w >= 240.0 * scale && h >= 300.0 * scale {
+        let bar = (0.3 * h).min(228.0 * unit).round() as u32;
+        Dock::Bar(PixelRect {
+            x: 0,
+            y: height - bar,
+            width,
+            height: bar,
+        })
+    } else {
+        Dock::Hidden
+    }
+}

@@ -1,0 +1,226 @@
+//! A small picture of the whole lattice in the corner of a panel that shows a part of it, with that
+//! part framed; it leads the camera.
+//!
+//! It is drawn from the same bits as the panel, by state. Where a reduced view crosses the bus there
+//! is nothing of the rest, and the frame stands on a plain background.
+
+use egui::{Rect, Stroke, StrokeKind, pos2};
+
+use crate::view::Frame;
+use crate::view::hud::rect_of;
+use crate::view::layout::{PixelRect, WindowLayout};
+use crate::view::panels::Minimap;
+use crate::view::widget_painter::WidgetPainter;
+use life::Size;
+use ui::{Camera, CellRect, MinimapRegion};
+
+/// The most of a panel's sides that it takes.
+const MAX_PANEL_SHARE: f64 = 0.3;
+/// The longest side, in units.
+const MAX_SIDE: f64 = 220.0;
+/// In less pixels nothing can be seen.
+const MIN_SIDE_PIXELS: f64 = 36.0;
+
+/// Every minimap of a frame that there is room for.
+pub(crate) fn minimaps(frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Minimap> {
+    let placed = placed(frame, layout).into_iter();
+    placed.map(|(small, _)| small).collect()
+}
+
+/// The same, each with the region that it frames.
+fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a MinimapRegion)> {
+    let (Some(status), Some(regions)) = (frame.sources.status, &frame.screen.minimaps) else {
+        return Vec::new();
+    };
+    let minimap = |region: &MinimapRegion| {
+        let instance = region.instance;
+        let place = frame.sources.single_instance().map_or(instance, |_| 0);
+        let rect = place_in(layout.tiling.rect(place), status.lattices.size, layout.unit)?;
+        let sides = [rect.width, rect.height];
+        let transform = Camera::default().target_transform(status.lattices.size, sides);
+        Some(Minimap {
+            instance,
+            rect,
+            transform,
+        })
+    };
+    let regions = regions.iter();
+    let placed = regions.filter_map(|region| Some((minimap(region)?, region)));
+    placed.collect()
+}
+
+/// Where it stands in a panel, if that is large enough.
+fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
+    let [width, height] = [panel.width, panel.height].map(f64::from);
+    let aspect = f64::from(size.width()) / f64::from(size.height());
+    let longest = MAX_SIDE * f64::from(unit);
+    let most = [
+        (MAX_PANEL_SHARE * width).min(longest),
+        (MAX_PANEL_SHARE * height).min(longest),
+    ];
+    let sides = [most[0].min(most[1] * aspect), most[1].min(most[0] / aspect)];
+    if sides[0].max(sides[1]) < MIN_SIDE_PIXELS {
+        return None;
+    }
+    let [width, height] = sides.map(|side| side.round().max(3.0) as u32);
+    let margin = (6.0 * unit).round() as u32;
+    Some(PixelRect {
+        x: (panel.x + panel.width).checked_sub(width + margin)?,
+        y: (panel.y + panel.height).checked_sub(height + margin)?,
+        width,
+        height,
+    })
+}
+
+/// Paints the frames; the cells are the panels' work.
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+    let thin = layout.unit.round().max(1.0);
+    // What is seen stands out from afar, as the selected panel does.
+    let thick = (2.0 * layout.unit).round().max(1.0);
+    for (small, region) in placed(frame, layout) {
+        let rect = rect_of(small.rect);
+        painter.rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(thin, painter.palette.background),
+            StrokeKind::Inside,
+        );
+        painter.rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(thin, painter.palette.label),
+            StrokeKind::Outside,
+        );
+        let seen = || {
+            let parts = region.parts.iter();
+            parts.map(|part| rect_in(&small, part).intersect(rect))
+        };
+        for (wide, colour) in [
+            (thick + 2.0 * thin, painter.palette.background),
+            (thick, painter.palette.value),
+        ] {
+            for seen in seen() {
+                painter.rect_stroke(seen, 0.0, Stroke::new(wide, colour), StrokeKind::Outside);
+            }
+        }
+    }
+}
+
+/// A rectangle of the lattice as one of the minimap, in the window's pixels.
+fn rect_in(small: &Minimap, part: &CellRect) -> Rect {
+    let [from, to] = [part.from, part.to].map(|corner| {
+        let [x, y] = small.transform.to_pixels(corner);
+        pos2(
+            (f64::from(small.rect.x) + x).round() as f32,
+            (f64::from(small.rect.y) + y).round() as f32,
+        )
+    });
+    // However little is seen, there is something to see of it.
+    Rect::from_min_max(from, to.max(from + egui::vec2(2.0, 2.0)))
+}
+
+/// The instance whose minimap is under a point, and the point of its lattice, in cells.
+pub(crate) fn at(
+    frame: &Frame<'_>,
+    layout: &WindowLayout,
+    at: [f64; 2],
+) -> Option<(usize, [f64; 2])> {
+    let all = minimaps(frame, layout);
+    let small = all.iter().find(|small| small.rect.contains(at))?;
+    Some((small.instance, cell_at(small, at)))
+}
+
+/// The point of an instance's lattice, in cells, as its minimap has it, also beyond its edges.
+pub(crate) fn cell_of(
+    frame: &Frame<'_>,
+    layout: &WindowLayout,
+    instance: usize,
+    at: [f64; 2],
+) -> Option<[f64; 2]> {
+    let all = minimaps(frame, layout);
+    let small = all.iter().find(|small| small.instance == instance)?;
+    Some(cell_at(small, at))
+}
+
+fn cell_at(small: &Minimap, [x, y]: [f64; 2]) -> [f64; 2] {
+    let corner = [small.rect.x, small.rect.y].map(f64::from);
+    small.transform.to_cells([x - corner[0], y - corner[1]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::Transfer;
+    use ui::ViewOptions;
+    use ui::fixtures::status;
+
+    fn with<T>(
+        options: &ViewOptions,
+        transfer: Transfer,
+        check: impl Fn(&Frame<'_>, &WindowLayout) -> T,
+    ) -> T {
+        let mut status = status(6, Size::new(512, 256).unwrap());
+        (status.panels.selected, status.setting.transfer) = (4, transfer);
+        let frame = Frame::plain(&status, options).composed();
+        let (layout, _) = frame.layout().unwrap();
+        check(&frame, &layout)
+    }
+
+    fn shown(options: &ViewOptions, transfer: Transfer) -> Vec<usize> {
+        with(options, transfer, |frame, layout| {
+            let all = minimaps(frame, layout);
+            for small in &all {
+                let place = frame
+                    .sources
+                    .single_instance()
+                    .map_or(small.instance, |_| 0);
+                let panel = rect_of(layout.tiling.rect(place));
+                assert!(panel.contains_rect(rect_of(small.rect)), "{small:?}");
+            }
+            all.iter().map(|small| small.instance).collect()
+        })
+    }
+
+    #[test]
+    fn only_what_shows_a_part_has_one() {
+        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
+        let mut options = ViewOptions::default();
+        assert!(shown(&options, Transfer::Bits).is_empty());
+        options.camera.zoom(4.0, size, panel);
+        assert_eq!(shown(&options, Transfer::Bits), [4]);
+        options.single = true;
+        assert_eq!(shown(&options, Transfer::View), [4]);
+        options.single = false;
+        options.toggle_separate(6, 4);
+        options.camera_of_mut(2).fit();
+        assert_eq!(shown(&options, Transfer::Bits), [0, 1, 3, 4, 5]);
+        // All panels have one part of a view.
+        assert_eq!(shown(&options, Transfer::View), [4]);
+        options.hides_minimap = true;
+        assert!(shown(&options, Transfer::Bits).is_empty());
+    }
+
+    #[test]
+    fn a_click_leads_to_the_cell_that_is_shown_there() {
+        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
+        let mut options = ViewOptions::default();
+        options.camera.zoom(4.0, size, panel);
+        with(&options, Transfer::Bits, |frame, layout| {
+            let small = minimaps(frame, layout)[0];
+            let corner = [small.rect.x, small.rect.y].map(f64::from);
+            let end = [
+                corner[0] + f64::from(small.rect.width) - 0.5,
+                corner[1] + f64::from(small.rect.height) - 0.5,
+            ];
+            let (instance, first) = at(frame, layout, corner).unwrap();
+            let (_, last) = at(frame, layout, end).unwrap();
+            assert_eq!(instance, 4);
+            assert!(first.iter().all(|at| at.abs() < 2.0), "{first:?}");
+            assert!(last[0] > 500.0 && last[1] > 250.0, "{last:?}");
+            let beside = [corner[0] - 1.0, corner[1]];
+            assert_eq!(at(frame, layout, beside), None);
+            assert!(cell_of(frame, layout, 4, beside).unwrap()[0] < 0.0);
+            assert_eq!(cell_of(frame, layout, 3, beside), None);
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! Draws a session: its lattices as tiled panels, its figures beside them.
+//!
+//! A frame goes one way: pictures into textures ([`model::PictureSource`]), panels over textures
+//! (`shaders/panels.wgsl`), then the interface (egui, painted by hand so that no figure moves
+//! another): edits and minimaps over the panels, the `toolbar` with its `callouts` and the labels of
+//! a `comparison` above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder` or the
+//! `population` graph beside them, the [`timeline`] below. Over all are the `dialogs`, help among
+//! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
+//! scene.
+
+mod activity;
+mod callouts;
+
+mod cell_ages;
+mod comparison;
+mod dialogs;
+mod edit_overlay;
+mod error;
+mod frame;
+mod gpu;
+pub(crate) mod hud;
+mod interface;
+mod lab;
+pub(crate) mod ladder;
+pub(crate) mod layout;
+mod lesson;
+pub(crate) mod minimap;
+pub mod offscreen;
+mod panel_marks;
+pub(crate) mod panels;
+mod picture_cache;
+pub mod picture_file;
+mod population;
+mod quads;
+pub(crate) mod recording;
+mod scene;
+mod texture_array;
+pub(crate) mod timeline;
+mod toolbar;
+mod widget_painter;
+
+#[cfg(test)]
+mod accessibility_tests;
+#[cfg(test)]
+mod cost;
+#[cfg(test)]
+mod gallery;
+#[cfg(test)]
+mod pixel_tests;
+#[cfg(test)]
+mod reference;
+
+pub(crate) use activity::Outlook;
+pub use error::ViewError;
+pub use gpu::list_adapters;
+pub(crate) use lab::LabView;
+pub(crate) use panels::MIN_PIXELS_FOR_LINES;
+pub(crate) use texture_array::max_instances;
+pub(crate) use timeline::TimelineView;
+
+pub(crate) use dialogs::{
+    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, Menu, Popup, PromptDialog,
+    ResizeDialog, Shelf, UiRequest,
+};
+pub(crate) use frame::Frame;
+pub(crate) use gpu::{Canvas, Gpu};
+
+pub(crate) use scene::Scene;

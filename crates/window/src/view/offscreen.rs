@@ -1,0 +1,334 @@
+//! The window's scene without a window: for pictures, and for measuring frames.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::view::Dialog;
+use crate::view::picture_file::{Image, write_png};
+use crate::view::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineView, ViewError};
+use model::PictureSource;
+use model::{PicturePlan, Status};
+use ui::{
+    AdapterFacts, Camera, Composer, Drawing, EditOverlay, LessonScreen, Population, Screen,
+    Sources, ViewOptions,
+};
+
+/// Draws frames into a texture.
+pub struct Renderer {
+    gpu: Gpu,
+    scene: Scene,
+    target: wgpu::Texture,
+    view: wgpu::TextureView,
+    scale: f32,
+    in_flight: VecDeque<wgpu::SubmissionIndex>,
+    spent: Duration,
+    waited: Duration,
+    /// What the HUD says of the drawing side; frames per second are the caller's to fill in.
+    pub drawing: Drawing,
+    /// What the timeline shows, where it is shown.
+    pub timeline: TimelineView,
+    /// What the population graph shows, where it is shown.
+    pub population: Population,
+    /// What the lab shows, where it is shown.
+    pub lab: LabView,
+    /// What a hand has put over the panels.
+    pub edit_overlay: EditOverlay,
+    /// The lesson that is shown, if one is.
+    pub lesson: Option<LessonScreen>,
+    composer: Composer,
+    /// What is open over the scene.
+    pub(crate) dialogs: Dialogs,
+}
+
+impl Renderer {
+    /// On the adapter whose name contains `adapter` (or the best one), for pictures of `pixels`
+    /// at `scale` pixels per point.
+    ///
+    /// # Errors
+    /// No such adapter, or a size that it does not draw.
+    pub fn new(adapter: Option<&str>, pixels: [u32; 2], scale: f32) -> Result<Renderer, ViewError> {
+        let (gpu, _) = Gpu::open(adapter, None)?;
+        let most = gpu.device.limits().max_texture_dimension_2d;
+        let [width, height] = pixels;
+        if !pixels.iter().all(|side| (1..=most).contains(side)) {
+            return Err(ViewError::PictureSize {
+                width,
+                height,
+                most,
+            });
+        }
+        let format = wgpu::TextureFormat::Rgba8Unorm;
+        let target = target(&gpu.device, pixels, format);
+        let drawing = Drawing {
+            adapter: Some(gpu.facts.clone()),
+            ..Default::default()
+        };
+        Ok(Renderer {
+            scene: Scene::new(&gpu, format),
+            view: target.create_view(&Default::default()),
+            target,
+            scale,
+            in_flight: VecDeque::new(),
+            spent: Duration::ZERO,
+            waited: Duration::ZERO,
+            drawing,
+            timeline: TimelineView::default(),
+            population: Population::default(),
+            lab: LabView::default(),
+            edit_overlay: EditOverlay::default(),
+            lesson: None,
+            composer: Composer::default(),
+            dialogs: Dialogs::default(),
+            gpu,
+        })
+    }
+
+    /// What draws.
+    pub fn adapter(&self) -> &AdapterFacts {
+        &self.gpu.facts
+    }
+
+    /// What the session should send for this picture; ask for it before the first frame.
+    pub fn request(&self, status: &Status, options: &ViewOptions) -> PicturePlan {
+        let frame = self.with(status, options);
+        frame
+            .request(self.scene.limits)
+            .expect("a frame with a status has a request")
+    }
+
+    /// Uploads what is newer and draws a frame. It waits only while two frames are still being
+    /// drawn.
+    ///
+    /// # Errors
+    /// Too many instances, or the GPU failed.
+    pub fn frame(
+        &mut self,
+        status: &Status,
+        pictures: &dyn PictureSource,
+        options: &ViewOptions,
+    ) -> Result<(), ViewError> {
+        if options.timeline {
+            self.timeline.update(pictures);
+        }
+        if options.side == Some(ui::SidePanel::Population) {
+            self.population.update(pictures, status, options);
+        }
+        let begun = Instant::now();
+        // Spelt out, so that only `composer` and `scene` are borrowed for writing.
+        let frame = Frame {
+            screen: Screen::default(),
+            sources: Sources {
+                status: Some(status),
+                options,
+                drawing: &self.drawing,
+                population: &self.population,
+                timeline: self.timeline.timeline(),
+                lesson: self.lesson.as_ref(),
+                window: None,
+            },
+            timeline: &self.timeline,
+            lab: &self.lab,
+            edit_overlay: &self.edit_overlay,
+            pixels: [self.target.width(), self.target.height()],
+            scale: self.scale,
+        }
+        .composed_by(&mut self.composer);
+        let composed = begun.elapsed();
+        self.scene.update(&frame, pictures)?;
+        let input = egui::RawInput::default();
+        let drawn = self
+            .scene
+            .draw(&frame, &mut self.dialogs, input, &self.view);
+        self.spent = composed + drawn.spent;
+        self.in_flight.push_back(drawn.submission);
+        self.waited = Duration::ZERO;
+        if self.in_flight.len() > 2 {
+            let began = Instant::now();
+            let submission_index = self.in_flight.pop_front();
+            let wait = wgpu::PollType::Wait {
+                submission_index,
+                timeout: None,
+            };
+            self.gpu
+                .device
+                .poll(wait)
+                .map_err(|error| ViewError::DeviceLost(error.to_string()))?;
+            self.waited = began.elapsed();
+        }
+        self.gpu.trouble()
+    }
+
+    /// Zooms the camera about the lattice's middle, as the key does.
+    pub fn zoom(&self, status: &Status, options: &mut ViewOptions, times: f64) {
+        if let Some((layout, _)) = self.with(status, options).layout() {
+            options.camera = Camera::default();
+            let panel = layout.tiling.panel;
+            options.camera.zoom(times, status.lattices.size, panel);
+        }
+    }
+
+    /// Why colours are not by what was asked for, in one sentence, if they are not.
+    pub fn colour_mode_unavailable(
+        &self,
+        status: &Status,
+        options: &ViewOptions,
+    ) -> Option<String> {
+        let frame = self.with(status, options);
+        frame.colour_by(self.scene.limits).err()
+    }
+
+    /// How many of the panels have no picture yet: a picture is complete when there is none.
+    pub fn missing(&self, status: &Status, options: &ViewOptions) -> usize {
+        self.scene.missing(&self.with(status, options))
+    }
+
+    /// The number of the last edit that an instance's newest picture shows.
+    pub fn shown_edit(&self, instance: usize) -> u64 {
+        self.scene.shown_edit(instance)
+    }
+
+    /// The time that the screen's data, layout, egui and tessellation took of the last frame.
+    pub fn spent(&self) -> Duration {
+        self.spent
+    }
+
+    /// How long the last frame waited for the drawing GPU.
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// Opens the command palette over the scene, or closes it.
+    pub fn open_palette(&mut self, open: bool) {
+        self.show(Dialog::Commands(Commands::default()), open);
+    }
+
+    /// Opens the keys, or closes them.
+    pub fn open_help(&mut self, open: bool) {
+        self.show(Dialog::Help(Help::default()), open);
+    }
+
+    /// Shows this dialog alone, or none.
+    fn show(&mut self, dialog: Dialog, open: bool) {
+        self.dialogs = Dialogs::default();
+        if open {
+            self.dialogs.open(dialog);
+        }
+    }
+
+    /// Waits until everything has been drawn.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    pub fn finish(&self) -> Result<(), ViewError> {
+        let polled = self.gpu.device.poll(wgpu::PollType::wait_indefinitely());
+        polled.map_err(|error| ViewError::DeviceLost(error.to_string()))?;
+        self.gpu.trouble()
+    }
+
+    /// Waits for the last frame and reads it back.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    pub fn read(&self) -> Result<Image, ViewError> {
+        let image = read(&self.gpu, &self.target)?;
+        self.gpu.trouble()?;
+        Ok(image)
+    }
+
+    /// Waits for the last frame and writes it as a PNG file.
+    ///
+    /// # Errors
+    /// The GPU failed, or the file could not be written.
+    pub fn write_png(&self, path: &Path) -> Result<(), ViewError> {
+        write_png(&self.read()?, path)
+    }
+
+    /// A frame to lay out; what it would show is not composed.
+    fn with<'a>(&'a self, status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
+        Frame {
+            screen: Screen::default(),
+            sources: Sources {
+                status: Some(status),
+                options,
+                drawing: &self.drawing,
+                population: &self.population,
+                lesson: self.lesson.as_ref(),
+                window: None,
+                timeline: self.timeline.timeline(),
+            },
+            timeline: &self.timeline,
+            lab: &self.lab,
+            edit_overlay: &self.edit_overlay,
+            pixels: [self.target.width(), self.target.height()],
+            scale: self.scale,
+        }
+    }
+}
+
+/// A texture that can be drawn to and read back.
+pub fn target(
+    device: &wgpu::Device,
+    [width, height]: [u32; 2],
+    format: wgpu::TextureFormat,
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("picture"),
+        size: wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[],
+    })
+}
+
+/// Reads an RGBA or BGRA texture of four bytes per pixel back; waits for it.
+pub fn read(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Image, ViewError> {
+    let (width, height) = (texture.width(), texture.height());
+    let pitch = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("read back"),
+        size: u64::from(pitch) * u64::from(height),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo {
+            buffer: &buffer,
+            layout: wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(pitch),
+                rows_per_image: None,
+            },
+        },
+        texture.size(),
+    );
+    gpu.queue.submit([encoder.finish()]);
+    buffer.map_async(wgpu::MapMode::Read, .., |_| {});
+    let lost = |error: &dyn std::fmt::Display| ViewError::DeviceLost(error.to_string());
+    gpu.device
+        .poll(wgpu::PollType::wait_indefinitely())
+        .map_err(|error| lost(&error))?;
+    let mapped = buffer.get_mapped_range(..).map_err(|error| lost(&error))?;
+    let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
+    for row in mapped.chunks_exact(pitch as usize) {
+        rgba.extend_from_slice(&row[..width as usize * 4]);
+    }
+    if texture.format() == wgpu::TextureFormat::Bgra8Unorm {
+        rgba.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
+    }
+    rgba.chunks_exact_mut(4).for_each(|pixel| pixel[3] = 255);
+    Ok(Image {
+        width,
+        height,
+        rgba,
+    })
+}

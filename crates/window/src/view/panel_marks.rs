@@ -1,0 +1,98 @@
+//! What marks a panel as its instance's: a frame in the instance's colour, around its cells and off
+//! them, and its number.
+
+use egui::{Align2, Mesh, Rect, Shape, Stroke, StrokeKind};
+
+use crate::view::hud::rect_of;
+use crate::view::hud::style::{medium, put, text_on};
+use crate::view::layout::WindowLayout;
+use crate::view::widget_painter::WidgetPainter;
+use model::Status;
+use ui::ViewOptions;
+
+/// A number's place, in units of type.
+const NUMBER: [f32; 2] = [21.0, 15.0];
+
+/// With more panels than these none has a number: nobody reads them, and each costs.
+const MAX_NUMBERS: usize = 64;
+
+/// A panel has a number if each of its sides is this many times the number's.
+const MIN_PANEL: f32 = 2.5;
+
+/// Paints frames and numbers of all panels, or of the one instance that is shown.
+pub(crate) fn paint(
+    painter: &WidgetPainter,
+    status: &Status,
+    only: Option<usize>,
+    layout: &WindowLayout,
+    options: &ViewOptions,
+) {
+    if status.lattices.instances < 2 {
+        return;
+    }
+    let unit = layout.unit;
+    let gap = layout.tiling.gap as f32;
+    let width = (gap / 2.0).floor().min((2.0 * unit).round());
+    let number_sides = NUMBER.map(|side| side * unit);
+    let is_large =
+        [0, 1].map(|axis| layout.tiling.panel[axis] as f32 >= MIN_PANEL * number_sides[axis]);
+    let has_numbers = layout.tiling.count <= MAX_NUMBERS && is_large == [true; 2];
+    let mut frames = Mesh::default();
+    for place in 0..layout.tiling.count {
+        let rect = rect_of(layout.tiling.rect(place));
+        if !rect.is_positive() {
+            continue; // it belongs to neither A nor B
+        }
+        let number = status.number_of(only.unwrap_or(place));
+        let colour = painter.palette.instance(number);
+        let around = rect.expand(width);
+        for side in [
+            around.with_max_y(rect.top()),
+            around.with_min_y(rect.bottom()),
+            around.with_max_x(rect.left()),
+            around.with_min_x(rect.right()),
+        ] {
+            frames.add_colored_rect(side, colour);
+        }
+        if has_numbers {
+            let place = Rect::from_min_size(rect.min, number_sides.into());
+            paint_number(painter, place, number, unit);
+        }
+    }
+    painter.add(Shape::mesh(frames));
+    if only.is_none() {
+        let selected = status.panels.selected.min(status.lattices.instances - 1);
+        let rect = rect_of(layout.tiling.rect(selected));
+        paint_selection(painter, rect.expand(width), gap - width, unit, options);
+    }
+}
+
+/// Paints a frame around the selected panel's own.
+fn paint_selection(
+    painter: &WidgetPainter,
+    rect: Rect,
+    room: f32,
+    unit: f32,
+    options: &ViewOptions,
+) {
+    if !rect.is_positive() {
+        return; // it belongs to neither A nor B, and has no panel
+    }
+    let width = (2.0 * unit).round().clamp(1.0, room.max(1.0));
+    // White stands out beside dark cells (where the theme is light: black beside light ones), the
+    // accent beside inverted ones.
+    let colour = if options.invert {
+        painter.palette.accent
+    } else {
+        painter.palette.value
+    };
+    painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
+}
+
+/// Paints an instance's number on its colour.
+pub(crate) fn paint_number(painter: &WidgetPainter, place: Rect, number: usize, unit: f32) {
+    let colour = painter.palette.instance(number);
+    painter.rect_filled(place, 2.0 * unit, colour);
+    let text = painter.layout_no_wrap(number.to_string(), medium(11.5 * unit), text_on(colour));
+    put(painter, place.center(), Align2::CENTER_CENTER, text);
+}

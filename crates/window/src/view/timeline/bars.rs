@@ -1,0 +1,192 @@
+//! The bars of a round, and the names in them: the colour is the instance's, the pattern says what is
+//! done.
+
+use egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind};
+
+use crate::view::hud::style::*;
+use crate::view::timeline::layout::TimelineLayout;
+use crate::view::timeline::rows::Rows;
+use crate::view::widget_painter::WidgetPainter;
+use ui::Chart;
+use ui::theme::Palette;
+use ui::timeline::Pattern;
+use ui::timeline::lanes::{Bar, Lane, fold_lanes};
+use ui::timeline::scale::TimeScale;
+
+/// How much of the colour a hollow bar has inside.
+const INSIDE: f32 = 0.28;
+
+/// From one upright line of a fence to the next, in units of type.
+const FENCE_PITCH: f32 = 7.0;
+
+/// Paints the bars of the host and of all lanes.
+///
+/// They are one mesh of whole pixels: no edge is blurred, and thousands cost little.
+pub(super) fn paint(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    rows: Rows,
+    chart: &Chart,
+) {
+    let mut mesh = Mesh::default();
+    let palette = &painter.palette;
+    let host = (places.host.top(), places.host.bottom());
+    let single = |row: usize| match &chart.data.lanes[rows.lanes_of(row)] {
+        [lane] => Some((lane.bars.as_slice(), rows.edges(row))),
+        _ => None,
+    };
+    let lanes = (0..rows.count()).filter_map(single);
+    let rows_of_bars = std::iter::once((chart.data.host.as_slice(), host)).chain(lanes);
+    for (bars, edges) in rows_of_bars.clone() {
+        add_bars(&mut mesh, palette, places, scale, edges, bars);
+    }
+    for row in (0..rows.count()).filter(|&row| single(row).is_none()) {
+        let lanes = &chart.data.lanes[rows.lanes_of(row)];
+        add_folded(&mut mesh, palette, places, scale, rows.edges(row), lanes);
+    }
+    painter.add(Shape::mesh(mesh));
+    for (bars, edges) in rows_of_bars {
+        if edges.1 - edges.0 >= 10.0 * places.unit {
+            paint_names(painter, places, scale, edges, bars, chart);
+        }
+    }
+}
+
+/// A bar's place, if any of it is shown: at least a pixel wide.
+pub(super) fn bar_rect(
+    places: &TimelineLayout,
+    scale: TimeScale,
+    (top, bottom): (f32, f32),
+    bar: &Bar,
+) -> Option<Rect> {
+    let (left, right) = (places.lanes.left(), places.lanes.right());
+    let (start, end) = (scale.x(bar.start), scale.x(bar.end));
+    if end < left || start > right {
+        return None;
+    }
+    let start = start.round().clamp(left, right - 1.0);
+    let end = end.round().clamp(start + 1.0, right);
+    Some(Rect::from_x_y_ranges(start..=end, top..=bottom))
+}
+
+fn add_bars(
+    mesh: &mut Mesh,
+    palette: &Palette<Color32>,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    edges: (f32, f32),
+    bars: &[Bar],
+) {
+    let mut before = f32::MIN;
+    for bar in bars {
+        let Some(mut rect) = bar_rect(places, scale, edges, bar) else {
+            continue;
+        };
+        let colour = bar.colour(palette);
+        // Bars that touch are told apart by a darker edge.
+        if rect.left() == before && rect.width() >= 6.0 {
+            let edge = rect.with_max_x(rect.left() + 1.0);
+            mesh.add_colored_rect(edge, mixed(palette, colour, 0.45));
+            rect.set_left(rect.left() + 1.0);
+        }
+        before = rect.right();
+        add_bar(mesh, rect, colour, bar.kind.pattern(), palette, places.unit);
+    }
+}
+
+/// Adds a bar in its pattern, or in as much of its colour as the pattern has where it is too small
+/// for one.
+pub(super) fn add_bar(
+    mesh: &mut Mesh,
+    rect: Rect,
+    colour: Color32,
+    pattern: Pattern,
+    palette: &Palette<Color32>,
+    unit: f32,
+) {
+    let edge = unit.round().max(1.0);
+    let inside = rect.shrink(edge);
+    let is_large = inside.width() >= 2.0 * edge && inside.height() >= 2.0 * edge;
+    if !matches!(pattern, Pattern::Hollow | Pattern::Fence) || !is_large {
+        mesh.add_colored_rect(rect, mixed(palette, colour, pattern.strength()));
+        return;
+    }
+    mesh.add_colored_rect(rect, colour);
+    mesh.add_colored_rect(inside, mixed(palette, colour, INSIDE));
+    if pattern == Pattern::Fence {
+        let pitch = (FENCE_PITCH * unit).round();
+        let mut left = inside.left() + (pitch / 2.0).round();
+        while left + 2.0 * edge <= inside.right() {
+            let line = Rect::from_x_y_ranges(left..=left + 2.0 * edge, inside.y_range());
+            mesh.add_colored_rect(line, colour);
+            left += pitch;
+        }
+    }
+}
+
+fn add_folded(
+    mesh: &mut Mesh,
+    palette: &Palette<Color32>,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    (top, bottom): (f32, f32),
+    lanes: &[Lane],
+) {
+    let left = places.lanes.left();
+    for piece in fold_lanes(lanes, scale, left, places.lanes.width() as usize) {
+        let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
+        let share = 0.4 + 0.15 * f32::from(piece.level);
+        let part = piece.kind.pattern().strength() * share;
+        let colour = piece.kind.colour(piece.number, palette);
+        let rect = Rect::from_x_y_ranges(across, top..=bottom);
+        mesh.add_colored_rect(rect, mixed(palette, colour, part));
+    }
+}
+
+/// So much of a colour, the rest being the lane's.
+fn mixed(palette: &Palette<Color32>, colour: Color32, part: f32) -> Color32 {
+    palette.recessed.lerp_to_gamma(colour, part)
+}
+
+/// Paints the ops' names where they fit into their bars.
+fn paint_names(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    edges: (f32, f32),
+    bars: &[Bar],
+    chart: &Chart,
+) {
+    let unit = places.unit;
+    let font = medium((0.86 * (edges.1 - edges.0)).min(12.5 * unit));
+    let rects = bars
+        .iter()
+        .map(|bar| (bar, bar_rect(places, scale, edges, bar)));
+    for (bar, rect) in rects {
+        let Some(rect) = rect.filter(|rect| rect.width() >= 24.0 * unit) else {
+            continue;
+        };
+        let (colour, pattern) = (bar.colour(&painter.palette), bar.kind.pattern());
+        let text_colour = match pattern {
+            Pattern::Solid => text_on(colour),
+            Pattern::Dim | Pattern::Hollow | Pattern::Fence => painter.palette.value,
+        };
+        let name = painter.layout_no_wrap(chart.name(bar).to_owned(), font.clone(), text_colour);
+        if name.size().x + 8.0 * unit <= rect.width() {
+            if pattern == Pattern::Fence {
+                let within = rect.shrink(unit.round().max(1.0)).y_range();
+                let across = Rect::from_center_size(rect.center(), name.size()).expand(2.0 * unit);
+                let clear = Rect::from_x_y_ranges(across.x_range(), within);
+                painter.rect_filled(clear, 0.0, mixed(&painter.palette, colour, INSIDE));
+            }
+            put(painter, rect.center(), Align2::CENTER_CENTER, name);
+        }
+    }
+}
+
+/// Paints a frame around the bar under the pointer.
+pub(super) fn paint_outline(painter: &WidgetPainter, bar: Rect, unit: f32) {
+    let edge = Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
+    painter.rect_stroke(bar, 0.0, edge, StrokeKind::Outside);
+}

@@ -1,0 +1,120 @@
+//! The lines over the lanes: how much overlaps, and large what the last change did.
+
+use egui::{Align2, pos2};
+
+use crate::view::hud::style::*;
+use crate::view::timeline::layout::TimelineLayout;
+use crate::view::widget_painter::WidgetPainter;
+use lang::tr;
+use model::{Action, SessionAction, Switch};
+use ui::Screen;
+use ui::finding::{Headline, Tone};
+use ui::theme::Palette;
+
+/// The size of the factor's type, and of what is beside it.
+const LARGE: f32 = 26.0;
+const BESIDE: f32 = 15.0;
+/// The same where it takes two lines.
+const ABOVE: f32 = 14.0;
+
+/// Paints both lines.
+pub(super) fn paint(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
+    paint_summary(painter, places, screen);
+    match &screen.finding {
+        Some(found) => paint_finding(painter, places, found),
+        None => paint_hint(painter, places),
+    }
+}
+
+/// The overlap, and the time of the round if there is room.
+fn paint_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
+    let Some(overlap) = &screen.overlap else {
+        return; // it is not measured while A and B are compared
+    };
+    let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
+    let colour = painter.palette.accent;
+    // Of two rounds the finding has the times.
+    let parts = match (&screen.round_before, overlap.round_time.as_str()) {
+        (None, time) if !time.is_empty() => format!("{} · {time}", overlap.overlap),
+        _ => overlap.overlap.clone(),
+    };
+    let whole = painter.layout_no_wrap(parts, font.clone(), colour);
+    let text = if whole.size().x <= room {
+        whole
+    } else {
+        fitted(painter, &overlap.overlap, font, colour, room)
+    };
+    let at = places.summary.left_center();
+    put(painter, at, Align2::LEFT_CENTER, text);
+}
+
+/// The factor large, then what was changed and the times, one above the other where room is short.
+fn paint_finding(painter: &WidgetPainter, places: &TimelineLayout, found: &Headline) {
+    let (unit, place) = (places.unit, places.finding);
+    let colour = tone_colour(found.tone, &painter.palette);
+    let factor = fitted(
+        painter,
+        &found.factor,
+        medium(LARGE * unit),
+        colour,
+        place.width(),
+    );
+    let left = place.left() + factor.size().x + 16.0 * unit;
+    put(painter, place.left_center(), Align2::LEFT_CENTER, factor);
+    let room = place.right() - left;
+    let colour = painter.palette.value;
+    let line =
+        |text: &str, size: f32| painter.layout_no_wrap(text.into(), regular(size * unit), colour);
+    let whole = match found.times.as_str() {
+        "" => found.subject.clone(),
+        times => format!("{} · {times}", found.subject),
+    };
+    let middle = pos2(left, place.center().y);
+    let whole = line(&whole, BESIDE);
+    let lines = [&found.subject, &found.times].map(|text| line(text, ABOVE));
+    if whole.size().x <= room {
+        put(painter, middle, Align2::LEFT_CENTER, whole);
+    } else if lines.iter().all(|line| line.size().x <= room) {
+        let [subject, times] = lines;
+        put(painter, middle, Align2::LEFT_BOTTOM, subject);
+        put(painter, middle, Align2::LEFT_TOP, times);
+    } else {
+        let subject = fitted(
+            painter,
+            &found.subject,
+            regular(BESIDE * unit),
+            colour,
+            room,
+        );
+        put(painter, middle, Align2::LEFT_CENTER, subject);
+    }
+}
+
+/// Where the finding will stand.
+fn paint_hint(painter: &WidgetPainter, places: &TimelineLayout) {
+    let kernel = Action::from(SessionAction::NextKernel).key();
+    let text = &tr!(
+        "{first} to {last} and {kernel} change a setting: its effect on a round is shown here",
+        first = Switch::first_key(),
+        last = Switch::last_key(),
+        kernel = kernel
+    );
+    let font = regular(BESIDE * places.unit);
+    let (colour, room) = (painter.palette.label, places.finding.width());
+    let text = fitted(painter, text, font, colour, room);
+    put(
+        painter,
+        places.finding.left_center(),
+        Align2::LEFT_CENTER,
+        text,
+    );
+}
+
+/// Only a gain is green.
+pub(crate) fn tone_colour<Colour: Copy>(tone: Tone, palette: &Palette<Colour>) -> Colour {
+    match tone {
+        Tone::Measuring => palette.accent,
+        Tone::Better => palette.running,
+        Tone::Neutral => palette.value,
+    }
+}

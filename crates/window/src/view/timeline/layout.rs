@@ -1,0 +1,176 @@
+//! Where everything stands in the timeline's rectangle. Pure arithmetic, in pixels.
+
+use egui::{Rect, pos2, vec2};
+
+use crate::view::timeline::rows::Rows;
+
+const PAD: f32 = 14.0;
+const TOP: f32 = 7.0;
+const TITLE: f32 = 26.0;
+const LEGEND: f32 = 20.0;
+const HOST: f32 = 18.0;
+const APART: f32 = 6.0;
+const AXIS: f32 = 20.0;
+const FOOT: f32 = 17.0;
+const BOTTOM: f32 = 6.0;
+const GUTTER: f32 = 76.0;
+const LANE: f32 = 14.0;
+const MIN_LANES: f32 = 56.0;
+const FINDING: f32 = 36.0;
+const KINDS_WIDE: f32 = 462.0;
+/// From this width on the legend stands beside the figures.
+const WIDE: f32 = 1060.0;
+/// The line over the map of the multiprocessors.
+const MAP_HEAD: f32 = 25.0;
+/// A multiprocessor's row is as high as it can be up to here.
+const MAP_ROW: f32 = 12.0;
+/// What a map of many multiprocessors asks for.
+const MAP: f32 = 270.0;
+/// The part of lanes and map together that the map may take.
+const MAX_MAP_SHARE: f32 = 0.62;
+/// The part of the panels' height that it may take, without the map and with it.
+const MAX_SHARE: f32 = 0.47;
+const MAX_WITH_MAP: f32 = 0.64;
+/// The part that it may take where the lanes of so many streams would be thinner than this: in a
+/// presentation the last row is to see them.
+const MAX_FOR_LANES: f32 = 0.62;
+const VISIBLE_LANES: usize = 16;
+const VISIBLE_LANE: f32 = 8.0;
+/// The least area, for panels and timeline together, that has one.
+const MIN_AREA: [f32; 2] = [470.0, 400.0];
+
+/// The height, in units, of a timeline of so many lanes, and of a map of so many multiprocessors
+/// beneath them, in an area of this size in units; `None` where the area is too small.
+pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> Option<f32> {
+    let [width, height] = area;
+    if width < MIN_AREA[0] || height < MIN_AREA[1] {
+        return None;
+    }
+    let visible = around(width) + lanes.min(VISIBLE_LANES) as f32 * VISIBLE_LANE;
+    let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
+    let (map, most) = match sm_count {
+        None => (0.0, (visible / height).clamp(MAX_SHARE, MAX_FOR_LANES)),
+        Some(sm_count) => (
+            MAP_HEAD + (sm_count as f32 * MAP_ROW).min(MAP),
+            MAX_WITH_MAP,
+        ),
+    };
+    Some((around(width) + lanes + map).min(most * height))
+}
+
+/// What is not lanes, in units of height.
+fn around(width: f32) -> f32 {
+    let legend = if width < WIDE { LEGEND } else { 0.0 };
+    TOP + TITLE + legend + FINDING + 4.0 + HOST + APART + AXIS + FOOT + BOTTOM
+}
+
+/// See the module.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct TimelineLayout {
+    pub(crate) unit: f32,
+    pub(crate) all: Rect,
+    /// Live or frozen; it is clicked.
+    pub(crate) chip: Rect,
+    pub(crate) summary: Rect,
+    pub(crate) legend: Rect,
+    /// What the last change did, or how A and B compare.
+    pub(crate) finding: Rect,
+    /// The host's lane.
+    pub(crate) host: Rect,
+    /// All streams' lanes.
+    pub(crate) lanes: Rect,
+    /// The multiprocessors' rows, if they are shown, and the line over them.
+    pub(crate) map: Option<(Rect, Rect)>,
+    pub(crate) axis: Rect,
+    pub(crate) foot: Rect,
+    /// Where the lanes' names begin.
+    pub(crate) names: f32,
+}
+
+impl TimelineLayout {
+    /// In this rectangle, with rows for so many multiprocessors if they are shown.
+    pub(crate) fn new(all: Rect, unit: f32, sm_count: Option<usize>) -> TimelineLayout {
+        let inside = Rect::from_x_y_ranges(
+            all.left() + PAD * unit..=all.right() - PAD * unit,
+            all.top() + TOP * unit..=all.bottom() - BOTTOM * unit,
+        );
+        let row = |y: f32, height: f32| {
+            let corner = pos2(inside.left(), y);
+            Rect::from_min_size(corner, vec2(inside.width(), height * unit))
+        };
+        let title = row(inside.top(), TITLE);
+        let middle = title.left_center() + vec2(54.0 * unit, 0.0);
+        let chip = Rect::from_center_size(middle, vec2(108.0, 23.0) * unit);
+        let mut summary = title;
+        summary.set_left(chip.right() + 12.0 * unit);
+        let mut legend = title;
+        let mut y = title.bottom();
+        if all.width() / unit < WIDE {
+            legend = row(y, LEGEND);
+            y = legend.bottom();
+        } else {
+            legend.set_left(inside.right() - KINDS_WIDE * unit);
+            summary.set_right(legend.left() - 12.0 * unit);
+        }
+        let left = (inside.left() + GUTTER * unit).round();
+        let right = inside.right().floor();
+        let plot = |top: f32, bottom: f32| {
+            Rect::from_x_y_ranges(left..=right, top.round()..=bottom.round())
+        };
+        let finding = row(y, FINDING);
+        y = finding.bottom() + 4.0 * unit;
+        let host = plot(y, y + HOST * unit);
+        let foot = row(inside.bottom() - FOOT * unit, FOOT);
+        let axis = plot(foot.top() - AXIS * unit, foot.top());
+        let mut lanes = plot(y + (HOST + APART) * unit, axis.top());
+        let map = sm_count.map(|sm_count| {
+            let room = lanes.height() - MAP_HEAD * unit;
+            let wanted = sm_count as f32 * MAP_ROW * unit;
+            let map = plot(axis.top() - wanted.min(MAX_MAP_SHARE * room), axis.top());
+            let head = row(map.top() - MAP_HEAD * unit, MAP_HEAD);
+            lanes.set_bottom(head.top().round());
+            (map, head)
+        });
+        TimelineLayout {
+            unit,
+            all,
+            chip,
+            summary,
+            legend,
+            finding,
+            host,
+            lanes,
+            map,
+            axis,
+            foot,
+            names: inside.left(),
+        }
+    }
+
+    /// Places for two rounds one above the other, of so many lanes each, on one axis.
+    pub(crate) fn stacked(self, lanes: [usize; 2]) -> [TimelineLayout; 2] {
+        let between = (HOST + 2.0 * APART) * self.unit;
+        let room = (self.lanes.height() - between).max(2.0);
+        // The round of fewer lanes has what they need, up to half of it; the other one has the rest.
+        let [above, below] = lanes.map(|lanes| lanes as f32 * HOST * self.unit);
+        let above = if below < room / 2.0 {
+            above.min(room - below)
+        } else {
+            above.min(room / 2.0)
+        };
+        let middle = (self.lanes.top() + above).round();
+        let mut upper = self;
+        upper.lanes.set_bottom(middle);
+        let mut lower = self;
+        let top = (middle + APART * self.unit).round();
+        let host = top..=(top + HOST * self.unit).round();
+        lower.host = Rect::from_x_y_ranges(self.host.x_range(), host);
+        lower.lanes.set_top((middle + between).round());
+        [upper, lower]
+    }
+
+    /// The rows of so many lanes.
+    pub(crate) fn rows(&self, lanes: usize) -> Rows {
+        Rows::new(lanes, self.lanes.top(), self.lanes.height(), self.unit)
+    }
+}

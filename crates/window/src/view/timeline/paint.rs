@@ -1,0 +1,376 @@
+//! The timeline, painted piece by piece.
+
+use egui::{Align2, Color32, Mesh, Rect, Shape, pos2, vec2};
+
+use crate::view::Frame;
+use crate::view::dialogs::UiRequest;
+use crate::view::hud::style::*;
+use crate::view::timeline::layout::TimelineLayout;
+use crate::view::timeline::rows::Rows;
+use crate::view::timeline::shown_rounds::{ShownRound, shown_rounds};
+use crate::view::timeline::{bars, finding, sm_map, tip};
+use crate::view::widget_painter::{Spoken, WidgetPainter};
+use lang::tr;
+use model::Status;
+use ui::timeline::lanes::Bar;
+use ui::timeline::scale::TimeScale;
+use ui::timeline::{KINDS, drawn_round};
+
+/// Spans of a row that are said one by one, at most.
+const MAX_SPANS_SAID: usize = 12;
+
+/// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
+pub(crate) fn paint(
+    painter: &WidgetPainter,
+    frame: &Frame<'_>,
+    rect: Rect,
+    unit: f32,
+    sm_count: Option<usize>,
+) {
+    let timeline = frame.timeline;
+    let places = TimelineLayout::new(rect, unit, sm_count);
+    painter.hline(
+        rect.x_range(),
+        rect.top() + 0.5 * unit,
+        (unit.max(1.0), painter.palette.rule),
+    );
+    let chip = Chip::of(timeline.frozen, frame.sources.status);
+    paint_chip(painter, &places, chip);
+    paint_legend(painter, &places);
+    let rounds = shown_rounds(timeline, &places, frame.sources.status);
+    let folded = if rounds.is_empty() {
+        paint_nothing_yet(painter, &places)
+    } else {
+        let scale = timeline.scale(places.lanes);
+        paint_axis(painter, &places, scale, &rounds);
+        let folded = rounds
+            .iter()
+            .map(|round| paint_round(painter, scale, round, frame.sources.status));
+        folded.max().unwrap_or(1)
+    };
+    if let Some(status) = frame.sources.status {
+        finding::paint(painter, &places, &frame.screen);
+        let chart = timeline.chart();
+        sm_map::paint(
+            painter,
+            &places,
+            status,
+            chart,
+            timeline.scale(places.lanes),
+        );
+        let has_finding = frame.screen.finding.is_some();
+        paint_foot(painter, &places, status, has_finding, folded);
+    }
+    tip::paint(painter, frame, &places);
+}
+
+/// Everything that depends on the round; returns how many streams share a row.
+fn paint_round(
+    painter: &WidgetPainter,
+    scale: TimeScale,
+    round: &ShownRound<'_>,
+    status: Option<&Status>,
+) -> usize {
+    let (places, chart) = (&round.places, round.chart);
+    let rows = places.rows(chart.data.lanes.len());
+    bars::paint(painter, places, scale, rows, chart);
+    say_rows(painter, places, rows, round, status);
+    paint_lane_names(painter, places, rows, round, status);
+    rows.folded
+}
+
+/// What the button in the title says of the round that is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Chip {
+    /// It stays until it is clicked again.
+    Frozen,
+    /// The next timed round replaces it.
+    Live,
+    /// No round follows it for now.
+    LastRound,
+}
+
+impl Chip {
+    pub(super) fn of(frozen: bool, status: Option<&Status>) -> Chip {
+        match (frozen, status.is_some_and(|status| status.clock.running)) {
+            (true, _) => Chip::Frozen,
+            (false, true) => Chip::Live,
+            (false, false) => Chip::LastRound,
+        }
+    }
+}
+
+/// Which round is shown, as a button.
+fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
+    let (chip, unit) = (places.chip, places.unit);
+    let palette = &painter.palette;
+    let (background, colour, word) = match shown {
+        Chip::Frozen => (palette.accent, palette.on_accent, tr!("frozen")),
+        Chip::Live => (palette.running_background, palette.running, tr!("live")),
+        Chip::LastRound => (palette.rule, palette.value, tr!("last round")),
+    };
+    let tip = match shown {
+        Chip::Frozen => tr!("Click to resume"),
+        Chip::Live | Chip::LastRound => tr!("Click to freeze this round"),
+    };
+    let spoken = Spoken::new(word, tip).on(Some(shown == Chip::Frozen));
+    painter.request(chip, &spoken, UiRequest::FreezeTimeline);
+    painter.rect_filled(chip, 5.0 * unit, background);
+    let sign = Rect::from_center_size(
+        chip.left_center() + vec2(15.0, 0.0) * unit,
+        vec2(10.0, 10.0) * unit,
+    );
+    if shown == Chip::Frozen {
+        for left in [sign.left(), sign.right() - 0.36 * sign.width()] {
+            let size = vec2(0.36 * sign.width(), sign.height());
+            painter.rect_filled(
+                Rect::from_min_size(pos2(left, sign.top()), size),
+                0.0,
+                colour,
+            );
+        }
+    } else {
+        painter.circle_filled(sign.center(), sign.width() / 2.0, colour);
+    }
+    let room = chip.right() - sign.right() - 12.0 * unit;
+    let word = fitted(painter, word, medium(14.5 * unit), colour, room);
+    let at = pos2(sign.right() + 7.0 * unit, chip.center().y);
+    put(painter, at, Align2::LEFT_CENTER, word);
+}
+
+/// Each kind's colour and name.
+fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout) {
+    let unit = places.unit;
+    let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
+    let names: Vec<_> = KINDS[..KINDS.len() - 1]
+        .iter()
+        .map(|(kind, name)| {
+            let font = regular(13.0 * unit);
+            let name = painter.layout_no_wrap(lang::text(name).into(), font, painter.palette.value);
+            (*kind, name)
+        })
+        .collect();
+    let widths = names.iter().map(|(_, name)| name.size().x);
+    let wide = widths
+        .map(|width| swatch + beside + width + apart)
+        .sum::<f32>()
+        - apart;
+    // Beside the figures it ends where everything ends.
+    let mut x = if places.legend.top() == places.summary.top() {
+        (places.legend.right() - wide).max(places.legend.left())
+    } else {
+        places.legend.left()
+    };
+    for (kind, name) in names {
+        let middle = pos2(x + swatch / 2.0, places.legend.center().y);
+        let square = Rect::from_center_size(middle, vec2(swatch, swatch));
+        let mut mesh = Mesh::default();
+        let colour = kind.colour(None, &painter.palette);
+        bars::add_bar(
+            &mut mesh,
+            square,
+            colour,
+            kind.pattern(),
+            &painter.palette,
+            unit,
+        );
+        painter.add(Shape::mesh(mesh));
+        let at = pos2(square.right() + beside, middle.y);
+        let place = square.with_max_x(at.x + name.size().x);
+        let place = place.expand2(vec2(0.0, 4.0 * unit));
+        painter.say(place, &Spoken::new(name.text(), kind.meaning()));
+        x = at.x + name.size().x + apart;
+        put(painter, at, Align2::LEFT_CENTER, name);
+    }
+}
+
+fn paint_grounds(painter: &WidgetPainter, places: &TimelineLayout, rows: Rows) {
+    painter.rect_filled(places.host, 0.0, painter.palette.recessed);
+    if let Some((map, _)) = places.map {
+        painter.rect_filled(map, 0.0, painter.palette.recessed);
+    }
+    let across = places.lanes.x_range();
+    if rows.edges(0).1 < rows.edges(1).0 {
+        let mut mesh = Mesh::default();
+        for row in 0..rows.count() {
+            let (top, bottom) = rows.edges(row);
+            mesh.add_colored_rect(
+                Rect::from_x_y_ranges(across, top..=bottom),
+                painter.palette.recessed,
+            );
+        }
+        painter.add(Shape::mesh(mesh));
+    } else {
+        let bottom = rows.edges(rows.count() - 1).1;
+        let all = Rect::from_x_y_ranges(across, places.lanes.top()..=bottom);
+        painter.rect_filled(all, 0.0, painter.palette.recessed);
+    }
+}
+
+/// Paints the time axis: tick lines through all lanes, and their labels.
+fn paint_axis(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    rounds: &[ShownRound<'_>],
+) {
+    for round in rounds {
+        let rows = round.places.rows(round.chart.data.lanes.len());
+        paint_grounds(painter, &round.places, rows);
+    }
+    let unit = places.unit;
+    let label =
+        |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), painter.palette.label);
+    let (times, ticks) = scale.ticks(88.0 * unit);
+    // Deep in a long round the labels are long.
+    let widest = times
+        .last()
+        .map_or(0.0, |ns| label(ticks.label(*ns)).size().x);
+    let (times, ticks) = scale.ticks((widest + 30.0 * unit).max(88.0 * unit));
+    let down = places.host.top()..=places.axis.top() + 4.0 * unit;
+    let line = (unit.round().max(1.0), painter.palette.time_line);
+    let mut free = f32::MIN;
+    for ns in times {
+        let x = scale.x(ns).round();
+        painter.vline(x, down.clone(), line);
+        let label = label(ticks.label(ns));
+        // The first and the last stay inside, if they are not in the way of others.
+        let half = label.size().x / 2.0;
+        let x = x.clamp(
+            places.lanes.left() + half - 4.0 * unit,
+            places.lanes.right() - half,
+        );
+        if x - half > free {
+            free = x + half + 6.0 * unit;
+            let at = pos2(x, places.axis.top() + 4.0 * unit);
+            put(painter, at, Align2::CENTER_TOP, label);
+        }
+    }
+}
+
+/// Has each row said: what it is, and its first spans with their times.
+fn say_rows(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    rows: Rows,
+    round: &ShownRound<'_>,
+    status: Option<&Status>,
+) {
+    if !painter.is_read() {
+        return;
+    }
+    let data = &round.chart.data;
+    let say = |name: &str, (top, bottom): (f32, f32), bars: &[Bar]| {
+        let row = Rect::from_x_y_ranges(places.names..=places.lanes.right(), top..=bottom);
+        let text = format!(
+            "{name}: {}",
+            round.chart.list(&bars[..bars.len().min(MAX_SPANS_SAID)])
+        );
+        painter.say(row.expand(8.0 * places.unit), &Spoken::new(&text, ""));
+    };
+    let host = (places.host.top(), places.host.bottom());
+    say(round.which.host_name(), host, &data.host);
+    for row in 0..rows.count() {
+        let lanes = &data.lanes[rows.lanes_of(row)];
+        let name = data.row_name(lanes, status);
+        say(&name, rows.edges(row), &lanes[0].bars);
+    }
+}
+
+/// `host` and the streams' numbers, thinned out where lanes are thin.
+fn paint_lane_names(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    rows: Rows,
+    round: &ShownRound<'_>,
+    status: Option<&Status>,
+) {
+    let (unit, chart) = (places.unit, round.chart);
+    let right = places.lanes.left() - 8.0 * unit;
+    let name = |text: String, y: f32, colour: Color32| {
+        let room = right - places.names;
+        let galley = fitted(painter, &text, regular(12.5 * unit), colour, room);
+        put(painter, pos2(right, y), Align2::RIGHT_CENTER, galley);
+    };
+    name(
+        round.which.host_name().into(),
+        places.host.center().y,
+        painter.palette.value,
+    );
+    let mut every = 1;
+    while every as f32 * rows.pitch < 13.5 * unit {
+        every *= 2;
+    }
+    for row in (0..rows.count()).step_by(every) {
+        let lane = &chart.data.lanes[rows.lanes_of(row).start];
+        let (top, bottom) = rows.edges(row);
+        let text = chart.data.lane_name(lane, status);
+        name(text, (top + bottom) / 2.0, painter.palette.label);
+    }
+}
+
+fn paint_nothing_yet(painter: &WidgetPainter, places: &TimelineLayout) -> usize {
+    painter.rect_filled(places.lanes, 0.0, painter.palette.recessed);
+    let text = tr!("No round has been timed yet");
+    let font = regular(14.0 * places.unit);
+    let text = fitted(
+        painter,
+        text,
+        font,
+        painter.palette.label,
+        places.lanes.width(),
+    );
+    put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
+    1
+}
+
+/// Paints the foot: how spans are measured and, if there is room, the mouse actions.
+fn paint_foot(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    status: &Status,
+    has_finding: bool,
+    folded: usize,
+) {
+    let how = if status.engine.name == "cpu" {
+        tr!("spans: measured by the worker threads themselves")
+    } else {
+        tr!("spans: measured by events around each operation (about 2 µs longer)")
+    };
+    let how = match status.rates.timed_one_in {
+        1 => tr!("{how}; every round is timed", how = how),
+        rounds => tr!(
+            "{how}; one round of {rounds} is timed",
+            how = how,
+            rounds = rounds
+        ),
+    };
+    let folds = match folded {
+        0 | 1 => String::new(),
+        _ => tr!("; {folded} streams per row", folded = folded),
+    };
+    let room = places.foot.width();
+    let font = regular(12.5 * places.unit);
+    let line = |text: String| painter.layout_no_wrap(text, font.clone(), painter.palette.label);
+    let whole = if has_finding {
+        format!("{} · {how}{folds}", drawn_round())
+    } else {
+        how + &folds
+    };
+    // Only a finding is medians that the drawing may contradict: where room is short, that matters most.
+    let text = if line(whole.clone()).size().x * SMALLEST <= room || !has_finding {
+        whole
+    } else {
+        drawn_round().to_owned() + &folds
+    };
+    let text = fitted(painter, &text, font.clone(), painter.palette.label, room);
+    let used = text.size().x + 24.0 * places.unit;
+    let left = places.foot.left_center();
+    put(painter, left, Align2::LEFT_CENTER, text);
+    let mouse = tr!("wheel: zoom · drag: move · double click: fit");
+    let mouse = painter.layout_no_wrap(mouse.into(), font, painter.palette.label);
+    if used + mouse.size().x <= room {
+        let right = places.foot.right_center();
+        put(painter, right, Align2::RIGHT_CENTER, mouse);
+    }
+}
