@@ -5,11 +5,9 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Instant;
 
-use crate::editing::PatternToSave;
-use crate::handler::Handler;
-use crate::resize::OversizedPattern;
+use crate::edit_state::PatternToSave;
+use crate::oversized::OversizedPattern;
 use crate::view::{FileList, ViewError};
 use lang::tr;
 use life::{Lattice, Rule};
@@ -52,7 +50,7 @@ pub(crate) enum BackgroundResult {
     NotSaved(PatternToSave, String),
 }
 
-/// Starts background work and takes in its results.
+/// Starts background work, and has its results.
 pub(super) struct Background {
     sender: Sender<BackgroundResult>,
     receiver: Receiver<BackgroundResult>,
@@ -74,7 +72,7 @@ impl Background {
     }
 
     /// Starts work on a thread of its own; why not, if there is none.
-    fn start(
+    pub(super) fn start(
         &self,
         work: impl FnOnce() -> BackgroundResult + Send + 'static,
     ) -> Result<JoinHandle<()>, String> {
@@ -99,6 +97,11 @@ impl Background {
         Ok(())
     }
 
+    /// The next result, if one has come.
+    pub(super) fn next(&self) -> Option<BackgroundResult> {
+        self.receiver.try_recv().ok()
+    }
+
     /// Waits for the work that the program must not end without; the first failure among its results
     /// that nobody has taken in yet.
     pub(super) fn finish(&mut self) -> Option<ViewError> {
@@ -109,70 +112,5 @@ impl Background {
             BackgroundResult::RecordingEnded(_, failure) => failure,
             _ => None,
         })
-    }
-}
-
-impl Handler {
-    /// Does something on a thread of its own.
-    pub(super) fn run_in_background(
-        &mut self,
-        work: impl FnOnce() -> BackgroundResult + Send + 'static,
-    ) {
-        if let Err(why) = self.background.start(work) {
-            self.show_notice(why);
-        }
-    }
-
-    /// Handles the results of background work.
-    pub(super) fn take_background_results(&mut self) {
-        while let Ok(result) = self.background.receiver.try_recv() {
-            self.take_background_result(result);
-            self.pacer.request_frame(Instant::now());
-        }
-    }
-
-    fn take_background_result(&mut self, result: BackgroundResult) {
-        match result {
-            BackgroundResult::Nothing => {}
-            BackgroundResult::Notice(what) => self.show_notice(what),
-            BackgroundResult::RecordingEnded(what, failure) => {
-                if let Some(error) = failure {
-                    self.failed.get_or_insert(error.into());
-                }
-                self.show_notice(what);
-            }
-            BackgroundResult::Opened(instance, lattice, rule, mut what) => {
-                self.dialogs.close_pending_file();
-                self.place_whole(instance, lattice);
-                what.extend(self.offer_rule(rule));
-                self.show_notice(what.join("; "));
-            }
-            BackgroundResult::OpenedSession(saved, name) => {
-                self.dialogs.close_pending_file();
-                self.open_session(*saved, name);
-            }
-            BackgroundResult::TooLarge(instance, pattern, why) => {
-                self.dialogs.close_pending_file();
-                self.offer_resize(instance, pattern, why);
-            }
-            BackgroundResult::Centred(instance, lattice) => self.grow(instance, lattice),
-            BackgroundResult::Ghost(pattern, rule, remarks) => {
-                self.begin_paste(pattern, rule, remarks);
-            }
-            BackgroundResult::Copied(text, what) => {
-                self.set_clipboard(text);
-                self.show_notice(what);
-            }
-            BackgroundResult::Chosen(path, None) => self.open_path(&path),
-            BackgroundResult::Chosen(path, Some(saving)) => self.save_to(path, saving),
-            BackgroundResult::ListedFiles(list) => self.ask_which_to_open(list),
-            BackgroundResult::NoFileDialog(saving) => self.ask_where_to_save(saving),
-            BackgroundResult::NotOpened(why) => self.not_opened(why),
-            BackgroundResult::Saved(what) => {
-                self.dialogs.close_pending_file();
-                self.show_notice(what);
-            }
-            BackgroundResult::NotSaved(saving, why) => self.not_saved(saving, why),
-        }
     }
 }

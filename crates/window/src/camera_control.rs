@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
-use crate::pointer::{HitTarget, hit_target};
+use crate::mouse::hit_target;
+use crate::pointer::HitTarget;
 use crate::view::layout::WindowLayout;
 use crate::view::minimap;
 use engine::Transfer;

@@ -6,8 +6,8 @@ use winit::event_loop::ActiveEventLoop;
 use winit::window::Fullscreen;
 
 use crate::background::BackgroundResult;
+use crate::captures::in_its_folder;
 use crate::handler::Handler;
-use crate::recording::in_its_folder;
 use ui::Lessons;
 
 use crate::view::Dialog;

@@ -8,110 +8,17 @@ mod files;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::cell_hit::CellHit;
+use crate::edit_state::EditGesture;
 use crate::handler::Handler;
+use crate::oversized::OversizedPattern;
 use crate::pointer::HitTarget;
-use crate::resize::OversizedPattern;
 use crate::view::Shelf;
 use crate::view::{Dialog, FileTask};
-pub(crate) use files::PatternToSave;
 use lang::{message, tr};
-use life::{Lattice, Rule, Size};
+use life::{Lattice, Rule};
 use model::{Area, Change, Edit, EditAction, PictureSource, SessionAction, Status};
-use ui::{EditOverlay, Ghost, Pending, Tool};
-
-/// The state of editing, and the overlay over the panels.
-#[derive(Default)]
-pub(super) struct Editing {
-    pub(super) edit_overlay: EditOverlay,
-    holding: Option<EditGesture>,
-    /// How often something was filled: another soup each time.
-    fills: u64,
-    /// What is to be saved, until it is.
-    unsaved: Option<PatternToSave>,
-    /// The path that was tried.
-    tried: String,
-    /// The file that is there already and was asked about.
-    replaces: Option<String>,
-    /// The rule of the pattern that was opened or pasted last, if the lattices ran another one.
-    pub(super) offered_rule: Option<Rule>,
-}
-
-/// What a drag with the left button does.
-enum EditGesture {
-    /// Draws, in an instance, from this cell on.
-    Stroke {
-        instance: usize,
-        place: usize,
-        last: CellHit,
-        alive: bool,
-    },
-    /// Spans a selection from here.
-    Selecting {
-        instance: usize,
-        place: usize,
-        from: CellHit,
-    },
-    /// Nothing more: it has placed something.
-    Placed,
-}
-
-/// What is under a point of a panel.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct CellHit {
-    /// The cell, counted on beyond the lattice's edges.
-    cell: [i64; 2],
-    /// Axes on which coordinates wrap.
-    around: [bool; 2],
-    /// Where the panel's top left was then.
-    origin: [f64; 2],
-}
-
-impl CellHit {
-    /// The cell of the lattice; the nearest one, where it is on none.
-    fn on(self, size: Size) -> [u32; 2] {
-        self.each(size, |at, side, around| {
-            if around {
-                at.rem_euclid(side)
-            } else {
-                at.clamp(0, side - 1)
-            }
-        })
-        .map(|at| at as u32)
-    }
-
-    /// Whether there is a cell.
-    fn is_on(self, size: Size) -> bool {
-        let is_on = |at, side, around| i64::from(around || (0..side).contains(&at));
-        self.each(size, is_on) == [1, 1]
-    }
-
-    /// The same cell relative to the panel's present origin, which jumps by a lattice's side when
-    /// the view has moved around the torus.
-    fn carried(self, now: CellHit, size: Size) -> [i64; 2] {
-        let sides = [size.width(), size.height()].map(i64::from);
-        [0, 1].map(|axis| {
-            let moved = (now.origin[axis] - self.origin[axis]) / sides[axis] as f64;
-            let turns = if now.around[axis] { moved.round() } else { 0.0 };
-            self.cell[axis] + turns as i64 * sides[axis]
-        })
-    }
-
-    /// The cells from here to there that an area can have: it ends at the lattice's edges.
-    fn span(self, to: CellHit, size: Size) -> [[u32; 2]; 2] {
-        let from = self.carried(to, size);
-        let first = self.each(size, |_, side, around| if around { side } else { 0 });
-        let first = [0, 1].map(|axis| match first[axis] {
-            0 => 0,
-            side => from[axis].div_euclid(side) * side,
-        });
-        [from, to.cell].map(|cell| within([0, 1].map(|axis| cell[axis] - first[axis]), size))
-    }
-
-    fn each(self, size: Size, of: impl Fn(i64, i64, bool) -> i64) -> [i64; 2] {
-        let sides = [size.width(), size.height()].map(i64::from);
-        [0, 1].map(|axis| of(self.cell[axis], sides[axis], self.around[axis]))
-    }
-}
+use ui::{Ghost, Pending, Tool};
 
 impl Handler {
     /// Carries out an edit action.
@@ -501,12 +408,6 @@ impl Handler {
     }
 }
 
-/// The nearest cell of the lattice.
-fn within([x, y]: [i64; 2], size: Size) -> [u32; 2] {
-    let near = |at: i64, side: u32| at.clamp(0, i64::from(side) - 1) as u32;
-    [near(x, size.width()), near(y, size.height())]
-}
-
 /// The cells from one to another, without the first (Bresenham's).
 fn line([x, y]: [i64; 2], [to_x, to_y]: [i64; 2]) -> impl Iterator<Item = [i64; 2]> {
     let (wide, high) = ((to_x - x).abs(), (to_y - y).abs());
@@ -533,26 +434,5 @@ mod tests {
             }
             assert_eq!(last, to);
         }
-    }
-
-    #[test]
-    fn beyond_an_edge_lies_the_other_side_where_a_panel_goes_around() {
-        let size = Size::new(100, 60).unwrap();
-        let under = |cell, origin| CellHit {
-            cell,
-            around: [true, false],
-            origin,
-        };
-        let at = under([103, 62], [90.0, 0.0]);
-        assert_eq!(at.on(size), [3, 59]);
-        assert!(!at.is_on(size) && under([103, 59], [90.0, 0.0]).is_on(size));
-        // The panel has moved on by 12 columns, and so around.
-        let now = under([8, 30], [2.0, 0.0]);
-        assert_eq!(at.carried(now, size), [3, 62]);
-        assert_eq!(now.carried(at, size), [108, 30]);
-        // A selection ends at the edge that it came to, whichever side it began on.
-        let from = under([97, 10], [90.0, 0.0]);
-        assert_eq!(from.span(at, size), [[97, 10], [99, 59]]);
-        assert_eq!(at.span(from, size), [[3, 59], [0, 10]]);
     }
 }

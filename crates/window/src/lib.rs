@@ -1,4 +1,4 @@
-//! The window: events become actions, the session does them, [`view`] draws what came of it; and
+//! The window: events become actions, the session does them, the view draws what came of it; and
 //! the same view drawn [off screen](offscreen), for pictures and measurements.
 //!
 //! The event loop waits; it is woken by the person, by the session when something is new, and by
@@ -7,8 +7,11 @@
 mod background;
 mod callouts;
 mod camera_control;
+mod captures;
+mod cell_hit;
 mod clipboard;
 mod dispatch;
+mod edit_state;
 mod editing;
 mod error;
 mod handler;
@@ -17,9 +20,12 @@ mod keys;
 mod layers;
 mod living_view;
 mod monitor;
+mod mouse;
+mod oversized;
 mod pointer;
 mod recording;
 mod resize;
+mod results;
 mod startup;
 mod surface;
 mod view;

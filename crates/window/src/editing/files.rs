@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::background::BackgroundResult;
+use crate::edit_state::PatternToSave;
 use crate::handler::Handler;
-use crate::resize::OversizedPattern;
+use crate::oversized::OversizedPattern;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
 use lang::{message, tr};
 use life::{
@@ -18,16 +19,6 @@ use model::words::{remarks, shown};
 use model::{Action, Area, InWords, ViewAction};
 use session::SavedSession;
 use ui::EditOverlay;
-
-/// Cells that are to be saved, as they were when that was asked for.
-#[derive(Clone)]
-pub(crate) struct PatternToSave {
-    cells: Arc<Lattice>,
-    rule: Rule,
-    /// Whether they are a whole torus.
-    torus: bool,
-    generation: u64,
-}
 
 /// The most cells that the clipboard takes.
 const MAX_COPIED: u64 = 1 << 26;

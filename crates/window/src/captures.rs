@@ -1,0 +1,205 @@
+//! What the window leaves in files: pictures of it or of a panel, and recordings.
+//!
+//! A picture is rendered again and read back; another thread encodes and writes it. A recording
+//! takes at most half of this thread's time.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::background::BackgroundResult;
+use crate::handler::{Handler, frame_of};
+use crate::recording::{Recording, Taken};
+use crate::view::layout::PixelRect;
+use crate::view::picture_file::Image;
+use crate::view::recording::{Recorder, frames};
+use crate::view::{Frame, ViewError};
+use lang::tr;
+use life::dated_stem;
+use model::Status;
+use ui::{Drawing, Sources};
+
+/// The least time between two pictures of a recording.
+const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(40);
+
+impl Handler {
+    /// Begins to record, or ends it.
+    pub(super) fn toggle_recording(&mut self) {
+        if self.recording.is_some() {
+            self.end_recording();
+        } else {
+            // Of the kind that was asked for at the start, if one was.
+            let requested = self.options.record.as_deref().and_then(Path::extension);
+            let ending = requested.unwrap_or("gif".as_ref());
+            let mut recording = Recording::new(Path::new(&dated_stem()).with_extension(ending));
+            recording.named = false;
+            self.recording = Some(recording);
+        }
+    }
+
+    /// Takes the frame that was just presented into the recording, if one is due.
+    pub(super) fn record(&mut self, status: Option<&Status>) {
+        let now = Instant::now();
+        if status.is_none() || self.recording.as_ref().is_none_or(|of| of.next > now) {
+            return;
+        }
+        let taken = self.picture_of_now(status, self.app.options.single);
+        let (Some(recording), emergency_save) = (&mut self.recording, &self.app.emergency_save)
+        else {
+            return;
+        };
+        let went_on = taken.and_then(|image| recording.take(image, now, emergency_save));
+        recording.next = now + MIN_FRAME_INTERVAL.max(2 * now.elapsed());
+        let named = recording.named;
+        match went_on {
+            Ok(Taken::Recorded(progress)) => self.show_notice(progress),
+            Ok(Taken::Ended) => self.end_recording(), // its end says why
+            Ok(Taken::Resized) => {
+                let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
+                self.end_recording();
+                let why = tr!("Recording stopped: the window's size changed");
+                self.show_notice(why);
+                if named && fewer {
+                    self.failed
+                        .get_or_insert(ViewError::Record(why.into()).into());
+                }
+            }
+            Err(error) => {
+                self.end_recording();
+                self.show_notice(error.to_string());
+                if named {
+                    self.failed.get_or_insert(error.into());
+                }
+            }
+        }
+    }
+
+    /// How many of the frames there are that `--frames` asks for: the pictures of the recording that
+    /// `--record` began, for as long as it goes on, else the frames that were presented.
+    pub(super) fn frames_counted(&self) -> u64 {
+        match &self.recording {
+            Some(Recording {
+                named: true,
+                recorder,
+                ..
+            }) => recorder.as_ref().map_or(0, Recorder::taken),
+            _ => self.presented,
+        }
+    }
+
+    /// Ends the recording, if there is one; its file is whole a little later.
+    pub(super) fn end_recording(&mut self) {
+        let Some(Recording {
+            recorder: Some(recorder),
+            named,
+            ..
+        }) = self.recording.take()
+        else {
+            return;
+        };
+        self.end_captures();
+        let whole = recorder.end();
+        let wait = move || {
+            let (said, failure) = match whole() {
+                Ok(done) => {
+                    let file = in_its_folder(&done.path);
+                    let frames = frames(done.frames);
+                    let said = tr!("Saved {file}: {frames}", file = file, frames = frames);
+                    (said, None)
+                }
+                Err(error) => (error.to_string(), Some(error)),
+            };
+            BackgroundResult::RecordingEnded(said, failure.filter(|_| named))
+        };
+        if let Err(why) = self.background.start_awaited(wait) {
+            self.show_notice(why);
+        }
+    }
+
+    /// Waits until what was recorded is whole: the last thing that is done.
+    pub(super) fn finish_recording(&mut self) {
+        self.end_recording();
+        if let Some(error) = self.background.finish() {
+            self.failed.get_or_insert(error.into());
+        }
+    }
+
+    /// Frees what pictures need, unless more are to be taken.
+    pub(super) fn end_captures(&mut self) {
+        if let (Some(screen), None) = (&mut self.surface, &self.recording) {
+            screen.scene.end_captures();
+        }
+    }
+
+    /// The picture of what the window shows, or of the selected panel alone.
+    pub(super) fn picture_of_now(
+        &mut self,
+        status: Option<&Status>,
+        panel: bool,
+    ) -> Result<Image, ViewError> {
+        let Some(screen) = &mut self.surface else {
+            return Err(ViewError::Record(
+                tr!("no window to take a picture of").into(),
+            ));
+        };
+        let drawing = Drawing {
+            notice: None,
+            callouts: Vec::new(),
+            recording: None,
+            ..self.app.drawing.clone()
+        };
+        let frame = frame_of(
+            &self.app,
+            status,
+            &self.timeline,
+            &self.lab,
+            &self.editing.edit_overlay,
+            screen,
+        );
+        let sources = Sources {
+            drawing: &drawing,
+            ..frame.sources
+        };
+        let frame = Frame { sources, ..frame }.composed_by(&mut self.picture_composer);
+        let place = panel_rect(&frame).filter(|_| panel);
+        let image = screen.picture(&frame)?;
+        Ok(match place {
+            Some(place) => image.cut(place),
+            None => image,
+        })
+    }
+}
+
+/// Where the selected panel stands in a frame.
+fn panel_rect(frame: &Frame<'_>) -> Option<PixelRect> {
+    let (layout, _) = frame.layout()?;
+    let selected = frame.sources.status?.panels.selected;
+    let place = frame.sources.single_instance().map_or(selected, |_| 0);
+    Some(layout.tiling.rect(place))
+}
+
+/// A file as the notice of it names it: with the folder that it is in.
+pub(super) fn in_its_folder(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (whole.file_name(), whole.parent()) {
+        (Some(name), Some(folder)) => tr!(
+            "{name} in {folder}",
+            name = name.display(),
+            folder = folder.display()
+        ),
+        _ => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saved_file_is_named_with_its_folder() {
+        let said = in_its_folder("/home/ada/films/life.gif".as_ref());
+        assert_eq!(said, "life.gif in /home/ada/films");
+        let here = std::env::current_dir().unwrap();
+        let said = in_its_folder("life.gif".as_ref());
+        assert_eq!(said, format!("life.gif in {}", here.display()));
+    }
+}
