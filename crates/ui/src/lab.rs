@@ -1,15 +1,29 @@
-//! The lab: every switch with its key and its positions, and the calls that the present ones make.
+//! The lab: the session's values, every switch with its key and its positions, and the calls that
+//! the present ones make.
 
 use crate::calls::{Calls, calls};
+use lang::tr;
+use model::actions::{Prompt, Setting};
 use model::{Status, Switch};
 
 /// What the lab shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lab {
+    /// Of the lattices, and of their rounds.
+    pub values: [ValueRow; 2],
     /// In the order of their keys.
     pub switches: Vec<SwitchRow>,
     /// The calls of a round, in every language.
     pub calls: Calls,
+}
+
+/// Values that stand in one line, each with the settings that change it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ValueRow {
+    /// What they are of.
+    pub name: &'static str,
+    /// A value in a few characters, and what it is called.
+    pub values: Vec<(&'static [Setting], String)>,
 }
 
 /// A switch and its positions.
@@ -42,10 +56,47 @@ impl Lab {
     /// The switches and the calls of this status.
     pub fn of(status: &Status) -> Lab {
         Lab {
+            values: values(status),
             switches: switches(status),
             calls: calls(status),
         }
     }
+}
+
+/// What the switches act on, as of this status.
+fn values(status: &Status) -> [ValueRow; 2] {
+    const LATTICES: [&[Setting]; 4] = [
+        &[Setting::Value(Prompt::Instances)],
+        &[Setting::Value(Prompt::Size)],
+        &[Setting::Value(Prompt::Rule)],
+        &[
+            Setting::Value(Prompt::Density),
+            Setting::Value(Prompt::Symmetry),
+        ],
+    ];
+    const ROUNDS: [&[Setting]; 3] = [
+        &[Setting::Kernel],
+        &[Setting::Value(Prompt::GenerationsPerRound)],
+        &[Setting::Pace],
+    ];
+    let in_short = |settings: &'static [Setting]| {
+        let value = settings[0].value(status).unwrap_or_else(|| "–".into());
+        let text = match settings[0] {
+            Setting::Value(Prompt::GenerationsPerRound) => tr!("{} gen", value),
+            _ => value,
+        };
+        (settings, text)
+    };
+    [
+        ValueRow {
+            name: tr!("lattices"),
+            values: LATTICES.into_iter().map(in_short).collect(),
+        },
+        ValueRow {
+            name: tr!("round"),
+            values: ROUNDS.into_iter().map(in_short).collect(),
+        },
+    ]
 }
 
 /// Every switch, as of this status.

@@ -58,6 +58,21 @@ impl Setting {
         }
     }
 
+    /// What it is set to, in words; `None` where that is unknown.
+    pub fn value(self, status: &Status) -> Option<String> {
+        match self {
+            Setting::Value(prompt) => prompt.value(status),
+            Setting::Kernel => Some(status.setting.kernel.name.into()),
+            Setting::Switch(switch) => {
+                let (switches, kernel) = (status.setting.switches, status.setting.kernel);
+                let choices = switch.choices(switches, kernel);
+                let present = choices.into_iter().nth(switch.position(switches, kernel));
+                present.map(|choice| choice.label)
+            }
+            Setting::Pace => Some(status.setting.pace.to_string()),
+        }
+    }
+
     /// What it can be set to, in words, and what sets it; empty where it is an amount.
     pub fn choices(self, status: &Status) -> Vec<(String, SessionAction)> {
         let numbered = |at: usize| at.try_into().unwrap_or(u8::MAX);

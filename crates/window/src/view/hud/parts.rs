@@ -84,7 +84,7 @@ pub(super) fn say(painter: &WidgetPainter, place: Rect, unit: f32, figure: &Figu
 }
 
 /// Says what stands at a place; where there are settings, a click opens their controls.
-pub(super) fn change(
+pub(crate) fn change(
     painter: &WidgetPainter,
     place: Rect,
     unit: f32,
@@ -100,7 +100,7 @@ pub(super) fn change(
 }
 
 /// Paints a value; a line below it says that a click changes it.
-pub(super) fn put_value(
+pub(crate) fn put_value(
     painter: &WidgetPainter,
     at: Pos2,
     align: Align2,

@@ -5,9 +5,14 @@ use egui::{Rect, pos2, vec2};
 use model::Switch;
 use ui::lab::{SwitchPosition, SwitchRow};
 
+/// Lines of values.
+const VALUE_ROWS: usize = 2;
+
 const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;
 const ROW: f32 = 25.0;
+/// Between the values and the switches.
+const GAP: f32 = 4.0;
 /// Positions in one line.
 const MAX_ACROSS: usize = 5;
 /// The key and the name.
@@ -15,6 +20,8 @@ const NAMES: f32 = 128.0;
 /// The three lines that say what a position does, or why some cannot be.
 const SAID: f32 = 56.0;
 const TABS: f32 = 27.0;
+/// The least height of the code beside values.
+const MIN_CODE: f32 = 90.0;
 /// The type of the code, at most.
 const MAX_TYPE: f32 = 14.0;
 /// A letter's width and a line's height, of the type's size.
@@ -40,6 +47,8 @@ pub(super) struct Segment {
 pub(super) struct LabLayout {
     pub(super) unit: f32,
     pub(super) title: Rect,
+    /// The lines of values, where the code has room all the same.
+    pub(super) values: Vec<Rect>,
     /// The places of the keys and names, a switch each.
     pub(super) names: Vec<Rect>,
     pub(super) segments: Vec<Segment>,
@@ -47,6 +56,21 @@ pub(super) struct LabLayout {
     /// One tab per language.
     pub(super) tabs: [Rect; 2],
     pub(super) code: Rect,
+}
+
+/// The lines that the positions of a switch take.
+fn lines_of(row: &SwitchRow) -> usize {
+    row.positions.len().div_ceil(MAX_ACROSS).max(1)
+}
+
+/// The cells of a line, of which there are so many, behind its name.
+pub(super) fn cells(line: Rect, unit: f32, count: usize) -> impl Iterator<Item = Rect> {
+    let left = line.left() + NAMES * unit;
+    let width = (line.right() - left) / count as f32;
+    (0..count).map(move |at| {
+        let corner = pos2(left + at as f32 * width, line.top());
+        Rect::from_min_size(corner, vec2(width, line.height()) - vec2(3.0, 3.0) * unit)
+    })
 }
 
 impl LabLayout {
@@ -57,27 +81,35 @@ impl LabLayout {
             Rect::from_min_size(corner, vec2(inside.width(), height * unit))
         };
         let title = row(inside.top(), TITLE);
-        let mut y = title.bottom();
+        let lines: usize = switches.iter().map(lines_of).sum();
+        let room = inside.height() / unit - (TITLE + lines as f32 * ROW + SAID + TABS + MIN_CODE);
+        let shown = if room >= VALUE_ROWS as f32 * ROW + GAP {
+            0..VALUE_ROWS
+        } else {
+            0..0
+        };
+        let values = shown.map(|line| row(title.bottom() + line as f32 * ROW * unit, ROW));
+        let values: Vec<Rect> = values.collect();
+        let mut y = values
+            .last()
+            .map_or(title.bottom(), |last| last.bottom() + GAP * unit);
         let (mut names, mut segments) = (Vec::new(), Vec::new());
         for shown in switches {
             let positions = &shown.positions;
-            let lines = positions.len().div_ceil(MAX_ACROSS).max(1);
+            let lines = lines_of(shown);
             let across = positions.len().div_ceil(lines).max(1);
             names.push(row(y, ROW));
-            let left = inside.left() + NAMES * unit;
-            let width = (inside.right() - left) / across as f32;
-            for (index, position) in positions.iter().enumerate() {
-                let corner = vec2(
-                    (index % across) as f32 * width,
-                    (index / across) as f32 * ROW * unit,
-                );
-                let size = vec2(width, ROW * unit) - vec2(3.0, 3.0) * unit;
+            let places = (0..lines).flat_map(|line| {
+                let line = row(y + line as f32 * ROW * unit, ROW);
+                cells(line, unit, across)
+            });
+            for ((index, position), rect) in positions.iter().enumerate().zip(places) {
                 segments.push(Segment {
                     switch: shown.switch,
                     index,
                     present: index == shown.present,
                     position: position.clone(),
-                    rect: Rect::from_min_size(pos2(left, y) + corner, size),
+                    rect,
                 });
             }
             y += lines as f32 * ROW * unit;
@@ -93,6 +125,7 @@ impl LabLayout {
         LabLayout {
             unit,
             title,
+            values,
             names,
             segments,
             said,

@@ -3,15 +3,15 @@
 use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::dialogs::UiRequest;
-use crate::view::hud::close_button;
 use crate::view::hud::style::*;
+use crate::view::hud::{change, close_button, put_value};
 use crate::view::lab::LabView;
-use crate::view::lab::layout::{LabLayout, Segment};
+use crate::view::lab::layout::{LabLayout, Segment, cells};
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::{SessionAction, ViewAction};
 use ui::calls::CallLanguage;
-use ui::lab::Lab;
+use ui::lab::{Lab, ValueRow};
 use ui::theme::Palette;
 
 /// Lines for what is said of positions.
@@ -24,6 +24,9 @@ pub(crate) fn paint(painter: &WidgetPainter, view: &LabView, lab: &Lab, rect: Re
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_title(painter, &places);
+    for (row, line) in lab.values.iter().zip(&places.values) {
+        paint_values(painter, &places, row, *line);
+    }
     paint_names(painter, &places, lab);
     let mut over = None;
     for segment in &places.segments {
@@ -45,6 +48,30 @@ fn paint_title(painter: &WidgetPainter, places: &LabLayout) {
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
     close_button(painter, title.right_center(), unit, ViewAction::ToggleLab);
+}
+
+/// Paints a line of values; a click on one opens its controls.
+fn paint_values(painter: &WidgetPainter, places: &LabLayout, row: &ValueRow, line: Rect) {
+    let (unit, palette) = (places.unit, &painter.palette);
+    let name = painter.layout_no_wrap(row.name.into(), regular(14.5 * unit), palette.value);
+    let at = line.left_center() + vec2(30.0, -1.5) * unit;
+    put(painter, at, Align2::LEFT_CENTER, name);
+    let places = cells(line, unit, row.values.len());
+    for ((settings, value), cell) in row.values.iter().zip(places) {
+        let spoken = format!("{}: {value}", settings[0].title());
+        let tip = tr!("click to change it");
+        change(painter, cell, unit, &Spoken::new(&spoken, tip), settings);
+        let room = cell.width() - 6.0 * unit;
+        let value = fitted(painter, value, medium(14.5 * unit), palette.value, room);
+        put_value(
+            painter,
+            cell.center(),
+            Align2::CENTER_CENTER,
+            value,
+            unit,
+            settings,
+        );
+    }
 }
 
 fn paint_names(painter: &WidgetPainter, places: &LabLayout, lab: &Lab) {
