@@ -361,6 +361,15 @@ fn the_toolbar_the_lessons_buttons_and_the_menu_do_with_the_mouse_what_keys_do()
     let before = shown.rest();
     click([500, 500], 3);
     wait_for("the menu", || (shown.picture() != before).then_some(()));
+    // Its first line has the keys; the fourth resets the panel.
+    for _ in 0..3 {
+        let before = shown.rest();
+        shown.key("Down");
+        wait_for("the next line", || {
+            (shown.picture() != before).then_some(())
+        });
+    }
+    shown.press("Return", "ResetPanel");
     shown.key("Escape");
     shown.key("Escape");
     shown.quit();

@@ -9,13 +9,13 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use engine::kernels;
 use lang::{Language, with};
 use model::actions::{Prompt, Setting};
-use model::{Action, Pace, SessionAction, Status, ViewAction};
+use model::{Action, Pace, SessionAction, Status, Streams, Switch, ViewAction};
 use ui::calls::CallLanguage;
 use ui::figures::{GRID, KERNEL, PACE};
 use ui::fixtures::{Timed, lesson_list, status};
 use ui::{Figure, LessonScreen, SidePanel, Sources, ViewOptions};
 
-use crate::view::dialogs::{Dialog, Dialogs, Popup, PromptDialog, UiRequest, style};
+use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
 use crate::view::frame::lay_over;
 use crate::view::hud::install_fonts;
 use crate::view::{Frame, TimelineView, gallery};
@@ -262,6 +262,65 @@ fn side_panels_are_closed_and_lessons_opened_by_name() {
     let frame = Frame { sources, ..plain }.composed();
     let name = format!("{}: {}", entries[1].name, entries[1].title);
     assert_eq!(clicked(&frame, Role::Button, &name), [UiRequest::Lesson(1)]);
+}
+
+/// Finds an action in the menu by names alone, topic first, and clicks it; what that asks for.
+fn chosen_in_menu(frame: &Frame<'_>, action: Action) -> Vec<UiRequest> {
+    let mut topics = frame.screen.menu.as_deref().unwrap().iter();
+    let (topic, command) = topics
+        .find_map(|topic| {
+            let mut commands = topic.commands.iter();
+            let command = commands.find(|it| it.action == action)?;
+            Some((&topic.title, &command.text))
+        })
+        .unwrap();
+    let mut dialogs = Dialogs::default();
+    dialogs.open(Dialog::Menu(Menu::default()));
+    heard(frame, dialogs, |harness, requests| {
+        for (role, name) in [(Role::Tab, topic), (Role::Button, command)] {
+            harness.get_by_role_and_label(role, name).click_accesskit();
+            harness.run_steps(2);
+        }
+        requests.take()
+    })
+}
+
+/// The README's lecture of ten minutes, in a presentation, which has no toolbar.
+#[test]
+fn the_lecture_is_held_by_names_alone() {
+    let mut status = some_status();
+    let mut options = ViewOptions {
+        presentation: true,
+        ..ViewOptions::default()
+    };
+    let switch = |switch| Action::from(SessionAction::CycleSwitch(switch));
+    let steps = [
+        ViewAction::ToggleTimeline.into(),
+        switch(Switch::Streams),
+        switch(Switch::Streams),
+        switch(Switch::HostMemory),
+        SessionAction::NextKernel.into(),
+        switch(Switch::Graphs),
+        ViewAction::ToggleLadder.into(),
+        SessionAction::NextKernel.into(),
+        ViewAction::ToggleLessons.into(),
+        SessionAction::ToggleComparison.into(),
+        ViewAction::ToggleHelp.into(),
+        ViewAction::ToggleCommands.into(),
+    ];
+    for step in steps {
+        let frame = Frame::plain(&status, &options).composed();
+        let menu = clicked(&frame, Role::Button, "menu (Ctrl+M)");
+        assert_eq!(menu, act(ViewAction::ToggleMenu), "{step:?}");
+        assert_eq!(chosen_in_menu(&frame, step), act(step));
+        options.timeline = true;
+        if step == switch(Switch::Streams) {
+            status.setting.switches.streams = Streams::One;
+        }
+        if step == ViewAction::ToggleLadder.into() {
+            options.side = Some(SidePanel::Ladder);
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The menu: the action table by topic, as the screen has it, for those who do not know the keys.
 
+use egui::accesskit::Role;
 use egui::{Align, Key, Layout, Modifiers, RichText, ScrollArea};
 
 use crate::view::dialogs::entries::{self, Entry, LINE};
@@ -68,6 +69,8 @@ impl Menu {
                             };
                             let title = RichText::new(&topic.title).color(text_colour);
                             let title = ui.selectable_label(at == self.topic, title);
+                            ui.ctx()
+                                .accesskit_node_builder(title.id, |node| node.set_role(Role::Tab));
                             // Clicked, or passed over as menus are.
                             if (title.hovered() || title.clicked()) && at != self.topic {
                                 (self.topic, self.chosen) = (at, None);
