@@ -96,6 +96,42 @@ fn what_can_be_clicked_has_a_name_and_a_place_on_every_screen() {
     assert!(clickable > 500, "{clickable}");
 }
 
+/// What a widget says is not said again by the text that is painted in it.
+#[test]
+fn nothing_is_said_twice() {
+    let mut found = Vec::new();
+    gallery::each_frame(|title, frame, dialogs| {
+        heard(frame, dialogs, |harness, _| {
+            let nodes: Vec<_> = harness.query_all_by(|_| true).collect();
+            let nodes = nodes.iter().map(|node| node.accesskit_node());
+            let mut buttons = Vec::new();
+            let mut labels = Vec::new();
+            for node in nodes {
+                let Some(bounds) = node.raw_bounds() else {
+                    continue;
+                };
+                match node.role() {
+                    Role::Button | Role::Image => buttons.push((node.label(), bounds)),
+                    Role::Label => labels.push((node.value(), bounds)),
+                    _ => {}
+                }
+            }
+            for (text, inside) in labels {
+                let text = text.unwrap_or_default();
+                let mut around = buttons
+                    .iter()
+                    .filter(|(_, rect)| !rect.intersect(inside).is_empty());
+                let twice = around.find(|(name, _)| {
+                    let name = name.as_deref().unwrap_or_default();
+                    !text.is_empty() && name.contains(&text)
+                });
+                found.extend(twice.map(|(name, _)| format!("'{text}' in {name:?} on {title}")));
+            }
+        });
+    });
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn tools_panels_and_figures_are_found_by_name() {
     let status = some_status();

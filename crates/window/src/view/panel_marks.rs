@@ -4,7 +4,7 @@
 use egui::{Align2, Mesh, Rect, Shape, Stroke, StrokeKind};
 
 use crate::view::hud::rect_of;
-use crate::view::hud::style::{medium, put, text_on};
+use crate::view::hud::style::{medium, put_silently, text_on};
 use crate::view::layout::WindowLayout;
 use crate::view::widget_painter::WidgetPainter;
 use model::Status;
@@ -89,10 +89,10 @@ fn paint_selection(
     painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }
 
-/// Paints an instance's number on its colour.
+/// Paints an instance's number on its colour; what it is the number of says it to a screen reader.
 pub(crate) fn paint_number(painter: &WidgetPainter, place: Rect, number: usize, unit: f32) {
     let colour = painter.palette.instance(number);
     painter.rect_filled(place, 2.0 * unit, colour);
     let text = painter.layout_no_wrap(number.to_string(), medium(11.5 * unit), text_on(colour));
-    put(painter, place.center(), Align2::CENTER_CENTER, text);
+    put_silently(painter, place.center(), Align2::CENTER_CENTER, text);
 }

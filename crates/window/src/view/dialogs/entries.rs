@@ -2,14 +2,11 @@
 //! switch, each kernel, pattern and lesson; its state, and the reason where it is impossible.
 
 use egui::accesskit::Role;
-use egui::{
-    Align, Align2, FontSelection, Layout, Rect, Response, RichText, Sense, Stroke, Ui, UiBuilder,
-    WidgetInfo,
-};
+use egui::{Align2, FontSelection, Rect, Response, Sense, Stroke, Ui, WidgetInfo};
 use egui::{pos2, vec2};
 
 use crate::view::dialogs::{DialogContext, UiRequest};
-use crate::view::hud::style::{fitted, regular};
+use crate::view::hud::style::{cut, fitted, regular};
 use lang::{Language, tr};
 use life::SHELF;
 use model::actions::{Context, Row, Setting, TABLE, search};
@@ -243,19 +240,18 @@ pub(super) fn line(
     if entry.state == Some(true) {
         check_mark(ui, inside, unit, dimmed);
     }
-    let mut left = inside;
-    left.min.x += (INDENT - 9.0) * unit;
-    left.max.x -= used;
-    let mut text = ui.new_child(
-        UiBuilder::new()
-            .max_rect(left)
-            .layout(Layout::left_to_right(Align::Center)),
-    );
-    let mut words = RichText::new(&entry.text).color(text_colour);
+    let left = inside.left() + (INDENT - 9.0) * unit;
+    let font = FontSelection::Default.resolve(ui.style());
+    let room = inside.right() - used - left;
+    let words = cut(ui.painter(), &entry.text, font, text_colour, room);
+    let at = pos2(left, inside.center().y);
+    let words_at = Align2::LEFT_CENTER.anchor_size(at, words.size());
     if !possible {
-        words = words.strikethrough();
+        let stroke = (unit.max(1.0), text_colour);
+        ui.painter().hline(words_at.x_range(), at.y.round(), stroke);
     }
-    text.add(egui::Label::new(words).truncate().selectable(false));
+    ui.painter()
+        .galley(words_at.min.round(), words, text_colour);
     match &entry.unavailable {
         None => response,
         Some(why) => response.on_hover_text(why),

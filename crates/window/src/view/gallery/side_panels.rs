@@ -225,6 +225,15 @@ fn graphs() -> Vec<Scenario> {
             ..SCREEN
         },
         Scenario {
+            name: "ladder-presented",
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Ladder), true);
+                options.presentation = true;
+            },
+            status: climb,
+            ..SCREEN
+        },
+        Scenario {
             name: "ladder-source",
             options: |options, _, _| {
                 options.side = Some(SidePanel::Ladder);

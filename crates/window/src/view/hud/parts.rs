@@ -52,7 +52,7 @@ pub(super) fn state(
     let room = rect.right() - free - left - 10.0 * unit;
     let word = fitted(painter, word, medium(19.0 * unit), colour, room);
     let used = word.size().x + 10.0 * unit;
-    put(
+    put_silently(
         painter,
         pos2(left, rect.center().y),
         Align2::LEFT_CENTER,
@@ -63,12 +63,8 @@ pub(super) fn state(
         let spoken = format!("{}: {pace}", tr!("pace"));
         change(painter, place, unit, &Spoken::new(&spoken, ""), PACE);
         let pace = fitted(painter, pace, regular(14.0 * unit), colour, room - used);
-        put(
-            painter,
-            rect.right_center() - vec2(free + 12.0 * unit, 0.0),
-            Align2::RIGHT_CENTER,
-            pace,
-        );
+        let right = rect.right_center() - vec2(free + 12.0 * unit, 0.0);
+        put_silently(painter, right, Align2::RIGHT_CENTER, pace);
     }
 }
 
@@ -99,7 +95,7 @@ pub(crate) fn change(
     }
 }
 
-/// Paints a value; a line below it says that a click changes it.
+/// Paints a value, which its place says; a line below it says that a click changes it.
 pub(crate) fn put_value(
     painter: &WidgetPainter,
     at: Pos2,
@@ -109,7 +105,7 @@ pub(crate) fn put_value(
     settings: &[Setting],
 ) {
     let place = align.anchor_size(at, value.size());
-    put(painter, at, align, value);
+    put_silently(painter, at, align, value);
     if !settings.is_empty() {
         let stroke = (unit.max(1.0), painter.palette.label.gamma_multiply(0.6));
         painter.hline(place.x_range(), place.bottom().round(), stroke);

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::view::widget_painter::WidgetPainter;
 
 use egui::{
-    Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2, Rect,
-    Rgba,
+    Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2, Rgba,
 };
 
 use ui::theme::Rgb;
@@ -153,7 +152,13 @@ pub(crate) fn paragraph(
 
 /// Paints a galley where `align` of it is at `at`, on whole pixels.
 pub(crate) fn put(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
+    let place = align.anchor_size(at, galley.size());
+    painter.say_painted(place, galley.text());
+    put_silently(painter, at, align, galley);
+}
+
+/// Paints a text that something else says to a screen reader.
+pub(crate) fn put_silently(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
     let corner = align.anchor_size(at, galley.size()).min.round();
-    painter.say_painted(Rect::from_min_size(corner, galley.size()), galley.text());
     painter.galley(corner, galley, UNTINTED);
 }

@@ -15,8 +15,10 @@ pub(super) enum Side {
 
 /// A side panel's width beside the panels, in units of type.
 const SIDE_WIDTH: f32 = 470.0;
-/// The width that panels and timeline need beside it.
-const MIN_PANELS_WIDTH: f32 = 390.0;
+/// The width beside it in which panels and timeline are well seen.
+const GOOD_WIDTH_BESIDE: f32 = 390.0;
+/// The least width of panels alone beside it, as in a presentation in a small window.
+const MIN_WIDTH_BESIDE: f32 = 160.0;
 /// The least height of a side panel, in units of type: the lab's switches and some lines of code.
 const MIN_SIDE_HEIGHT: f32 = 365.0;
 /// The least width of a side panel below the panels.
@@ -37,12 +39,18 @@ pub(super) fn toolbar(area: [u32; 2], unit: f32) -> Option<u32> {
 /// Where a side panel stands in an area of so many pixels, if there is room for one.
 pub(super) fn side(area: [u32; 2], unit: f32) -> Option<Side> {
     let [width, height] = area.map(|side| side as f32 / unit);
-    if width >= SIDE_WIDTH + MIN_PANELS_WIDTH && height >= MIN_SIDE_HEIGHT {
-        return Some(Side::Beside((SIDE_WIDTH * unit).round() as u32));
-    }
-    let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
-    let has_room = width >= MIN_WIDTH_BELOW && below >= MIN_SIDE_HEIGHT;
-    has_room.then(|| Side::Below((below * unit).round() as u32))
+    let beside = |least: f32| {
+        let has_room = width >= SIDE_WIDTH + least && height >= MIN_SIDE_HEIGHT;
+        has_room.then(|| Side::Beside((SIDE_WIDTH * unit).round() as u32))
+    };
+    let below = || {
+        let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
+        let has_room = width >= MIN_WIDTH_BELOW && below >= MIN_SIDE_HEIGHT;
+        has_room.then(|| Side::Below((below * unit).round() as u32))
+    };
+    beside(GOOD_WIDTH_BESIDE)
+        .or_else(below)
+        .or_else(|| beside(MIN_WIDTH_BESIDE))
 }
 
 /// The right half of a wide window, the lower half of a high one.

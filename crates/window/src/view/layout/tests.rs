@@ -205,6 +205,29 @@ fn the_windows_of_a_lecture_have_lab_and_timeline_together() {
     assert_eq!(lab([400, 250]), None);
 }
 
+/// The lecture opens the ladder while a presentation shows the timeline, whose place it may take.
+#[test]
+fn a_presentation_has_room_for_what_stands_beside_the_panels() {
+    let request = LayoutRequest {
+        presentation: true,
+        side: Some(SidePanel::Ladder),
+        lanes: Some(16),
+        ..LayoutRequest::default()
+    };
+    let size = Size::new(256, 256).unwrap();
+    for window in [
+        [1024, 768],
+        [1264, 736],
+        [1280, 720],
+        [1280, 800],
+        [1920, 1080],
+    ] {
+        let layout = lay_out(window, 1.0, 16, size, &request);
+        assert!(layout.side.is_some(), "{window:?}");
+        assert!(layout.tiling.panel[0] > 16, "{window:?}");
+    }
+}
+
 #[test]
 fn windows_of_a_lecture_have_a_timeline_and_small_ones_none() {
     let size = Size::new(512, 512).unwrap();
