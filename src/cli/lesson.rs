@@ -158,11 +158,12 @@ fn curve_lines(speedup: &Speedup) -> Vec<String> {
     let Some(newest) = speedup.measured().checked_sub(1) else {
         return Vec::new();
     };
-    let head = (newest == 0).then(|| speedup.caption());
     let [instances, rates] = speedup.row(newest);
-    head.into_iter()
-        .chain([format!("  {instances}: {rates}")])
-        .collect()
+    let mut lines = vec![format!("  {instances}: {rates}")];
+    if newest == 0 {
+        lines.splice(0..0, [speedup.caption(), Speedup::meaning().into()]);
+    }
+    lines
 }
 
 /// Writes a lesson's pictures: the first under the name given, the others with a number behind it;

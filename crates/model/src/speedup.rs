@@ -70,11 +70,29 @@ impl Speedup {
         )
     }
 
-    /// The points of the nth number of instances, in words: that number, and the rates.
+    /// What a speed-up is, in words.
+    pub fn meaning() -> &'static str {
+        tr!("speed-up = N × T(1) / T(N); T: time per round")
+    }
+
+    /// The rounds per second of one instance, in the first way of issuing; `None` until it is
+    /// measured.
+    pub fn alone(&self) -> Option<f64> {
+        let mut points = self.series.iter().flat_map(|series| &series.points);
+        let alone = points.find(|point| point.instances == 1)?;
+        Some(alone.rounds_per_second.max(f64::MIN_POSITIVE))
+    }
+
+    /// The points of the nth number of instances, in words: that number, and the rates with their
+    /// speed-ups.
     pub fn row(&self, nth: usize) -> [String; 2] {
+        let alone = self.alone();
         let rates = self.series.iter().filter_map(|series| {
-            let rate = series.points.get(nth)?.in_words();
-            Some(format!("{} {rate}", lang::shown(&series.title)))
+            let point = series.points.get(nth)?;
+            let (title, rate) = (lang::shown(&series.title), point.in_words());
+            let times = alone.map(|alone| point.times(point.rounds_per_second, alone));
+            let times = times.map_or(String::new(), |times| format!(" ({times:.1}×)"));
+            Some(format!("{title} {rate}{times}"))
         });
         let rates: Vec<String> = rates.collect();
         [
@@ -85,6 +103,12 @@ impl Speedup {
 }
 
 impl SpeedupPoint {
+    /// How many times faster than one after the other the instances are stepped at this many rounds
+    /// per second, where one alone has `alone` rounds per second.
+    pub fn times(&self, rate: f64, alone: f64) -> f64 {
+        self.instances as f64 * rate / alone
+    }
+
     /// The rate, with the digits that its interval supports: `12300 ± 200`.
     pub fn in_words(&self) -> String {
         let rate = self.rounds_per_second;

@@ -14,6 +14,7 @@ use crate::painting::text::wrap;
 use crate::painting::{TerminalFrame, TerminalView};
 use crate::prompt::PromptField;
 use lang::tr;
+use model::Speedup;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
 use ui::lab::SwitchRow;
 use ui::ladder::Rung;
@@ -448,7 +449,9 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         }
     }
     if let Some(speedup) = &page.speedup {
-        say(&speedup.caption(), depth.text(PALETTE.label));
+        for text in [&speedup.caption(), Speedup::meaning()] {
+            say(text, depth.text(PALETTE.label));
+        }
         for nth in 0..speedup.measured() {
             let [instances, rates] = speedup.row(nth);
             say(&format!("{instances}: {rates}"), depth.text(PALETTE.value));

@@ -595,7 +595,7 @@ fn the_speed_up_curve_is_a_line_for_each_number_of_instances() {
     let lines = text(&screen(&mut view, &status, [100, 40]));
     for words in [
         "N instances of 1024 × 1024 cells · kernel bits",
-        "N = 1: one stream for all 3300 ± 400 · a stream each 3300 ± 400 rounds/s",
+        "N = 1: one stream for all 3300 ± 400 (1.0×) · a stream each 3300 ± 400",
         "N = 4: one stream for all 830 ± 90",
         "a batch: kernel 'bits' steps one lattice per launch",
     ] {

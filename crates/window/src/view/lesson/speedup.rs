@@ -7,7 +7,7 @@ use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use crate::view::hud::style::*;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::{Speedup, SpeedupPoint};
+use model::Speedup;
 use ui::numbers::grouped;
 
 /// Height of a line of text.
@@ -47,12 +47,11 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Sp
     let unit = unit.min(room.height() / HEIGHT);
     let palette = &painter.palette;
     let colours = [palette.value, palette.accent, palette.comparison_b];
-    let meaning = tr!("speed-up = N × T(1) / T(N); T: time per round");
     let unavailable = speedup.series.iter().filter_map(|series| {
         let why = series.unavailable.as_ref()?;
         Some(format!("{}: {why}", lang::shown(&series.title)))
     });
-    let captions = [speedup.caption(), meaning.into()].into_iter();
+    let captions = [speedup.caption(), Speedup::meaning().into()].into_iter();
     let mut top = room.top();
     for caption in captions.chain(unavailable) {
         let font = regular(TYPE * unit);
@@ -99,7 +98,7 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Sp
         let stroke = Stroke::new((2.4 * unit).max(1.0), colour);
         let mut points = Vec::new();
         for point in &series.points {
-            let of = |rate: f64| at(point.instances, times(point, rate, one));
+            let of = |rate: f64| at(point.instances, point.times(rate, one));
             let middle = of(point.rounds_per_second);
             if let Some(interval) = point.interval {
                 let [low, high] = interval.map(|rate| of(rate).y);
@@ -124,12 +123,6 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Sp
         let text = name(&end.name, end.colour, room.right() - left.x);
         put(painter, left, Align2::LEFT_CENTER, text);
     }
-}
-
-/// How many times faster than one after the other a point's instances are stepped at this many rounds
-/// per second, where one alone has `one` rounds per second.
-fn times(point: &SpeedupPoint, rate: f64, one: f64) -> f64 {
-    point.instances as f64 * rate / one
 }
 
 /// The ends of curves at heights at least `line` from one another, none below `bottom`.
@@ -228,12 +221,11 @@ fn up(axes: Rect, [low, high]: [f64; 2], times: f64) -> f32 {
 /// factor of 4. `None` if nothing is measured.
 fn range(speedup: &Speedup) -> Option<(f64, [f64; 2])> {
     let mut points = speedup.series.iter().flat_map(|series| &series.points);
-    let alone = points.clone().find(|point| point.instances == 1)?;
-    let one = alone.rounds_per_second.max(f64::MIN_POSITIVE);
+    let one = speedup.alone()?;
     let most = speedup.instances.last().map_or(1.0, |&most| most as f64);
     let [low, high] = points.try_fold([1.0, most], |[low, high]: [f64; 2], point| {
         let ends = point.interval.unwrap_or([point.rounds_per_second; 2]);
-        let [from, to] = ends.map(|rate| times(point, rate, one));
+        let [from, to] = ends.map(|rate| point.times(rate, one));
         (from > 0.0).then_some([low.min(from), high.max(to)])
     })?;
     let air = (2.0 / (high / low).sqrt()).max(1.15);
@@ -257,7 +249,7 @@ fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::SpeedupSeries;
+    use model::{SpeedupPoint, SpeedupSeries};
 
     fn speedup(points: &[(f64, Option<[f64; 2]>)]) -> Speedup {
         let points = points.iter().enumerate();
@@ -298,7 +290,7 @@ mod tests {
                 let rate = point.rounds_per_second;
                 let [low, high] = point.interval.unwrap_or([rate, rate]);
                 let [low, middle, high] =
-                    [low, rate, high].map(|rate| up(axes, range, times(point, rate, one)));
+                    [low, rate, high].map(|rate| up(axes, range, point.times(rate, one)));
                 assert!(axes.y_range().contains(low) && axes.y_range().contains(high));
                 assert!(high <= middle && middle <= low, "more is further up");
             }
@@ -312,7 +304,7 @@ mod tests {
         let (one, _) = range(&speedup).unwrap();
         let points = speedup.series[0].points.iter();
         let all: Vec<f64> = points
-            .map(|point| times(point, point.rounds_per_second, one))
+            .map(|point| point.times(point.rounds_per_second, one))
             .collect();
         assert_eq!(all, [1.0, 2.0, 2.0]);
     }
