@@ -23,101 +23,47 @@ fn with_pattern(bytes: &[u8]) -> Ended {
 
 #[test]
 fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
-    for (text, words) in [
-        (
-            "x = 3, y = 3\n1000000000000o!",
-            ["line 2, column 1", "a smaller pattern"],
-        ),
-        (
-            "x = 3, y = 3\n99999999999999999999999999o!",
-            ["line 2, column 1", "a smaller pattern"],
-        ),
-        (
-            "x = 3, y = 3\nbo16777215b2o!",
-            ["line 2, column 12", "a smaller pattern"],
-        ),
-        (
-            "x = 3, y = 3\n16777216$o!",
-            ["line 2, column 10", "a smaller pattern"],
-        ),
+    #[rustfmt::skip]
+    let rows = [
+        ("x = 3, y = 3\n1000000000000o!", ["line 2, column 1", "a smaller pattern"]),
+        ("x = 3, y = 3\n99999999999999999999999999o!", ["line 2, column 1", "a smaller pattern"]),
+        ("x = 3, y = 3\nbo16777215b2o!", ["line 2, column 12", "a smaller pattern"]),
+        ("x = 3, y = 3\n16777216$o!", ["line 2, column 10", "a smaller pattern"]),
         ("x = a, y = 3\no!", ["line 1, column 5", "a whole number"]),
         ("x = 3\no!", ["line 1", "lacks y"]),
-        (
-            "x = 3, x = 3, y = 3\no!",
-            ["line 1, column 8", "x = WIDTH, y = HEIGHT"],
-        ),
-        (
-            "x = 3, y = 3\nbo$\n3oz!",
-            ["line 3, column 3", "cells are b (dead) and o (alive)"],
-        ),
-        (
-            "x = 3, y = 3, rule = WireWorld\nA!",
-            ["line 1", "write it as B3/S23"],
-        ),
-        (
-            "#r 345/3/6\nx = 3, y = 3\no!",
-            ["line 1, column 4", "Generations"],
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S29\no!",
-            ["line 1", "write it as B3/S23"],
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:P30,20\no!",
-            ["'P30,20' is no torus", ":T100,100"],
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:T0,20\no!",
-            ["'T0,20' is no torus", ":T100,100"],
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:T16777217,1\no!",
-            ["the torus", "from 1 to 16777216"],
-        ),
-        (
-            "x = 3, y = 3, rule = B3/S23:T16777216,16777216\no!",
-            ["the torus", "at most 2^36 cells"],
-        ),
-        (
-            "x = 9, y = 9, rule = B3/S23:T8,8\n9o!",
-            ["9x1 cells", "use --size 9x8 --kernel auto"],
-        ),
+        ("x = 3, x = 3, y = 3\no!", ["line 1, column 8", "x = WIDTH, y = HEIGHT"]),
+        ("x = 3, y = 3\nbo$\n3oz!", ["line 3, column 3", "cells are b (dead) and o (alive)"]),
+        ("x = 3, y = 3, rule = WireWorld\nA!", ["line 1", "write it as B3/S23"]),
+        ("#r 345/3/6\nx = 3, y = 3\no!", ["line 1, column 4", "Generations"]),
+        ("x = 3, y = 3, rule = B3/S29\no!", ["line 1", "write it as B3/S23"]),
+        ("x = 3, y = 3, rule = B3/S23:P30,20\no!", ["'P30,20' is no torus", ":T100,100"]),
+        ("x = 3, y = 3, rule = B3/S23:T0,20\no!", ["'T0,20' is no torus", ":T100,100"]),
+        ("x = 3, y = 3, rule = B3/S23:T16777217,1\no!", ["the torus", "from 1 to 16777216"]),
+        ("x = 3, y = 3, rule = B3/S23:T16777216,16777216\no!", ["the torus", "at most 2^36 cells"]),
+        ("x = 9, y = 9, rule = B3/S23:T8,8\n9o!", ["9x1 cells", "use --size 9x8 --kernel auto"]),
         ("", ["it is 0 bytes long", "name a pattern file"]),
         ("\n", ["line 2, column 1", "without a header"]),
-        (
-            "#C nothing but comments\n#\n\n",
-            ["line 4", "without a header"],
-        ),
+        ("#C nothing but comments\n#\n\n", ["line 4", "without a header"]),
         ("hello$2bo$3o!", ["line 1, column 1", "not an RLE pattern"]),
-        (
-            "!Name: plain text\n.O.\n..z\nOOO\n",
-            ["line 3, column 3", "O (alive), and a comment"],
-        ),
-        (
-            "#Life 1.05\n#P 1\n***\n",
-            ["line 2, column 5", "such as '#P -1 -1'"],
-        ),
-        (
-            "#Life 1.06\n0 0\n16777216 0\n",
-            ["line 3, column 1", "a smaller pattern"],
-        ),
-        (
-            "[M2] (golly 3.4)\n#R B3/S23\n*$\n4 0 0 0 2\n",
-            ["line 4, column 9", "fetch it again"],
-        ),
-        (
-            "[M2]\n1 0 1 256 0\n",
-            ["line 2, column 7", "a cell's state must be from 0 to 255"],
-        ),
-        (
-            "\u{1b}[31mred\u{7}",
-            ["line 1, column 1", "not an RLE pattern"],
-        ),
-        (
-            "x = 3, y = 3, rule = \u{1b}[31mred\u{7}\no!",
-            ["line 1", "write it as B3/S23"],
-        ),
-    ] {
+        ("!Name: plain text\n.O.\n..z\nOOO\n", ["line 3, column 3", "O (alive), and a comment"]),
+        ("#Life 1.05\n#P 1\n***\n", ["line 2, column 5", "such as '#P -1 -1'"]),
+        ("#Life 1.06\n0 0\n16777216 0\n", ["line 3, column 1", "a smaller pattern"]),
+        ("[M2] (golly 3.4)\n#R B3/S23\n*$\n4 0 0 0 2\n", ["line 4, column 9", "fetch it again"]),
+        ("[M2]\n1 0 1 256 0\n", ["line 2, column 7", "a cell's state must be from 0 to 255"]),
+        ("[M2]\n4 0 0 0\n", ["line 2, column 8", "a node of five numbers"]),
+        ("[M2]\n63 0 0 0 0\n", ["line 2, column 1", "from 1 to 62"]),
+        ("[M2]\n*$\n6 1 0 0 0\n", ["line 3, column 3", "must be of level 5"]),
+        ("[M2]\n*********$\n", ["line 2, column 9", "more than 8 x 8"]),
+        ("[M2]\n**b$\n", ["line 2, column 3", "unknown character 'b'"]),
+        ("#Life 1.06\n17\n", ["line 2, column 3", "the column and the row of a live cell"]),
+        ("#Life 1.06\n0 0\n-16777300 0\n", ["line 3", "lie more than 16777216 cells apart"]),
+        ("#Life 1.05\n**.a\n", ["line 2, column 4", "unknown character 'a'"]),
+        ("#Life 2.0\n*\n", ["line 1, column 1", "must be '#Life 1.05' or"]),
+        ("!\nO O\n", ["line 2, column 2", "unknown byte 0x20"]),
+        ("\u{1b}[31mred\u{7}", ["line 1, column 1", "not an RLE pattern"]),
+        ("x = 3, y = 3, rule = \u{1b}[31mred\u{7}\no!", ["line 1", "write it as B3/S23"]),
+    ];
+    for (text, words) in rows {
         let words = ["file.rle", words[0], words[1]];
         with_pattern(text.as_bytes()).refuses(2, &words);
     }
@@ -232,24 +178,14 @@ fn what_permissions_forbid_is_said() {
     mode("secret.rle", 0);
     fs::create_dir(path.join("closed")).unwrap();
     mode("closed", 0o555);
-    for (line, words) in [
-        (
-            "run -g 1 --pattern secret.rle",
-            ["secret.rle", "change its permissions"],
-        ),
-        (
-            "run -g 1 --size 8x8 --save closed",
-            ["closed", "choose another"],
-        ),
-        (
-            "run -g 1 --size 8x8 --save closed/new",
-            ["closed", "choose another"],
-        ),
-        (
-            "snapshot --size 8x8 --window-size 64x64 -o closed/a.png",
-            ["closed/a.png", "choose another"],
-        ),
-    ] {
+    #[rustfmt::skip]
+    let rows = [
+        ("run -g 1 --pattern secret.rle", ["secret.rle", "change its permissions"]),
+        ("run -g 1 --size 8x8 --save closed", ["closed", "choose another"]),
+        ("run -g 1 --size 8x8 --save closed/new", ["closed", "choose another"]),
+        ("snapshot --size 8x8 --window-size 64x64 -o closed/a.png", ["closed/a.png", "choose another"]),
+    ];
+    for (line, words) in rows {
         run(as_nobody(path).args(line.split(' '))).refuses(2, &words);
         assert!(names(&path.join("closed")).is_empty());
     }
@@ -272,40 +208,18 @@ fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
     );
     let before = names(folder);
     let picture = "snapshot --size 8x8 --instances 1 --rounds 1 --window-size 64x64 -o";
-    for (line, words) in [
-        (
-            "run -g 1 --size 8x8 --save file",
-            ["file: it is a file, not a folder", "choose another"],
-        ),
-        (
-            "run -g 1 --size 8x8 --save file/in",
-            ["file", "choose another"],
-        ),
-        (
-            "run -g 1 --size 8x8 --save /proc/nowhere",
-            ["/proc/nowhere", "choose another"],
-        ),
-        (
-            "run -g 1 --size 8x8 --save taken",
-            ["taken/000.rle", "it is a folder"],
-        ),
-        (
-            &format!("{picture} nowhere/a.png"),
-            ["there is no folder nowhere", "create it first"],
-        ),
-        (
-            &format!("{picture} folder.png"),
-            ["it is a folder", "name a file in it"],
-        ),
-        (
-            &format!("{picture} fifo.png"),
-            ["it is a pipe or a device", "name a regular file"],
-        ),
-        (
-            &format!("{picture} file/a.png"),
-            ["file is not a folder", "choose another"],
-        ),
-    ] {
+    #[rustfmt::skip]
+    let rows = [
+        ("run -g 1 --size 8x8 --save file", ["file: it is a file, not a folder", "choose another"]),
+        ("run -g 1 --size 8x8 --save file/in", ["file", "choose another"]),
+        ("run -g 1 --size 8x8 --save /proc/nowhere", ["/proc/nowhere", "choose another"]),
+        ("run -g 1 --size 8x8 --save taken", ["taken/000.rle", "it is a folder"]),
+        (&format!("{picture} nowhere/a.png"), ["there is no folder nowhere", "create it first"]),
+        (&format!("{picture} folder.png"), ["it is a folder", "name a file in it"]),
+        (&format!("{picture} fifo.png"), ["it is a pipe or a device", "name a regular file"]),
+        (&format!("{picture} file/a.png"), ["file is not a folder", "choose another"]),
+    ];
+    for (line, words) in rows {
         lifestreams(folder, line).refuses(2, &words);
         assert_eq!(names(folder), before, "{line}");
     }
@@ -357,113 +271,58 @@ fn a_full_disk_leaves_whole_files_or_none() {
 #[test]
 fn arguments_that_make_no_sense_are_refused() {
     let folder = scratch();
-    for (line, words) in [
+    #[rustfmt::skip]
+    let rows = [
         ("run -g 1 --rule B9/S1", ["B9/S1", "write it as B3/S23"]),
         ("run -g 1 --rule hello", ["hello", "write it as B3/S23"]),
-        (
-            "run -g 1 --rule HiLife",
-            ["HiLife", "did you mean HighLife?"],
-        ),
-        (
-            "run -g 1 --rule B2-a/S12",
-            ["B2-a/S12", "isotropic non-totalistic"],
-        ),
+        ("run -g 1 --rule HiLife", ["HiLife", "did you mean HighLife?"]),
+        ("run -g 1 --rule B2-a/S12", ["B2-a/S12", "isotropic non-totalistic"]),
         ("run -g 1 --rule B2/S34H", ["B2/S34H", "hexagonal"]),
         ("run -g 1 --rule 345/3/6", ["345/3/6", "Generations"]),
-        (
-            "run -g 1 --kernel nope",
-            ["nope", "auto, global, shared, sync-global"],
-        ),
+        ("run -g 1 --kernel nope", ["nope", "auto, global, shared, sync-global"]),
         ("run -g 1 --size 0x5", ["0x5", "from 1 to 16777216"]),
         ("run -g 1 --size 5x0", ["5x0", "from 1 to 16777216"]),
         ("run -g 1 --size 5x", ["'5x'", "WIDTHxHEIGHT"]),
         ("run -g 1 --size -5x5", ["-5", "help"]),
-        (
-            "run -g 1 --size 16777217x1",
-            ["16777217x1", "from 1 to 16777216"],
-        ),
-        (
-            "run -g 1 --size 16777216x16777216",
-            ["too large", "at most 2^36 cells"],
-        ),
-        (
-            "run -g 1 --size 99999999999999999999x1",
-            ["99999999999999999999", "WIDTHxHEIGHT"],
-        ),
+        ("run -g 1 --size 16777217x1", ["16777217x1", "from 1 to 16777216"]),
+        ("run -g 1 --size 16777216x16777216", ["too large", "at most 2^36 cells"]),
+        ("run -g 1 --size 99999999999999999999x1", ["99999999999999999999", "WIDTHxHEIGHT"]),
         ("run -g 1 --instances 0", ["'0'", "from 1 to"]),
         ("run -g 1 --instances 100000", ["'100000'", "from 1 to"]),
-        (
-            "run -g 1 --instances 18446744073709551616",
-            ["18446744073709551616", "from 1 to"],
-        ),
+        ("run -g 1 --instances 18446744073709551616", ["18446744073709551616", "from 1 to"]),
         ("run -g 1 --density 1.01", ["1.01", "from 0 to 1"]),
         ("run -g 1 --density NaN", ["NaN", "from 0 to 1"]),
         ("run -g 1 --density inf", ["inf", "from 0 to 1"]),
-        (
-            "run -g 1 --seed 18446744073709551616",
-            ["18446744073709551616", "--seed"],
-        ),
-        (
-            "run -g 1 --device gpu",
-            ["gpu", "take auto, cpu, cuda or cuda:I"],
-        ),
-        (
-            "run -g 1 --device cuda:",
-            ["cuda:", "take auto, cpu, cuda or cuda:I"],
-        ),
-        (
-            "run -g 1 --device cuda:-1",
-            ["cuda:-1", "take auto, cpu, cuda or cuda:I"],
-        ),
+        ("run -g 1 --seed 18446744073709551616", ["18446744073709551616", "--seed"]),
+        ("run -g 1 --device gpu", ["gpu", "take auto, cpu, cuda or cuda:I"]),
+        ("run -g 1 --device cuda:", ["cuda:", "take auto, cpu, cuda or cuda:I"]),
+        ("run -g 1 --device cuda:-1", ["cuda:-1", "take auto, cpu, cuda or cuda:I"]),
         ("run -g 1 --streams many", ["many", "per-instance"]),
         ("run -g 1 --graphs maybe", ["maybe", "on, off"]),
         ("run -g 1 --wait never", ["never", "poll, each, all"]),
         ("run -g 1 --host-memory hot", ["hot", "pinned, pageable"]),
-        (
-            "run -g 1 --transfer view",
-            ["draws nothing", "--transfer bits"],
-        ),
+        ("run -g 1 --transfer view", ["draws nothing", "--transfer bits"]),
         ("run -g 1 --block 32", ["'32'", "WIDTHxHEIGHT in threads"]),
         ("run -g 1 --connections 33", ["33", "from 1 to 32"]),
-        (
-            "run -g 1 --generations-per-round 0",
-            ["'0'", "--generations-per-round"],
-        ),
+        ("run -g 1 --generations-per-round 0", ["'0'", "--generations-per-round"]),
         ("run -g x", ["'x'", "--generations"]),
-        (
-            "run -g 18446744073709551616",
-            ["18446744073709551616", "--generations"],
-        ),
+        ("run -g 18446744073709551616", ["18446744073709551616", "--generations"]),
         ("run", ["--generations", "--help"]),
         ("snapshot", ["--output", "--help"]),
-        (
-            "snapshot -o a.png --window-size 1x1",
-            ["1x1", "from 64 to 8192"],
-        ),
+        ("snapshot -o a.png --window-size 1x1", ["1x1", "from 64 to 8192"]),
         ("snapshot -o a.png --scale 0", ["'0'", "from 0.5 to 4"]),
         ("snapshot -o a.jpg", ["'a.jpg'", "ends in .png"]),
-        (
-            "lesson barrier --picture a.gif",
-            ["'a.gif'", "ends in .png"],
-        ),
+        ("lesson barrier --picture a.gif", ["'a.gif'", "ends in .png"]),
         ("run -g 1 --frames 3", ["--frames", "--help"]),
         ("jump", ["jump", "--help"]),
         ("--frames -1", ["'-1'", "from 1 to"]),
         ("run -g 1 --density -0.5", ["'-0.5'", "from 0 to 1"]),
         ("--speed -1", ["--speed", "did you mean '--pace'?"]),
-        (
-            "gosper-gun",
-            ["gosper-gun", "did you mean '--pattern gosper-gun'?"],
-        ),
-        (
-            "lesson barrier --picture nowhere/a.png",
-            ["there is no folder nowhere", "create it first"],
-        ),
-        (
-            "bench default --write nowhere/in",
-            ["nowhere/in", "create it first"],
-        ),
-    ] {
+        ("gosper-gun", ["gosper-gun", "did you mean '--pattern gosper-gun'?"]),
+        ("lesson barrier --picture nowhere/a.png", ["there is no folder nowhere", "create it first"]),
+        ("bench default --write nowhere/in", ["nowhere/in", "create it first"]),
+    ];
+    for (line, words) in rows {
         lifestreams(folder.path(), line).refuses(2, &words);
         assert_eq!(names(folder.path()), [""; 0], "{line}");
     }
@@ -483,20 +342,12 @@ fn what_does_not_fit_together_is_refused() {
     ] {
         fs::write(folder.join(name), text).unwrap();
     }
-    for (line, words) in [
-        (
-            "--pattern small.rle --pattern other-size.rle",
-            ["torus of 64x32", "choose it with --size"],
-        ),
-        (
-            "--pattern small.rle --pattern other-rule.rle",
-            ["B36/S23", "choose it with --rule"],
-        ),
+    #[rustfmt::skip]
+    let rows = [
+        ("--pattern small.rle --pattern other-size.rle", ["torus of 64x32", "choose it with --size"]),
+        ("--pattern small.rle --pattern other-rule.rle", ["B36/S23", "choose it with --rule"]),
         // Size and kernel of all patterns, and both go together.
-        (
-            "--pattern wide-cells.rle",
-            ["wide-cells.rle is 1200x1", "use --size 1200x1024 --kernel"],
-        ),
+        ("--pattern wide-cells.rle", ["wide-cells.rle is 1200x1", "use --size 1200x1024 --kernel"]),
         (
             "--pattern wide-cells.rle --pattern high.rle --kernel auto",
             [
@@ -504,10 +355,7 @@ fn what_does_not_fit_together_is_refused() {
                 "use --size 1200x2000 --kernel auto",
             ],
         ),
-        (
-            "--pattern larger.rle",
-            ["larger.rle is 5000x5000", "use --size 5000x5000 --kernel"],
-        ),
+        ("--pattern larger.rle", ["larger.rle is 5000x5000", "use --size 5000x5000 --kernel"]),
         (
             "--pattern wide-cells.rle --kernel resident --size 100x100",
             [
@@ -515,29 +363,11 @@ fn what_does_not_fit_together_is_refused() {
                 "use --size 1200x100 --kernel bits",
             ],
         ),
-        (
-            "--pattern small.rle --size 2x2",
-            ["small.rle is 3x1", "use --size 3x2 --kernel"],
-        ),
-        (
-            "--rule B3/S23:T64,32 --size 40",
-            ["--size is 40x40", "leave one of them out"],
-        ),
-        (
-            "--rule B3/S23:P64,32",
-            ["'P64,32' is no torus", "such as :T100,100"],
-        ),
-        (
-            "--kernel sync-shared",
-            [
-                "'sync-shared' supports at most 24,576 cells",
-                "--kernel bits",
-            ],
-        ),
-        (
-            "--kernel sync-global --size 5000x5000",
-            ["'sync-global' supports at most", "--kernel bits"],
-        ),
+        ("--pattern small.rle --size 2x2", ["small.rle is 3x1", "use --size 3x2 --kernel"]),
+        ("--rule B3/S23:T64,32 --size 40", ["--size is 40x40", "leave one of them out"]),
+        ("--rule B3/S23:P64,32", ["'P64,32' is no torus", "such as :T100,100"]),
+        ("--kernel sync-shared", ["'sync-shared' supports at most 24,576 cells", "--kernel bits"]),
+        ("--kernel sync-global --size 5000x5000", ["'sync-global' supports at most", "--kernel bits"]),
         (
             "--graphs on --streams default",
             [
@@ -545,27 +375,16 @@ fn what_does_not_fit_together_is_refused() {
                 "change one of the options",
             ],
         ),
-        (
-            "--graphs on --wait each",
-            ["cannot wait inside", "change one of the options"],
-        ),
+        ("--graphs on --wait each", ["cannot wait inside", "change one of the options"]),
         (
             "--graphs on --host-memory pageable",
             ["need page-locked memory", "change one of the options"],
         ),
-        (
-            "--kernel bits --transfer i32",
-            ["'bits' has no i32 cells", "change one of the options"],
-        ),
-        (
-            "--kernel bits --streams batch",
-            ["one lattice per launch", "kernels: sync-global,"],
-        ),
-        (
-            "--kernel shared --block 7x3",
-            ["not 7x3", "blocks of 32x8, 32x4"],
-        ),
-    ] {
+        ("--kernel bits --transfer i32", ["'bits' has no i32 cells", "change one of the options"]),
+        ("--kernel bits --streams batch", ["one lattice per launch", "kernels: sync-global,"]),
+        ("--kernel shared --block 7x3", ["not 7x3", "blocks of 32x8, 32x4"]),
+    ];
+    for (line, words) in rows {
         for command in [
             "run -g 1 --save out",
             "snapshot -o out.png",
@@ -584,29 +403,16 @@ fn what_does_not_fit_together_is_refused() {
 #[test]
 fn lattices_beyond_the_memory_are_refused_at_once() {
     let folder = scratch();
-    for (line, words) in [
-        (
-            "--size 262144x262144 --instances 64 --kernel bits",
-            "use fewer --instances",
-        ),
-        (
-            "--size 262144x262144 --instances 4096 --kernel bits",
-            "use fewer --instances",
-        ),
-        (
-            "--size 262144x262144 --instances 16 --kernel global",
-            "--kernel bits",
-        ),
-        (
-            "--size 16777216x4096 --instances 64 --kernel bits",
-            "use fewer --instances",
-        ),
-        (
-            "--size 4096x4096 --instances 4096 --kernel sync-global",
-            "--kernel bits",
-        ),
+    #[rustfmt::skip]
+    let rows = [
+        ("--size 262144x262144 --instances 64 --kernel bits", "use fewer --instances"),
+        ("--size 262144x262144 --instances 4096 --kernel bits", "use fewer --instances"),
+        ("--size 262144x262144 --instances 16 --kernel global", "--kernel bits"),
+        ("--size 16777216x4096 --instances 64 --kernel bits", "use fewer --instances"),
+        ("--size 4096x4096 --instances 4096 --kernel sync-global", "--kernel bits"),
         ("--size 262144x262144 --instances 64", "--kernel bits"),
-    ] {
+    ];
+    for (line, words) in rows {
         for command in ["run -g 1", "--frames 1 --display none", "snapshot -o a.png"] {
             let ended = lifestreams(folder.path(), &format!("{command} --device cpu {line}"));
             // The limit of a window's first kernel is the arguments' fault; a run chooses another.
