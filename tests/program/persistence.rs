@@ -174,23 +174,12 @@ fn settings_give_way_to_what_is_typed_and_each_is_named() {
     let snapshot = format!("snapshot -o a.png --window-size 320x200 --rounds 1 {small}");
     let window = format!("--display none --rounds 1 {small}");
     let batch = "line 3: the default --streams batch is left out: kernel 'bits' steps one";
-    for (saved, line, notes) in [
+    #[rustfmt::skip]
+    let rows = [
         // The line behind it stays.
-        (
-            "--kernel sync-global --streams batch --wait all",
-            "--kernel bits",
-            vec![batch],
-        ),
-        (
-            "--kernel sync-global --streams batch --wait all",
-            "",
-            vec![],
-        ),
-        (
-            "--kernel sync-global --streams batch",
-            "--kernel bits --pattern glider",
-            vec![batch],
-        ),
+        ("--kernel sync-global --streams batch --wait all", "--kernel bits", vec![batch]),
+        ("--kernel sync-global --streams batch --wait all", "", vec![]),
+        ("--kernel sync-global --streams batch", "--kernel bits --pattern glider", vec![batch]),
         (
             "--streams default --wait each",
             "--graphs on",
@@ -199,12 +188,9 @@ fn settings_give_way_to_what_is_typed_and_each_is_named() {
                 "line 2: the default --streams default is left out: the default stream cannot be",
             ],
         ),
-        (
-            "--block 1x1",
-            "--kernel bits",
-            vec!["line 2: the default --block 1x1 is left out: "],
-        ),
-    ] {
+        ("--block 1x1", "--kernel bits", vec!["line 2: the default --block 1x1 is left out: "]),
+    ];
+    for (saved, line, notes) in rows {
         lifestreams(folder, &format!("config save {saved}")).done();
         for command in [&run, &snapshot, &window] {
             let ended = lifestreams(folder, &format!("{command} {line}"));
@@ -692,26 +678,16 @@ fn no_name_of_a_file_or_folder_forges_a_line() {
         own("a.gif"),
     );
     let start = ["--device", "cpu", "--size", "8x8"];
-    for (words, lines) in [
+    #[rustfmt::skip]
+    let rows = [
         // The pattern's remark and the figures, and the two files' names.
-        (
-            &["run", "-g", "1", "--pattern", &a, "--save", &b][..],
-            [1, 4],
-        ),
+        (&["run", "-g", "1", "--pattern", &a, "--save", &b][..], [1, 4]),
         (&["snapshot", "-o", &png], [0, 0]),
-        (
-            &["--display", "none", "--frames", "1", "--session", &json],
-            [2, 1],
-        ),
-        (
-            &["--display", "none", "--frames", "1", "--session", &json],
-            [3, 1],
-        ),
-        (
-            &["--display", "none", "--frames", "1", "--record", &gif],
-            [0, 0],
-        ),
-    ] {
+        (&["--display", "none", "--frames", "1", "--session", &json], [2, 1]),
+        (&["--display", "none", "--frames", "1", "--session", &json], [3, 1]),
+        (&["--display", "none", "--frames", "1", "--record", &gif], [0, 0]),
+    ];
+    for (words, lines) in rows {
         let ended = common::run(program(folder).args(words).args(start));
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let said = [&ended.stderr, &ended.stdout];

@@ -303,30 +303,18 @@ fn sample() -> SavedSession {
     };
     let mut log = Log::from_parts(parameters(None), base, false, Vec::new()).unwrap();
     let mut here = base;
+    #[rustfmt::skip]
     let contents = [
-        Change::Draw {
-            cells: [[3, 4], [19, 11]].into(),
-            alive: true,
-        },
+        Change::Draw { cells: [[3, 4], [19, 11]].into(), alive: true, },
         Change::Place {
             pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
             at: [17, 2],
             overwrites_dead: true,
         },
         Change::Clear(area),
-        Change::Fill {
-            area,
-            density: 0.25,
-            seed: 9,
-        },
-        Change::Flip {
-            area,
-            horizontal: true,
-        },
-        Change::Rotate {
-            area,
-            clockwise: false,
-        },
+        Change::Fill { area, density: 0.25, seed: 9, },
+        Change::Flip { area, horizontal: true, },
+        Change::Rotate { area, clockwise: false, },
     ];
     let contents = contents.into_iter().map(CellChange::Edit);
     let contents = contents.chain([
@@ -576,30 +564,17 @@ fn a_log_without_the_lattices_of_its_base_begins_with_the_newest() {
 #[test]
 fn edits_are_written_as_the_file_has_them() {
     let of = size(33, 9);
+    #[rustfmt::skip]
     let edits = [
-        Change::Draw {
-            cells: [[3, 4], [40, 10]].into(),
-            alive: true,
-        },
+        Change::Draw { cells: [[3, 4], [40, 10]].into(), alive: true, },
         Change::Place {
             pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
             at: [u32::MAX, 70],
             overwrites_dead: false,
         },
-        Change::Fill {
-            area: Area {
-                x: 70,
-                y: 10,
-                size: size(5, 6),
-            },
-            density: 1.5,
-            seed: 4,
-        },
+        Change::Fill { area: Area { x: 70, y: 10, size: size(5, 6), }, density: 1.5, seed: 4, },
         Change::Clear(Area::whole(size(34, 9))),
-        Change::Flip {
-            area: Area::whole(size(9, 33)),
-            horizontal: true,
-        },
+        Change::Flip { area: Area::whole(size(9, 33)), horizontal: true, },
         Change::Place {
             pattern: Arc::new(soup(size(6, 50), 0.5, 1, 1)),
             at: [1, 2],
@@ -779,102 +754,31 @@ fn what_does_not_fit_together_is_named() {
     let text = text_of(&sample());
     let (main, compared) = text.split_at(text.find("\"comparison\"").unwrap());
     let beyond = (life::MAX_GENERATION + 1).to_string();
-    for (from, to, words) in [
-        (
-            "\"selected\": 3",
-            "\"selected\": 4",
-            "instance 4 is selected, but there are 4",
-        ),
-        (
-            "\"pace\": null",
-            "\"pace\": 1e10",
-            "its pace is 10000000000 rounds/s; take",
-        ),
-        (
-            "\"history_bytes\": 268435456",
-            "\"history_bytes\": 17592186044417",
-            "its history takes",
-        ),
-        (
-            "\"kernel\": \"bits\"",
-            "\"kernel\": \"resident\"",
-            "kernel 'resident'",
-        ),
-        (
-            "\"transfer\": \"auto\"",
-            "\"transfer\": \"i32\"",
-            "kernel 'bits' has no i32 cells",
-        ),
-        (
-            "\"instances\": 4,",
-            "\"instances\": 0,",
-            "it has 0 instances; take 1 to 4096",
-        ),
-        (
-            "\"instances\": 5",
-            "\"instances\": 4097",
-            "record 49: it has 4097 instances",
-        ),
-        (
-            "\"density\": 0.3",
-            "\"density\": 1.3",
-            "density 1.3; take 0 to 1",
-        ),
-        (
-            "\"density\": 0.25",
-            "\"density\": -1",
-            "in record 43: it has a soup of density -1",
-        ),
-        (
-            "\"rule\": \"B3/S23\"",
-            "\"rule\": \"B3/S2\"",
-            "a pattern has rule B3/S23, not B3/S2",
-        ),
-        (
-            "\"instance\": 3",
-            "\"instance\": 4",
-            "in record 42: cells of instance 4 change",
-        ),
-        (
-            "19,11",
-            "20,11",
-            "in record 40: cell 20,11 is not on a lattice of 20x12",
-        ),
-        (
-            "\"x\": 18",
-            "\"x\": 20",
-            "in record 42: cell 20,3 is not on",
-        ),
-        (
-            "\"size\": \"5x4\"",
-            "\"size\": \"21x4\"",
-            "an area of 21x4 is changed",
-        ),
-        (
-            "\"size\": \"24x16\"",
-            "\"size\": \"25x16\"",
-            "instance 0 has size 24x16, not 25x16",
-        ),
+    #[rustfmt::skip]
+    let rows = [
+        ("\"selected\": 3", "\"selected\": 4", "instance 4 is selected, but there are 4"),
+        ("\"pace\": null", "\"pace\": 1e10", "its pace is 10000000000 rounds/s; take"),
+        ("\"history_bytes\": 268435456", "\"history_bytes\": 17592186044417", "its history takes"),
+        ("\"kernel\": \"bits\"", "\"kernel\": \"resident\"", "kernel 'resident'"),
+        ("\"transfer\": \"auto\"", "\"transfer\": \"i32\"", "kernel 'bits' has no i32 cells"),
+        ("\"instances\": 4,", "\"instances\": 0,", "it has 0 instances; take 1 to 4096"),
+        ("\"instances\": 5", "\"instances\": 4097", "record 49: it has 4097 instances"),
+        ("\"density\": 0.3", "\"density\": 1.3", "density 1.3; take 0 to 1"),
+        ("\"density\": 0.25", "\"density\": -1", "in record 43: it has a soup of density -1"),
+        ("\"rule\": \"B3/S23\"", "\"rule\": \"B3/S2\"", "a pattern has rule B3/S23, not B3/S2"),
+        ("\"instance\": 3", "\"instance\": 4", "in record 42: cells of instance 4 change"),
+        ("19,11", "20,11", "in record 40: cell 20,11 is not on a lattice of 20x12"),
+        ("\"x\": 18", "\"x\": 20", "in record 42: cell 20,3 is not on"),
+        ("\"size\": \"5x4\"", "\"size\": \"21x4\"", "an area of 21x4 is changed"),
+        ("\"size\": \"24x16\"", "\"size\": \"25x16\"", "instance 0 has size 24x16, not 25x16"),
         (
             "\"generation\": 310",
             "\"generation\": 304",
             "record 41: it has generation 304, but the clock",
         ),
-        (
-            "\"generation\": 305",
-            &format!("\"generation\": {beyond}"),
-            &beyond,
-        ),
-        (
-            "\"records\": 40",
-            "\"records\": 18446744073709551615",
-            "number 18446744073709551615",
-        ),
-        (
-            "\"entry\": 3",
-            "\"entry\": 18446744073709551615",
-            "number 18446744073709551615",
-        ),
+        ("\"generation\": 305", &format!("\"generation\": {beyond}"), &beyond),
+        ("\"records\": 40", "\"records\": 18446744073709551615", "number 18446744073709551615"),
+        ("\"entry\": 3", "\"entry\": 18446744073709551615", "number 18446744073709551615"),
         (
             "\"records\": 51,\n      \"generation\": 103",
             "\"records\": 51,\n      \"generation\": 99",
@@ -890,27 +794,20 @@ fn what_does_not_fit_together_is_named() {
             "\"records\": 51,\n        \"generation\": 104",
             "newest lattices are of generation 104, which comes after",
         ),
-        (
-            "\"is_start\": false",
-            "\"is_start\": true",
-            "begins with a start at generation 300",
-        ),
+        ("\"is_start\": false", "\"is_start\": true", "begins with a start at generation 300"),
         (
             "#CXRLE Gen=300",
             "#CXRLE Gen=301",
             "its first lattices: instance 0 has generation 301, not 300",
         ),
-        (
-            "\"is_start\": false,",
-            "\"is_start\": false, \"counterparts\": 2,",
-            "compares nothing",
-        ),
+        ("\"is_start\": false,", "\"is_start\": false, \"counterparts\": 2,", "compares nothing"),
         (
             "\"drawn\": [\n        1",
             "\"drawn\": [\n        4",
             "a person drew on instance 4, but there are 4",
         ),
-    ] {
+    ];
+    for (from, to, words) in rows {
         let broken = replaced(main, from, to) + compared;
         let Err(error) = parse(broken) else {
             panic!("{from} → {to} is taken");
@@ -919,40 +816,18 @@ fn what_does_not_fit_together_is_named() {
         assert!(said.contains(words), "{from} → {to}: {said}");
         assert!(!error.lacks_memory(), "{said}");
     }
-    for (from, to, words) in [
-        (
-            "\"counterparts\": 2",
-            "\"counterparts\": 1",
-            "instance 1 is not the counterpart",
-        ),
-        (
-            "\"counterparts\": 2",
-            "\"counterparts\": 0",
-            "instance 0 is not the counterpart",
-        ),
-        (
-            ",\n        \"counterparts\": 2",
-            "",
-            "it has no counterparts",
-        ),
-        (
-            "\"instances\": 4",
-            "\"instances\": 5",
-            "there are 4 for 5 instances",
-        ),
+    #[rustfmt::skip]
+    let rows = [
+        ("\"counterparts\": 2", "\"counterparts\": 1", "instance 1 is not the counterpart"),
+        ("\"counterparts\": 2", "\"counterparts\": 0", "instance 0 is not the counterpart"),
+        (",\n        \"counterparts\": 2", "", "it has no counterparts"),
+        ("\"instances\": 4", "\"instances\": 5", "there are 4 for 5 instances"),
         ("\"instances\": 4", "\"instances\": 1", "it has 1 instances"),
-        (
-            "\"counterparts\": 2",
-            "\"counterparts\": 2, \"lattices\": []",
-            "begins with twice",
-        ),
-        (
-            "\"transfer\": \"auto\"",
-            "\"transfer\": \"i32\"",
-            "kernel 'bits' has no i32 cells",
-        ),
+        ("\"counterparts\": 2", "\"counterparts\": 2, \"lattices\": []", "begins with twice"),
+        ("\"transfer\": \"auto\"", "\"transfer\": \"i32\"", "kernel 'bits' has no i32 cells"),
         ("\"block\": null", "\"block\": [5, 5]", "not 5x5"),
-    ] {
+    ];
+    for (from, to, words) in rows {
         let said = parse(main.to_owned() + &replaced(compared, from, to)).unwrap_err();
         let said = said.to_string();
         assert!(said.contains(words), "{from} → {to}: {said}");
