@@ -549,6 +549,38 @@ fn a_change_of_the_kernel_says_which_one_steps_now() {
 }
 
 #[test]
+fn where_a_way_has_led_is_said() {
+    use SessionAction::{ResetAll, RunTo, StepBack, Undo};
+    let mut driver = Driver::new(small(2));
+    let says = |driver: &mut Driver, action, words: &str| {
+        driver.step(Step::Act(action));
+        driver.turn_until_rest();
+        let said = driver.worker.publisher.take_notice();
+        let said = said.and_then(|it| it.message()).expect(words);
+        assert_eq!(said.to_string(), words);
+    };
+    says(&mut driver, RunTo(400), "Reached generation 400");
+    driver.step(draw(0, 1, 1));
+    for (action, words) in [
+        (RunTo(900), "Reached generation 900"),
+        (Undo, "Back to generation 400, just after the last edit"),
+        (Undo, "Undone: the last edit; at generation 400"),
+        (RunTo(100), "Back to generation 100"),
+        (RunTo(0), "Back to generation 0"),
+        (
+            StepBack,
+            "Already at the start (generation 0); Ctrl+Z undoes the start",
+        ),
+    ] {
+        says(&mut driver, action, words);
+    }
+    driver.step(Step::Act(RunTo(1000)));
+    driver.step(Step::Turns(9));
+    let words = "Stopped before generation 1000: the cells were changed";
+    says(&mut driver, ResetAll, words);
+}
+
+#[test]
 fn a_panel_that_was_filled_again_is_named_for_a_while() {
     let mut made = worker(dying());
     let now = Instant::now();

@@ -612,11 +612,15 @@ impl Driver {
         saved.save(&path).unwrap();
         let loaded = SavedSession::load(&path).unwrap();
         assert_eq!(loaded.main.position, saved.main.position);
+        let parameters = loaded.main.log.parameters(loaded.main.position.records);
+        assert_eq!(loaded.setup.start, parameters.start);
+        let second = loaded.comparison.as_ref().map(|it| it.second);
         let script = self.script.clone();
         let position = loaded.timeline().position;
         self.main_at = loaded.main.position;
         script.protected(|| self.reopen(way, loaded));
         assert_eq!(self.worker.state.position(), position, "reopened");
+        assert_eq!(self.worker.lattices.b_switches(), second, "reopened");
         self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();

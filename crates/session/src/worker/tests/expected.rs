@@ -371,6 +371,10 @@ impl Driver {
         self.step(Step::Edit(edit));
         self.act(SessionAction::TogglePause);
         self.turn_while(|worker| worker.state.moving().is_some());
-        assert!(self.worker.state.position() < target, "it is not stopped");
+        let position = self.worker.state.position();
+        assert!(position < target, "it is not stopped");
+        let said = self.worker.publisher.notice();
+        let ends_move = |it: &Notice| matches!(it, Notice::Done(Done::MoveEnded(..)));
+        assert!(said.is_some_and(ends_move), "{said:?}");
     }
 }
