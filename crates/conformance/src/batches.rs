@@ -58,56 +58,26 @@ impl Fixture {
             self.engine.reserve(kernel.layout)?;
             let mut program = Program::default();
             for i in lattices.clone() {
-                let lattice = LatticeId(i);
-                let words = start(i).words().into();
-                program.push(stream, Op::Upload { lattice, words });
+                program.push(stream, Op::upload(LatticeId(i), start(i).words()));
             }
-            program.push(
-                stream,
-                Op::Unpack {
-                    lattices: lattices.clone(),
-                    to: kernel.layout,
-                },
-            );
+            program.push(stream, Op::unpack(lattices.clone(), kernel.layout));
             for lattices in [lattices.clone(), one..one + 1, lattices.clone()] {
-                let advance = Op::Advance {
-                    kernel,
-                    lattices,
-                    rule,
-                    generations: 3,
-                    block: kernel.block(),
-                };
-                program.push(stream, advance);
+                program.push(stream, Op::advance(kernel, lattices, rule, 3));
             }
             program.push(stream, Op::Pack(lattices.clone()));
-            program.push(
-                stream,
-                Op::Reduce {
-                    lattices: lattices.clone(),
-                    region,
-                },
-            );
+            let reduce = Op::Reduce {
+                lattices: lattices.clone(),
+                region,
+            };
+            program.push(stream, reduce);
             for (slot, what) in [(SLOT, Transfer::Bits), (VIEW_SLOT, Transfer::View)] {
-                let lattices = lattices.clone();
-                program.push(
-                    stream,
-                    Op::Download {
-                        lattices,
-                        slot,
-                        what,
-                    },
-                );
+                program.push(stream, Op::download(lattices.clone(), slot, what));
             }
-            self.engine.submit(&program)?;
-            self.finish()?;
+            self.run(&program)?;
             for (i, want) in lattices.clone().zip(&wanted) {
                 let same = &read_lattice(&*self.slots, i as usize, SLOT, size)? == want;
                 outcome.expect(same, || format!("{}: lattice {i}", kernel.name));
-                let pixels = region.by_definition(want);
-                let mut same = false;
-                self.slots.read(LatticeId(i), VIEW_SLOT, &mut |words| {
-                    same = bytemuck::cast_slice::<u32, u8>(words)[..pixels.len()] == pixels[..];
-                });
+                let same = self.shows(LatticeId(i), region, want);
                 outcome.expect(same, || format!("{}: the view of lattice {i}", kernel.name));
             }
         }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::{Cases, Outcome, batches};
 use engine::kernels::{self, KERNELS, Kernel, Layout};
 use engine::{
-    Completion, DeviceId, Engine, EngineError, EventId, LatticeId, Op, Program, Slot, Slots,
+    Completion, DeviceId, Engine, EngineError, LatticeId, Op, Program, ReduceRegion, Slot, Slots,
     SlotsSpec, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
@@ -126,6 +126,22 @@ impl Fixture {
         Ok(completions)
     }
 
+    /// Runs a program to its end.
+    pub(crate) fn run(&mut self, program: &Program) -> Result<Vec<Completion>> {
+        self.engine.submit(program)?;
+        self.finish()
+    }
+
+    /// Whether a view that was downloaded shows what its definition has of a lattice.
+    pub(crate) fn shows(&self, id: LatticeId, region: ReduceRegion, lattice: &Lattice) -> bool {
+        let pixels = region.by_definition(lattice);
+        let mut same = false;
+        self.slots.read(id, VIEW_SLOT, &mut |words| {
+            same = bytemuck::cast_slice::<u32, u8>(words)[..pixels.len()] == pixels[..];
+        });
+        same
+    }
+
     pub(crate) fn read(&self, case: usize) -> Result<Lattice> {
         Ok(read_lattice(
             &*self.slots,
@@ -143,15 +159,8 @@ impl Fixture {
         start: &Lattice,
         advances: &[Advance],
     ) {
-        let lattice = LatticeId(case as u32);
-        let stream = self.streams[case];
-        program.push(
-            stream,
-            Op::Upload {
-                lattice,
-                words: start.words().into(),
-            },
-        );
+        let upload = Op::upload(LatticeId(case as u32), start.words());
+        program.push(self.streams[case], upload);
         self.push_advances(program, case, advances, Layout::Bits);
     }
 
@@ -162,41 +171,18 @@ impl Fixture {
         advances: &[Advance],
         mut layout: Layout,
     ) {
-        let lattice = LatticeId(case as u32);
-        let stream = self.streams[case];
+        let lattice = || LatticeId(case as u32).as_range();
+        let mut push = |op| program.push(self.streams[case], op);
         for &(kernel, rule, generations) in advances {
             if layout != kernel.layout {
-                program.push(stream, Op::Pack(lattice.as_range()));
-                program.push(
-                    stream,
-                    Op::Unpack {
-                        lattices: lattice.as_range(),
-                        to: kernel.layout,
-                    },
-                );
+                push(Op::Pack(lattice()));
+                push(Op::unpack(lattice(), kernel.layout));
                 layout = kernel.layout;
             }
-            let lattices = lattice.0..lattice.0 + 1;
-            program.push(
-                stream,
-                Op::Advance {
-                    kernel,
-                    lattices,
-                    rule,
-                    generations,
-                    block: kernel.block(),
-                },
-            );
+            push(Op::advance(kernel, lattice(), rule, generations));
         }
-        program.push(stream, Op::Pack(lattice.as_range()));
-        program.push(
-            stream,
-            Op::Download {
-                lattices: lattice.as_range(),
-                slot: SLOT,
-                what: Transfer::Bits,
-            },
-        );
+        push(Op::Pack(lattice()));
+        push(Op::download(lattice(), SLOT, Transfer::Bits));
     }
 
     /// Every size × rule × seed × number of generations; all sizes at once, each in its stream.
@@ -283,11 +269,10 @@ impl Fixture {
             let start = soup(size, 0.5, 9, case as u64);
             let mut program = Program::default();
             self.push(&mut program, case, &start, &[]);
-            self.engine.submit(&program)?;
+            self.run(&program)?;
             let mut layout = Layout::Bits;
             for advance in advances {
                 // As a session does: the bits are complete before memory is given back.
-                self.finish()?;
                 let wanted = advance.0.layout;
                 self.engine.reserve(wanted)?;
                 let left = if layout == wanted {
@@ -297,10 +282,9 @@ impl Fixture {
                 };
                 let mut program = Program::default();
                 self.push_advances(&mut program, case, &[advance], left);
-                self.engine.submit(&program)?;
+                self.run(&program)?;
                 layout = wanted;
             }
-            self.finish()?;
             let same = self.read(case)? == reference::run(&start, rule, total.into());
             outcome.expect(same, || format!("{size} after {total} generations"));
         }
@@ -325,8 +309,7 @@ impl Fixture {
                 self.push_advances(&mut round, case, &[(kernel, rule, again)], kernel.layout);
             }
             self.engine.reserve(kernel.layout)?;
-            self.engine.submit(&eager)?;
-            self.finish()?;
+            self.run(&eager)?;
             let prepared = self.engine.prepare(&round)?;
             for _ in 0..3 {
                 self.engine.replay(prepared)?;
@@ -348,13 +331,10 @@ impl Fixture {
     pub(crate) fn check_events(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let device = DeviceId(0);
-        let (one, two) = (
-            self.engine.create_stream(device, StreamSpec::PLAIN)?,
-            self.engine.create_stream(device, StreamSpec::PLAIN)?,
-        );
-        let events: Vec<EventId> = (0..2)
-            .map(|_| self.engine.create_event(device))
-            .collect::<Result<_, _>>()?;
+        let one = self.engine.create_stream(device, StreamSpec::PLAIN)?;
+        let two = self.engine.create_stream(device, StreamSpec::PLAIN)?;
+        let handed_on = self.engine.create_event(device)?;
+        let handed_back = self.engine.create_event(device)?;
         for kernel in &KERNELS {
             // Cases take turns on the devices; the first one is on device 0.
             let devices = self.engine.devices().len();
@@ -371,51 +351,22 @@ impl Fixture {
             let start = soup(size, 0.4, 8, 0);
             self.engine.reserve(kernel.layout)?;
             let mut program = Program::default();
-            program.push(
-                one,
-                Op::Upload {
-                    lattice,
-                    words: start.words().into(),
-                },
-            );
+            program.push(one, Op::upload(lattice, start.words()));
             if kernel.layout != Layout::Bits {
-                program.push(
-                    one,
-                    Op::Unpack {
-                        lattices: lattice.as_range(),
-                        to: kernel.layout,
-                    },
-                );
+                program.push(one, Op::unpack(lattice.as_range(), kernel.layout));
             }
             for _ in 0..10 {
-                for (mine, theirs, event) in [(one, two, events[0]), (two, one, events[1])] {
-                    let lattices = lattice.0..lattice.0 + 1;
-                    let (rule, generations) = (Rule::LIFE, 1);
-                    program.push(
-                        mine,
-                        Op::Advance {
-                            kernel,
-                            lattices,
-                            rule,
-                            generations,
-                            block: kernel.block(),
-                        },
-                    );
+                for (mine, theirs, event) in [(one, two, handed_on), (two, one, handed_back)] {
+                    let advance = Op::advance(kernel, lattice.as_range(), Rule::LIFE, 1);
+                    program.push(mine, advance);
                     program.push(mine, Op::Record(event));
                     program.push(theirs, Op::Wait(event));
                 }
             }
             program.push(one, Op::Pack(lattice.as_range()));
-            program.push(
-                one,
-                Op::Download {
-                    lattices: lattice.as_range(),
-                    slot: SLOT,
-                    what: Transfer::Bits,
-                },
-            );
-            self.engine.submit(&program)?;
-            self.finish()?;
+            let download = Op::download(lattice.as_range(), SLOT, Transfer::Bits);
+            program.push(one, download);
+            self.run(&program)?;
             let same = self.read(case)? == reference::run(&start, Rule::LIFE, 20);
             outcome.expect(same, || format!("{} on {size}", kernel.name));
         }
@@ -435,8 +386,7 @@ impl Fixture {
             self.push(&mut program, case, &start, &[(kernel, Rule::LIFE, 3)]);
         }
         let steps = program.steps.len();
-        self.engine.submit(&program)?;
-        for completion in self.finish()? {
+        for completion in self.run(&program)? {
             let Completion::Finished { spans, .. } = completion else {
                 continue;
             };

@@ -26,56 +26,41 @@ const RESOLUTION: Nanos = Nanos(1_000);
 
 /// Every setting that this kernel can have.
 fn settings(kernel: &Kernel) -> Vec<Switches> {
-    let mut all = vec![Switches::DEFAULT];
-    let mut vary = |values: &[&dyn Fn(Switches) -> Switches]| {
-        all = all
-            .iter()
-            .flat_map(|&switches| values.iter().map(move |change| change(switches)))
-            .collect();
-    };
-    vary(&[
-        &|s| s,
-        &|s| Switches {
-            streams: Streams::One,
-            ..s
-        },
-        &|s| Switches {
-            streams: Streams::Default,
-            ..s
-        },
-        &|s| Switches {
-            streams: Streams::Batch,
-            ..s
-        },
-    ]);
-    vary(&[&|s| s, &|s| Switches {
-        host_memory: HostMemory::Pageable,
-        ..s
-    }]);
-    vary(&[
-        &|s| s,
-        &|s| Switches {
-            wait: Wait::Each,
-            ..s
-        },
-        &|s| Switches {
-            wait: Wait::All,
-            ..s
-        },
-    ]);
-    vary(&[&|s| s, &|s| Switches {
-        order: Order::Depth,
-        ..s
-    }]);
-    vary(&[&|s| s, &|s| Switches { graphs: true, ..s }]);
-    vary(&[&|s| s, &|s| Switches {
-        transfer: TransferChoice::Cells,
-        ..s
-    }]);
-    let last = kernel.blocks.last().copied();
-    vary(&[&|s| s, &|s| Switches { block: last, ..s }]);
+    let streams = [
+        Streams::PerInstance,
+        Streams::One,
+        Streams::Default,
+        Streams::Batch,
+    ];
+    let memories = [HostMemory::Pinned, HostMemory::Pageable];
+    let transfers = [TransferChoice::Auto, TransferChoice::Cells];
+    let last_block = kernel.blocks.last().copied();
+    let all = vec![Switches::DEFAULT];
+    let all = varied(all, &streams, |it, streams| it.streams = streams);
+    let all = varied(all, &memories, |it, memory| it.host_memory = memory);
+    let all = varied(all, &[Wait::Poll, Wait::Each, Wait::All], |it, wait| {
+        it.wait = wait
+    });
+    let all = varied(all, &[Order::Breadth, Order::Depth], |it, order| {
+        it.order = order
+    });
+    let all = varied(all, &[false, true], |it, graphs| it.graphs = graphs);
+    let all = varied(all, &transfers, |it, transfer| it.transfer = transfer);
+    let mut all = varied(all, &[None, last_block], |it, block| it.block = block);
     all.retain(|switches| switches.incompatibility(kernel).is_none());
     all
+}
+
+/// Each of these with each value of one switch.
+fn varied<T: Copy>(all: Vec<Switches>, values: &[T], set: fn(&mut Switches, T)) -> Vec<Switches> {
+    let mut varied = Vec::new();
+    for mut switches in all {
+        for &value in values {
+            set(&mut switches, value);
+            varied.push(switches);
+        }
+    }
+    varied
 }
 
 fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Setup> {

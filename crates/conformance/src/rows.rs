@@ -19,19 +19,10 @@ impl Fixture {
             let half = height.div_ceil(2);
             for (first, count) in [(0, 1), (height / 3, half), (height - 1, 1), (0, height)] {
                 let mut program = Program::default();
-                let words = start.words().into();
-                program.push(stream, Op::Upload { lattice, words });
-                let lattices = lattice.as_range();
+                program.push(stream, Op::upload(lattice, start.words()));
                 let what = Transfer::Rows { first, count };
-                let slot = SLOT;
-                let download = Op::Download {
-                    lattices,
-                    slot,
-                    what,
-                };
-                program.push(stream, download);
-                self.engine.submit(&program)?;
-                self.finish()?;
+                program.push(stream, Op::download(lattice.as_range(), SLOT, what));
+                self.run(&program)?;
                 let per_row = size.words_per_row();
                 let want = &start.words()[per_row * first as usize..][..per_row * count as usize];
                 let mut same = false;

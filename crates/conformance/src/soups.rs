@@ -32,8 +32,7 @@ impl Fixture {
                     let mut program = Program::default();
                     program.push(stream, Op::Soup { lattice, soup });
                     self.push_advances(&mut program, case, advances, Layout::Bits);
-                    self.engine.submit(&program)?;
-                    self.finish()?;
+                    self.run(&program)?;
                     let want = reference::run(&start, Rule::LIFE, generations.into());
                     let same = self.read(case)? == want;
                     outcome.expect(same, || {

@@ -48,37 +48,20 @@ impl Fixture {
             ];
             for region in views {
                 let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
+                let lattices = lattice.as_range();
                 let mut program = Program::default();
-                program.push(
-                    stream,
-                    Op::Upload {
-                        lattice,
-                        words: start.words().into(),
-                    },
-                );
-                program.push(
-                    stream,
+                for op in [
+                    Op::upload(lattice, start.words()),
                     Op::Reduce {
-                        lattices: lattice.as_range(),
+                        lattices: lattices.clone(),
                         region,
                     },
-                );
-                let what = Transfer::View;
-                program.push(
-                    stream,
-                    Op::Download {
-                        lattices: lattice.as_range(),
-                        slot: VIEW_SLOT,
-                        what,
-                    },
-                );
-                self.engine.submit(&program)?;
-                self.finish()?;
-                let want = region.by_definition(&start);
-                let mut same = false;
-                self.slots.read(lattice, VIEW_SLOT, &mut |words| {
-                    same = bytemuck::cast_slice::<u32, u8>(words)[..want.len()] == want[..];
-                });
+                    Op::download(lattices, VIEW_SLOT, Transfer::View),
+                ] {
+                    program.push(stream, op);
+                }
+                self.run(&program)?;
+                let same = self.shows(lattice, region, &start);
                 outcome.expect(same, || format!("{size} through {region:?}"));
             }
         }

@@ -156,6 +156,44 @@ pub enum Op {
 }
 
 impl Op {
+    /// An upload of a lattice's words.
+    pub fn upload(lattice: LatticeId, words: &[u32]) -> Op {
+        Op::Upload {
+            lattice,
+            words: words.into(),
+        }
+    }
+
+    /// A conversion to a layout.
+    pub fn unpack(lattices: Range<u32>, to: Layout) -> Op {
+        Op::Unpack { lattices, to }
+    }
+
+    /// So many generations, in blocks of the kernel's usual size.
+    pub fn advance(
+        kernel: &'static Kernel,
+        lattices: Range<u32>,
+        rule: Rule,
+        generations: u32,
+    ) -> Op {
+        Op::Advance {
+            kernel,
+            lattices,
+            rule,
+            generations,
+            block: kernel.block(),
+        }
+    }
+
+    /// A download to a slot.
+    pub fn download(lattices: Range<u32>, slot: Slot, what: Transfer) -> Op {
+        Op::Download {
+            lattices,
+            slot,
+            what,
+        }
+    }
+
     /// The lattices that the op works on; empty for ops without lattices.
     pub fn lattices(&self) -> Range<u32> {
         match self {

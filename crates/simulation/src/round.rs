@@ -124,12 +124,7 @@ impl RoundPlan {
 
     fn download(&self, program: &mut Program, group: Range<usize>, slot: Slot, what: Transfer) {
         let (stream, lattices) = (self.streams[group.start], ids(group));
-        let download = Op::Download {
-            lattices,
-            slot,
-            what,
-        };
-        program.push(stream, download);
+        program.push(stream, Op::download(lattices, slot, what));
     }
 
     fn pack(&self, program: &mut Program, group: Range<usize>) {

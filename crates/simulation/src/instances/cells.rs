@@ -26,22 +26,13 @@ impl Instances {
                 NewCells::Lattice(lattice) => {
                     // The words below cannot be refused their memory: it is asked for here first.
                     drop(life::Lattice::try_copy(lattice.size(), lattice.words())?);
-                    Op::Upload {
-                        lattice: id,
-                        words: lattice.words().into(),
-                    }
+                    Op::upload(id, lattice.words())
                 }
                 NewCells::Soup(soup) => Op::Soup { lattice: id, soup },
             };
             program.push(stream, set);
             if layout != Layout::Bits {
-                program.push(
-                    stream,
-                    Op::Unpack {
-                        lattices: id.as_range(),
-                        to: layout,
-                    },
-                );
+                program.push(stream, Op::unpack(id.as_range(), layout));
             }
         }
         // Both fill the first of two buffers; in a batch, all lattices must be in the same one.

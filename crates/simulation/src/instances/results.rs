@@ -180,14 +180,6 @@ impl Results<'_> {
 
 fn download(stream: StreamId, lattice: LatticeId, slot: Slot, what: Transfer) -> Program {
     let mut program = Program::default();
-    let lattices = lattice.as_range();
-    program.push(
-        stream,
-        Op::Download {
-            lattices,
-            slot,
-            what,
-        },
-    );
+    program.push(stream, Op::download(lattice.as_range(), slot, what));
     program
 }

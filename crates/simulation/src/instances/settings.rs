@@ -78,7 +78,7 @@ impl Instances {
         self.set_alternative(None)?;
         self.forget_prepared();
         let before = self.plans[side as usize].switches;
-        if self.plans[side as usize].switches.streams != switches.streams {
+        if before.streams != switches.streams {
             // Work in the old and the new streams is not ordered.
             self.engine.synchronize()?;
             let made = self.streams_for(switches.streams)?;
