@@ -9,11 +9,7 @@ use engine::kernels::{self, Batch, Iteration, KERNELS, Launch, Parameter};
 use engine::{Kernel, Layout, Measure, ReduceRegion, SupportKernel, WordEdit};
 use life::{Lattice, Rule, Size, Soup, reference};
 
-fn step(before: &Lattice, rule: Rule) -> Lattice {
-    reference::run(before, rule, 1)
-}
-
-fn ints(lattice: &Lattice) -> Vec<i32> {
+pub(crate) fn ints(lattice: &Lattice) -> Vec<i32> {
     let size = lattice.size();
     let cells = (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y)));
     cells.map(|(x, y)| i32::from(lattice.get(x, y))).collect()
@@ -25,6 +21,12 @@ fn from_ints(size: Size, cells: &[i32]) -> Lattice {
         assert!(*cell == 0 || *cell == 1, "cell {i} of {size} is {cell}");
         lattice.set(i as u32 % size.width(), i as u32 / size.width(), *cell == 1);
     }
+    lattice
+}
+
+fn from_bits(size: Size, words: &[u32]) -> Lattice {
+    let lattice = Lattice::from_words(size, words.to_vec());
+    assert_eq!(lattice.words(), words, "bits beyond the width are 0");
     lattice
 }
 
@@ -44,7 +46,37 @@ impl Buffer for u32 {
     const UNWRITTEN: u32 = 0xffff_ffff;
 }
 
-/// Steps a lattice as the host does.
+/// Steps lattices of one size as the host does a batch.
+fn advance_all(
+    emulator: &Emulator,
+    kernel: &Kernel,
+    block: (u32, u32),
+    starts: &[Lattice],
+    rule: Rule,
+    generations: u32,
+) -> Vec<Lattice> {
+    let size = starts[0].size();
+    let each = kernel.layout.words(size);
+    if kernel.layout == Layout::I32 {
+        let cells: Vec<i32> = starts.iter().flat_map(ints).collect();
+        let after = stepped(emulator, kernel, block, size, &cells, rule, generations);
+        let lattices = after.chunks(each).map(|cells| from_ints(size, cells));
+        return lattices.collect();
+    }
+    let to = |lattice: &Lattice| match kernel.layout {
+        Layout::Planar => planar(lattice),
+        _ => lattice.words().to_vec(),
+    };
+    let from = |words: &[u32]| match kernel.layout {
+        Layout::Planar => from_planar(size, words),
+        _ => from_bits(size, words),
+    };
+    let words: Vec<u32> = starts.iter().flat_map(to).collect();
+    let after = stepped(emulator, kernel, block, size, &words, rule, generations);
+    after.chunks(each).map(from).collect()
+}
+
+/// The same with a single one.
 fn advance(
     emulator: &Emulator,
     kernel: &Kernel,
@@ -53,26 +85,8 @@ fn advance(
     rule: Rule,
     generations: u32,
 ) -> Lattice {
-    let size = start.size();
-    match kernel.layout {
-        Layout::I32 => {
-            let cells = ints(start);
-            let after = stepped(emulator, kernel, block, size, &cells, rule, generations);
-            from_ints(size, &after)
-        }
-        Layout::Bits => {
-            let words = start.words();
-            let after = stepped(emulator, kernel, block, size, words, rule, generations);
-            let lattice = Lattice::from_words(size, after.clone());
-            assert_eq!(lattice.words(), after, "bits beyond the width are 0");
-            lattice
-        }
-        Layout::Planar => {
-            let words = planar(start);
-            let after = stepped(emulator, kernel, block, size, &words, rule, generations);
-            from_planar(size, &after)
-        }
-    }
+    let starts = std::slice::from_ref(start);
+    advance_all(emulator, kernel, block, starts, rule, generations).remove(0)
 }
 
 /// Launches as often as the kernel's row says, two buffers in turn; the cells at the end. Cells of
@@ -273,6 +287,8 @@ const SHAPES: [(u32, u32); 7] = [
     (3, 64),
 ];
 
+const ONE_BLOCK: [(u32, u32); 5] = [(1024, 1), (1024, 1), (32, 32), (100, 1), (1, 1)];
+
 #[test]
 fn global_agrees() {
     agrees("global", &SHAPES);
@@ -285,18 +301,12 @@ fn shared_agrees() {
 
 #[test]
 fn sync_global_agrees() {
-    agrees(
-        "sync-global",
-        &[(1024, 1), (1024, 1), (32, 32), (100, 1), (1, 1)],
-    );
+    agrees("sync-global", &ONE_BLOCK);
 }
 
 #[test]
 fn sync_shared_agrees() {
-    agrees(
-        "sync-shared",
-        &[(1024, 1), (1024, 1), (32, 32), (100, 1), (1, 1)],
-    );
+    agrees("sync-shared", &ONE_BLOCK);
 }
 
 #[test]
@@ -322,7 +332,7 @@ fn planar_agrees(name: &str, widths: &[u64], heights: &[u64], generations: &[u32
                 let count = generations[turn % generations.len()];
                 turn += 1;
                 let start = numbers.lattice(size);
-                let expected = (0..count).fold(start.clone(), |now, _| step(&now, rule));
+                let expected = reference::run(&start, rule, count.into());
                 let got = advance(&emulator, kernel, kernel.block(), &start, rule, count);
                 assert_eq!(got, expected, "{name}: {rule} on {size}, {count}");
             }
@@ -410,7 +420,7 @@ fn every_variant_of_blocks_that_exchange_mail_agrees() {
         );
         for (rule, count) in [(Rule::LIFE, 9), (rules[entry % rules.len()], 5)] {
             let start = numbers.lattice(size);
-            let expected = (0..count).fold(start.clone(), |now, _| step(&now, rule));
+            let expected = reference::run(&start, rule, count.into());
             let on = (kernel.block(), (on_device, sm_count));
             let after = stepped_on(&emulator, kernel, on, size, &planar(&start), rule, count);
             let symbol = kernel.entries[entry].symbol;
@@ -440,24 +450,10 @@ fn batch_agrees(kernel: &Kernel, size: Size) {
     let emulator = Emulator::load();
     let mut numbers = Numbers(31);
     let starts: Vec<Lattice> = (0..5).map(|_| numbers.lattice(size)).collect();
-    let after = |start: &Lattice| (0..7).fold(start.clone(), |now, _| step(&now, Rule::LIFE));
-    let expected: Vec<Lattice> = starts.iter().map(after).collect();
     let (block, rule) = (kernel.block(), Rule::LIFE);
-    let ended: Vec<Lattice> = match kernel.layout {
-        Layout::I32 => {
-            let cells: Vec<i32> = starts.iter().flat_map(ints).collect();
-            let after = stepped(&emulator, kernel, block, size, &cells, rule, 7);
-            let each = after.chunks(size.cells() as usize);
-            each.map(|cells| from_ints(size, cells)).collect()
-        }
-        Layout::Planar => {
-            let words: Vec<u32> = starts.iter().flat_map(planar).collect();
-            let after = stepped(&emulator, kernel, block, size, &words, rule, 7);
-            let each = after.chunks(kernel.layout.words(size));
-            each.map(|words| from_planar(size, words)).collect()
-        }
-        Layout::Bits => unreachable!("no kernel of bits is batched"),
-    };
+    let after = |start: &Lattice| reference::run(start, rule, 7);
+    let expected: Vec<Lattice> = starts.iter().map(after).collect();
+    let ended = advance_all(&emulator, kernel, block, &starts, rule, 7);
     assert!(ended == expected, "{}", kernel.name);
 }
 
@@ -491,7 +487,7 @@ fn one_block_serves_wide_and_tall_lattices() {
     ] {
         let size = Size::new(width, height).unwrap();
         let start = numbers.lattice(size);
-        let expected = step(&step(&step(&start, Rule::LIFE), Rule::LIFE), Rule::LIFE);
+        let expected = reference::run(&start, Rule::LIFE, 3);
         for name in ["sync-global", "sync-shared"] {
             let kernel = kernels::find(name).unwrap();
             let got = advance(&emulator, kernel, (1024, 1), &start, Rule::LIFE, 3);
@@ -517,7 +513,7 @@ fn nought_generations_change_nothing() {
 fn rows_beyond_a_grids_y_go_on_in_z() {
     let emulator = Emulator::load();
     let start = Numbers(17).lattice(Size::new(2, 70_000).unwrap());
-    let expected = step(&start, Rule::LIFE);
+    let expected = reference::run(&start, Rule::LIFE, 1);
     for name in ["global", "shared"] {
         let kernel = kernels::find(name).unwrap();
         assert_eq!(
@@ -535,31 +531,38 @@ fn symbol(kernel: SupportKernel) -> &'static str {
     kernel.row().symbol
 }
 
+/// Holds the kernels that unpack bits to a layout and pack them again against their definition.
+fn converts_both_ways<T: Buffer>(
+    emulator: &Emulator,
+    layout: Layout,
+    [unpack, pack]: [SupportKernel; 2],
+    lattice: &Lattice,
+    converted: &[T],
+) {
+    let size = lattice.size();
+    let (mut w, mut h) = (size.width(), size.height());
+    let mut words = Guarded::new(lattice.words(), u32::GUARD);
+    let mut cells = Guarded::new(&vec![T::UNWRITTEN; layout.words(size)], T::GUARD);
+    let (mut words_at, mut cells_at) = (words.pointer(), cells.pointer());
+    let shape = Launch::convert(size, 1, layout);
+    let given = parameters!(words_at, cells_at, w, h);
+    emulator.launch(symbol(unpack), shape, given);
+    assert_eq!(cells.inner(), converted, "unpack {size}");
+    words.0[64..64 + size.words()].fill(0x5555_5555);
+    let given = parameters!(cells_at, words_at, w, h);
+    emulator.launch(symbol(pack), shape, given);
+    assert_eq!(words.inner(), lattice.words(), "pack {size}");
+}
+
 #[test]
 fn layouts_convert_both_ways() {
     let emulator = Emulator::load();
     let mut numbers = Numbers(19);
+    let kernels = [SupportKernel::UnpackI32, SupportKernel::PackI32];
     for (width, height) in conformance::AWKWARD {
-        let size = Size::new(width, height).unwrap();
-        let lattice = numbers.lattice(size);
-        let (mut w, mut h) = (size.width(), size.height());
-        let mut words = Guarded::new(lattice.words(), 0xdead_beef);
-        let mut cells = Guarded::new(&vec![-9; size.cells() as usize], -7);
-        let (mut words_at, mut cells_at) = (words.pointer(), cells.pointer());
-        let shape = Launch::convert(size, 1, Layout::I32);
-        emulator.launch(
-            symbol(SupportKernel::UnpackI32),
-            shape,
-            parameters!(words_at, cells_at, w, h),
-        );
-        assert_eq!(cells.inner(), ints(&lattice), "unpack {size}");
-        words.0[64..64 + size.words()].fill(0x5555_5555);
-        emulator.launch(
-            symbol(SupportKernel::PackI32),
-            shape,
-            parameters!(cells_at, words_at, w, h),
-        );
-        assert_eq!(words.inner(), lattice.words(), "pack {size}");
+        let lattice = numbers.lattice(Size::new(width, height).unwrap());
+        let cells = ints(&lattice);
+        converts_both_ways(&emulator, Layout::I32, kernels, &lattice, &cells);
     }
 }
 
@@ -567,25 +570,15 @@ fn layouts_convert_both_ways() {
 fn planes_convert_both_ways() {
     let emulator = Emulator::load();
     let mut numbers = Numbers(37);
+    let kernels = [SupportKernel::UnpackPlanar, SupportKernel::PackPlanar];
     for width in [
         32, 33, 64, 95, 96, 128, 130, 991, 1000, 1023, 1024, 1025, 1056, 1152, 2048, 5000, 8192,
         8193, 9001,
     ] {
         for height in [1, 2, 9, 33] {
-            let size = Size::new(width, height).unwrap();
-            let lattice = numbers.lattice(size);
-            let (mut w, mut h) = (size.width(), size.height());
-            let mut words = Guarded::new(lattice.words(), 0xdead_beef);
-            let mut planes = Guarded::new(&vec![9; Layout::Planar.words(size)], 0xdead_beef);
-            let (mut words_at, mut planes_at) = (words.pointer(), planes.pointer());
-            let shape = Launch::convert(size, 1, Layout::Planar);
-            let given = parameters!(words_at, planes_at, w, h);
-            emulator.launch(symbol(SupportKernel::UnpackPlanar), shape, given);
-            assert_eq!(planes.inner(), planar(&lattice), "unpack {size}");
-            words.0[64..64 + size.words()].fill(0x5555_5555);
-            let given = parameters!(planes_at, words_at, w, h);
-            emulator.launch(symbol(SupportKernel::PackPlanar), shape, given);
-            assert_eq!(words.inner(), lattice.words(), "pack {size}");
+            let lattice = numbers.lattice(Size::new(width, height).unwrap());
+            let planes = planar(&lattice);
+            converts_both_ways(&emulator, Layout::Planar, kernels, &lattice, &planes);
         }
     }
 }
@@ -673,18 +666,6 @@ fn edits_set_their_cells_in_every_layout() {
     }
 }
 
-/// A measure by its definition.
-fn measured(now: &Lattice, then: &Lattice) -> Measure {
-    let mut measure = Measure::default();
-    for (index, (now, then)) in (0..).zip(now.words().iter().zip(then.words())) {
-        measure.population += u64::from(now.count_ones());
-        measure.births += u64::from((now & !then).count_ones());
-        measure.deaths += u64::from((then & !now).count_ones());
-        measure.hash = measure.hash.wrapping_add(Measure::mixed(index, *now));
-    }
-    measure
-}
-
 #[test]
 fn measures_are_against_the_one_before() {
     let emulator = Emulator::load();
@@ -722,7 +703,7 @@ fn measures_are_against_the_one_before() {
                 deaths: found[2],
                 hash: found[3],
             });
-            let want = (0..2).map(|i| measured(&now[i], &then[i]));
+            let want = (0..2).map(|i| conformance::counted(&now[i], Some(&then[i])));
             assert!(found.eq(want), "{size}: {:?}", measures.inner());
             assert_eq!(before.inner(), both, "{size}");
             assert_eq!(bits.inner(), both, "{size}: only read");

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::emulator::{Emulator, Guarded, Numbers, parameters};
+use crate::kernels_emulated::ints;
 use engine::buffer_kernels::{LESSON_KERNELS, LOP3_CHAINS, LOP3_LINKS, lop3_word};
 use engine::kernels::Launch;
 use life::{Lattice, Rule, Size, reference};
@@ -163,12 +164,6 @@ fn launches_meet_if_they_run_at_once_and_end_if_they_do_not() {
         threads.map(|thread| thread.join().unwrap()).into()
     });
     assert_eq!(answers, [1, 1, 1]);
-}
-
-fn ints(lattice: &Lattice) -> Vec<i32> {
-    let size = lattice.size();
-    let cells = (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y)));
-    cells.map(|(x, y)| i32::from(lattice.get(x, y))).collect()
 }
 
 /// The cells after so many generations in one launch.

@@ -23,6 +23,7 @@ use simulation::instances::open_engine;
 
 pub use cases::{AWKWARD, Cases, rules};
 pub use fixture::Fixture;
+pub use measures::counted;
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]

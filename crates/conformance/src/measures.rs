@@ -32,14 +32,10 @@ impl Fixture {
                     let whole = |op: &Op| matches!(op, Op::Download { .. });
                     program.steps.retain(|step| !whole(&step.op));
                     program.push(stream, Op::Measure(lattice.as_range()));
-                    let download = Op::Download {
-                        lattices: lattice.as_range(),
-                        slot: MEASURE_SLOT,
-                        what: Transfer::Measure,
-                    };
+                    let download =
+                        Op::download(lattice.as_range(), MEASURE_SLOT, Transfer::Measure);
                     program.push(stream, download);
-                    self.engine.submit(&program)?;
-                    self.finish()?;
+                    self.run(&program)?;
                     now = reference::run(&now, Rule::LIFE, generations.into());
                     let mut found = Measure::default();
                     let mut look = |words: &[u32]| found = Measure::from_words(words);
@@ -56,7 +52,7 @@ impl Fixture {
 }
 
 /// The measure expected of a lattice, counted word by word.
-fn counted(now: &Lattice, before: Option<&Lattice>) -> Measure {
+pub fn counted(now: &Lattice, before: Option<&Lattice>) -> Measure {
     let mut measure = Measure::default();
     for (index, &word) in (0..).zip(now.words()) {
         let then = before.map_or(0, |before| before.words()[index as usize]);
