@@ -5,18 +5,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::{DeviceId, Engine, LatticeId, Layout, Op, Program, Slot, SlotsSpec, StreamSpec};
-use engine::{Transfer, kernels};
+use engine::{DeviceId, Engine, LatticeId, Layout, Op, Slot, SlotsSpec, StreamSpec, Transfer};
 use life::{Rule, Size, reference, soup};
 
-use crate::cuda_lab::{ALONE, Variable, use_fake_driver};
+use crate::cuda_lab::{Variable, query};
+use crate::ops::{advance_by, alone, download, program};
 
 #[test]
 fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    use_fake_driver();
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let _log = Variable::set("FAKE_CUDA_LOG", log.to_str().unwrap());
@@ -34,26 +31,12 @@ fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
     };
     let slots = engine.allocate_slots(spec).unwrap();
     let lattice = LatticeId(0);
-    let kernel = kernels::find("planar").unwrap();
-    let step = |rule| {
-        let mut program = Program::default();
-        let op = Op::Advance {
-            kernel,
-            lattices: lattice.as_range(),
-            rule,
-            generations: 1,
-            block: kernel.block(),
-        };
-        program.push(stream, op);
-        program
-    };
+    let step = |rule| program([(stream, advance_by("planar", 0..1, rule, 1))]);
     let start = soup(size, 0.4, 3, 0);
-    let mut program = Program::default();
-    let words = start.words().into();
-    program.push(stream, Op::Upload { lattice, words });
-    let (lattices, to) = (lattice.as_range(), Layout::Planar);
-    program.push(stream, Op::Unpack { lattices, to });
-    engine.submit(&program).unwrap();
+    let upload = Op::upload(lattice, start.words());
+    let unpack = Op::unpack(0..1, Layout::Planar);
+    let uploaded = program([(stream, upload), (stream, unpack)]);
+    engine.submit(&uploaded).unwrap();
 
     // The function for every rule is loaded by a rule that has no other.
     engine.submit(&step(Rule::LIFE)).unwrap();
@@ -79,18 +62,9 @@ fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
     engine.load(&step(day_and_night)).unwrap();
     engine.submit(&step(day_and_night)).unwrap();
 
-    let mut program = Program::default();
-    program.push(stream, Op::Pack(lattice.as_range()));
-    let (lattices, slot, what) = (lattice.as_range(), Slot(0), Transfer::Bits);
-    program.push(
-        stream,
-        Op::Download {
-            lattices,
-            slot,
-            what,
-        },
-    );
-    engine.submit(&program).unwrap();
+    let download = download(0..1, 0, Transfer::Bits);
+    let back = program([(stream, Op::Pack(0..1)), (stream, download)]);
+    engine.submit(&back).unwrap();
     engine.synchronize().unwrap();
     engine.poll(&mut Vec::new()).unwrap();
     let after = [(Rule::LIFE, 1), (high_life, 2), (day_and_night, 1)];
@@ -112,37 +86,17 @@ fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
 
 #[test]
 fn an_engine_that_is_dropped_while_it_compiles_leaves_nothing() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    use_fake_driver();
+    let _alone = alone();
     let mut engine = CudaEngine::open(Ordinals::First).unwrap();
     let (device, size) = (DeviceId(0), Size::new(128, 64).unwrap());
     engine.create_lattices(device, 1, size).unwrap();
     engine.reserve(Layout::Planar).unwrap();
     let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
-    let kernel = kernels::find("planar").unwrap();
-    let lattices = LatticeId(0).as_range();
-    let mut program = Program::default();
-    let to = Layout::Planar;
-    program.push(
-        stream,
-        Op::Unpack {
-            lattices: lattices.clone(),
-            to,
-        },
-    );
-    let op = Op::Advance {
-        kernel,
-        lattices,
-        rule: "B36/S23".parse().unwrap(),
-        generations: 1,
-        block: kernel.block(),
-    };
-    program.push(stream, op);
+    let op = advance_by("planar", 0..1, "B36/S23".parse().unwrap(), 1);
+    let steps = program([(stream, Op::unpack(0..1, Layout::Planar)), (stream, op)]);
     let _load = Variable::set("FAKE_CUDA_COMPILE_US", "200000");
-    engine.compile_in_background(&program).unwrap();
+    engine.compile_in_background(&steps).unwrap();
     drop(engine);
-    assert_eq!(crate::cuda_lab::query("fake_cuda_leaked"), 0);
-    assert_eq!(crate::cuda_lab::query("fake_cuda_contexts"), 0);
+    assert_eq!(query("fake_cuda_leaked"), 0);
+    assert_eq!(query("fake_cuda_contexts"), 0);
 }

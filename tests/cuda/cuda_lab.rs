@@ -1,23 +1,23 @@
 //! What the lab asks of the CUDA engine, over the tests' own driver: kinds of streams, contexts,
 //! buffers, issuers, waiting, pageable memory, block timestamps; and nothing left behind.
 
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::MutexGuard;
 
 use engine::buffer_kernels::{GRAY, MEET, SPIN};
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::Batch;
 use engine::{
-    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, BufferOffset, Completion,
-    DeviceId, Engine, EngineError, HostMemory, IssuerId, LatticeId, Layout, Measure, Nanos, Op,
-    Priority, Program, Scope, Slot, SlotsSpec, Span, StreamId, StreamKind, StreamSpec, Transfer,
-    kernels,
+    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, Completion, DeviceId, Engine,
+    HostMemory, IssuerId, LatticeId, Layout, Measure, Nanos, Op, Priority, Program, Scope, Slot,
+    SlotsSpec, Span, StreamId, StreamKind, StreamSpec, Transfer, kernels,
 };
 use life::{Lattice, Rule, Size, reference, soup};
+
+use crate::ops::{self, advance, alone, at, download, program};
 
 /// The engine, and the right to be the only one: they would share the primary context.
 struct Lab(CudaEngine, #[allow(dead_code)] MutexGuard<'static, ()>);
 
-pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 const D0: DeviceId = DeviceId(0);
 const MS: i64 = 1_000_000;
 /// How far the clocks that are brought together may be apart where the host is held up between
@@ -25,18 +25,8 @@ const MS: i64 = 1_000_000;
 const SLACK: i64 = 500 * MS;
 
 fn lab() -> Lab {
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    use_fake_driver();
+    let alone = alone();
     Lab(CudaEngine::open(Ordinals::First).unwrap(), alone)
-}
-
-/// Puts the fake driver under the engine; the caller holds [`ALONE`].
-pub(crate) fn use_fake_driver() {
-    static ENVIRONMENT: Once = Once::new();
-    // SAFETY: once, by the one test that runs; the others wait for the lock and read nothing.
-    ENVIRONMENT.call_once(|| unsafe {
-        std::env::set_var("LIFESTREAMS_LIBCUDA", crate::driver::library());
-    });
 }
 
 /// Sets a variable of the fake driver while it lives.
@@ -44,7 +34,7 @@ pub(crate) struct Variable(&'static str);
 
 impl Variable {
     pub(crate) fn set(name: &'static str, value: &str) -> Variable {
-        // SAFETY: the caller holds `ALONE`, and the driver's threads only sleep or run kernels now.
+        // SAFETY: the caller is [`alone`], and the driver's threads only sleep or run kernels now.
         unsafe { std::env::set_var(name, value) };
         Variable(name)
     }
@@ -109,11 +99,9 @@ fn so(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 impl Lab {
-    fn stream(&mut self, kind: StreamKind) -> StreamId {
-        let priority = Priority::Normal;
-        self.0
-            .create_stream(D0, StreamSpec { kind, priority })
-            .unwrap()
+    fn stream(&mut self, kind: StreamKind, priority: Priority) -> StreamId {
+        let spec = StreamSpec { kind, priority };
+        self.0.create_stream(D0, spec).unwrap()
     }
 
     fn plain(&mut self, device: DeviceId) -> StreamId {
@@ -169,20 +157,6 @@ impl Lab {
         done
     }
 
-    fn refused(&mut self, program: &Program) -> String {
-        match self.0.submit(program) {
-            Err(EngineError::InvalidProgram(why)) => why.to_string(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn not_prepared(&mut self, program: &Program) -> String {
-        match self.0.prepare(program) {
-            Err(EngineError::InvalidProgram(why)) => why.to_string(),
-            other => panic!("{other:?}"),
-        }
-    }
-
     /// Ends the engine, which must leave nothing in the driver.
     fn leaves_nothing(self) {
         let before = query("fake_cuda_leaked");
@@ -196,13 +170,8 @@ impl Lab {
     }
 }
 
-fn at(buffer: BufferId) -> BufferOffset {
-    BufferOffset { buffer, offset: 0 }
-}
-
 fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
-    let (from, to) = (at(from), at(to));
-    Op::Copy { from, to, bytes }
+    ops::copy(at(from, 0), at(to, 0), bytes)
 }
 
 fn call(kernel: &'static engine::BufferKernel, arguments: Vec<Argument>) -> BufferLaunch {
@@ -216,7 +185,10 @@ fn call(kernel: &'static engine::BufferKernel, arguments: Vec<Argument>) -> Buff
 }
 
 fn spin(done: BufferId, ms: i64) -> Op {
-    let arguments = vec![Argument::Buffer(at(done)), Argument::U64((ms * MS) as u64)];
+    let arguments = vec![
+        Argument::Buffer(at(done, 0)),
+        Argument::U64((ms * MS) as u64),
+    ];
     Op::LaunchOnBuffers(BufferLaunch {
         grid: 1,
         block: 1,
@@ -226,8 +198,8 @@ fn spin(done: BufferId, ms: i64) -> Op {
 
 fn gray(from: BufferId, to: BufferId, pixels: i32) -> Op {
     let arguments = vec![
-        Argument::Buffer(at(from)),
-        Argument::Buffer(at(to)),
+        Argument::Buffer(at(from, 0)),
+        Argument::Buffer(at(to, 0)),
         Argument::I32(pixels),
     ];
     Op::LaunchOnBuffers(call(&GRAY, arguments))
@@ -249,37 +221,23 @@ fn buffers_are_copied_and_calls_use_them() {
         let from = lab.host(&pixels, kind);
         let to = lab.host(&[7, 7], kind);
         let (colour, other, bytes) = (lab.buffer(D0, 16), lab.buffer(D0, 16), lab.buffer(D0, 8));
-        let mut program = Program::default();
-        program.push(stream, copy(from, colour, 16));
-        program.push(stream, copy(colour, other, 16));
-        program.push(stream, gray(other, bytes, 4));
-        program.push(stream, copy(bytes, to, 8));
-        lab.run(&program);
+        let ops = [
+            copy(from, colour, 16),
+            copy(colour, other, 16),
+            gray(other, bytes, 4),
+            copy(bytes, to, 8),
+        ];
+        lab.run(&program(ops.map(|op| (stream, op))));
         let want = [77 * 255 / 256, 150 * 255 / 256, 29 * 255 / 256, 255].map(|gray| gray as u8);
         assert_eq!(lab.words(to), [u32::from_le_bytes(want), 0]);
         assert_eq!(lab.words(bytes), lab.words(to), "on the device");
         lab.0.access(bytes, &mut |words| words[1] = 5).unwrap();
         assert_eq!(lab.words(bytes)[1], 5, "written on the device");
     }
-    lab.leaves_nothing();
-}
-
-#[test]
-fn buffers_that_cannot_be_are_refused_and_their_ids_are_not_used_again() {
-    let mut lab = lab();
-    let a = lab.buffer(D0, 16);
-    let host = lab.host(&[1; 4], HostMemory::Pinned);
-    for bytes in [0, 6] {
-        assert!(
-            lab.0
-                .create_buffer(D0, bytes, BufferLocation::Device)
-                .is_err()
-        );
-    }
+    let last = lab.buffer(D0, 4);
     lab.0.drop_buffers().unwrap();
-    assert!(lab.0.access(a, &mut |_| panic!("it is gone")).is_err());
-    let fresh = lab.buffer(D0, 4);
-    assert!(fresh.0 > host.0, "an id was used again");
+    assert!(lab.0.access(last, &mut |_| panic!("it is gone")).is_err());
+    assert!(lab.buffer(D0, 4).0 > last.0, "an id was used again");
     lab.leaves_nothing();
 }
 
@@ -317,13 +275,10 @@ fn a_further_context_has_its_own_memory_and_streams() {
 #[test]
 fn the_default_stream_waits_for_blocking_streams_and_they_for_it() {
     let mut lab = lab();
-    let (first, last) = (
-        lab.stream(StreamKind::Blocking),
-        lab.stream(StreamKind::Blocking),
-    );
-    let free = lab.stream(StreamKind::NonBlocking);
-    let default = lab.stream(StreamKind::Default);
-    assert_eq!(default, lab.stream(StreamKind::Default), "there is one");
+    use StreamKind::{Blocking, Default, NonBlocking};
+    let kinds = [Blocking, Default, Blocking, NonBlocking, Default];
+    let [first, default, last, free, again] = kinds.map(|kind| lab.stream(kind, Priority::Normal));
+    assert_eq!(default, again, "there is one");
     let done = lab.buffer(D0, 4);
     let mut spins = 0;
     in_some_tries(|times| {
@@ -352,37 +307,13 @@ fn the_default_stream_waits_for_blocking_streams_and_they_for_it() {
 }
 
 #[test]
-fn the_default_stream_and_what_blocks_are_not_prepared() {
+fn calls_on_buffers_are_replayed() {
     let mut lab = lab();
-    let (plain, default) = (lab.plain(D0), lab.stream(StreamKind::Default));
+    let stream = lab.plain(D0);
     let done = lab.buffer(D0, 4);
-    let pageable = lab.host(&[0], HostMemory::Pageable);
     let pinned = lab.host(&[0], HostMemory::Pinned);
-    for (stream, op, why) in [
-        (default, spin(done, 1), "default stream"),
-        (plain, copy(done, pageable, 4), "pageable"),
-        (plain, Op::Synchronize(Scope::Stream), "waiting"),
-    ] {
-        let mut program = Program::default();
-        program.push(stream, op);
-        let said = lab.not_prepared(&program);
-        assert!(said.contains(why), "{said}");
-    }
-    let mut program = Program::default();
-    program.push(plain, spin(done, 1));
-    program.push(plain, copy(done, pinned, 4));
-    let block_timestamps = Program {
-        block_timestamps: true,
-        ..program.clone()
-    };
-    assert!(
-        lab.not_prepared(&block_timestamps)
-            .contains("block timestamps")
-    );
-    let mut several = program.clone();
-    several.push_from(IssuerId(1), plain, spin(done, 1));
-    assert!(lab.not_prepared(&several).contains("several threads"));
-    let prepared = lab.0.prepare(&program).unwrap();
+    let round = program([(stream, spin(done, 1)), (stream, copy(done, pinned, 4))]);
+    let prepared = lab.0.prepare(&round).unwrap();
     for _ in 0..3 {
         lab.0.replay(prepared).unwrap();
     }
@@ -394,15 +325,9 @@ fn the_default_stream_and_what_blocks_are_not_prepared() {
 fn a_stream_may_go_first() {
     let mut lab = lab();
     for kind in [StreamKind::NonBlocking, StreamKind::Blocking] {
-        let priority = Priority::High;
-        let stream = lab
-            .0
-            .create_stream(D0, StreamSpec { kind, priority })
-            .unwrap();
+        let stream = lab.stream(kind, Priority::High);
         let done = lab.buffer(D0, 4);
-        let mut program = Program::default();
-        program.push(stream, spin(done, 1));
-        lab.run(&program);
+        lab.run(&program([(stream, spin(done, 1))]));
         assert_eq!(lab.words(done), [1]);
     }
     lab.leaves_nothing();
@@ -444,17 +369,15 @@ fn the_host_waits_where_it_is_told_to() {
 fn an_event_is_asked() {
     let mut lab = lab();
     let stream = lab.plain(D0);
-    let (started, ended) = (
-        lab.0.create_event(D0).unwrap(),
-        lab.0.create_event(D0).unwrap(),
-    );
+    let [started, ended] = [(); 2].map(|()| lab.0.create_event(D0).unwrap());
     let done = lab.buffer(D0, 4);
     in_some_tries(|times| {
-        let mut program = Program::default();
-        program.push(stream, Op::Record(started));
-        program.push(stream, spin(done, 200 * times));
-        program.push(stream, Op::Record(ended));
-        lab.0.submit(&program).unwrap();
+        let ops = [
+            Op::Record(started),
+            spin(done, 200 * times),
+            Op::Record(ended),
+        ];
+        lab.0.submit(&program(ops.map(|op| (stream, op)))).unwrap();
         let over_at_once = lab.0.query(ended).unwrap();
         lab.0.synchronize().unwrap();
         assert!(lab.0.query(started).unwrap() && lab.0.query(ended).unwrap());
@@ -483,10 +406,10 @@ fn several_issuers_issue_at_the_same_time() {
         if device == D0 {
             let met = lab.buffer(D0, 4);
             let arguments = vec![
-                Argument::Buffer(at(entered)),
+                Argument::Buffer(at(entered, 0)),
                 Argument::U32(3),
                 Argument::U64(10_000 * MS as u64),
-                Argument::Buffer(at(met)),
+                Argument::Buffer(at(met, 0)),
             ];
             let meet = BufferLaunch {
                 grid: 1,
@@ -529,18 +452,6 @@ fn several_issuers_issue_at_the_same_time() {
     lab.leaves_nothing();
 }
 
-#[test]
-fn an_issuer_waits_for_its_own_events_only() {
-    let mut lab = lab();
-    let stream = lab.plain(D0);
-    let event = lab.0.create_event(D0).unwrap();
-    let mut program = Program::default();
-    program.push_from(IssuerId(1), stream, Op::Record(event));
-    program.push_from(IssuerId(2), stream, Op::Wait(event));
-    assert!(lab.refused(&program).contains("another issuer"));
-    lab.leaves_nothing();
-}
-
 const SIZE: (u32, u32) = (45, 23);
 
 impl Lab {
@@ -552,18 +463,10 @@ impl Lab {
         let stream = self.plain(D0);
         let mut program = Program::default();
         for lattice in (0..count as u32).map(LatticeId) {
-            let words = soup(size, 0.4, 3, u64::from(lattice.0)).words().into();
-            program.push(stream, Op::Upload { lattice, words });
+            let start = soup(size, 0.4, 3, u64::from(lattice.0));
+            program.push(stream, Op::upload(lattice, start.words()));
         }
         (size, stream, program)
-    }
-}
-
-fn download(slot: u8, what: Transfer) -> Op {
-    Op::Download {
-        lattices: LatticeId(0).as_range(),
-        slot: Slot(slot),
-        what,
     }
 }
 
@@ -585,7 +488,7 @@ fn a_download_to_pageable_memory_blocks_its_call() {
         let mut program = timed();
         for slot in 0..3 {
             program.push(stream, spin(done, 100 * times));
-            program.push(stream, download(slot, Transfer::Bits));
+            program.push(stream, download(0..1, slot, Transfer::Bits));
         }
         let ran = lab.run(&program);
         assert_eq!(ran.downloads, 3);
@@ -602,60 +505,6 @@ fn a_download_to_pageable_memory_blocks_its_call() {
         assert!(slots.read(LatticeId(0), Slot(slot), &mut look));
         assert!(same, "slot {slot}");
     }
-    let mut program = Program::default();
-    program.push(stream, download(1, Transfer::Bits));
-    assert!(lab.not_prepared(&program).contains("pageable"));
-    drop(slots);
-    lab.leaves_nothing();
-}
-
-#[test]
-fn cells_are_downloaded_as_they_are() {
-    let mut lab = lab();
-    let (size, stream, mut program) = lab.lattices(1);
-    let spec = SlotsSpec {
-        pinned: 1,
-        pageable: 1,
-        picture_words: size.cells() as usize,
-        snapshots: 0,
-        measures: 0,
-    };
-    let slots = lab.0.allocate_slots(spec).unwrap();
-    let lattice = LatticeId(0);
-    program.push(
-        stream,
-        Op::Unpack {
-            lattices: lattice.as_range(),
-            to: Layout::I32,
-        },
-    );
-    program.push(stream, advance("global", 0..1, 3));
-    program.push(stream, download(0, Transfer::Cells));
-    program.push(stream, download(1, Transfer::Cells));
-    assert_eq!(lab.run(&program).downloads, 2);
-    let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, 3);
-    for slot in 0..2 {
-        let look = &mut |words: &[u32]| {
-            for y in 0..SIZE.1 {
-                for x in 0..SIZE.0 {
-                    let cell = words[(y * SIZE.0 + x) as usize];
-                    assert_eq!(cell, u32::from(want.get(x, y)), "({x}, {y})");
-                }
-            }
-        };
-        assert!(slots.read(lattice, Slot(slot), look));
-    }
-    let mut program = Program::default();
-    program.push(stream, Op::Pack(lattice.as_range()));
-    program.push(
-        stream,
-        Op::Unpack {
-            lattices: lattice.as_range(),
-            to: Layout::Bits,
-        },
-    );
-    program.push(stream, download(0, Transfer::Cells));
-    assert!(lab.refused(&program).contains("no i32 cells"));
     drop(slots);
     lab.leaves_nothing();
 }
@@ -673,14 +522,7 @@ fn measures_agree_with_the_cpu_eagerly_and_in_graphs() {
         measures: 2,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
-    let to = |slot| Op::Download {
-        lattices: 0..3,
-        slot: spec.measure_slot(slot),
-        what: Transfer::Measure,
-    };
-    let mut early = Program::default();
-    early.push(stream, to(0));
-    assert!(lab.refused(&early).contains("has not been measured"));
+    let to = |slot| download(0..3, spec.measure_slot(slot).0, Transfer::Measure);
     // Nobody paid for measures until now.
     let mut program = Program::default();
     for slot in 0..2 {
@@ -695,13 +537,7 @@ fn measures_agree_with_the_cpu_eagerly_and_in_graphs() {
             generation += 1;
             for (i, then) in then.iter_mut().enumerate() {
                 let now = reference::run(&soup(size, 0.4, 3, i as u64), Rule::LIFE, generation);
-                let mut want = Measure::default();
-                for (index, (now, then)) in (0..).zip(now.words().iter().zip(then.words())) {
-                    want.population += u64::from(now.count_ones());
-                    want.births += u64::from((now & !then).count_ones());
-                    want.deaths += u64::from((then & !now).count_ones());
-                    want.hash = want.hash.wrapping_add(Measure::mixed(index, *now));
-                }
+                let want = conformance::counted(&now, Some(then));
                 let mut found = Measure::default();
                 let mut look = |words: &[u32]| found = Measure::from_words(words);
                 let slot = spec.measure_slot(slot);
@@ -725,17 +561,6 @@ fn measures_agree_with_the_cpu_eagerly_and_in_graphs() {
     lab.leaves_nothing();
 }
 
-fn advance(kernel: &str, lattices: std::ops::Range<u32>, generations: u32) -> Op {
-    let kernel = kernels::find(kernel).unwrap();
-    Op::Advance {
-        kernel,
-        lattices,
-        rule: Rule::LIFE,
-        generations,
-        block: kernel.block(),
-    }
-}
-
 #[test]
 fn blocks_say_when_and_where_they_ran() {
     let mut lab = lab();
@@ -754,17 +579,11 @@ fn blocks_say_when_and_where_they_ran() {
     let lattice = LatticeId(0);
     program.push(stream, advance("bits", 0..2, 3)); // step 3
     program.push(other, spin(done, 10)); // step 4
-    program.push(
-        stream,
-        Op::Unpack {
-            lattices: lattice.as_range(),
-            to: Layout::I32,
-        },
-    );
+    program.push(stream, Op::unpack(0..1, Layout::I32));
     program.push(stream, advance("sync-global", 0..1, 50)); // step 6
     program.push(stream, advance("global", 0..1, 100)); // step 7
     program.push(stream, Op::Pack(lattice.as_range()));
-    program.push(stream, download(0, Transfer::Bits));
+    program.push(stream, download(0..1, 0, Transfer::Bits));
     let ran = lab.run(&program);
     let sm_count = lab.0.devices()[0].sm_count;
     let blocks = |kernel: &str| {
@@ -834,16 +653,9 @@ fn a_batch_has_timestamps_of_its_blocks_and_multistep_of_its_launches() {
         ..Program::default()
     };
     for lattice in (0..3).map(LatticeId) {
-        let words = soup(size, 0.4, 3, u64::from(lattice.0)).words().into();
-        let to = Layout::Planar;
-        program.push(stream, Op::Upload { lattice, words });
-        program.push(
-            stream,
-            Op::Unpack {
-                lattices: lattice.as_range(),
-                to,
-            },
-        );
+        let start = soup(size, 0.4, 3, u64::from(lattice.0));
+        program.push(stream, Op::upload(lattice, start.words()));
+        program.push(stream, Op::unpack(lattice.as_range(), Layout::Planar));
     }
     program.push(stream, advance("resident", 0..3, 7)); // step 6: one launch
     program.push(stream, advance("multistep", 1..2, 9)); // step 7: three, into the other buffer

@@ -2,17 +2,17 @@
 
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use libloading::Library;
+
+use crate::ops::alone;
 
 type Handle = *mut c_void;
 
 /// The library, and the right to be the only test that uses it: they share one context, and a
 /// capture in one thread forbids things in others.
 struct Driver(Library, #[allow(dead_code)] MutexGuard<'static, ()>);
-
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// Calls a function of the driver by name, its arguments given with their types.
 macro_rules! call {
@@ -39,7 +39,7 @@ macro_rules! made {
 
 impl Driver {
     fn start() -> Driver {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = alone();
         // SAFETY: our own library.
         let driver = Driver(
             unsafe { Library::new(crate::driver::library()) }.unwrap(),
@@ -110,87 +110,10 @@ impl Driver {
             stream => Handle,
         ))
     }
-
-    fn download(&self, words: &mut [u32], from: Handle, stream: Handle) -> i32 {
-        call!(self, cuMemcpyDtoHAsync_v2(
-            words.as_mut_ptr() => *mut u32, from => Handle, words.len() * 4 => usize,
-            stream => Handle,
-        ))
-    }
 }
 
 fn bits() -> &'static str {
     engine::kernels::Ptx::find("05_bits").unwrap().text
-}
-
-const BLINKER: [u32; 4] = [0, 0b111 << 8, 0, 0];
-const UPRIGHT: [u32; 4] = [0b010 << 8, 0b010 << 8, 0b010 << 8, 0];
-
-#[test]
-fn a_kernel_runs_in_its_stream() {
-    let driver = Driver::start();
-    let (a, b, stream) = (driver.memory(16), driver.memory(16), driver.stream());
-    let function = driver.function(bits(), "life_bits");
-    let host = driver.locked(4);
-    host.copy_from_slice(&BLINKER);
-    assert_eq!(driver.upload(a, host, stream), 0);
-    assert_eq!(driver.step(function, a, b, stream), 0);
-    assert_eq!(driver.download(host, b, stream), 0);
-    assert_eq!(call!(driver, cuStreamSynchronize(stream => Handle)), 0);
-    assert_eq!(host, UPRIGHT);
-}
-
-#[test]
-fn a_graph_forks_joins_and_is_replayed() {
-    let driver = Driver::start();
-    let (a, b, function) = (
-        driver.memory(16),
-        driver.memory(16),
-        driver.function(bits(), "life_bits"),
-    );
-    let (main, side) = (driver.stream(), driver.stream());
-    let (fork, joined) = (driver.event(), driver.event());
-    let (start, end) = (driver.event(), driver.event());
-    assert_eq!(driver.upload(a, &BLINKER, main), 0);
-    assert_eq!(
-        call!(driver, cuStreamBeginCapture_v2(main => Handle, 0 => i32)),
-        0
-    );
-    call!(driver, cuEventRecordWithFlags(start => Handle, main => Handle, 1 => u32));
-    assert_eq!(driver.step(function, a, b, main), 0);
-    call!(driver, cuEventRecord(fork => Handle, main => Handle));
-    assert_eq!(
-        call!(driver, cuStreamWaitEvent(side => Handle, fork => Handle, 0 => u32)),
-        0
-    );
-    assert_eq!(driver.step(function, b, a, side), 0);
-    call!(driver, cuEventRecord(joined => Handle, side => Handle));
-    assert_eq!(
-        call!(driver, cuStreamWaitEvent(main => Handle, joined => Handle, 0 => u32)),
-        0
-    );
-    assert_eq!(driver.step(function, a, b, main), 0);
-    call!(driver, cuEventRecordWithFlags(end => Handle, main => Handle, 1 => u32));
-    let mut graph: Handle = null_mut();
-    let ended = call!(driver, cuStreamEndCapture(main => Handle, &mut graph => *mut Handle));
-    assert_eq!(ended, 0);
-    let exec = made!(driver, cuGraphInstantiateWithFlags(graph => Handle, 0 => u64));
-    for round in 0..50 {
-        assert_eq!(
-            call!(driver, cuGraphLaunch(exec => Handle, main => Handle)),
-            0
-        );
-        let host = driver.locked(4);
-        assert_eq!(driver.download(host, b, main), 0);
-        assert_eq!(call!(driver, cuStreamSynchronize(main => Handle)), 0);
-        let mut ms = 0f32;
-        let elapsed = call!(driver, cuEventElapsedTime(
-            &mut ms => *mut f32, start => Handle, end => Handle,
-        ));
-        assert!(elapsed == 0 && ms > 0.0);
-        assert_eq!(host, UPRIGHT, "three generations on, round {round}");
-        assert_eq!(driver.upload(a, &BLINKER, main), 0);
-    }
 }
 
 #[test]
@@ -283,39 +206,4 @@ fn a_context_knows_its_own() {
         1,
         "gone with its context"
     );
-}
-
-#[test]
-fn a_woven_kernel_stamps_every_block() {
-    let driver = Driver::start();
-    let (a, b, timestamps, stream) = (
-        driver.memory(16),
-        driver.memory(16),
-        driver.memory(32),
-        driver.stream(),
-    );
-    let instrumented = engine::cuda::instrumentation::instrument(bits()).unwrap();
-    let function = driver.function(&instrumented, "life_bits");
-    let host = driver.locked(8);
-    assert_eq!(driver.upload(a, &BLINKER, stream), 0);
-    call!(driver, cuMemsetD8Async(timestamps => Handle, 0 => u8, 32 => usize, stream => Handle));
-    let (mut from, mut to, mut width, mut height) = (a, b, 32i32, 4i32);
-    let (mut rule, mut records) = (8u32 | 12 << 9, timestamps);
-    let mut given: [Handle; 6] = [
-        (&raw mut from).cast(),
-        (&raw mut to).cast(),
-        (&raw mut width).cast(),
-        (&raw mut height).cast(),
-        (&raw mut rule).cast(),
-        (&raw mut records).cast(),
-    ];
-    assert_eq!(driver.launch(function, (32, 8), 0, stream, &mut given), 0);
-    assert_eq!(driver.download(host, timestamps, stream), 0);
-    assert_eq!(call!(driver, cuStreamSynchronize(stream => Handle)), 0);
-    let long = |at: usize| u64::from(host[at]) | u64::from(host[at + 1]) << 32;
-    assert!(long(0) > 0 && long(0) <= long(2), "{host:?}");
-    assert_eq!(host[4], 0, "the first multiprocessor");
-    assert_eq!(driver.download(&mut host[..4], b, stream), 0);
-    assert_eq!(call!(driver, cuStreamSynchronize(stream => Handle)), 0);
-    assert_eq!(host[..4], UPRIGHT);
 }

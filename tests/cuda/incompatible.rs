@@ -6,18 +6,18 @@ use std::sync::Arc;
 use engine::buffer_kernels::{BARRIER, COPY_RATE, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::{self, Entry, Iteration, Kernel, SupportedSizes};
+use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
-    DeviceId, Engine, EngineError, EventId, HostMemory, IssuerId, LatticeId, Layout, Op,
-    PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId,
-    StreamKind, StreamSpec, Transfer, WordEdit,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, Completion, DeviceId, Engine,
+    EngineError, EventId, HostMemory, IssuerId, LatticeId, Layout, Op, PreparedId, Priority,
+    Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec,
+    Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use model::InWords;
 use proptest::prelude::*;
 
-use crate::cuda_lab::{ALONE, use_fake_driver};
+use crate::ops::{advance, alone, at, copy, download, program};
 
 const D0: DeviceId = DeviceId(0);
 const NOWHERE: u32 = 99;
@@ -108,14 +108,8 @@ impl Stage {
             cells: cells.collect(),
         };
         let uploads = (0..LATTICES).map(|i| {
-            let words = stage.cells[i as usize].words().into();
-            (
-                stage.stream_of(i),
-                Op::Upload {
-                    lattice: LatticeId(i),
-                    words,
-                },
-            )
+            let words = stage.cells[i as usize].words();
+            (stage.stream_of(i), Op::upload(LatticeId(i), words))
         });
         let uploads = program(uploads.collect::<Vec<_>>());
         stage.run(&uploads);
@@ -163,13 +157,8 @@ impl Stage {
         let snapshot = Slot(self.spec.pictures());
         let round = (0..LATTICES).flat_map(|i| {
             let stream = self.stream_of(i);
-            let lattices = i..i + 1;
-            let download = Op::Download {
-                lattices,
-                slot: snapshot,
-                what: Transfer::Bits,
-            };
-            [(stream, advance("bits", i..i + 1, 1)), (stream, download)]
+            let bits = download(i..i + 1, snapshot.0, Transfer::Bits);
+            [(stream, advance("bits", i..i + 1, 1)), (stream, bits)]
         });
         let round = program(round.collect::<Vec<_>>());
         self.run(&round);
@@ -182,43 +171,10 @@ impl Stage {
 }
 
 fn engines() -> [Stage; 2] {
-    use_fake_driver();
     let cpu = CpuEngine::new(NonZeroUsize::new(2).unwrap());
     let cuda = CudaEngine::open(Ordinals::First).unwrap();
     let engines: [Box<dyn Engine>; 2] = [Box::new(cpu), Box::new(cuda)];
     engines.map(Stage::new)
-}
-
-fn program(steps: impl IntoIterator<Item = (StreamId, Op)>) -> Program {
-    let mut program = Program::default();
-    steps
-        .into_iter()
-        .for_each(|(stream, op)| program.push(stream, op));
-    program
-}
-
-fn advance(kernel: &str, lattices: std::ops::Range<u32>, generations: u32) -> Op {
-    let kernel = kernels::find(kernel).unwrap();
-    let (rule, block) = (Rule::LIFE, kernel.block());
-    Op::Advance {
-        kernel,
-        lattices,
-        rule,
-        generations,
-        block,
-    }
-}
-
-fn download(lattices: std::ops::Range<u32>, slot: u8, what: Transfer) -> Op {
-    Op::Download {
-        lattices,
-        slot: Slot(slot),
-        what,
-    }
-}
-
-fn unpack(lattices: std::ops::Range<u32>, to: Layout) -> Op {
-    Op::Unpack { lattices, to }
 }
 
 fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
@@ -233,10 +189,7 @@ fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
 }
 
 fn upload(lattice: u32, words: usize) -> Op {
-    Op::Upload {
-        lattice: LatticeId(lattice),
-        words: vec![0; words].into(),
-    }
+    Op::upload(LatticeId(lattice), &vec![0; words])
 }
 
 fn set_soup(lattice: u32, seed: u64) -> Op {
@@ -260,14 +213,6 @@ fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
         lattice: LatticeId(lattice),
         edits: edits.collect(),
     }
-}
-
-fn at(buffer: BufferId, offset: usize) -> BufferOffset {
-    BufferOffset { buffer, offset }
-}
-
-fn copy(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
-    Op::Copy { from, to, bytes }
 }
 
 fn call(kernel: &'static BufferKernel, grid: u32, block: u32, arguments: &[Argument]) -> Op {
@@ -368,7 +313,7 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("unknown lattice uploaded", stream, upload(NOWHERE, words), "no Lattice(LatticeId(99))"),
         ("unknown lattice edited", stream, edit(NOWHERE, &[]), "no Lattice(LatticeId(99))"),
         ("unknown lattice advanced", stream, advance("bits", 99..100, 1), "no Lattice(LatticeId(99))"),
-        ("unknown lattice unpacked", stream, unpack(99..100, Layout::I32), "no Lattice(LatticeId(99))"),
+        ("unknown lattice unpacked", stream, Op::unpack(99..100, Layout::I32), "no Lattice(LatticeId(99))"),
         ("unknown lattice reduced", stream, reduce(99..100, 4, 1), "no Lattice(LatticeId(99))"),
         ("unknown lattice measured", stream, Op::Measure(99..100), "no Lattice(LatticeId(99))"),
         ("unknown lattice downloaded", stream, download(99..100, 0, Transfer::Bits), "no Lattice(LatticeId(99))"),
@@ -390,8 +335,8 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         // Layouts.
         ("a kernel in another layout", stream, advance("global", 0..1, 1), "global needs layout I32"),
         ("a planar kernel in bits", stream, advance("planar", 3..4, 1), "planar needs layout Planar"),
-        ("a layout that is not reserved", stream, unpack(3..4, Layout::Planar), "layout Planar is not reserved"),
-        ("a layout that the size does not take", stream, unpack(0..1, Layout::Planar), "29x23 cannot be in layout Planar"),
+        ("a layout that is not reserved", stream, Op::unpack(3..4, Layout::Planar), "layout Planar is not reserved"),
+        ("a layout that the size does not take", stream, Op::unpack(0..1, Layout::Planar), "29x23 cannot be in layout Planar"),
         ("cells in layout bits", stream, download(0..1, 0, Transfer::Cells), "no i32 cells"),
         // Kernels.
         ("a width of fewer cells than planes", stream, advance("planar", 0..1, 1), "widths from 32 cells on"),
@@ -496,9 +441,9 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
         program
     };
     vec![
-        ("cells after an upload", on(vec![unpack(0..1, Layout::I32), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
-        ("a kernel after unpacking", on(vec![unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
-        ("a kernel of a range in two layouts", on(vec![unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
+        ("cells after an upload", on(vec![Op::unpack(0..1, Layout::I32), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
+        ("a kernel after unpacking", on(vec![Op::unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
+        ("a kernel of a range in two layouts", on(vec![Op::unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
         ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
         ("the view of a neighbour", on(vec![reduce(0..1, 4, 1), download(0..2, 0, Transfer::View)]), "LatticeId(1) has no view"),
         ("the measure of a neighbour", on(vec![Op::Measure(0..1), download(0..2, 4, Transfer::Measure)]), "LatticeId(1) has not been measured"),
@@ -548,14 +493,12 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
 
 #[test]
 fn both_engines_refuse_the_same_programs_in_the_same_words_and_without_a_trace() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = alone();
     let mut stages = engines();
     let ids = stages[0].ids;
     let right = [
         (ids.stream, advance("bits", 0..3, 3)),
-        (ids.stream, unpack(2..3, Layout::I32)),
+        (ids.stream, Op::unpack(2..3, Layout::I32)),
         (ids.stream, download(1..3, 1, Transfer::Bits)),
     ];
     let mut wrong = wrong_programs(&ids);
@@ -600,9 +543,7 @@ fn both_engines_refuse_the_same_programs_in_the_same_words_and_without_a_trace()
 
 #[test]
 fn a_slot_that_is_read_is_refused_in_the_same_words() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = alone();
     let mut stages = engines();
     let errors = stages.each_mut().map(|stage| {
         let parities = stage.parities();
@@ -624,10 +565,7 @@ fn a_slot_that_is_read_is_refused_in_the_same_words() {
 
 #[test]
 fn slots_that_were_never_made_are_refused_in_the_same_words() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    use_fake_driver();
+    let _alone = alone();
     let cpu = CpuEngine::new(NonZeroUsize::MIN);
     let engines: [Box<dyn Engine>; 2] = [
         Box::new(cpu),
@@ -646,6 +584,9 @@ fn slots_that_were_never_made_are_refused_in_the_same_words() {
             engine
                 .create_buffer(D0, 6, BufferLocation::Device)
                 .unwrap_err(),
+            engine
+                .create_buffer(D0, 0, BufferLocation::Device)
+                .unwrap_err(),
             engine.replay(PreparedId(0)).unwrap_err(),
         ];
         assert_eq!(engine.parity(LatticeId(7)), 0);
@@ -663,9 +604,7 @@ fn slots_that_were_never_made_are_refused_in_the_same_words() {
 
 #[test]
 fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_from() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = alone();
     let mut stages = engines();
     let errors = stages.each_mut().map(|stage| {
         let stream = stage.ids.stream;
@@ -675,7 +614,7 @@ fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_fr
         let made = vec![
             reduce(0..1, 4, 1),
             Op::Measure(0..1),
-            unpack(1..2, Layout::I32),
+            Op::unpack(1..2, Layout::I32),
             advance("global", 1..2, 1),
             advance("bits", 2..3, 1),
         ];
@@ -701,7 +640,7 @@ fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_fr
         ] {
             stage.run(&on(vec![now]));
         }
-        let later = on(vec![Op::Pack(1..2), unpack(1..2, Layout::Bits)]);
+        let later = on(vec![Op::Pack(1..2), Op::unpack(1..2, Layout::Bits)]);
         stage.run(&later);
         for cells in &mut stage.cells[1..3] {
             *cells = reference::run(cells, Rule::LIFE, 1);
@@ -742,9 +681,7 @@ fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_fr
 
 #[test]
 fn an_empty_program_ends_when_it_is_submitted_and_when_it_is_replayed() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = alone();
     for mut stage in engines() {
         let nothing = Program::default();
         stage.engine.submit(&nothing).unwrap();
@@ -764,9 +701,7 @@ fn an_empty_program_ends_when_it_is_submitted_and_when_it_is_replayed() {
 
 #[test]
 fn a_view_that_grows_leaves_its_neighbours_as_they_are() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = alone();
     let views = engines().map(|mut stage| {
         let stream = stage.ids.stream;
         stage.run(&program([(stream, reduce(0..3, 8, 2))]));
@@ -785,14 +720,12 @@ fn a_view_that_grows_leaves_its_neighbours_as_they_are() {
 
 #[test]
 fn a_reserve_that_fails_leaves_the_state_that_there_is() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = alone();
     let [_, mut stage] = engines();
     let ids = stage.ids;
     let on = |ops: Vec<Op>| program(ops.into_iter().map(|op| (ids.stream, op)));
     stage.engine.reserve(Layout::Planar).unwrap();
-    stage.run(&on(vec![unpack(3..4, Layout::Planar)]));
+    stage.run(&on(vec![Op::unpack(3..4, Layout::Planar)]));
     // 2 GiB at 4 bytes per cell, of which the fake driver has 1.
     let large = Size::new(1 << 14, 1 << 14).unwrap();
     stage.engine.create_lattices(D0, 1, large).unwrap();
@@ -807,14 +740,14 @@ fn a_reserve_that_fails_leaves_the_state_that_there_is() {
     };
     let gone = "needs layout Planar, but LatticeId(3) is in layout Bits";
     refused(ids.stream, advance("planar", 3..4, 1), gone);
-    refused(ids.stream, unpack(3..4, Layout::Planar), "not reserved");
-    refused(ids.stream, unpack(5..6, Layout::I32), "not reserved");
-    refused(ids.foreign, unpack(4..5, Layout::I32), "not reserved");
+    refused(ids.stream, Op::unpack(3..4, Layout::Planar), "not reserved");
+    refused(ids.stream, Op::unpack(5..6, Layout::I32), "not reserved");
+    refused(ids.foreign, Op::unpack(4..5, Layout::I32), "not reserved");
     // Those for which there was memory have it, and keep their cells when it is asked for again.
-    let there = vec![unpack(0..1, Layout::I32), advance("global", 0..1, 1)];
+    let there = vec![Op::unpack(0..1, Layout::I32), advance("global", 0..1, 1)];
     stage.run(&on(there));
     stage.engine.reserve(Layout::I32).unwrap_err();
-    let back = vec![Op::Pack(0..1), unpack(0..1, Layout::Bits)];
+    let back = vec![Op::Pack(0..1), Op::unpack(0..1, Layout::Bits)];
     stage.run(&on(back));
     stage.cells[0] = reference::run(&stage.cells[0], Rule::LIFE, 1);
     let parities = stage.parities();
@@ -843,7 +776,7 @@ fn any_op() -> impl Strategy<Value = Op> {
     ];
     prop_oneof![
         2 => lattices.clone().prop_map(Op::Pack),
-        3 => (lattices.clone(), layout).prop_map(|(lattices, to)| unpack(lattices, to)),
+        3 => (lattices.clone(), layout).prop_map(|(lattices, to)| Op::unpack(lattices, to)),
         6 => (lattices.clone(), kernel, 0u32..4).prop_map(|(l, kernel, n)| advance(kernel, l, n)),
         1 => (lattices.clone(), 0u32..4, 0u32..3).prop_map(|(l, w, h)| reduce(l, 4 * w, h)),
         1 => lattices.clone().prop_map(Op::Measure),
@@ -907,7 +840,7 @@ proptest! {
             (prop::collection::vec(any_op(), 1..6), any::<bool>()), 1..12),
         planar: bool,
     ) {
-        let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _alone = alone();
         let mut stages = engines();
         let ids = stages[0].ids;
         if planar {

@@ -8,4 +8,5 @@ mod compiling;
 mod cuda_lab;
 mod fake_driver;
 mod incompatible;
+mod ops;
 mod several_gpus;

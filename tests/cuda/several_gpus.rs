@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels;
 use engine::{DeviceId, Engine, LatticeId, Op, Program, StreamId, StreamSpec};
-use life::{Rule, Size};
+use life::Size;
 
-use crate::cuda_lab::{ALONE, Variable, use_fake_driver};
+use crate::cuda_lab::Variable;
+use crate::ops::{advance, alone, program};
 
 /// Lattices of each GPU, and generations of a program.
 const LATTICES: u32 = 4;
@@ -19,8 +19,6 @@ fn open(gpus: u16) -> (CudaEngine, Program) {
     let mut engine = CudaEngine::open(Ordinals::All).unwrap();
     assert_eq!(engine.devices().len(), usize::from(gpus));
     let size = Size::new(32, 8).unwrap();
-    let kernel = kernels::find("bits").unwrap();
-    let mut program = Program::default();
     let mut steps: Vec<(StreamId, Op)> = Vec::new();
     for gpu in 0..gpus {
         let device = DeviceId(gpu);
@@ -29,19 +27,11 @@ fn open(gpus: u16) -> (CudaEngine, Program) {
             .unwrap();
         for i in 0..LATTICES {
             let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
-            let op = Op::Advance {
-                kernel,
-                lattices: LatticeId(u32::from(gpu) * LATTICES + i).as_range(),
-                rule: Rule::LIFE,
-                generations: GENERATIONS,
-                block: kernel.block(),
-            };
-            steps.push((stream, op));
+            let lattice = LatticeId(u32::from(gpu) * LATTICES + i);
+            steps.push((stream, advance("bits", lattice.as_range(), GENERATIONS)));
         }
     }
-    for (stream, op) in steps {
-        program.push(stream, op);
-    }
+    let program = program(steps);
     engine.load(&program).unwrap();
     (engine, program)
 }
@@ -58,10 +48,7 @@ fn time_to_issue(gpus: u16) -> Duration {
 
 #[test]
 fn every_gpu_is_issued_its_work_as_fast_as_if_it_were_the_only_one() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    use_fake_driver();
+    let _alone = alone();
     let _kernels = Variable::set("FAKE_CUDA_DRY", "1");
     let _calls = Variable::set("FAKE_CUDA_CALL_US", "300");
     // A machine that is busy with other things may hold up either, but not every time.
