@@ -142,6 +142,20 @@ pub(crate) struct Area {
     pub(crate) height: usize,
 }
 
+impl Area {
+    /// The pixel in the middle of a cell of the lattice that it shows whole.
+    pub(crate) fn middle(self, cell: [u32; 2], sides: [u32; 2]) -> [usize; 2] {
+        let middle = |from: usize, length: usize, at: usize| {
+            let (cell, side) = (cell[at] as usize, sides[at] as usize);
+            from + (2 * cell + 1) * length / (2 * side)
+        };
+        [
+            middle(self.x, self.width, 0),
+            middle(self.y, self.height, 1),
+        ]
+    }
+}
+
 impl Picture {
     /// Of an X window dump of 32 bits per pixel, as every Xvfb of depth 24 gives it.
     fn of_xwd(dump: &[u8]) -> Picture {

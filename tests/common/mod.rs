@@ -103,6 +103,18 @@ impl Running {
         self.stderr.text()
     }
 
+    /// Waits until it has printed this.
+    #[track_caller]
+    pub(crate) fn wait_printed(&self, text: &str) {
+        wait_for(text, || self.printed().contains(text).then_some(()));
+    }
+
+    /// Waits until it has said this on stderr.
+    #[track_caller]
+    pub(crate) fn wait_said(&self, text: &str) {
+        wait_for(text, || self.said().contains(text).then_some(()));
+    }
+
     /// Sends a signal by its name, such as `INT`.
     pub(crate) fn signal(&self, name: &str) {
         signal(self.id(), name);
@@ -188,10 +200,24 @@ pub(crate) fn run(command: &mut Command) -> Ended {
 
 /// Runs the program with these arguments, words split at blanks, in this folder.
 pub(crate) fn lifestreams(folder: &Path, line: &str) -> Ended {
-    run(program(folder).args(line.split_whitespace()))
+    lifestreams_with(folder, &[], line)
+}
+
+/// The same with these variables.
+pub(crate) fn lifestreams_with(folder: &Path, variables: &[(&str, &str)], line: &str) -> Ended {
+    let mut command = program(folder);
+    command.envs(variables.iter().copied());
+    run(command.args(line.split_whitespace()))
 }
 
 impl Ended {
+    /// It ended with 0.
+    #[track_caller]
+    pub(crate) fn succeeds(self) -> Ended {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
     /// It ended with 0 and said nothing on stderr.
     #[track_caller]
     pub(crate) fn done(self) -> Ended {
@@ -246,6 +272,24 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// The picture of a PNG.
+pub(crate) fn picture_of(png: &Path) -> (png::OutputInfo, Vec<u8>) {
+    let file = std::io::BufReader::new(std::fs::File::open(png).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    (info, bytes)
+}
+
+/// The pictures of a GIF, as RGBA.
+pub(crate) fn frames_of(gif: &Path) -> impl Iterator<Item = Vec<u8>> {
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let file = std::fs::File::open(gif).unwrap();
+    let mut reader = options.read_info(file).unwrap();
+    std::iter::from_fn(move || Some(reader.read_next_frame().unwrap()?.buffer.to_vec()))
 }
 
 /// Waits until `question` has an answer; says what was waited for if there is none in time.

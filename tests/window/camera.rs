@@ -13,7 +13,7 @@ fn help_comes_and_goes_and_escape_never_quits() {
     let plain = shown.rest();
     for (open, close) in [("h", "Escape"), ("question", "F1"), ("F1", "Escape")] {
         shown.key(open);
-        wait_for("help", || (shown.picture() != plain).then_some(()));
+        shown.leaves(&plain, "help");
         let help = shown.rest();
         let changed = help
             .pixels
@@ -26,9 +26,7 @@ fn help_comes_and_goes_and_escape_never_quits() {
             "{open} changes {changed} pixels"
         );
         shown.key(close);
-        wait_for("the picture without help", || {
-            (shown.picture() == plain).then_some(())
-        });
+        shown.returns_to(&plain, "the picture without help");
     }
     for _ in 0..3 {
         shown.key("Escape");
@@ -44,16 +42,14 @@ fn typing_in_the_help_searches_and_a_key_pressed_in_vain_says_why() {
     shown.shows(&[0, 1, 2, 3], state.generation);
     let plain = shown.rest();
     shown.key("h");
-    wait_for("help", || (shown.picture() != plain).then_some(()));
+    shown.leaves(&plain, "help");
     let all = shown.rest();
     for letter in ["r", "n", "k", "h"] {
         shown.key(letter);
     }
-    wait_for("what was typed", || (shown.picture() != all).then_some(()));
+    shown.leaves(&all, "what was typed");
     shown.key("Escape");
-    wait_for("the picture without help", || {
-        (shown.picture() == plain).then_some(())
-    });
+    shown.returns_to(&plain, "the picture without help");
     for action in ["ResetPanel", "NewSeed", "NextKernel"] {
         assert_eq!(shown.log(action), [], "{action} is a key, not a letter");
     }
@@ -69,21 +65,17 @@ fn a_command_is_found_by_typing_and_typing_does_nothing_else() {
     let (mut shown, state) = Shown::paused("--instances 4");
     let plain = shown.rest();
     shown.key("ctrl+k");
-    wait_for("the palette", || (shown.picture() != plain).then_some(()));
+    shown.leaves(&plain, "the palette");
     let open = shown.rest();
     // Letters that are keys of the window too, and digits, which are in no command.
     for letter in ["k", "r", "n", "period", "space"] {
         shown.key(letter);
     }
-    wait_for("what was typed", || (shown.picture() != open).then_some(()));
+    shown.leaves(&open, "what was typed");
     shown.key("Escape");
-    wait_for("the window without it", || {
-        (shown.picture() == plain).then_some(())
-    });
+    shown.returns_to(&plain, "the window without it");
     shown.key("ctrl+k");
-    wait_for("the palette anew", || {
-        (shown.picture() == open).then_some(())
-    });
+    shown.returns_to(&open, "the palette anew");
     for letter in ["n", "e", "x", "t", "space", "k", "e", "r"] {
         shown.key(letter);
     }
@@ -113,16 +105,14 @@ fn presentation_menu_and_a_larger_interface_come_and_go() {
         ("ctrl+equal", "ctrl+0"),
     ] {
         shown.key(open);
-        wait_for(open, || (shown.picture() != plain).then_some(()));
+        shown.leaves(&plain, open);
         shown.rest();
         shown.key(close);
         // What the interface's size is now is said for some seconds.
-        wait_for("the window as it was", || {
-            (shown.picture() == plain).then_some(())
-        });
+        shown.returns_to(&plain, "the window as it was");
     }
     shown.key("ctrl+m");
-    wait_for("the menu", || (shown.picture() != plain).then_some(()));
+    shown.leaves(&plain, "the menu");
     for key in ["Right", "Right", "Down"] {
         shown.key(key);
     }
@@ -206,22 +196,18 @@ fn zoom_and_fit_return_to_the_whole_lattice() {
         for key in keys {
             shown.key(key);
         }
-        wait_for("a closer look", || (shown.picture() != whole).then_some(()));
+        shown.leaves(&whole, "a closer look");
         shown.key("f");
-        wait_for("the whole lattice", || {
-            (shown.picture() == whole).then_some(())
-        });
+        shown.returns_to(&whole, "the whole lattice");
     }
     for key in ["x", "i", "c"] {
         shown.key(key);
-        wait_for("another look", || (shown.picture() != whole).then_some(()));
+        shown.leaves(&whole, "another look");
         let back = if key == "c" { vec!["c"; 4] } else { vec![key] };
         for key in back {
             shown.key(key);
         }
-        wait_for("the first look", || {
-            (shown.picture() == whole).then_some(())
-        });
+        shown.returns_to(&whole, "the first look");
     }
     shown.quit();
 }
@@ -235,22 +221,20 @@ fn the_mouse_zooms_and_moves_what_is_seen() {
     let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
     mouse(&format!("mousemove --window {} {x} {y}", shown.window));
     mouse("click --repeat 3 4");
-    wait_for("a closer look", || (shown.picture() != whole).then_some(()));
+    shown.leaves(&whole, "a closer look");
     let closer = shown.rest();
     let dragged = |button: u32, from: Picture| {
         mouse(&format!(
             "mousedown {button} mousemove_relative --sync 90 40 mouseup {button}"
         ));
-        wait_for("a move", || (shown.picture() != from).then_some(()));
+        shown.leaves(&from, "a move");
         shown.rest()
     };
     let moved = dragged(1, closer);
     dragged(2, moved);
     mouse("click --repeat 3 5");
     shown.key("f");
-    wait_for("the whole lattice", || {
-        (shown.picture() == whole).then_some(())
-    });
+    shown.returns_to(&whole, "the whole lattice");
     shown.quit();
 }
 
@@ -337,9 +321,7 @@ fn the_toolbar_the_lessons_buttons_and_the_menu_do_with_the_mouse_what_keys_do()
     for number in [7, 8, 9] {
         let before = shown.rest();
         click(button(number), 1);
-        wait_for("what the button shows", || {
-            (shown.picture() != before).then_some(())
-        });
+        shown.leaves(&before, "what the button shows");
         // Where the window becomes narrower beside a lesson, the buttons have no labels.
         let again = if number == 9 {
             [8 + 36 * 9 + 18, 22]
@@ -355,19 +337,15 @@ fn the_toolbar_the_lessons_buttons_and_the_menu_do_with_the_mouse_what_keys_do()
     }
     let drawing = shown.heard("notice: Pencil on");
     click(button(10), 1);
-    wait_for("the pencil", || {
-        (shown.heard("notice: Pencil on") > drawing).then_some(())
-    });
+    shown.hears("notice: Pencil on", drawing);
     let before = shown.rest();
     click([500, 500], 3);
-    wait_for("the menu", || (shown.picture() != before).then_some(()));
+    shown.leaves(&before, "the menu");
     // Its first line has the keys; the fourth resets the panel.
     for _ in 0..3 {
         let before = shown.rest();
         shown.key("Down");
-        wait_for("the next line", || {
-            (shown.picture() != before).then_some(())
-        });
+        shown.leaves(&before, "the next line");
     }
     shown.press("Return", "ResetPanel");
     shown.key("Escape");

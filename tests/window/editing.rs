@@ -15,24 +15,8 @@ use crate::shown::{DEAD, LIVE, SIDES, Shown};
 fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
     let panel = shown.rest().rectangles(DEAD)[0];
-    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
-    let to = |[x, y]: [u32; 2]| {
-        let middle = |from: usize, length: usize, cell: u32, side: u32| {
-            from + (2 * cell as usize + 1) * length / (2 * side as usize)
-        };
-        let x = middle(panel.x, panel.width, x, SIDES[0]);
-        let y = middle(panel.y, panel.height, y, SIDES[1]);
-        mouse(&format!(
-            "mousemove --sync --window {} {x} {y}",
-            shown.window
-        ));
-    };
-    let drag = |from: [u32; 2], over: [u32; 2]| {
-        to(from);
-        mouse("mousedown 1");
-        to(over);
-        mouse("mouseup 1");
-    };
+    let to = |cell| shown.point(panel.middle(cell, SIDES));
+    let drag = |from, over| shown.drag(&[from, over].map(|cell| panel.middle(cell, SIDES)));
     let row = |x: u32, y: u32| {
         let mut lattice = Lattice::new(Size::new(SIDES[0].into(), SIDES[1].into()).unwrap());
         (x..x + 11).for_each(|x| lattice.set(x, y, true));
@@ -53,7 +37,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.press("BackSpace", "StepBack");
     shown.key("ctrl+k");
     shown.rest();
-    mouse("type --delay 20 clear");
+    shown.mouse("type --delay 20 clear");
     shown.rest();
     shown.key("Return");
     wait_for("an empty panel", || {
@@ -65,13 +49,13 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.press("ctrl+z", "Undo");
     assert_eq!(shown.saved("uncleared.rle"), row(10, 10));
     // A part is copied, and placed elsewhere.
-    mouse("keydown shift");
+    shown.mouse("keydown shift");
     drag([10, 10], [20, 10]);
-    mouse("keyup shift");
+    shown.mouse("keyup shift");
     shown.then("ctrl+c", "notice: Copied 11x1 cells");
     shown.then("ctrl+v", "notice: Click to place");
     to([30, 30]);
-    mouse("click 1");
+    shown.mouse("click 1");
     shown.key("Escape"); // the selection goes
     shown.rest();
     let mut both = row(10, 10);
@@ -79,8 +63,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     assert_eq!(shown.saved("pasted.mc").population(), both.population());
     assert_eq!(shown.saved("pasted.rle"), both);
     // What cannot be written is said, and kept for another try.
-    shown.then("ctrl+s", "a path is to be typed in");
-    shown.rest();
+    shown.ask_path("ctrl+s");
     // The proposed name is replaced by what is typed.
     shown.type_in(Path::new("/nowhere/at/all.rle"));
     shown.then(
@@ -95,15 +78,13 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     // A broken file names its line and leaves the panel as it was; a good one replaces it.
     let broken = shown.folder.path().join("broken.rle");
     fs::write(&broken, "x = 3, y = 3\nbo$?!\n").unwrap();
-    shown.then("ctrl+o", "a path is to be typed in");
-    shown.rest();
+    shown.ask_path("ctrl+o");
     shown.type_in(&broken);
     shown.then("Return", "broken.rle, line 2, column 4");
     shown.key("Escape");
     assert_eq!(shown.saved("still.rle"), both);
     // Behind a path that failed another one is typed, and not commands.
-    shown.then("ctrl+o", "a path is to be typed in");
-    shown.rest();
+    shown.ask_path("ctrl+o");
     shown.type_in(&broken);
     shown.then("Return", "broken.rle, line 2, column 4");
     shown.rest();
@@ -118,30 +99,16 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
 fn the_next_drag_selects_an_area_and_a_click_elsewhere_drops_it() {
     let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
     let panel = shown.rest().rectangles(DEAD)[0];
-    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
-    let to = |[x, y]: [u32; 2]| {
-        let middle = |from: usize, length: usize, cell: u32, side: u32| {
-            from + (2 * cell as usize + 1) * length / (2 * side as usize)
-        };
-        let x = middle(panel.x, panel.width, x, SIDES[0]);
-        let y = middle(panel.y, panel.height, y, SIDES[1]);
-        mouse(&format!(
-            "mousemove --sync --window {} {x} {y}",
-            shown.window
-        ));
-    };
+    let to = |cell| shown.point(panel.middle(cell, SIDES));
     shown.then("shift+a", "notice: Drag over cells to select them");
-    to([10, 10]);
-    mouse("mousedown 1");
-    to([20, 12]);
-    mouse("mouseup 1");
+    shown.drag(&[[10, 10], [20, 12]].map(|cell| panel.middle(cell, SIDES)));
     shown.then("ctrl+c", "notice: Copied 11x3 cells");
     // Within it a click keeps it, elsewhere it goes, and the tool has gone before.
     to([15, 11]);
-    mouse("click 1");
+    shown.mouse("click 1");
     shown.then("ctrl+c", "notice: Copied 11x3 cells");
     to([30, 20]);
-    mouse("click 1");
+    shown.mouse("click 1");
     let all = format!("notice: Copied {}x{} cells", SIDES[0], SIDES[1]);
     shown.then("ctrl+c", &all);
     shown.quit();
@@ -152,42 +119,28 @@ fn the_next_drag_selects_an_area_and_a_click_elsewhere_drops_it() {
 fn a_stroke_goes_around_the_torus_where_the_panel_does() {
     let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
     let panel = shown.rest().rectangles(DEAD)[0];
-    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
-    let to = |x: usize, y: usize| {
-        mouse(&format!(
-            "mousemove --sync --window {} {x} {y}",
-            shown.window
-        ));
-    };
     let middle = panel.y + panel.height / 2;
     // The minimap tells where the panel has got to.
     let whole = shown.rest();
     shown.key("bracketright");
-    wait_for("a part", || (shown.picture() != whole).then_some(()));
+    shown.leaves(&whole, "a part");
     let part = shown.rest();
-    to(panel.x + panel.width / 8, middle);
-    mouse("mousedown 1");
-    to(panel.x + panel.width * 7 / 8, middle);
-    mouse("mouseup 1");
-    wait_for("another part", || (shown.picture() != part).then_some(()));
+    shown.drag(&[
+        [panel.x + panel.width / 8, middle],
+        [panel.x + panel.width * 7 / 8, middle],
+    ]);
+    shown.leaves(&part, "another part");
     shown.then("d", "notice: Pencil on");
     let stroke = |y: usize| {
         let before = shown.rest();
-        to(panel.x + 2, y);
-        mouse("mousedown 1");
-        to(panel.x + panel.width / 3, y);
-        to(panel.x + panel.width - 3, y);
-        mouse("mouseup 1");
-        wait_for("the stroke", || (shown.picture() != before).then_some(()));
+        let along = [2, panel.width / 3, panel.width - 3];
+        shown.drag(&along.map(|x| [panel.x + x, y]));
+        shown.leaves(&before, "the stroke");
     };
     let is_seen = |y: usize| {
         let picture = shown.rest();
-        let row = &picture.pixels[y * picture.width..][..picture.width];
-        let line = &row[panel.x + 2..panel.x + panel.width - 2];
-        assert!(
-            line.iter().all(|pixel| *pixel == LIVE),
-            "one line, {line:?}"
-        );
+        let mut columns = panel.x + 2..panel.x + panel.width - 2;
+        assert!(columns.all(|x| picture.at(x, y) == LIVE), "one line");
     };
     let [width, height] = SIDES;
     let goes_over_the_edge = |saved: &Lattice, y: u32| {
@@ -234,7 +187,7 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
         let before = shown.heard(what);
         let source = Source::new(&shown.display.name, &[&path]);
         assert!(source.drop_on(window), "{name} is taken");
-        wait_for(what, || (shown.heard(what) > before).then_some(()));
+        shown.hears(what, before);
     };
     let glider = "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n";
     drop(
@@ -267,67 +220,22 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
     shown.quit();
 }
 
-/// What is larger than the lattices gets larger ones for a key, and Ctrl+Z leads back.
-#[test]
-fn a_pattern_too_large_is_offered_a_larger_lattice() {
-    let (shown, _) = Shown::paused("--instances 1 --seed 5 --kernel bits");
-    let said = |what: &str| shown.running.said().matches(what).count();
-    let then = |key: &str, what: &str| {
-        let before = said(what);
-        shown.key(key);
-        wait_for(what, || (said(what) > before).then_some(()));
-    };
-    let typed = |path: &Path| {
-        shown.rest();
-        shown.key("ctrl+a");
-        let line = format!("type --delay 20 {}", path.display());
-        shown.display.xdotool(&line).expect("keys");
-    };
-    let saved = |name: &str| {
-        let path = shown.folder.path().join(name);
-        then("ctrl+s", "a path is to be typed in");
-        typed(&path);
-        let before = said("notice: Saved");
-        shown.enter(|| said("notice: Saved") > before);
-        Pattern::load(&path).unwrap()
-    };
-    let before = saved("before.rle");
-    let wide = shown.folder.path().join("wide.rle");
-    fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
-    then("ctrl+o", "a path is to be typed in");
-    typed(&wide);
-    then("Return", "larger lattices are offered: 100x45");
-    shown.rest();
-    then("Return", "The lattices are 100x45 now");
-    let after = saved("after.rle");
-    let size = Size::new(100, 45).unwrap();
-    assert_eq!(after.torus(), Some(size));
-    let lattice = after.centred_in(size).unwrap();
-    assert!((0..100).all(|x| lattice.get(x, 22)) && lattice.population() == 100);
-    then("ctrl+z", "Undone: the last edit");
-    let back = saved("back.rle");
-    assert_eq!(back.torus(), before.torus());
-    let cells = |pattern: &Pattern| pattern.centred_in(pattern.torus().unwrap()).unwrap();
-    assert_eq!(cells(&back), cells(&before));
-    shown.quit();
-}
-
-/// Edits and larger lattices are undone in the order in which they were made, the last one first,
-/// whichever panel is selected.
+/// What is larger than the lattices gets larger ones for a key. Edits and larger lattices are undone
+/// in the order in which they were made, the last one first, whichever panel is selected.
 #[test]
 fn an_edit_and_then_the_larger_lattices_before_it_are_undone() {
     let (shown, _) = Shown::paused("--instances 2 --seed 5 --kernel bits");
     let wide = shown.folder.path().join("wide.rle");
     fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
     let former = shown.saved("former.rle");
-    shown.then("ctrl+o", "a path is to be typed in");
-    shown.rest();
+    shown.ask_path("ctrl+o");
     shown.type_in(&wide);
     shown.then("Return", "larger lattices are offered: 100x45");
     shown.rest();
     shown.then("Return", "The lattices are 100x45 now");
     let grown = shown.saved("grown.rle");
-    assert_eq!((grown.size().width(), grown.population()), (100, 100));
+    assert_eq!(grown.size(), Size::new(100, 45).unwrap());
+    assert!((0..100).all(|x| grown.get(x, 22)) && grown.population() == 100);
     shown.press("Page_Down", "SelectNext");
     shown.key("Delete");
     shown.press("Page_Up", "SelectPrevious");

@@ -1,26 +1,23 @@
 //! How it starts and ends, whoever ends it.
 
-use std::fs;
 use std::os::unix::net::UnixListener;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    PROGRAM, Running, TIMEOUT, command, lifestreams, names, program, run, scratch, wait_for,
+    PROGRAM, TIMEOUT, command, frames_of, lifestreams, names, run, scratch, wait_for,
 };
 use crate::display::Display;
-use crate::shown::{Shown, says_what_was_found};
+use crate::shown::{Shown, on_display, says_what_was_found};
 
 #[test]
 fn a_monitor_that_is_not_there_is_an_error_that_lists_them() {
     let folder = scratch();
     let display = Display::start(folder.path());
-    let mut command = program(folder.path());
-    command.args(["--device", "cpu", "--size", "64x64", "--monitor", "nope"]);
-    let output = command.env("DISPLAY", &display.name).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("no monitor 'nope'; available: 0 ("), "{said}");
+    let line = "--device cpu --size 64x64 --monitor nope";
+    let ended = run(&mut on_display(&display, folder.path(), line));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let said = "no monitor 'nope'; available: 0 (";
+    assert!(ended.stderr.contains(said), "{ended:?}");
 }
 
 /// Libraries of the window panic where they can open no file.
@@ -50,12 +47,10 @@ fn a_bus_that_is_missing_or_answers_nobody_holds_up_no_window() {
     let silent = folder.path().join("silent");
     let _bus = UnixListener::bind(&silent).unwrap();
     for bus in [folder.path().join("missing"), silent] {
-        let mut command = program(folder.path());
-        command.args(["--device", "cpu", "--size", "64x64", "--frames", "3"]);
-        command.env("DISPLAY", &display.name);
+        let line = "--device cpu --size 64x64 --frames 3";
+        let mut command = on_display(&display, folder.path(), line);
         let address = format!("unix:path={}", bus.display());
-        let ended = run(command.env("DBUS_SESSION_BUS_ADDRESS", address));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let ended = run(command.env("DBUS_SESSION_BUS_ADDRESS", address)).succeeds();
         says_what_was_found(&ended);
     }
 }
@@ -98,9 +93,7 @@ fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
             shown.press("space", "TogglePause");
         }
         shown.key("shift+o");
-        wait_for("some pictures", || {
-            (shown.heard("notice: Recording lifestreams-") > 2).then_some(())
-        });
+        shown.hears("notice: Recording lifestreams-", 2);
         shown.display.kill();
         let folder = shown.folder;
         let ended = shown.running.end(TIMEOUT);
@@ -121,16 +114,10 @@ fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
         // Everything is saved all the same.
         let names = names(folder.path());
         let gif = names.iter().find(|name| name.ends_with(".gif"));
-        let file = fs::File::open(folder.path().join(gif.expect("a recording"))).unwrap();
-        let mut reader = gif::DecodeOptions::new().read_info(file).unwrap();
-        let mut count = 0;
-        while reader.next_frame_info().unwrap().is_some() {
-            count += 1;
-        }
+        let count = frames_of(&folder.path().join(gif.expect("a recording"))).count();
         assert!(count > 0 && !names.iter().any(|name| name.ends_with(".partial")));
         let line = "--display none --rounds 0 --session kept.json";
-        let again = lifestreams(folder.path(), line);
-        assert_eq!(again.code, Some(0), "{again:?}");
+        lifestreams(folder.path(), line).succeeds();
     }
 }
 
@@ -139,13 +126,9 @@ fn frames_and_rounds_end_it() {
     for (line, least) in [("--frames 60", 60), ("--frames 1", 1), ("--rounds 30", 1)] {
         let folder = scratch();
         let display = Display::start(folder.path());
-        let mut command = program(folder.path());
-        command
-            .args(line.split(' '))
-            .args(["--size", "64x64", "--display", "window"]);
-        command.env("DISPLAY", &display.name);
-        command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
-        let ended = Running::start(&mut command).end(TIMEOUT);
+        let full = format!("{line} --size 64x64 --display window");
+        let mut command = on_display(&display, folder.path(), &full);
+        let ended = run(command.env("LIFESTREAMS_LOG", "off,lifestreams=trace"));
         assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
         let frames = ended.stderr.matches(" presented\n").count();
         assert!(frames >= least, "{line}: {frames} frames");
@@ -169,11 +152,9 @@ fn a_start_that_fails_closes_the_window_again() {
         ),
         ("--adapter voodoo", 2, "'voodoo'"),
     ] {
-        let mut command = program(folder.path());
-        command.args(line.split(' ')).env("DISPLAY", &display.name);
+        let mut command = on_display(&display, folder.path(), line);
         command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-        let ended = Running::start(&mut command).end(TIMEOUT);
-        ended.refuses(code, &[words]);
+        run(&mut command).refuses(code, &[words]);
     }
 }
 
@@ -183,25 +164,15 @@ fn a_signal_ends_it_with_everything_saved() {
     for signal in ["TERM", "QUIT"] {
         let shown = Shown::open("--instances 2 --session kept.json");
         shown.key("shift+o");
-        wait_for("a recording", || {
-            shown
-                .running
-                .said()
-                .contains("Recording lifestreams-")
-                .then_some(())
-        });
-        let kill = Command::new("kill")
-            .args(["-s", signal, &shown.running.id().to_string()])
-            .status();
-        assert!(kill.expect("kill").success());
-        let folder = shown.folder.path().to_owned();
-        let kept = shown.folder;
+        shown.hears("Recording lifestreams-", 0);
+        shown.running.signal(signal);
+        let (display, folder) = (shown.display, shown.folder);
         let ended = shown.running.end(TIMEOUT);
         assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
-        let names = names(&folder);
+        let names = names(folder.path());
         assert!(names.iter().any(|name| name == "kept.json"), "{names:?}");
         assert!(names.iter().any(|name| name.ends_with(".gif")), "{names:?}");
-        drop((kept, shown.display));
+        drop(display);
     }
 }
 
@@ -211,9 +182,7 @@ fn a_signal_ends_it_with_everything_saved() {
 fn a_display_that_stands_still_holds_up_no_signal() {
     let shown = Shown::open("--instances 2 --session kept.json");
     shown.key("shift+o");
-    wait_for("some pictures", || {
-        (shown.heard("notice: Recording lifestreams-") > 2).then_some(())
-    });
+    shown.hears("notice: Recording lifestreams-", 2);
     shown.display.stop();
     for signal in ["INT", "TERM"] {
         shown.running.signal(signal);
@@ -221,8 +190,7 @@ fn a_display_that_stands_still_holds_up_no_signal() {
     let kept = shown.folder.path().join("kept.json");
     wait_for("the session", || kept.exists().then_some(()));
     shown.running.signal("INT");
-    let ended = shown.running.end(TIMEOUT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = shown.running.end(TIMEOUT).succeeds();
     let mut lines = ended.stderr.lines();
     let last = lines.rfind(|line| line.starts_with("lifestreams: "));
     assert_eq!(last, Some("lifestreams: the session is saved in kept.json"));
@@ -235,6 +203,5 @@ fn a_display_that_stands_still_holds_up_no_signal() {
     };
     assert_eq!(names.iter().find(left), None, "{names:?}");
     let line = "--display none --rounds 0 --session kept.json";
-    let again = lifestreams(shown.folder.path(), line);
-    assert_eq!(again.code, Some(0), "{again:?}");
+    lifestreams(shown.folder.path(), line).succeeds();
 }

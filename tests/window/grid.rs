@@ -12,7 +12,7 @@ fn ask(shown: &Shown, key: &str, keys: &str, heard: &str) {
     let before = shown.heard(heard);
     let line = format!("key --clearmodifiers --delay 2 {key} {keys} Return");
     shown.display.xdotool(&line).expect("keys");
-    wait_for(heard, || (shown.heard(heard) > before).then_some(()));
+    shown.hears(heard, before);
 }
 
 /// Waits for as many panels.

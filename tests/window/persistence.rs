@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Running, TIMEOUT, names, program, scratch, wait_for};
+use crate::common::{frames_of, names, picture_of, run, scratch, wait_for};
 use crate::display::{Display, Picture};
-use crate::shown::{Shown, computed};
+use crate::shown::{Shown, computed, on_display};
 
 #[test]
 fn its_picture_is_saved_as_it_is_seen() {
@@ -25,12 +25,7 @@ fn its_picture_is_saved_as_it_is_seen() {
     }
     for name in pictures() {
         assert!(name.starts_with("lifestreams-"), "{name}");
-        let file = fs::File::open(shown.folder.path().join(&name)).unwrap();
-        let mut reader = png::Decoder::new(std::io::BufReader::new(file))
-            .read_info()
-            .unwrap();
-        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut bytes).unwrap();
+        let (info, bytes) = picture_of(&shown.folder.path().join(&name));
         let picture = Picture {
             width: info.width as usize,
             height: info.height as usize,
@@ -60,7 +55,7 @@ fn a_picture_that_cannot_be_saved_ends_nothing() {
     // The folder it was started in is gone.
     fs::remove_dir_all(shown.folder.path()).unwrap();
     shown.key("o");
-    wait_for("a notice", || (shown.picture() != plain).then_some(()));
+    shown.leaves(&plain, "a notice");
     assert!(shown.running.runs());
     fs::create_dir(shown.folder.path()).unwrap();
     shown.quit();
@@ -71,9 +66,7 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
     let shown = Shown::open("--instances 2 --density 0.4");
     let before = shown.press("Page_Down", "SelectNext").generation;
     shown.key("shift+o");
-    wait_for("some pictures", || {
-        (shown.heard("notice: Recording lifestreams-") > 5).then_some(())
-    });
+    shown.hears("notice: Recording lifestreams-", 5);
     let meanwhile = shown.press("Page_Down", "SelectNext");
     assert!(meanwhile.running && meanwhile.generation > before);
     shown.then("shift+o", "notice: Saved lifestreams-");
@@ -92,19 +85,8 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
     let mut files = names(shown.folder.path());
     files.retain(|file| file.starts_with("lifestreams-"));
     assert_eq!(files, [name]);
-    let file = fs::File::open(shown.folder.path().join(name)).unwrap();
-    let mut options = gif::DecodeOptions::new();
-    options.set_color_output(gif::ColorOutput::RGBA);
-    let mut decoder = options.read_info(file).unwrap();
-    let (mut count, mut first) = (0, Vec::new());
-    let mut differ = false;
-    while let Some(frame) = decoder.read_next_frame().unwrap() {
-        count += 1;
-        match count {
-            1 => first = frame.buffer.to_vec(),
-            _ => differ |= frame.buffer[..] != first[..],
-        }
-    }
+    let frames: Vec<_> = frames_of(&shown.folder.path().join(name)).collect();
+    let (count, differ) = (frames.len(), frames.iter().any(|frame| *frame != frames[0]));
     assert!(count > 3 && differ, "{count} pictures");
     let numbered = pictures.split(' ').next().unwrap().parse();
     assert_eq!(numbered, Ok(count), "{pictures}");
@@ -117,21 +99,12 @@ fn a_recording_of_so_many_frames_has_so_many_pictures() {
     let folder = scratch();
     let display = Display::start(folder.path());
     let recorded = |line: &str| {
-        let mut command = program(folder.path());
-        let usual = "--display window --instances 2 --size 64x64 --device cpu";
-        command.args(line.split(' ').chain(usual.split(' ')));
-        command.env("DISPLAY", &display.name);
-        Running::start(&mut command).end(TIMEOUT)
+        let line = format!("{line} --display window --instances 2 --size 64x64 --device cpu");
+        run(&mut on_display(&display, folder.path(), &line))
     };
     for frames in [1, 3, 40] {
-        let ended = recorded(&format!("--record {frames}.gif --frames {frames}"));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        let file = fs::File::open(folder.path().join(format!("{frames}.gif"))).unwrap();
-        let mut pictures = gif::DecodeOptions::new().read_info(file).unwrap();
-        let mut count = 0;
-        while pictures.read_next_frame().unwrap().is_some() {
-            count += 1;
-        }
+        recorded(&format!("--record {frames}.gif --frames {frames}")).succeeds();
+        let count = frames_of(&folder.path().join(format!("{frames}.gif"))).count();
         assert_eq!(count, frames);
     }
     let ended = recorded("--record a.avi --frames 3");
@@ -179,8 +152,7 @@ fn a_session_is_saved_in_a_new_file_and_opened_again() {
     let name = names.iter().find(|name| name.ends_with(".json")).unwrap();
     shown.press("period", "StepGeneration");
     assert_ne!(shown.saved("later.rle"), before);
-    shown.then("ctrl+o", "a path is to be typed in");
-    shown.rest();
+    shown.ask_path("ctrl+o");
     let path = shown.folder.path().join(name);
     shown.enter_path(&path, "Opened the session");
     assert_eq!(shown.saved("after.rle"), before);
@@ -196,9 +168,7 @@ fn undo_leads_to_the_same_cells_however_a_session_is_opened() {
     shown.step("period", "StepGeneration");
     shown.press("space", "TogglePause"); // a paused session draws too few frames to be seen open
     shown.key("ctrl+q");
-    wait_for("the session's end", || {
-        (shown.heard("the session is saved in kept.json") > 0).then_some(())
-    });
+    shown.hears("the session is saved in kept.json", 0);
     let run = format!("--size 60x45 --device cpu {start}");
     let want = computed(shown.folder.path(), &run, paused.generation).remove(0);
     let file = shown.folder.path().join("kept.json");
@@ -209,8 +179,7 @@ fn undo_leads_to_the_same_cells_however_a_session_is_opened() {
         shown.saved("undone.rle")
     };
     let other = Shown::paused("--instances 2").0;
-    other.then("ctrl+o", "a path is to be typed in");
-    other.rest();
+    other.ask_path("ctrl+o");
     other.enter_path(&file, "Opened the session");
     assert!(undone(&other) == want, "opened in place of another");
     other.quit();

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::common::{Ended, Running, TIMEOUT, lifestreams, names, program, scratch, wait_for};
@@ -59,8 +60,7 @@ impl Shown {
         }
         let display = Display::start(folder.path());
         let start = format!("--size {}x{} --device cpu {line}", SIDES[0], SIDES[1]);
-        let mut command = program(folder.path());
-        command.args(start.split_whitespace());
+        let mut command = on_display(&display, folder.path(), &start);
         // Two colours, by which a picture is read, and no soup but the one at the start.
         for [name, value] in [
             ["--theme", "amber"],
@@ -71,7 +71,6 @@ impl Shown {
                 command.args([name, value]);
             }
         }
-        command.env("DISPLAY", &display.name);
         command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
         let mut running = Running::start(&mut command);
         let window = wait_for("the window and its first frames", || {
@@ -135,6 +134,24 @@ impl Shown {
         assert!(pressed.is_some(), "no key {key}");
     }
 
+    pub(crate) fn mouse(&self, line: &str) {
+        self.display.xdotool(line).expect("a mouse");
+    }
+
+    /// Moves the mouse to this pixel of the window.
+    pub(crate) fn point(&self, [x, y]: [usize; 2]) {
+        let window = &self.window;
+        self.mouse(&format!("mousemove --sync --window {window} {x} {y}"));
+    }
+
+    /// Drags the mouse along these pixels of the window.
+    pub(crate) fn drag(&self, along: &[[usize; 2]]) {
+        self.point(along[0]);
+        self.mouse("mousedown 1");
+        along[1..].iter().for_each(|&to| self.point(to));
+        self.mouse("mouseup 1");
+    }
+
     /// Steps by a key; the generation it came to.
     pub(crate) fn step(&self, key: &str, action: &str) -> u64 {
         let stepped = |said: &str| -> Vec<u64> {
@@ -157,32 +174,29 @@ impl Shown {
         self.running.said().matches(what).count()
     }
 
+    /// Waits until the log has said this more often.
+    #[track_caller]
+    pub(crate) fn hears(&self, what: &str, times: usize) {
+        wait_for(what, || (self.heard(what) > times).then_some(()));
+    }
+
     /// Presses a key and waits until the log says this.
     pub(crate) fn then(&self, key: &str, what: &str) {
         let before = self.heard(what);
         self.key(key);
-        wait_for(what, || (self.heard(what) > before).then_some(()));
+        self.hears(what, before);
+    }
+
+    /// Presses a key behind which a path is typed.
+    pub(crate) fn ask_path(&self, key: &str) {
+        self.then(key, "a path is to be typed in");
+        self.rest();
     }
 
     /// Types a path into the field that has the keys.
     pub(crate) fn type_in(&self, path: &Path) {
         let line = format!("type --delay 20 {}", path.display());
         self.display.xdotool(&line).expect("a keyboard");
-    }
-
-    /// Presses Return until it has been heard. xdotool changes the keyboard's map to type a text,
-    /// and a key behind it is lost now and then; nobody answers for so long otherwise.
-    pub(crate) fn enter(&self, heard: impl Fn() -> bool) {
-        self.key("Return");
-        let since = Instant::now();
-        let mut again = false;
-        wait_for("what Return is for", || {
-            if !again && since.elapsed() > TIMEOUT / 6 && !heard() {
-                again = true;
-                self.key("Return");
-            }
-            heard().then_some(())
-        });
     }
 
     /// Types a path into the field that has the keys, in place of what it holds, and waits until the
@@ -212,8 +226,7 @@ impl Shown {
     /// The selected panel's lattice, saved to a file of this name and read.
     pub(crate) fn saved(&self, name: &str) -> Lattice {
         let path = self.folder.path().join(name);
-        self.then("ctrl+s", "a path is to be typed in");
-        self.rest();
+        self.ask_path("ctrl+s");
         self.enter_path(&path, "notice: Saved");
         let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
         let pattern = Pattern::load(&path).unwrap();
@@ -224,6 +237,18 @@ impl Shown {
     pub(crate) fn picture(&self) -> Picture {
         let picture = || self.display.picture(&self.window);
         wait_for("a picture of the window", picture)
+    }
+
+    /// Waits until the window shows something else than this.
+    #[track_caller]
+    pub(crate) fn leaves(&self, picture: &Picture, what: &str) {
+        wait_for(what, || (self.picture() != *picture).then_some(()));
+    }
+
+    /// Waits until the window shows this again.
+    #[track_caller]
+    pub(crate) fn returns_to(&self, picture: &Picture, what: &str) {
+        wait_for(what, || (self.picture() == *picture).then_some(()));
     }
 
     /// A picture once the window has come to rest.
@@ -271,8 +296,7 @@ impl Shown {
 
     /// Waits for the program's end; its folder stays.
     pub(crate) fn end_in_its_folder(self) -> tempfile::TempDir {
-        let ended = self.running.end(TIMEOUT);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        self.running.end(TIMEOUT).succeeds();
         self.folder
     }
 
@@ -282,6 +306,14 @@ impl Shown {
         assert_eq!(ended.code, Some(0), "{ended:?}");
         says_what_was_found(&ended);
     }
+}
+
+/// The program on a display.
+pub(crate) fn on_display(display: &Display, folder: &Path, line: &str) -> Command {
+    let mut command = program(folder);
+    command.args(line.split_whitespace());
+    command.env("DISPLAY", &display.name);
+    command
 }
 
 /// The rest of a line such as `paused at generation 3, kernel bits, instance 0 selected`.
@@ -351,11 +383,7 @@ pub(crate) fn agree(
         let lattice = &lattices[instance];
         for y in 0..SIDES[1] {
             for x in 0..SIDES[0] {
-                let middle = |at: u32, start: usize, length: usize, side: u32| {
-                    start + (2 * at as usize + 1) * length / (2 * side as usize)
-                };
-                let column = middle(x, area.x, area.width, SIDES[0]);
-                let row = middle(y, area.y, area.height, SIDES[1]);
+                let [column, row] = area.middle([x, y], SIDES);
                 // Its number covers these.
                 if column < area.x + NUMBER[0] && row < area.y + NUMBER[1] {
                     continue;

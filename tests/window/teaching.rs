@@ -44,23 +44,21 @@ fn timeline_lab_and_lessons_come_and_escape_unwinds_them() {
     let plain = shown.rest();
     for key in ["t", "F9", "shift+g", "F10"] {
         shown.key(key);
-        wait_for(key, || (shown.picture() != plain).then_some(()));
+        shown.leaves(&plain, key);
         shown.key("Escape");
-        wait_for("the picture without it", || {
-            (shown.picture() == plain).then_some(())
-        });
+        shown.returns_to(&plain, "the picture without it");
     }
     // The first lesson, to its last page and back.
     shown.key("F10");
-    wait_for("the list", || (shown.picture() != plain).then_some(()));
+    shown.leaves(&plain, "the list");
     let list = shown.rest();
     shown.key("Return");
-    wait_for("a page", || (shown.picture() != list).then_some(()));
+    shown.leaves(&list, "a page");
     // The keys that would run the session turn the page.
     for key in ["Right", "space"] {
         let page = shown.rest();
         shown.key(key);
-        wait_for("the next page", || (shown.picture() != page).then_some(()));
+        shown.leaves(&page, "the next page");
     }
     shown.key("Escape");
     wait_for("the list again", || (shown.rest() == list).then_some(()));
@@ -89,7 +87,7 @@ fn hints_of_a_first_run_go_once_used_and_stay_away() {
     let hinted = shown.rest();
     shown.key("Escape");
     is_done("lessons");
-    wait_for("no hint", || (shown.picture() != hinted).then_some(()));
+    shown.leaves(&hinted, "no hint");
     let text = done();
     shown.quit();
     let shown = Shown::open_with_hints("--instances 2", Some(&text));
