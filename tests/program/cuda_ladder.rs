@@ -2,34 +2,27 @@
 //! the limits, the record, and a driver that fails on the way.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
 
 use engine::kernels::KERNELS;
 use life::Size;
 use serde_json::Value;
 
-/// The program over the fake driver; what it printed.
-fn ladder(arguments: &[&str], fail_after: Option<u32>) -> String {
-    let mut command = Command::new(crate::common::PROGRAM);
-    command.args(["bench", "ladder", "--small", "--device", "cuda"]);
-    command.args(arguments);
-    command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
-    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
-    if let Some(launches) = fail_after {
-        command.env("FAKE_CUDA_FAIL_AFTER", launches.to_string());
-    }
-    let output = command.output().expect("the program starts");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {stderr}");
-    String::from_utf8(output.stdout).unwrap()
+use super::cuda_engine::with_driver;
+use crate::common::scratch;
+
+/// What `bench ladder` over the fake driver prints in this folder.
+fn ladder(folder: &Path, arguments: &str, variables: &[(&str, &str)]) -> String {
+    let line = format!("bench ladder --small --device cuda {arguments}");
+    let ended = with_driver(folder, &line, variables).succeeds();
+    ended.stdout
 }
 
 #[test]
 fn every_rung_is_measured_and_recorded() {
-    let folder = tempfile::tempdir().unwrap();
-    let records = folder.path();
-    let said = ladder(&["--json", "--write", records.to_str().unwrap()], None);
-    let written = fs::read_to_string(records.join("fake-gpu-0.json")).unwrap();
+    let folder = scratch();
+    let said = ladder(folder.path(), "--json --write .", &[]);
+    let written = fs::read_to_string(folder.path().join("fake-gpu-0.json")).unwrap();
     let record: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(record, serde_json::from_str::<Value>(&written).unwrap());
     let ladder = &record["ladder"];
@@ -54,9 +47,9 @@ fn every_rung_is_measured_and_recorded() {
 
 #[test]
 fn a_rung_that_loses_the_driver_loses_only_its_own_figures() {
-    let folder = tempfile::tempdir().unwrap();
-    let records = folder.path().to_str().unwrap();
-    let said = ladder(&["--write", records], Some(190));
+    let folder = scratch();
+    let fails = [("FAKE_CUDA_FAIL_AFTER", "190")];
+    let said = ladder(folder.path(), "--write .", &fails);
     assert!(said.contains("Not measured: `global`"), "{said}");
     assert!(said.contains("illegal memory access"), "{said}");
     assert!(said.contains("cargo xtask docs"), "{said}");

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{Ended, Running, TIMEOUT, lifestreams, program, run, scratch, wait_for};
+use super::cuda_engine::with_driver;
+use crate::common::{Ended, Running, TIMEOUT, lifestreams, program, scratch};
 use engine::kernels;
 
 fn json(ended: Ended) -> serde_json::Value {
@@ -14,9 +15,7 @@ fn json(ended: Ended) -> serde_json::Value {
 
 /// The program over the tests' driver.
 fn on_cuda(folder: &Path, line: &str) -> Ended {
-    let mut command = program(folder);
-    command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
-    run(command.args(format!("{line} --device cuda").split_whitespace()))
+    with_driver(folder, &format!("{line} --device cuda"), &[])
 }
 
 #[test]
@@ -46,19 +45,14 @@ fn nothing_is_asked_for_and_one_launch_steps_all() {
 fn what_is_asked_for_is_respected() {
     let folder = scratch();
     let folder = folder.path();
-    for (options, wanted) in [
-        (
-            "--kernel bits",
-            &[("kernel", "\"bits\"")] as &[(&str, &str)],
-        ),
+    #[rustfmt::skip]
+    let rows = [
+        ("--kernel bits", &[("kernel", "\"bits\"")] as &[(&str, &str)]),
         ("--streams one", &[("streams", "\"one\"")]),
         ("--streams batch", &[("streams", "\"batch\"")]),
         ("--graphs on", &[("graphs", "true")]),
         ("--graphs off", &[("graphs", "false")]),
-        (
-            "--generations-per-round 7",
-            &[("generations_per_round", "7")],
-        ),
+        ("--generations-per-round 7", &[("generations_per_round", "7")]),
         (
             "--kernel planar --streams one --graphs on --generations-per-round 4",
             &[
@@ -69,7 +63,8 @@ fn what_is_asked_for_is_respected() {
                 ("chosen_by", "\"options\""),
             ],
         ),
-    ] {
+    ];
+    for (options, wanted) in rows {
         let line = format!("run --instances 3 --size 64 -g 20 --json {options}");
         let report = json(on_cuda(folder, &line));
         for (name, value) in wanted {
@@ -110,9 +105,7 @@ fn ctrl_c_ends_a_run_with_what_was_done() {
     let mut command = program(folder);
     command.env("LIFESTREAMS_LOG", "lifestreams=debug");
     let running = Running::start(command.args(endless.split_whitespace()));
-    wait_for("rounds", || {
-        running.said().contains("stepping").then_some(())
-    });
+    running.wait_said("stepping");
     std::thread::sleep(Duration::from_millis(200));
     running.signal("INT");
     let ended = running.end(TIMEOUT);
@@ -154,9 +147,7 @@ fn a_run_of_rounds_without_end_is_stopped_too() {
         let mut command = program(folder);
         command.env("LIFESTREAMS_LOG", "lifestreams=debug");
         let running = Running::start(command.args(line.split_whitespace()));
-        wait_for("rounds", || {
-            running.said().contains("stepping").then_some(())
-        });
+        running.wait_said("stepping");
         running.signal("INT");
         let ended = running.end(TIMEOUT);
         assert_eq!(ended.code, Some(130), "{ended:?}");
