@@ -27,4 +27,3 @@ mod persistence;
 mod saving;
 mod simulator;
 mod terminal;
-mod trace;

@@ -122,10 +122,23 @@ fn perfetto_reads_what_run_writes() {
         ("--device cuda --streams one", 1),
         ("--device cuda --order depth", 5),
         ("--device cuda --graphs on", 5),
+        ("--device cuda --graphs on --kernel sync-shared", 5),
     ] {
         let trace = traced(arguments);
         assert_eq!(trace.lanes.len(), streams + 1, "{arguments}");
         agrees(arguments, &trace);
+        let (host, streams): (Vec<_>, Vec<_>) =
+            (trace.lanes.iter()).partition(|(lane, _)| trace.names[lane] == "host calls");
+        assert_eq!(host.len(), 1, "{arguments}");
+        let slices = || streams.iter().flat_map(|(_, slices)| *slices);
+        assert!(slices().all(|slice| slice["dur"].as_f64().unwrap() >= 0.0));
+        let downloads =
+            slices().filter(|it| it["name"] == "download" && it["args"]["bytes"] == 384);
+        assert_eq!(
+            downloads.count(),
+            5 * 30,
+            "{arguments}: one a round and instance"
+        );
     }
 }
 
