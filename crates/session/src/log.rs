@@ -47,6 +47,21 @@ pub struct Position {
     pub generation: u64,
 }
 
+impl Position {
+    /// The position after so many records, at a generation.
+    pub const fn new(records: u64, generation: u64) -> Position {
+        Position {
+            records,
+            generation,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn at(records: u64, generation: u64) -> Position {
+    Position::new(records, generation)
+}
+
 /// The target of an undo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Undo {
@@ -137,10 +152,7 @@ impl Log {
 
     /// The position before the first kept record.
     pub fn base(&self) -> Position {
-        Position {
-            records: self.first,
-            generation: self.base_generation,
-        }
+        Position::new(self.first, self.base_generation)
     }
 
     /// The parameters before the first kept record.
@@ -193,10 +205,7 @@ impl Log {
 
     /// The position once the next record has been applied.
     pub fn after_next(&self, here: Position) -> Position {
-        Position {
-            records: here.records + 1,
-            generation: self.generation_after(here.records + 1),
-        }
+        Position::new(here.records + 1, self.generation_after(here.records + 1))
     }
 
     /// The generation just after this many records have been applied.
@@ -232,10 +241,7 @@ impl Log {
         };
         let records = (self.first..here.records).rev().find(is_start);
         let records = records.map_or(self.first, |at| at + 1);
-        Position {
-            records,
-            generation: self.generation_after(records),
-        }
+        Position::new(records, self.generation_after(records))
     }
 
     /// The position of a generation under the start in force at `here`, with every record up to
@@ -359,14 +365,8 @@ impl Log {
         while self.record(end).is_some_and(|record| at_once(record, end)) {
             end += 1;
         }
-        let after = Position {
-            records: end,
-            generation: self.generation_after(end),
-        };
-        let before = Position {
-            records: begin,
-            generation: self.record(begin)?.generation,
-        };
+        let after = Position::new(end, self.generation_after(end));
+        let before = Position::new(begin, self.record(begin)?.generation);
         Some(if here > after {
             Undo::After(after)
         } else {
@@ -586,10 +586,7 @@ impl Log {
         let base = self.base_is_start.then(|| self.base());
         let records = self.records.iter().zip(self.first + 1..);
         let later = records.filter_map(|(record, records)| match &record.content {
-            Content::Start(start) => Some(Position {
-                records,
-                generation: start.generation(),
-            }),
+            Content::Start(start) => Some(Position::new(records, start.generation())),
             Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => None,
         });
         base.into_iter().chain(later)

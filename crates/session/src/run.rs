@@ -293,8 +293,5 @@ fn interval(copy: Duration) -> Duration {
 
 /// The position after so many generations.
 fn after(generations: u64) -> Position {
-    Position {
-        records: 0,
-        generation: generations,
-    }
+    Position::new(0, generations)
 }

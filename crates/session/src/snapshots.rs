@@ -571,14 +571,8 @@ fn packing_room(bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::at;
     use life::{Size, soup};
-
-    fn at(records: u64, generation: u64) -> Position {
-        Position {
-            records,
-            generation,
-        }
-    }
 
     fn keep(max_gap: u64) -> Keep {
         Keep {

@@ -121,10 +121,7 @@ fn quiet_lattices_are_packed() {
             let at = generation * 31 + n * 97;
             lattice.set(at % 512, at / 3 % 512, n % 2 == 0);
         }
-        let position = session::log::Position {
-            records: 0,
-            generation: generation.into(),
-        };
+        let position = session::log::Position::new(0, generation.into());
         added.push((position, lattices.clone()));
         snapshots.add(
             position,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
+use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters, at};
 use life::{Lattice, Rule, Size, Soup, SplitMix64, reference, soup};
 use model::Start;
 use proptest::strategy::Strategy;
@@ -211,10 +211,7 @@ pub(crate) fn change(content: &Content, parameters: &mut SessionParameters) {
 
 impl ReferenceLog {
     pub(crate) fn new(parameters: SessionParameters) -> ReferenceLog {
-        let begin = Position {
-            records: 0,
-            generation: parameters.start.generation(),
-        };
+        let begin = at(0, parameters.start.generation());
         ReferenceLog {
             known: BTreeMap::from([(begin, start_cells(&parameters))]),
             parameters,
@@ -304,10 +301,7 @@ impl ReferenceLog {
                 _ => item.generation,
             },
         };
-        Position {
-            records,
-            generation,
-        }
+        at(records, generation)
     }
 
     pub(crate) fn contains(&self, at: Position) -> bool {
@@ -378,10 +372,7 @@ impl ReferenceLog {
         {
             after = self.after(after.records + 1); // it would happen again at once
         }
-        let before = Position {
-            records: begin as u64,
-            generation: self.items[begin].generation,
-        };
+        let before = super::at(begin as u64, self.items[begin].generation);
         Some(Back {
             to: if at > after { after } else { before },
             removes: at <= after,

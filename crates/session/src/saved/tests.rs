@@ -1,7 +1,7 @@
 //! Sessions go into a file and come back; whatever else is in a file is refused or sound.
 
 use super::*;
-use crate::log::{Author, CellChange, Content, Record, SessionParameters};
+use crate::log::{Author, CellChange, Content, Record, SessionParameters, at};
 use life::{Rule, Size, SplitMix64, Symmetry, soup};
 use model::{Area, Change, Setup, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
@@ -156,16 +156,7 @@ impl Random {
             Log::new(parameters)
         } else {
             let (records, generation) = (self.below(100), self.below(1 << 50));
-            Log::from_parts(
-                parameters,
-                Position {
-                    records,
-                    generation,
-                },
-                false,
-                Vec::new(),
-            )
-            .unwrap()
+            Log::from_parts(parameters, at(records, generation), false, Vec::new()).unwrap()
         };
         let mut passed = vec![log.base()];
         let mut here = log.base();
@@ -297,24 +288,21 @@ fn sample() -> SavedSession {
         counterparts,
         drawn: [1, 3].into(),
     };
-    let base = Position {
-        records: 40,
-        generation: 300,
-    };
+    let base = at(40, 300);
     let mut log = Log::from_parts(parameters(None), base, false, Vec::new()).unwrap();
     let mut here = base;
     #[rustfmt::skip]
     let contents = [
-        Change::Draw { cells: [[3, 4], [19, 11]].into(), alive: true, },
+        Change::Draw { cells: [[3, 4], [19, 11]].into(), alive: true },
         Change::Place {
             pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
             at: [17, 2],
             overwrites_dead: true,
         },
         Change::Clear(area),
-        Change::Fill { area, density: 0.25, seed: 9, },
-        Change::Flip { area, horizontal: true, },
-        Change::Rotate { area, clockwise: false, },
+        Change::Fill { area, density: 0.25, seed: 9 },
+        Change::Flip { area, horizontal: true },
+        Change::Rotate { area, clockwise: false },
     ];
     let contents = contents.into_iter().map(CellChange::Edit);
     let contents = contents.chain([
@@ -326,20 +314,12 @@ fn sample() -> SavedSession {
     ]);
     for (cells, instance) in contents.zip([1, 2, 3].into_iter().cycle()) {
         here.generation += 5;
-        here = log.push(
-            here,
-            Author::Person,
-            Content::Cells { instance, cells },
-            false,
-        );
+        let content = Content::Cells { instance, cells };
+        here = log.push(here, Author::Person, content, false);
     }
     here.generation += 1;
-    here = log.push(
-        here,
-        Author::Person,
-        Content::Rule("B36/S23".parse().unwrap()),
-        false,
-    );
+    let rule = Content::Rule("B36/S23".parse().unwrap());
+    here = log.push(here, Author::Person, rule, false);
     let grown = size(24, 16);
     let grid = Content::Grid {
         size: grown,
@@ -353,18 +333,12 @@ fn sample() -> SavedSession {
     here = log.push(here, Author::Program, Content::Start(start.clone()), false);
     let newest = here;
     here.generation += 3;
-    log.push(
-        Position {
-            generation: here.generation + 10,
-            ..here
-        },
-        Author::Program,
-        Content::Cells {
-            instance: 4,
-            cells: CellChange::Start,
-        },
-        false,
-    );
+    let later = at(here.records, here.generation + 10);
+    let reset = Content::Cells {
+        instance: 4,
+        cells: CellChange::Start,
+    };
+    log.push(later, Author::Program, reset, false);
     let setup = Setup {
         instances: 5,
         size: grown,
@@ -376,10 +350,7 @@ fn sample() -> SavedSession {
         pace: Pace::Unthrottled,
         ..Random::new(1).session().setup
     };
-    let scratch = Position {
-        records: 0,
-        generation: 150,
-    };
+    let scratch = at(0, 150);
     let compared = lattices(4, 5);
     SavedSession {
         setup,
@@ -393,10 +364,7 @@ fn sample() -> SavedSession {
             second: Switches::DEFAULT,
             timeline: SavedTimeline {
                 log: Log::from_parts(parameters(Some(2)), scratch, false, Vec::new()).unwrap(),
-                position: Position {
-                    generation: 160,
-                    ..scratch
-                },
+                position: at(0, 160),
                 base: Some(compared.clone()),
                 newest: (scratch, compared),
             },
@@ -482,10 +450,7 @@ fn assert_sound(session: &SavedSession) {
                 continue;
             };
             assert!((before.generation..=life::MAX_GENERATION).contains(&record.generation));
-            before = log.after_next(Position {
-                records: number,
-                generation: record.generation,
-            });
+            before = log.after_next(at(number, record.generation));
             if number < newest.records {
                 continue;
             }
@@ -566,15 +531,15 @@ fn edits_are_written_as_the_file_has_them() {
     let of = size(33, 9);
     #[rustfmt::skip]
     let edits = [
-        Change::Draw { cells: [[3, 4], [40, 10]].into(), alive: true, },
+        Change::Draw { cells: [[3, 4], [40, 10]].into(), alive: true },
         Change::Place {
             pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
             at: [u32::MAX, 70],
             overwrites_dead: false,
         },
-        Change::Fill { area: Area { x: 70, y: 10, size: size(5, 6), }, density: 1.5, seed: 4, },
+        Change::Fill { area: Area { x: 70, y: 10, size: size(5, 6) }, density: 1.5, seed: 4 },
         Change::Clear(Area::whole(size(34, 9))),
-        Change::Flip { area: Area::whole(size(9, 33)), horizontal: true, },
+        Change::Flip { area: Area::whole(size(9, 33)), horizontal: true },
         Change::Place {
             pattern: Arc::new(soup(size(6, 50), 0.5, 1, 1)),
             at: [1, 2],
@@ -699,34 +664,23 @@ fn replaced(text: &str, from: &str, to: &str) -> String {
 fn errors_name_the_line_and_the_column() {
     let text = text_of(&sample());
     let line_of = |part: &str| 1 + text[..text.find(part).unwrap()].matches('\n').count();
-    for (from, to, words) in [
-        (
-            "\"bits\"",
-            "\"nope\"",
-            "'settings.kernel' is wrong: there is no kernel 'nope'",
-        ),
+    let author = "unknown variant `nobody`, expected `person` or `program`";
+    let author = format!("'main.records[0].author' is wrong: {author}");
+    let pace = "'settings.pace' is wrong: invalid type: sequence, expected f64";
+    #[rustfmt::skip]
+    let rows = [
+        ("\"bits\"", "\"nope\"", "'settings.kernel' is wrong: there is no kernel 'nope'"),
         ("\"20x12\"", "\"0x12\"", "0x12"),
         ("\"running\"", "\"runing\"", "unknown field `runing`"),
-        (
-            "\"pace\": null",
-            "\"pace\": []",
-            "'settings.pace' is wrong: invalid type: sequence, expected f64",
-        ),
-        (
-            "\"person\"",
-            "\"nobody\"",
-            "'main.records[0].author' is wrong: unknown variant `nobody`, expected `person` or `program`",
-        ),
-        (
-            "3,4 19,11",
-            "3,4 19",
-            "'19' is not a cell: write COLUMN,ROW",
-        ),
+        ("\"pace\": null", "\"pace\": []", pace),
+        ("\"person\"", "\"nobody\"", &author),
+        ("3,4 19,11", "3,4 19", "'19' is not a cell: write COLUMN,ROW"),
         ("!\\n", "\\n", "this lattice is not whole"),
         (":T20,12", "", "this lattice lacks its torus"),
         (":T20,12", ":T2,12", "this lattice is larger than its torus"),
         ("\"B36/S23\"", "\"B9\"", "unknown rule 'B9'"),
-    ] {
+    ];
+    for (from, to, words) in rows {
         let error = parse(replaced(&text, from, to)).unwrap_err();
         let said = error.to_string();
         assert!(said.contains(words) && said.contains(", column "), "{said}");

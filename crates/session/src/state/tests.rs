@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::log::SessionParameters;
+use crate::log::{SessionParameters, at};
 use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
 use life::Size;
 use model::{Pace, SessionAction, Start};
@@ -48,61 +48,22 @@ fn facts() -> EngineFacts {
     }
 }
 
-fn at(records: u64, generation: u64) -> Position {
-    Position {
-        records,
-        generation,
-    }
-}
-
 impl EngineFacts {
+    fn but(mut self, change: impl FnOnce(&mut EngineFacts)) -> EngineFacts {
+        change(&mut self);
+        self
+    }
+
     fn busy(self) -> EngineFacts {
-        let engine_idle = false;
-        EngineFacts {
-            engine_idle,
-            ..self
-        }
-    }
-
-    fn full(self) -> EngineFacts {
-        let has_room = false;
-        EngineFacts { has_room, ..self }.busy()
-    }
-
-    fn with_copies(self, snapshots: &[Position]) -> EngineFacts {
-        let snapshots = Arc::from(snapshots);
-        EngineFacts { snapshots, ..self }
-    }
-
-    fn with_b_behind(self, generations: u32) -> EngineFacts {
-        let pending_second_round = Some(generations);
-        EngineFacts {
-            pending_second_round,
-            ..self
-        }
+        self.but(|it| it.engine_idle = false)
     }
 
     fn wanting(self, why: SnapshotReason) -> EngineFacts {
-        let snapshot_wanted = Some(why);
-        EngineFacts {
-            snapshot_wanted,
-            ..self
-        }
-    }
-
-    fn with_longest_round(self, longest_round: u32) -> EngineFacts {
-        EngineFacts {
-            longest_round,
-            ..self
-        }
+        self.but(|it| it.snapshot_wanted = Some(why))
     }
 
     fn without_slots(self) -> EngineFacts {
-        let can_snapshot = false;
-        EngineFacts {
-            can_snapshot,
-            ..self
-        }
+        self.but(|it| it.can_snapshot = false)
     }
 }
 
@@ -174,7 +135,7 @@ fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
 
 #[test]
 fn a_long_round_is_several_and_counted_once() {
-    let short = || facts().with_longest_round(3);
+    let short = || facts().but(|it| it.longest_round = 3);
     let mut state = running();
     assert_eq!(state.next(short()), NextTask::Round(2), "equal ones");
     state.steps(2);
@@ -186,7 +147,7 @@ fn a_long_round_is_several_and_counted_once() {
 
 #[test]
 fn a_pause_and_a_save_do_not_wait_for_the_end_of_a_long_round() {
-    let short = || facts().with_longest_round(2);
+    let short = || facts().but(|it| it.longest_round = 2);
     for command in [TOGGLE_PAUSE, save()] {
         let mut state = running().with_command(command);
         state.steps(2);
@@ -202,7 +163,7 @@ fn before_an_edit_all_lattices_are_copied_once() {
     let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
     assert_eq!(state.next(facts().without_slots()), WAIT);
-    let copied = facts().busy().with_copies(&[at(0, 4)]);
+    let copied = facts().busy().but(|it| it.snapshots = [at(0, 4)].into());
     assert_eq!(
         state.next(copied),
         NextTask::Apply,
@@ -224,7 +185,7 @@ fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
 
 #[test]
 fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
-    let behind = || facts().with_b_behind(4);
+    let behind = || facts().but(|it| it.pending_second_round = Some(4));
     let mut state = running();
     let now = state.pacing.due();
     state.pacing.hurry(now + Duration::from_millis(5));
@@ -235,7 +196,11 @@ fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
         NextTask::Round(4)
     );
     assert_eq!(
-        next_task(&state, &behind().full(), state.pacing.due()),
+        next_task(
+            &state,
+            &behind().busy().but(|it| it.has_room = false),
+            state.pacing.due()
+        ),
         WAIT
     );
     let requested = state.clone().with_command(draw(0));
@@ -246,27 +211,18 @@ fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
 
 #[test]
 fn a_calibration_waits_until_nothing_is_under_way_and_for_commands() {
-    let wanting = EngineFacts {
-        wants_calibration: true,
-        ..facts()
-    };
+    let wanting = facts().but(|it| it.wants_calibration = true);
     assert_eq!(running().next(wanting.clone()), NextTask::Calibrate);
     assert_eq!(running().next(wanting.clone().busy()), WAIT);
     let requested = running().with_command(TOGGLE_PAUSE);
     assert_eq!(requested.next(wanting.clone()), NextTask::TakeCommand);
-    let calibrating = EngineFacts {
-        calibrating: true,
-        ..wanting
-    };
+    let calibrating = wanting.but(|it| it.calibrating = true);
     assert_eq!(requested.next(calibrating), WAIT);
 }
 
 #[test]
 fn a_periodic_copy_takes_its_turn_between_rounds() {
-    let due = EngineFacts {
-        snapshot_due: true,
-        ..facts()
-    };
+    let due = facts().but(|it| it.snapshot_due = true);
     assert_eq!(
         running().next(due.clone()),
         NextTask::Snapshot(SnapshotReason::Periodic)

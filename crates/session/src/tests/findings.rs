@@ -4,15 +4,22 @@
 use super::*;
 use model::Finding;
 
-#[test]
-fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
-    let size = Size::new(128, 64).unwrap();
-    let instances = 4;
+fn size() -> Size {
+    Size::new(128, 64).unwrap()
+}
+
+/// A session that steps as fast as it can.
+fn fast(instances: usize) -> Session {
     let fast = Setup {
         pace: Pace::Unthrottled,
-        ..setup(instances, size)
+        ..setup(instances, size())
     };
-    let session = Session::start(fast, || {}).unwrap();
+    Session::start(fast, || {}).unwrap()
+}
+
+#[test]
+fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
+    let session = fast(4);
     // Other streams, other slots, other pictures, graphs, and with those another layout.
     let switches = [
         Switch::Streams,
@@ -45,23 +52,18 @@ fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
             assert!(interval[0] <= ratio && ratio <= interval[1], "{effect:?}");
         }
     }
-    session.act(SessionAction::TogglePause);
-    let at = wait_for(&session, "a pause", |status| !status.clock.running)
-        .clock
-        .generation;
+    let at = pause(&session);
     session.act(SessionAction::StepGeneration);
-    let want: Vec<Lattice> = (0..instances as u64)
-        .map(|i| reference::run(&soup(size, 0.4, 3, i), Rule::LIFE, at + 1))
-        .collect();
-    assert_eq!(pictures_of(&session, size, instances, at + 1), want);
+    let start = |i| soup(size(), 0.4, 3, i);
+    let want = [0, 1, 2, 3].map(|i| reference::run(&start(i), Rule::LIFE, at + 1));
+    assert_eq!(pictures_of(&session, size(), 4, at + 1), want);
 }
 
 #[test]
 fn another_change_before_the_finding_takes_its_place_and_a_pause_only_delays_it() {
-    let size = Size::new(128, 64).unwrap();
     let slow = Setup {
         pace: Pace::PerSecond(60.0),
-        ..setup(2, size)
+        ..setup(2, size())
     };
     let session = Session::start(slow, || {}).unwrap();
     wait_for(&session, "some rounds", |status| status.rates.rounds > 3);
@@ -92,12 +94,7 @@ fn another_change_before_the_finding_takes_its_place_and_a_pause_only_delays_it(
 
 #[test]
 fn a_and_b_are_compared_once_and_again_after_a_change() {
-    let size = Size::new(128, 64).unwrap();
-    let fast = Setup {
-        pace: Pace::Unthrottled,
-        ..setup(4, size)
-    };
-    let session = Session::start(fast, || {}).unwrap();
+    let session = fast(4);
     session.act(SessionAction::ToggleComparison);
     let finding = |status: &Status| status.lab.comparison.as_ref().and_then(|it| it.finding);
     let times = |status: &Status| status.lab.comparison.as_ref().map(|it| it.round_us);
@@ -118,12 +115,7 @@ fn a_and_b_are_compared_once_and_again_after_a_change() {
 
 #[test]
 fn equal_settings_of_a_and_b_are_not_measured_until_they_differ() {
-    let size = Size::new(128, 64).unwrap();
-    let fast = Setup {
-        pace: Pace::Unthrottled,
-        ..setup(4, size)
-    };
-    let session = Session::start(fast, || {}).unwrap();
+    let session = fast(4);
     session.act(SessionAction::ToggleComparison);
     let of = |status: &Status| status.lab.comparison.clone();
     let status = wait_for(&session, "A and B", |status| of(status).is_some());

@@ -13,17 +13,19 @@ fn larger_lattices_than_there_is_memory_for_are_refused() {
     let session = Session::start(setup(16, size), || {}).unwrap();
     // 8 GiB of bits each, and copies of them.
     session.grow(Size::new(262_144, 262_144).unwrap(), None);
-    let refused = wait_for(&session, "a word of that", |status| {
-        status
-            .notice
-            .as_deref()
-            .is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
+    assert_eq!(refused_for_memory(&session).lattices.size, size);
+}
+
+/// Waits until a lack of memory has been said, and for some more rounds.
+fn refused_for_memory(session: &Session) -> Arc<Status> {
+    let refused = wait_for(session, "a word of that", |status| {
+        let notice = status.notice.as_deref();
+        notice.is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
     });
-    assert_eq!(refused.lattices.size, size);
     let now = refused.clock.generation;
-    wait_for(&session, "more rounds", |status| {
+    wait_for(session, "more rounds", |status| {
         status.clock.generation > now + 5
-    });
+    })
 }
 
 /// A session is opened in place of another one, of other lattices and another kernel, while A and B
@@ -91,14 +93,7 @@ fn a_session_that_there_is_no_memory_for_is_not_opened() {
     from.setup.size = Size::new(262_144, 262_144).unwrap();
     from.setup.instances = 16;
     session.open(from, "own.json".into());
-    wait_for(&session, "a word of that", |status| {
-        let notice = status.notice.as_deref();
-        notice.is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
-    });
-    let now = session.status().clock.generation;
-    let on = wait_for(&session, "more rounds", |status| {
-        status.clock.generation > now + 5
-    });
+    let on = refused_for_memory(&session);
     assert_eq!((on.lattices.size, on.lattices.instances), (size, 2));
     // It still has its file.
     std::fs::remove_file(&own).unwrap();

@@ -10,7 +10,7 @@ use std::sync::mpsc::{TryRecvError, channel};
 
 use super::*;
 use crate::command::Query;
-use crate::log::Position;
+use crate::log::at;
 use crate::saved::{SavedSession, SavedTimeline};
 use crate::state::MoveReason;
 use driver::{Driver, Step};
@@ -20,6 +20,7 @@ use model::{
     Change, DeviceChoice, Edit, Failure, Pace, PicturePlan, Refusal, SessionAction, Start,
     StopWhenStill, TimeSettings,
 };
+use simulation::instances::Instances;
 use simulation::scripted_engine::{Call, Fault, Gpus};
 use tracing::Level;
 
@@ -67,6 +68,10 @@ fn turn_until(made: &mut Made, what: &str, mut so: impl FnMut(&mut SessionWorker
     }
 }
 
+fn instances(worker: &SessionWorker) -> &Instances {
+    worker.lattices.instances.as_ref().unwrap()
+}
+
 fn generation(worker: &SessionWorker) -> u64 {
     worker.state.position().generation
 }
@@ -79,6 +84,17 @@ fn save(worker: &mut SessionWorker) -> Receiver<SavedSession> {
     let (query, saved) = Query::new();
     worker.dispatch(Command::Save(query));
     saved
+}
+
+/// The session in a form that can be saved, once there is a copy of its lattices.
+fn saved_session(made: &mut Made) -> SavedSession {
+    let answer = save(&mut made.0);
+    let mut saved = None;
+    turn_until(made, "a saved session", |_| {
+        saved = answer.try_recv().ok();
+        saved.is_some()
+    });
+    saved.unwrap()
 }
 
 fn copy(worker: &mut SessionWorker, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
@@ -146,14 +162,9 @@ fn small(instances: usize) -> Setup {
 
 #[test]
 fn lattices_asked_to_be_larger_twice_at_once_never_become_smaller() {
-    Driver::run(
-        small(1),
-        vec![Step::Grow(16, 1, None), Step::Grow(8, 1, None)],
-    );
-    Driver::run(
-        small(1),
-        vec![Step::Grow(8, 2, None), Step::Grow(8, 1, None)],
-    );
+    for first in [Step::Grow(16, 1, None), Step::Grow(8, 2, None)] {
+        Driver::run(small(1), vec![first, Step::Grow(8, 1, None)]);
+    }
 }
 
 /// Regression test: the rounds of the move ran past the refused record without end.
@@ -294,13 +305,8 @@ fn a_copy_of_an_instance_that_is_not_there_is_refused() {
 #[test]
 fn a_file_that_was_never_taken_up_is_never_written_over() {
     let mut made = worker(setup(Some(0)));
-    let saved = save(&mut made.0);
-    let mut from = None;
-    turn_until(&mut made, "a copy", |_| {
-        from = saved.try_recv().ok();
-        from.is_some()
-    });
-    let mut made = worker_from(setup(Some(0)), from);
+    let from = saved_session(&mut made);
+    let mut made = worker_from(setup(Some(0)), Some(from));
     let waits = save(&mut made.0);
     made.0.fail(Failure::ThreadEnded);
     let late = save(&mut made.0);
@@ -316,10 +322,7 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
     turn_until(&mut made, "some rounds", |worker| worker.state.rounds() > 3);
     draw_now(&mut made, false);
     let first = made.0.state.log().record(0).unwrap().generation;
-    let before = Position {
-        records: 0,
-        generation: first,
-    };
+    let before = at(0, first);
     assert!(made.0.snapshots.positions().contains(&before));
     let known = made.0.snapshots.positions().len();
     for _ in 0..5 {
@@ -352,8 +355,7 @@ fn a_copy_waits_while_all_slots_are_read_and_rounds_go_on() {
         0,
         "what was asked later waits"
     );
-    driver.step(Step::Background(true));
-    driver.step(Step::Settle);
+    driver.step_and_settle(Step::Background(true));
     for saved in saves {
         let saved = saved.try_recv().expect("an answer");
         assert_eq!(saved.main.log.end(), 0, "saved before the edit");
@@ -369,8 +371,7 @@ fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
         .handle_error(EngineError::ContextLost(Loss::Thread), true);
     turn_until(&mut made, "the end", |worker| !worker.is_running());
     assert_eq!(generation(&made.0), 5000);
-    let instances = made.0.lattices.instances.as_ref().unwrap();
-    assert_eq!(instances.generation(), 5000);
+    assert_eq!(instances(&made.0).generation(), 5000);
 }
 
 #[test]
@@ -405,10 +406,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
     };
     assert_eq!(reseeded(&mut worker(patterns.clone())), None);
     // A session.
-    let at = Position {
-        records: 0,
-        generation: 12,
-    };
+    let at = at(0, 12);
     let main = SavedTimeline {
         log: Log::from_parts(SessionParameters::of(&patterns), at, false, Vec::new()).unwrap(),
         position: at,
@@ -452,12 +450,7 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
             measured += u32::from(was_next);
             rounds = worker.state.rounds();
         }
-        was_next = worker
-            .lattices
-            .instances
-            .as_ref()
-            .unwrap()
-            .is_next_an_exception();
+        was_next = instances(worker).is_next_an_exception();
         rounds == 160
     });
     assert_eq!(measured, 10);
@@ -510,14 +503,8 @@ fn a_session_that_has_ended_says_so_and_does_nothing() {
 fn a_session_that_has_ended_says_that_it_opens_no_other() {
     let mut made = worker(setup(Some(0)));
     turn_until(&mut made, "the start", |worker| worker.state.cells_known());
-    let answer = save(&mut made.0);
-    let mut saved = None;
-    turn_until(&mut made, "a saved session", |_| {
-        saved = saved.take().or_else(|| answer.try_recv().ok());
-        saved.is_some()
-    });
+    let saved = saved_session(&mut made);
     // What still waits when it ends, and what comes behind that.
-    let saved = saved.unwrap();
     let replace = || {
         let name = "saved.json".into();
         Command::Replace(Box::new(saved.clone()), Default::default(), name)
@@ -629,13 +616,7 @@ fn no_session_is_through_while_generations_are_computed_again() {
 #[test]
 fn a_session_that_has_ended_answers_from_the_last_lattices() {
     let mut made = worker(setup(Some(0)));
-    let saved = save(&mut made.0);
-    let mut known = None;
-    turn_until(&mut made, "a copy to save", |_| {
-        known = saved.try_recv().ok();
-        known.is_some()
-    });
-    let (position, known) = known.unwrap().main.newest;
+    let (position, known) = saved_session(&mut made).main.newest;
     // One is asked for before the end and waits, behind what waits for the launch under way, and
     // one comes after it.
     act(&mut made, SessionAction::NewSeed);
@@ -664,8 +645,7 @@ fn a_recovery_may_be_stopped_before_the_edit_that_was_to_follow_it() {
     steps.into_iter().for_each(|step| driver.step(step));
     assert_eq!(driver.worker.state.pending_edit(), Some(1));
     assert!(driver.worker.state.has_records_ahead());
-    driver.step(Step::Act(SessionAction::RunTo(9)));
-    driver.step(Step::Settle);
+    driver.step_and_settle(Step::Act(SessionAction::RunTo(9)));
     assert_eq!(driver.worker.state.pending_edit(), None);
 }
 
@@ -679,8 +659,7 @@ fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
             SessionAction::Redo,
             SessionAction::ToggleComparison,
         ] {
-            driver.step(Step::Act(action));
-            driver.step(Step::Settle);
+            driver.step_and_settle(Step::Act(action));
         }
     });
     let refused = [
@@ -746,31 +725,18 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
         driver.step(Step::Turns(9));
         driver.script.set_gpus(left);
         driver.step(Step::Fail(Call::Submit, 0, Fault::Lost));
-        driver.step(Step::Turns(9));
-        driver.step(Step::Settle);
+        driver.step_and_settle(Step::Turns(9));
         let before = driver.worker.lattices.setup().size;
-        driver.step(Step::Grow(5, 3, None));
-        driver.step(Step::Settle);
         let after = Size::new(38, 10).unwrap();
-        assert_eq!(
-            driver.worker.lattices.setup().size,
-            after,
-            "{device:?} {left:?}"
-        );
-        driver.step(Step::Act(SessionAction::Undo));
-        driver.step(Step::Settle);
-        assert_eq!(
-            driver.worker.lattices.setup().size,
-            before,
-            "{device:?} {left:?}"
-        );
-        driver.step(Step::Act(SessionAction::Redo));
-        driver.step(Step::Settle);
-        assert_eq!(
-            driver.worker.lattices.setup().size,
-            after,
-            "{device:?} {left:?}"
-        );
+        for (step, size) in [
+            (Step::Grow(5, 3, None), after),
+            (Step::Act(SessionAction::Undo), before),
+            (Step::Act(SessionAction::Redo), after),
+        ] {
+            driver.step_and_settle(step);
+            let found = driver.worker.lattices.setup().size;
+            assert_eq!(found, size, "{device:?} {left:?}");
+        }
     }
 }
 
@@ -795,10 +761,7 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
                 && worker.make_status(Instant::now()).clock.finished
         });
         assert_eq!(generation(&made.0), 400);
-        assert_eq!(
-            made.0.lattices.instances.as_ref().unwrap().generation(),
-            400
-        );
+        assert_eq!(instances(&made.0).generation(), 400);
         assert_eq!(made.0.state.rounds(), 400);
         // All of them were issued, and the last were lost.
         lose(&mut made);
@@ -809,11 +772,9 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
 #[test]
 fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
     let mut driver = Driver::new(small(2));
+    driver.step_and_settle(Step::Act(SessionAction::ToggleComparison));
     driver.step(Step::Act(SessionAction::ToggleComparison));
-    driver.step(Step::Settle);
-    driver.step(Step::Act(SessionAction::ToggleComparison));
-    driver.step(Step::Act(SessionAction::ToggleComparison));
-    driver.step(Step::Settle);
+    driver.step_and_settle(Step::Act(SessionAction::ToggleComparison));
     assert!(driver.worker.comparison.is_some());
 }
 
@@ -863,17 +824,14 @@ fn a_comparison_leads_back_though_there_is_no_memory_for_history() {
     setup.time.history_bytes = 700;
     let mut driver = Driver::new(setup);
     for x in 0..4 {
-        driver.step(draw(0, x, 0));
-        driver.step(Step::Settle);
+        driver.step_and_settle(draw(0, x, 0));
     }
     for to in [400, 300] {
-        driver.step(Step::Act(SessionAction::RunTo(to)));
-        driver.step(Step::Settle);
+        driver.step_and_settle(Step::Act(SessionAction::RunTo(to)));
     }
     let before = driver.worker.state.position();
     for _ in 0..2 {
-        driver.step(Step::Act(SessionAction::ToggleComparison));
-        driver.step(Step::Settle);
+        driver.step_and_settle(Step::Act(SessionAction::ToggleComparison));
     }
     assert!(driver.worker.comparison.is_none());
     assert_eq!(driver.worker.state.position(), before);
@@ -907,18 +865,8 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
 fn a_comparison_saved_in_the_middle_of_a_round_in_parts_has_bs_cells_of_that_generation() {
     simulation::instances::limit::set(Some(2));
     let setup = Setup {
-        size: Size::new(33, 7).unwrap(),
-        instances: 2,
-        kernel: engine::kernels::find("bits").unwrap(),
         generations_per_round: 4,
-        pace: Pace::Unthrottled,
-        start: Start::soup(0.4, 3),
-        time: TimeSettings {
-            history_bytes: 0,
-            reseed: false,
-            stop_when_still: StopWhenStill::Never,
-        },
-        ..setup(None)
+        ..small(2)
     };
     let steps = vec![
         Step::Act(SessionAction::ToggleComparison),
@@ -952,15 +900,7 @@ fn equal_settings_are_compared_once_while_nothing_is_asked() {
     turn_until(&mut made, "a comparison", is_measuring);
     turn_until(&mut made, "its end", |worker| worker.lab.spread.is_some());
     assert!(made.0.lab.spread.is_some_and(|factor| factor >= 1.0));
-    assert!(
-        !made
-            .0
-            .lattices
-            .instances
-            .as_ref()
-            .unwrap()
-            .has_alternative()
-    );
+    assert!(!instances(&made.0).has_alternative());
     assert_eq!(made.0.lab.last_effect, None, "nothing was changed");
     let rounds = made.0.lab.statistics.rounds();
     turn_until(&mut made, "more rounds", |worker| {

@@ -16,13 +16,6 @@ fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
 }
 
-fn at(records: u64, generation: u64) -> Position {
-    Position {
-        records,
-        generation,
-    }
-}
-
 fn session(instances: usize, budget: u64) -> Device {
     let parameters = SessionParameters {
         size: size(SIZE.0, SIZE.1),
@@ -84,31 +77,6 @@ impl Device {
             before_edit: false,
         });
     }
-}
-
-#[test]
-fn undo_goes_to_just_after_an_edit_and_then_before_it() {
-    let mut device = session(2, 0);
-    device.run(4);
-    let before = device.stand();
-    device.edit(segment(1, 4));
-    let after = device.stand();
-    device.run(6);
-    let ran = device.stand();
-
-    assert_eq!(device.undo(), Some(Undo::After(after.0)));
-    assert_eq!(device.stand(), after);
-    assert_eq!(device.log.end(), 1, "the edit is still there");
-    assert_eq!(device.undo(), Some(Undo::Before(before.0)));
-    assert_eq!(device.stand(), before);
-    assert_eq!(device.log.end(), 0);
-    assert_eq!(device.undo(), None);
-
-    assert_eq!(device.redo(), Some(after.0));
-    assert_eq!(device.stand(), after);
-    assert_eq!(device.redo(), Some(ran.0));
-    assert_eq!(device.stand(), ran);
-    assert_eq!(device.redo(), None);
 }
 
 #[test]

@@ -387,20 +387,14 @@ impl Pair {
             };
             let some_later = last.unwrap_or(first + 5);
             for generation in [first, first.midpoint(some_later), some_later] {
-                let target = Position {
-                    records,
-                    generation,
-                };
+                let target = at(records, generation);
                 assert!(log.contains(target), "{target:?}");
                 let route = device.route(target);
                 assert_eq!(route.is_some(), target >= oldest, "{target:?} {oldest:?}");
             }
             let off = [first.checked_sub(1), last.map(|last| last + 1)];
             for generation in off.into_iter().flatten() {
-                let target = Position {
-                    records,
-                    generation,
-                };
+                let target = at(records, generation);
                 assert!(!log.contains(target), "{target:?}");
                 assert_eq!(device.route(target), None);
             }

@@ -213,6 +213,11 @@ impl Driver {
         }
     }
 
+    pub(super) fn step_and_settle(&mut self, step: Step) {
+        self.step(step);
+        self.step(Step::Settle);
+    }
+
     /// Where a session is saved: during a move, at its end.
     fn saved_position(&self) -> Position {
         let state = &self.worker.state;
@@ -498,29 +503,23 @@ impl Driver {
         assert!(!state.has_records_ahead() || state.log().contains(position));
         let want = self.reference().cells(position);
         let parameters = self.reference().parameters(position.records).clone();
-        let instances = self.worker.lattices.instances.as_ref().unwrap();
-        assert!(instances.is_idle() && instances.pending_second_round().is_none());
+        let on_engine = instances(&self.worker);
+        assert!(on_engine.is_idle() && on_engine.pending_second_round().is_none());
         let label = [
-            instances.generation(),
+            on_engine.generation(),
             self.worker.make_status(self.time.get()).clock.generation,
         ];
         assert_eq!(label, [position.generation; 2], "the label");
         assert_eq!(
-            (instances.size(), instances.instances()),
+            (on_engine.size(), on_engine.instances()),
             (parameters.size, parameters.instances)
         );
-        assert_eq!(instances.plan().rule, parameters.rule);
+        assert_eq!(on_engine.plan().rule, parameters.rule);
         let got = self.fetch();
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
         for (&i, &number) in &self.edited {
-            let shown = self
-                .worker
-                .lattices
-                .instances
-                .as_ref()
-                .unwrap()
-                .edit_number();
+            let shown = instances(&self.worker).edit_number();
             // A recovery may have been stopped before it, and a later edit may have replaced it.
             let pending = self.worker.state.pending_edit();
             let is_pending = pending.is_some_and(|pending| number <= pending);
@@ -537,10 +536,7 @@ impl Driver {
 
     /// The pictures that are shown are those of the cells.
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
-        let (state, instances) = (
-            &self.worker.state,
-            self.worker.lattices.instances.as_ref().unwrap(),
-        );
+        let (state, instances) = (&self.worker.state, instances(&self.worker));
         // The last one of an odd number is not shown while two settings are compared.
         let counterparts = state.log().base_parameters().counterparts;
         let shown = counterparts.map_or(want.len(), |each| 2 * each);

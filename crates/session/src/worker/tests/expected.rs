@@ -4,7 +4,7 @@
 use super::driver::{Driver, Step};
 use super::*;
 use crate::command::Query;
-use crate::log::{Author, CellChange, Content};
+use crate::log::{Author, CellChange, Content, Position, at};
 
 /// More turns than any command waits.
 const MAX_TURNS: usize = 10_000;
@@ -171,10 +171,7 @@ impl Driver {
             },
             SessionAction::ToggleComparison if self.worker.comparison.is_some() => self.main_at,
             SessionAction::ToggleComparison if parameters.instances < 2 => here,
-            SessionAction::ToggleComparison => Position {
-                records: 0,
-                generation: parameters.start.generation(),
-            },
+            SessionAction::ToggleComparison => at(0, parameters.start.generation()),
             SessionAction::SetRule(rule) if rule != parameters.rule => {
                 return Some(self.adding(vec![Content::Rule(rule)]));
             }
