@@ -164,55 +164,24 @@ fn the_estimate_knows_a_cpu_s_caches() {
 fn what_is_requested_is_respected_and_the_rest_is_chosen() {
     let devices = [gpu()];
     let work = work(&devices, 16, 1024, 1024);
-    let nothing = Requested::NOTHING;
-    let bits = find("bits");
-    let of_kernel = Requested {
-        kernel: bits,
-        ..nothing
+    let with = |change: fn(&mut Requested)| {
+        let mut requested = Requested::NOTHING;
+        change(&mut requested);
+        requested
     };
+    let of_kernel = with(|it| it.kernel = find("bits"));
     let chosen = plan(&work, &of_kernel);
-    assert_eq!(chosen.candidate.kernel, bits.unwrap());
+    assert_eq!(Some(chosen.candidate.kernel), of_kernel.kernel);
     assert_eq!(chosen.kernel_choice(), KernelChoice::Explicit);
     for requested in [
-        Requested {
-            streams: Some(Streams::One),
-            ..nothing
-        },
-        Requested {
-            streams: Some(Streams::Batch),
-            ..nothing
-        },
-        Requested {
-            streams: Some(Streams::Default),
-            ..nothing
-        },
-        Requested {
-            graphs: Some(true),
-            ..nothing
-        },
-        Requested {
-            graphs: Some(false),
-            kernel: bits,
-            ..nothing
-        },
-        Requested {
-            generations: Some(3),
-            ..nothing
-        },
-        Requested {
-            switches: Switches {
-                block: Some((16, 16)),
-                ..Switches::DEFAULT
-            },
-            ..nothing
-        },
-        Requested {
-            switches: Switches {
-                wait: model::Wait::Each,
-                ..Switches::DEFAULT
-            },
-            ..nothing
-        },
+        with(|it| it.streams = Some(Streams::One)),
+        with(|it| it.streams = Some(Streams::Batch)),
+        with(|it| it.streams = Some(Streams::Default)),
+        with(|it| it.graphs = Some(true)),
+        with(|it| (it.graphs, it.kernel) = (Some(false), find("bits"))),
+        with(|it| it.generations = Some(3)),
+        with(|it| it.switches.block = Some((16, 16))),
+        with(|it| it.switches.wait = model::Wait::Each),
     ] {
         let all = candidates(&work, &requested);
         assert!(!all.is_empty(), "{requested:?}");

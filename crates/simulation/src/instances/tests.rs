@@ -14,16 +14,18 @@ const SEED: u64 = 3;
 const DENSITY: f64 = 0.4;
 
 fn setup(instances: usize) -> Setup {
-    let kernel = kernels::find("bits").unwrap();
+    let size = Size::new(64, 20).unwrap();
     Setup {
         start: Start::soup(DENSITY, SEED),
-        ..Setup::new(
-            instances,
-            Size::new(64, 20).unwrap(),
-            kernel,
-            DeviceChoice::Cpu,
-        )
+        ..Setup::new(instances, size, kernel("bits"), DeviceChoice::Cpu)
     }
+}
+
+/// The same with other switches.
+fn with_switches(instances: usize, change: impl FnOnce(&mut Switches)) -> Setup {
+    let mut setup = setup(instances);
+    change(&mut setup.switches);
+    setup
 }
 
 fn kernel(name: &str) -> &'static Kernel {
@@ -38,6 +40,14 @@ fn started(setup: &Setup) -> Instances {
     let mut instances = Instances::new(engine(), setup, 2).unwrap();
     instances.start(&mut setup.clone()).unwrap();
     instances
+}
+
+/// Instances that have not started, on an engine that can be told to fail.
+fn scripted(setup: &Setup, snapshots: u8) -> (Arc<Script>, Instances) {
+    let script = Arc::new(Script::default());
+    let engine = script.open(DeviceChoice::Cpu).unwrap();
+    let instances = Instances::new(engine, setup, snapshots).unwrap();
+    (script, instances)
 }
 
 /// The first lattices of a setup, this many generations later.
@@ -192,13 +202,7 @@ fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
 
 #[test]
 fn a_calibrated_round_is_counted_when_every_lattice_has_been_stepped() {
-    let setup = Setup {
-        switches: Switches {
-            order: model::Order::Depth,
-            ..Switches::DEFAULT
-        },
-        ..setup(3)
-    };
+    let setup = with_switches(3, |it| it.order = model::Order::Depth);
     let mut instances = started(&setup);
     instances.set_picture(Some(PicturePlan::BITS)).unwrap();
     events(&mut instances);
@@ -256,13 +260,7 @@ fn snapshots_come_back_as_they_were() {
 #[test]
 fn another_rule_and_another_kernel_take_effect_between_two_rounds() {
     for graphs in [false, true] {
-        let setup = Setup {
-            switches: Switches {
-                graphs,
-                ..Switches::DEFAULT
-            },
-            ..setup(2)
-        };
+        let setup = with_switches(2, |it| it.graphs = graphs);
         let mut instances = started(&setup);
         let mut want = later(&setup, 0);
         for (rule, name) in [
@@ -315,11 +313,7 @@ fn pictures_say_which_edit_they_show() {
 fn a_lattice_that_is_set_stays_in_its_batch() {
     let batch = |streams| Setup {
         kernel: kernel("sync-global"),
-        switches: Switches {
-            streams,
-            ..Switches::DEFAULT
-        },
-        ..setup(3)
+        ..with_switches(3, |it| it.streams = streams)
     };
     for streams in [Streams::Batch, Streams::PerInstance] {
         let setup = batch(streams);
@@ -404,19 +398,11 @@ fn do_things(instances: &mut Instances, setup: &Setup) -> Result<(), (usize, Eng
 #[test]
 fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
     for graphs in [false, true] {
-        let setup = Setup {
-            switches: Switches {
-                graphs,
-                ..Switches::DEFAULT
-            },
-            ..setup(4)
-        };
+        let setup = with_switches(4, |it| it.graphs = graphs);
         for fault in [Fault::Refused, Fault::Midway] {
             let mut failures = 0;
             loop {
-                let script = Arc::new(Script::default());
-                let engine = script.open(DeviceChoice::Cpu).unwrap();
-                let mut instances = Instances::new(engine, &setup, 2).unwrap();
+                let (script, mut instances) = scripted(&setup, 2);
                 instances.start(&mut setup.clone()).unwrap();
                 instances.set_picture(Some(PicturePlan::BITS)).unwrap();
                 script.fail(Call::Submit, failures, fault);
@@ -470,9 +456,7 @@ fn a_plan_that_cannot_be_entered_is_passed_over() {
         ..setup(2)
     };
     for fault in [Fault::Midway, Fault::OutOfMemory, Fault::Refused] {
-        let script = Arc::new(Script::default());
-        let engine = script.open(DeviceChoice::Cpu).unwrap();
-        let mut instances = Instances::new(engine, &open, 1).unwrap();
+        let (script, mut instances) = scripted(&open, 1);
         script.fail(Call::Submit, 1, fault);
         let mut setup = open.clone();
         instances.start(&mut setup).unwrap();
@@ -493,9 +477,7 @@ fn lattices_are_counted_and_streamed_without_a_slot_for_all_of_one() {
             kernel: kernel(name),
             ..setup(3)
         };
-        let script = Arc::new(Script::default());
-        let engine = script.open(DeviceChoice::Cpu).unwrap();
-        let mut instances = Instances::new(engine, &setup, 0).unwrap();
+        let (script, mut instances) = scripted(&setup, 0);
         instances.start(&mut setup.clone()).unwrap();
         instances.set_picture(Some(PicturePlan::BITS)).unwrap();
         let mut generations = 0;
