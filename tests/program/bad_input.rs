@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{
-    Ended, PROGRAM, command, lifestreams, names, needs, program, run, scratch, signal,
+    Ended, PROGRAM, command, lifestreams, lifestreams_with, names, needs, program, run, scratch,
+    signal,
 };
 
 /// `run` with a pattern file of these bytes.
@@ -458,9 +459,8 @@ fn a_gpu_that_is_not_there_is_no_argument_but_the_machine() {
         "bench default --device cuda",
         "snapshot -o a.png --device cuda",
     ] {
-        let mut command = program(folder.path());
-        command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-        let ended = run(command.args(line.split(' ')));
+        let nowhere = [("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so")];
+        let ended = lifestreams_with(folder.path(), &nowhere, line);
         assert_eq!(ended.code, Some(3), "{line}: {ended:?}");
         let last = ended.stderr.lines().last().unwrap();
         assert!(
@@ -472,14 +472,11 @@ fn a_gpu_that_is_not_there_is_no_argument_but_the_machine() {
     // A library of that name that is no driver, and one that is no library.
     fs::write(folder.path().join("text.so"), "no library").unwrap();
     for library in ["./text.so", "libc.so.6"] {
-        let mut command = program(folder.path());
-        command.env("LIFESTREAMS_LIBCUDA", library);
-        let ended = run(command.args(["run", "-g", "1", "--device", "cuda"]));
-        ended.refuses(3, &["driver"]);
-        let mut command = program(folder.path());
-        command.env("LIFESTREAMS_LIBCUDA", library);
+        let with =
+            |line| lifestreams_with(folder.path(), &[("LIFESTREAMS_LIBCUDA", library)], line);
+        with("run -g 1 --device cuda").refuses(3, &["driver"]);
         // Unasked for, it is gone without.
-        run(command.args(["run", "-g", "1", "--size", "8x8"])).done();
+        with("run -g 1 --size 8x8").done();
     }
 }
 
@@ -498,23 +495,19 @@ fn with_no_graphics_driver_a_picture_is_refused_with_what_to_install() {
     for library in ["libEGL.so.1", "libEGL.so", "libvulkan.so.1", "libvulkan.so"] {
         fs::write(folder.path().join(library), "").unwrap();
     }
+    let path = [("LD_LIBRARY_PATH", folder.path().to_str().unwrap())];
+    let with = |line| lifestreams_with(folder.path(), &path, line);
     let remedy = "apt-get install libvulkan1 mesa-vulkan-drivers";
     for line in [
         "snapshot --size 8x8 -o a.png",
         "bench edit --json --device cpu",
         "bench ui --json --device cpu",
     ] {
-        let mut command = program(folder.path());
-        command.env("LD_LIBRARY_PATH", folder.path());
-        let ended = run(command.args(line.split(' ')));
-        ended.refuses(3, &["no graphics driver", remedy]);
+        with(line).refuses(3, &["no graphics driver", remedy]);
     }
     assert!(!folder.path().join("a.png").exists());
     // What is here is still told.
-    let mut command = program(folder.path());
-    command.env("LD_LIBRARY_PATH", folder.path());
-    let ended = run(command.arg("devices"));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = with("devices").succeeds();
     assert!(ended.stdout.contains("no graphics driver"), "{ended:?}");
 }
 
@@ -578,9 +571,7 @@ fn a_run_that_is_stopped_saves_whole_files_and_leaves_no_other_behind() {
         command.args("run -g 1000000000 --size 512x512 --device cpu --save out".split(' '));
         command.env("LIFESTREAMS_LOG", "lifestreams=debug");
         let running = crate::common::Running::start(&mut command);
-        crate::common::wait_for("rounds", || {
-            running.said().contains("stepping").then_some(())
-        });
+        running.wait_said("stepping");
         // Twice, as `timeout` sends it.
         signal(running.id(), name);
         signal(running.id(), name);

@@ -176,16 +176,14 @@ fn cells(pattern: &Pattern) -> Vec<(u32, u32)> {
 }
 
 /// Texts as other programs wrote them, each with the ending of its file.
+#[rustfmt::skip]
 const FOREIGN: &[(&str, &str)] = &[
     ("rle", "#r 23/36\nx = 3, y = 3\nbo$2bo$3o!"),
     ("rle", "x = , y = , rule = B3/S23\nbo$2bo$3o!"),
     ("rle", "x = -3, y = -1\nbo$2bo$3o!"),
     ("rle", "x = 900000000, y = 7\nbo$2bo$3o!"),
     ("rle", "x = 3, y = 3, skip = 20, fps = 5\nbo$2bo$3o!"),
-    (
-        "rle",
-        "x = 3, y = 3, rule = B36/S23, skip = 20, gen = 7\nbo$2bo$3o!",
-    ),
+    ("rle", "x = 3, y = 3, rule = B36/S23, skip = 20, gen = 7\nbo$2bo$3o!"),
     ("rle", "x = 3, y = 3\nbo$2bo$3o"),
     ("rle", "x = 3, y = 3\nbo$2bo$3o!\n\x1a"),
     ("rle", "x = 3, y = 3\nbo$2bo$3o\n\x1a"),
@@ -196,10 +194,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("rle", "x = 3, y = 3\n2px3qo$wo!"),
     ("rle", "x = 3, y = 3, rule = B3/S23:T30\nbo$2bo$3o!"),
     ("rle", "#CXRLE Pos=-3,-9 Gen=77\nx = 3, y = 3\nbo$2bo$3o!"),
-    (
-        "cells",
-        "!Name: dblife\n23.O15.3O15.3O15.O4.4O\n!between\n\n5k10h@\n2.0O3O.\n",
-    ),
+    ("cells", "!Name: dblife\n23.O15.3O15.3O15.O4.4O\n!between\n\n5k10h@\n2.0O3O.\n"),
     ("cells", ".O.\n..O\nOOO\n"),
     ("cells", ".o.\n..X\n*xO\n"),
 ];

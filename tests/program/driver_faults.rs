@@ -101,6 +101,15 @@ enum Outcome {
 }
 
 impl Use {
+    /// On a GPU that is asked for, without graphs.
+    fn of(work: Work) -> Use {
+        Use {
+            work,
+            graphs: false,
+            device: "cuda",
+        }
+    }
+
     fn command(self, folder: &Path) -> Command {
         let generations = ROUNDS * PER_ROUND;
         let graphs = if self.graphs { "on" } else { "off" };
@@ -455,9 +464,8 @@ fn a_part_of_the_campaign_of_driver_faults() {
         (Work::Session, false, "cuEventQuery", 60, "INT"),
     ] {
         let uses = Use {
-            work,
             graphs,
-            device: "cuda",
+            ..Use::of(work)
         };
         let hang = Hang { uses, call, signal };
         parts.push(Part::Hangs(hang, vec![after]));
@@ -521,9 +529,8 @@ fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
     let run = |device, gpus: &str, recovers: &str, count| {
         let folder = scratch();
         let uses = Use {
-            work: Work::Run,
-            graphs: false,
             device,
+            ..Use::of(Work::Run)
         };
         let mut command = uses.command(folder.path());
         command
@@ -578,11 +585,7 @@ fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
 /// there is none, the program ends, and saves first.
 #[test]
 fn a_pause_that_nobody_can_end_ends_the_program() {
-    let uses = Use {
-        work: Work::Session,
-        graphs: false,
-        device: "cuda",
-    };
+    let uses = Use::of(Work::Session);
     let folder = scratch();
     let mut command = uses.command(folder.path());
     command.env("FAKE_CUDA_FAULT", "cuMemcpyDtoHAsync_v2:2:0:1");
@@ -614,15 +617,10 @@ fn a_pause_that_nobody_can_end_ends_the_program() {
 #[test]
 fn an_engine_that_never_says_what_has_ended_gives_way_to_the_cpu() {
     let folder = scratch();
-    let uses = Use {
-        work: Work::Session,
-        graphs: false,
-        device: "cuda",
-    };
+    let uses = Use::of(Work::Session);
     let mut command = uses.command(folder.path());
     command.env("FAKE_CUDA_FAULT", "cuEventQuery:2:50:-1");
-    let ended = Running::start(&mut command).end(LIMIT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = Running::start(&mut command).end(LIMIT).succeeds();
     assert!(ended.stderr.contains("on the CPU"), "{ended:?}");
     assert_eq!(uses.saved(folder.path()), Ok(Some(ROUNDS * PER_ROUND)));
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{Ended, PROGRAM, Running, command, lifestreams, program, run, scratch};
+use crate::common::{
+    Ended, PROGRAM, Running, command, lifestreams, lifestreams_with, program, run, scratch,
+};
 
 /// Small lattices, so that a slow machine shows what a fast one does.
 const SMALL: &str = "--size 32x32 --instances 3 --device cpu";
@@ -43,8 +45,7 @@ fn few_open_files_are_enough() {
         for limit in [4, 8, 16] {
             let mut shell = command("sh", folder.path());
             let line = format!("ulimit -n {limit} && exec {PROGRAM} {line} {SMALL}");
-            let ended = run(shell.args(["-c", &line]));
-            assert_eq!(ended.code, Some(0), "{ended:?}");
+            run(shell.args(["-c", &line])).succeeds();
         }
     }
 }
@@ -132,9 +133,8 @@ fn asked_for_no_window_it_says_so() {
 #[test]
 fn it_names_why_the_cpu_computes_where_nobody_asked_for_it() {
     let folder = scratch();
-    let mut command = program(folder.path());
-    command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-    let ended = run(command.args(["--rounds", "1", "--size", "32x32"]));
+    let nowhere = [("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so")];
+    let ended = lifestreams_with(folder.path(), &nowhere, "--rounds 1 --size 32x32");
     went_on_without_a_window(&ended, "no NVIDIA driver is installed here");
 }
 
@@ -144,9 +144,7 @@ fn signals_end_it_at_once_with_success() {
     for name in ["INT", "TERM", "HUP", "QUIT"] {
         let mut command = program(folder.path());
         let mut running = Running::start(command.args(SMALL.split(' ')));
-        crate::common::wait_for("a line of figures", || {
-            running.printed().contains("generation ").then_some(())
-        });
+        running.wait_printed("generation ");
         assert!(running.runs(), "it runs until it is stopped");
         running.signal(name);
         let told = Instant::now();
@@ -172,13 +170,10 @@ fn a_signal_ends_it_even_in_a_long_launch() {
     command.args("--size 512x512 --instances 4 --device cpu".split(' '));
     command.args(["--generations-per-round", "4000000000"]);
     let running = Running::start(&mut command);
-    crate::common::wait_for("its first sentence", || {
-        running.said().contains("Ctrl+C stops it").then_some(())
-    });
+    running.wait_said("Ctrl+C stops it");
     std::thread::sleep(Duration::from_millis(700)); // for the launch to be under way, most likely
     running.signal("INT");
-    let ended = running.end(crate::common::TIMEOUT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = running.end(crate::common::TIMEOUT).succeeds();
     ended.says_one_sentence(&["Ctrl+C stops it"]);
 }
 
@@ -221,8 +216,7 @@ fn a_reader_that_takes_nothing_holds_up_no_signal() {
     let folder = scratch();
     let path = |name: &str| folder.path().join(name);
     let line = format!("--display none --session kept.json {SMALL}");
-    let first = lifestreams(folder.path(), &format!("--rounds 1 {line}"));
-    assert_eq!(first.code, Some(0), "{first:?}");
+    lifestreams(folder.path(), &format!("--rounds 1 {line}")).succeeds();
     let (_reader, mut full) = std::io::pipe().unwrap();
     full.write_all(&[b' '; 1 << 16]).unwrap(); // as much as it holds
     let mut command = program(folder.path());
@@ -283,13 +277,6 @@ fn a_window_that_was_asked_for_is_not_quietly_left_out() {
     );
 }
 
-/// The program with variables that promise a display.
-fn with_display(folder: &Path, variables: &[(&str, &str)], line: &str) -> Ended {
-    let mut command = program(folder);
-    command.envs(variables.iter().copied());
-    run(command.args(line.split_whitespace()))
-}
-
 #[test]
 fn a_display_that_does_not_answer_is_as_none() {
     let folder = scratch();
@@ -304,9 +291,9 @@ fn a_display_that_does_not_answer_is_as_none() {
     ];
     for variables in variables {
         let line = format!("--display window --frames 1 {SMALL}");
-        let ended = with_display(folder.path(), variables, &line);
+        let ended = lifestreams_with(folder.path(), variables, &line);
         ended.refuses(3, &["no window can be opened here"]);
-        let ended = with_display(folder.path(), variables, &format!("--rounds 3 {SMALL}"));
+        let ended = lifestreams_with(folder.path(), variables, &format!("--rounds 3 {SMALL}"));
         went_on_without_a_window(&ended, "no window can be opened here");
     }
 }
@@ -315,7 +302,7 @@ fn a_display_that_does_not_answer_is_as_none() {
 fn empty_variables_are_as_unset() {
     let folder = scratch();
     let variables = [("DISPLAY", ""), ("WAYLAND_DISPLAY", "")];
-    let ended = with_display(folder.path(), &variables, &format!("--rounds 2 {SMALL}"));
+    let ended = lifestreams_with(folder.path(), &variables, &format!("--rounds 2 {SMALL}"));
     went_on_without_a_window(&ended, "neither DISPLAY nor WAYLAND_DISPLAY is set");
 }
 
@@ -333,12 +320,12 @@ fn libraries_that_windows_need_are_named_with_their_packages() {
         let path = folder.path().to_str().unwrap();
         let variables = [("DISPLAY", ":987654"), ("LD_LIBRARY_PATH", path)];
         let line = format!("--display window --frames 1 {SMALL}");
-        let ended = with_display(folder.path(), &variables, &line);
+        let ended = lifestreams_with(folder.path(), &variables, &line);
         ended.refuses(
             3,
             &[library, "cannot be loaded; apt-get install libxcursor1"],
         );
-        let ended = with_display(folder.path(), &variables, &format!("--rounds 2 {SMALL}"));
+        let ended = lifestreams_with(folder.path(), &variables, &format!("--rounds 2 {SMALL}"));
         went_on_without_a_window(&ended, library);
     }
 }

@@ -2,10 +2,9 @@
 //! that are cheap without optimisation, on the CPU engine. (`scripts/test` runs every one.)
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
 
-use crate::common::{Ended, lifestreams, program, run, scratch};
+use crate::common::{Ended, lifestreams, lifestreams_with, picture_of, scratch};
 use lesson::{LESSONS, Lesson};
 use serde_json::Value;
 
@@ -28,9 +27,7 @@ fn lesson(name: &str) -> &'static Lesson {
 /// Measures on the CPU, without the ten seconds between the windows of a comparison.
 fn measure(folder: &Path, name: &str, more: &str) -> Ended {
     let line = format!("lesson {name} --device cpu {more}");
-    let mut command = program(folder);
-    command.env("LIFESTREAMS_TEST_TIMEOUT_MS", "0");
-    run(command.args(line.split_whitespace()))
+    lifestreams_with(folder, &[("LIFESTREAMS_TEST_TIMEOUT_MS", "0")], &line)
 }
 
 /// Its JSON, which must be the only thing on stdout.
@@ -131,12 +128,7 @@ fn the_missing_barrier_shows_and_its_pictures_are_written() {
     assert!(wrong(1) > Some(0.0), "on the CPU the warps' order is fixed");
     let pictures = list(&outcome, "pictures");
     for (picture, file) in pictures.iter().zip(["life.png", "life-2.png"]) {
-        let decoder = png::Decoder::new(std::io::Cursor::new(
-            fs::read(folder.path().join(file)).unwrap(),
-        ));
-        let mut reader = decoder.read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
+        let (info, pixels) = picture_of(&folder.path().join(file));
         assert_eq!(picture["width"], info.width);
         assert_eq!(picture["height"], info.height);
         let channels = info.color_type.samples();
@@ -150,8 +142,7 @@ fn the_missing_barrier_shows_and_its_pictures_are_written() {
 #[test]
 fn people_read_the_question_the_figures_and_the_conclusion() {
     let folder = scratch();
-    let ended = measure(folder.path(), "default-stream", "");
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = measure(folder.path(), "default-stream", "").succeeds();
     let of = lesson("default-stream");
     for text in [of.title, of.intro, of.question, of.parts[1].title] {
         assert!(ended.stdout.contains(text), "{text}: {ended:?}");
@@ -171,8 +162,7 @@ fn people_read_the_question_the_figures_and_the_conclusion() {
 #[test]
 fn the_list_names_every_lesson_once() {
     let folder = scratch();
-    let ended = lifestreams(folder.path(), "lesson");
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = lifestreams(folder.path(), "lesson").succeeds();
     for lesson in LESSONS {
         let row = |line: &&str| line.starts_with(&format!("  {} ", lesson.name));
         assert_eq!(

@@ -66,8 +66,7 @@ fn a_run_says_what_it_started_from_and_what_it_wrote() {
     let folder = folder.path();
     let line = "run -g 1 --size 32 --device cpu --instances";
     let last_lines = |more: &str| {
-        let ended = lifestreams(folder, &format!("{line} {more}"));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let ended = lifestreams(folder, &format!("{line} {more}")).succeeds();
         let lines = ended.stdout.lines().map(str::to_owned);
         let lines = lines.skip_while(|line| !line.contains(" alive"));
         lines.skip(1).collect::<Vec<_>>()
@@ -171,8 +170,7 @@ fn a_rule_is_taken_by_its_name_and_with_its_torus() {
     ] {
         let mut command = program(folder);
         let line = "run -g 0 --instances 1 --device cpu --save out --pattern glider --rule";
-        let ended = run(command.args(line.split(' ').chain([rule])));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        run(command.args(line.split(' ').chain([rule]))).succeeds();
         let saved = fs::read_to_string(folder.join("out/000.rle")).unwrap();
         assert!(saved.contains(header), "{rule}: {saved}");
     }

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::common::{self, Running, lifestreams, names, needs, program, scratch, wait_for};
+use crate::common::{
+    self, Running, frames_of, lifestreams, names, needs, program, scratch, wait_for,
+};
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
 
@@ -39,8 +41,8 @@ fn a_session_goes_on_as_if_it_had_never_ended() {
     let file = folder.join("s.json");
     let go = |line: &str| {
         let continues = file.exists();
-        let ended = lifestreams(folder, &format!("--display none --session s.json {line}"));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let ended =
+            lifestreams(folder, &format!("--display none --session s.json {line}")).succeeds();
         let said = "continuing the session in s.json";
         assert_eq!(ended.stderr.contains(said), continues, "{ended:?}");
         let saved = "the session is saved in s.json";
@@ -62,23 +64,6 @@ fn a_session_goes_on_as_if_it_had_never_ended() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(names(folder).iter().all(|name| !name.contains("partial")));
-}
-
-#[test]
-fn a_signal_saves_it_too() {
-    let folder = scratch();
-    let file = folder.path().join("s.json");
-    let mut command = program(folder.path());
-    let line = format!("--display none --session s.json {START}");
-    let running = Running::start(command.args(line.split(' ')));
-    wait_for("a line of figures", || {
-        running.printed().contains("generation ").then_some(())
-    });
-    running.signal("TERM");
-    let ended = running.end(crate::common::TIMEOUT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let kept = lattices(&file);
-    assert_eq!(kept, simulated(folder.path(), kept[0].1));
 }
 
 #[test]
@@ -193,8 +178,7 @@ fn settings_give_way_to_what_is_typed_and_each_is_named() {
     for (saved, line, notes) in rows {
         lifestreams(folder, &format!("config save {saved}")).done();
         for command in [&run, &snapshot, &window] {
-            let ended = lifestreams(folder, &format!("{command} {line}"));
-            assert_eq!(ended.code, Some(0), "{ended:?}");
+            let ended = lifestreams(folder, &format!("{command} {line}")).succeeds();
             let said: Vec<_> = ended
                 .stderr
                 .lines()
@@ -216,8 +200,7 @@ fn settings_give_way_to_what_is_typed_and_each_is_named() {
     )
     .done();
     let left_out = |line: &str, notes: &[&str]| {
-        let ended = lifestreams(folder, line);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let ended = lifestreams(folder, line).succeeds();
         let said = ended
             .stderr
             .lines()
@@ -254,11 +237,9 @@ fn settings_give_way_to_what_is_typed_and_each_is_named() {
     );
     typed.refuses(2, &["kernel 'bits' steps one lattice per launch"]);
     // A saved session has its own settings.
-    let started = lifestreams(folder, &format!("{window} --session s.json"));
-    assert_eq!(started.code, Some(0), "{started:?}");
+    lifestreams(folder, &format!("{window} --session s.json")).succeeds();
     lifestreams(folder, "config save --kernel bits --streams batch").done();
-    let goes_on = lifestreams(folder, "--display none --rounds 1 --session s.json");
-    assert_eq!(goes_on.code, Some(0), "{goes_on:?}");
+    let goes_on = lifestreams(folder, "--display none --rounds 1 --session s.json").succeeds();
     assert!(!goes_on.stderr.contains("left out"), "{goes_on:?}");
 }
 
@@ -282,8 +263,7 @@ fn a_session_that_is_too_far_from_its_lattices_says_how_long_it_takes() {
         "recomputing generation 4,611,686,018,427,387,904 from the nearest saved lattices: 0 %";
     assert!(running.printed().contains(said), "{}", running.printed());
     running.signal("INT");
-    let ended = running.end(common::TIMEOUT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    running.end(common::TIMEOUT).succeeds();
     let text = fs::read_to_string(folder.join("s.json")).unwrap();
     let saved: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(saved["main"]["position"]["generation"], far);
@@ -311,15 +291,9 @@ fn a_recording_without_a_display_has_a_frame_a_round() {
         lifestreams(folder, &line)
     };
     record("a.gif").done();
-    let mut options = gif::DecodeOptions::new();
-    options.set_color_output(gif::ColorOutput::RGBA);
-    let file = fs::File::open(folder.join("a.gif")).unwrap();
-    let mut reader = options.read_info(file).unwrap();
-    assert_eq!((reader.width(), reader.height()), (1280, 800));
-    let mut frames = Vec::new();
-    while let Some(frame) = reader.read_next_frame().unwrap() {
-        frames.push(frame.buffer.to_vec());
-    }
+    let frames: Vec<_> = frames_of(&folder.join("a.gif")).collect();
+    // RGBA.
+    assert_eq!(frames[0].len(), 1280 * 800 * 4);
     assert_eq!(frames.len(), 3);
     for pair in frames.windows(2) {
         assert!(pair[0] != pair[1], "a round later it is another picture");
@@ -509,8 +483,7 @@ fn a_number_that_nothing_can_be_counted_on_by_is_refused_with_its_bounds() {
     let mut slow = session.clone();
     slow["settings"]["pace"] = serde_json::Value::from(0.001);
     fs::write(folder.join("s.json"), slow.to_string()).unwrap();
-    let ended = lifestreams(folder, &line);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    lifestreams(folder, &line).succeeds();
 }
 
 #[test]
@@ -518,8 +491,7 @@ fn what_is_no_regular_file_is_neither_waited_for_nor_read_without_end() {
     needs("mkfifo", "coreutils");
     let folder = scratch();
     let folder = folder.path();
-    let made = common::run(common::command("mkfifo", folder).arg("pipe"));
-    assert_eq!(made.code, Some(0), "{made:?}");
+    common::run(common::command("mkfifo", folder).arg("pipe")).succeeds();
     symlink("/dev/zero", folder.join("zero")).unwrap();
     fs::create_dir(folder.join("deeper")).unwrap();
     for (name, words) in [
@@ -568,8 +540,7 @@ fn a_saved_file_keeps_its_permissions_and_a_link_is_followed() {
     fs::create_dir(folder.join("kept")).unwrap();
     symlink("kept/real.json", folder.join("s.json")).unwrap();
     let go = || {
-        let ended = lifestreams(folder, &line);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        lifestreams(folder, &line).succeeds();
     };
     go();
     let real = folder.join("kept/real.json");
@@ -688,8 +659,7 @@ fn no_name_of_a_file_or_folder_forges_a_line() {
         (&["--display", "none", "--frames", "1", "--record", &gif], [0, 0]),
     ];
     for (words, lines) in rows {
-        let ended = common::run(program(folder).args(words).args(start));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let ended = common::run(program(folder).args(words).args(start)).succeeds();
         let said = [&ended.stderr, &ended.stdout];
         assert_eq!(said.map(|text| text.lines().count()), lines, "{ended:?}");
         for text in said {
@@ -727,14 +697,7 @@ fn a_signal_leaves_a_whole_recording_and_a_session() {
         let ended = running.end(common::TIMEOUT);
         assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
         assert_eq!(names(folder), ["a.gif", "s.json"]);
-        let mut options = gif::DecodeOptions::new();
-        options.set_color_output(gif::ColorOutput::RGBA);
-        let file = fs::File::open(folder.join("a.gif")).unwrap();
-        let mut reader = options.read_info(file).unwrap();
-        let mut count = 0;
-        while reader.read_next_frame().unwrap().is_some() {
-            count += 1;
-        }
+        let count = frames_of(&folder.join("a.gif")).count();
         assert!((1..100_000).contains(&count), "{count} pictures");
         let kept = lattices(&folder.join("s.json"));
         assert_eq!(kept, simulated(folder, kept[0].1));

@@ -12,9 +12,7 @@ const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device
 /// A session without an end in this file, once it has computed something.
 fn session_in(folder: &Path, file: &str) -> Running {
     let running = start(folder, &format!("--display none --session {file} {START}"));
-    wait_for("a line of figures", || {
-        running.printed().contains("generation ").then_some(())
-    });
+    running.wait_printed("generation ");
     running
 }
 
@@ -47,8 +45,7 @@ fn other_file(folder: &Path, known: &[&str]) -> PathBuf {
 /// The generation that a saved session continues at, which the program itself must find in it.
 fn continues(folder: &Path, file: &Path) -> u64 {
     let line = format!("--display none --rounds 0 --session {}", file.display());
-    let ended = lifestreams(folder, &line);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = lifestreams(folder, &line).succeeds();
     assert!(ended.stderr.contains("continuing the session"), "{ended:?}");
     let generation = ended.stdout.strip_prefix("generation ").unwrap();
     let digits = generation.split(|c: char| !c.is_ascii_digit()).next();

@@ -21,8 +21,7 @@ impl Tmux {
         needs("tmux", "tmux");
         let tmux = Tmux { folder: scratch() };
         let mut start = tmux.command(&format!("new-session -d -x {columns} -y {rows}"));
-        let ended = run(start.arg("env PS1='$ ' ENV= sh").env("LC_ALL", "C.UTF-8"));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        run(start.arg("env PS1='$ ' ENV= sh").env("LC_ALL", "C.UTF-8")).succeeds();
         wait_for("a prompt", || tmux.shows("$").then_some(()));
         tmux
     }
@@ -46,8 +45,7 @@ impl Tmux {
 
     /// Types a line and Enter.
     fn type_line(&self, line: &str) {
-        let ended = run(self.command("send-keys -l").arg(line));
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        run(self.command("send-keys -l").arg(line)).succeeds();
         self.keys("Enter");
     }
 
@@ -70,6 +68,18 @@ impl Tmux {
             let screen = self.screen();
             screen.contains(text).then_some(screen)
         })
+    }
+
+    #[track_caller]
+    fn wait_without(&self, text: &str) {
+        wait_for(text, || (!self.shows(text)).then_some(()));
+    }
+
+    /// Presses keys and waits until the screen shows this.
+    #[track_caller]
+    fn then(&self, keys: &str, text: &str) -> String {
+        self.keys(keys);
+        self.wait(text)
     }
 
     /// Starts a command between two looks at the terminal's settings; its exit code follows.
@@ -134,52 +144,34 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     assert!(screen.contains("sync-global"), "{screen}");
     assert!(screen.contains("streams: per instance"), "{screen}");
     tmux.wait("▸0");
-    tmux.keys("Space");
-    tmux.wait("‖ PAUSED");
-    tmux.keys("k");
-    tmux.wait("sync-shared");
-    tmux.keys("F2");
-    tmux.wait("streams: one shared");
-    tmux.keys("NPage");
-    tmux.wait("▸1");
-    tmux.keys("e");
-    let screen = tmux.wait("instance 1, 4 in all");
+    tmux.then("Space", "‖ PAUSED");
+    tmux.then("k", "sync-shared");
+    tmux.then("F2", "streams: one shared");
+    tmux.then("NPage", "▸1");
+    let screen = tmux.then("e", "instance 1, 4 in all");
     assert!(!screen.contains('▸'), "{screen}");
-    tmux.keys("e");
-    tmux.wait("▸1");
-    tmux.keys("h");
-    let screen = tmux.wait(" Keyboard shortcuts ");
+    tmux.then("e", "▸1");
+    let screen = tmux.then("h", " Keyboard shortcuts ");
     assert!(screen.contains("Run / pause"), "{screen}");
-    tmux.keys("b");
-    tmux.wait("shortcuts · b");
+    tmux.then("b", "shortcuts · b");
+    tmux.then("Escape", "Type to search");
     tmux.keys("Escape");
-    tmux.wait("Type to search");
-    tmux.keys("Escape");
-    wait_for("the help to go", || {
-        (!tmux.shows(" Keyboard shortcuts ")).then_some(())
-    });
+    tmux.wait_without(" Keyboard shortcuts ");
     // In a lesson, the keys that run the session open it and turn its pages.
-    tmux.keys("F10");
-    tmux.wait("1 of 22");
+    tmux.then("F10", "1 of 22");
     for (key, page) in [
         ("Enter", "1 of 5"),
         ("Space", "2 of 5"),
         ("Enter", "3 of 5"),
     ] {
-        tmux.keys(key);
-        let screen = tmux.wait(page);
+        let screen = tmux.then(key, page);
         assert!(!screen.contains("▶ running"), "{screen}");
     }
+    tmux.then("Escape", "1 of 22");
     tmux.keys("Escape");
-    tmux.wait("1 of 22");
-    tmux.keys("Escape");
-    wait_for("the lessons to go", || {
-        (!tmux.shows("1 of 22")).then_some(())
-    });
-    tmux.keys("t");
-    tmux.wait("overlap");
-    tmux.keys("Space");
-    tmux.wait("▶ running");
+    tmux.wait_without("1 of 22");
+    tmux.then("t", "overlap");
+    tmux.then("Space", "▶ running");
     let screen = tmux.wait("host ■");
     assert!(screen.contains("│0"), "the axis: {screen}");
     tmux.tmux("resize-window -x 140 -y 44");
@@ -233,51 +225,31 @@ fn instances_size_and_rule_are_changed_by_keys_while_it_runs() {
         ("/", 4),
         ("/", 2),
     ] {
-        tmux.keys(key);
-        tmux.wait(&format!("{count} lattices now"));
+        tmux.then(key, &format!("{count} lattices now"));
     }
-    tmux.keys("C-Down");
-    tmux.wait("1 lattice now");
-    tmux.keys("C-Down");
-    tmux.wait("Take 1 to 4096 instances");
+    tmux.then("C-Down", "1 lattice now");
+    tmux.then("C-Down", "Take 1 to 4096 instances");
     // By a field: what is wrong is said in it, and Escape closes it.
-    tmux.keys("N");
-    tmux.wait("Number of instances");
-    tmux.keys("x Enter");
-    tmux.wait("type a whole number from 1 to 4,096");
-    tmux.keys("BSpace 3 Enter");
-    tmux.wait("3 lattices now");
-    tmux.keys("C-n 8");
-    tmux.wait("8▏");
+    tmux.then("N", "Number of instances");
+    tmux.then("x Enter", "type a whole number from 1 to 4,096");
+    tmux.then("BSpace 3 Enter", "3 lattices now");
+    tmux.then("C-n 8", "8▏");
     tmux.keys("Escape");
-    wait_for("the field to go", || {
-        (!tmux.shows("Number of instances")).then_some(())
-    });
-    tmux.keys("z");
-    tmux.wait("such as 512x512");
-    tmux.keys("4 8 Enter");
-    tmux.wait("The lattices are 48x48 now");
-    tmux.keys("B HiLife");
-    tmux.wait("did you mean HighLife?");
-    tmux.keys("BSpace BSpace BSpace BSpace ghLife Enter");
-    tmux.wait("Rule B36/S23");
-    tmux.keys("g 7 Enter");
-    tmux.wait("7 generations per round");
+    tmux.wait_without("Number of instances");
+    tmux.then("z", "such as 512x512");
+    tmux.then("4 8 Enter", "The lattices are 48x48 now");
+    tmux.then("B HiLife", "did you mean HighLife?");
+    tmux.then("BSpace BSpace BSpace BSpace ghLife Enter", "Rule B36/S23");
+    tmux.then("g 7 Enter", "7 generations per round");
     // Undone one by one, the last first: each time first back to where it was made.
     for _ in 0..2 {
-        tmux.keys("C-z");
-        tmux.wait("just after the last edit");
-        tmux.keys("C-z");
-        tmux.wait("Undone: the last edit");
+        tmux.then("C-z", "just after the last edit");
+        tmux.then("C-z", "Undone: the last edit");
     }
-    tmux.keys("z");
-    tmux.wait("Now 32x24.");
+    tmux.then("z", "Now 32x24.");
     tmux.keys("Escape");
-    wait_for("the field to go", || {
-        (!tmux.shows("Now 32x24.")).then_some(())
-    });
-    tmux.keys("B");
-    tmux.wait("Now B3/S23.");
+    tmux.wait_without("Now 32x24.");
+    tmux.then("B", "Now B3/S23.");
     tmux.keys("C-q");
     assert_eq!(tmux.end(), "0");
 }
@@ -291,8 +263,7 @@ fn is_over(id: &str) -> bool {
 /// What a session's file goes on from is whole.
 fn goes_on(folder: &Path) {
     let line = "--display none --rounds 0 --session kept.json";
-    let ended = lifestreams(folder, line);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    lifestreams(folder, line).succeeds();
 }
 
 #[test]
@@ -303,21 +274,16 @@ fn undo_leads_to_the_same_cells_after_a_session_is_opened_again() {
         "{PROGRAM} {start} --reseed off --session kept.json"
     ));
     tmux.wait("▶ running");
-    tmux.keys("Space");
-    tmux.wait("‖ PAUSED");
-    tmux.keys("n");
-    tmux.wait(" gen 0 ·");
-    tmux.keys(".");
-    tmux.wait(" gen 1 ·");
+    tmux.then("Space", "‖ PAUSED");
+    tmux.then("n", " gen 0 ·");
+    tmux.then(".", " gen 1 ·");
     tmux.keys("C-q");
     assert_eq!(tmux.end(), "0");
     fs::remove_file(tmux.path().join("over")).unwrap();
     tmux.begin(&format!("{PROGRAM} --session kept.json"));
     tmux.wait("‖ PAUSED");
-    tmux.keys("C-z");
-    tmux.wait("just after the last edit");
-    tmux.keys("C-z");
-    tmux.wait("Undone: the last edit");
+    tmux.then("C-z", "just after the last edit");
+    tmux.then("C-z", "Undone: the last edit");
     tmux.keys("C-q");
     assert_eq!(tmux.end(), "0");
     let text = fs::read_to_string(tmux.path().join("kept.json")).unwrap();
@@ -406,8 +372,7 @@ fn every_half_block_is_a_cell_of_the_simulators() {
     let start = "--size 44x44 --instances 1 --device cpu --seed 5";
     tmux.begin(&format!("env NO_COLOR=1 {PROGRAM} {start}"));
     tmux.wait("▶ running");
-    tmux.keys("Space");
-    let screen = tmux.wait("‖ PAUSED");
+    let screen = tmux.then("Space", "‖ PAUSED");
     // The picture of the last round may be a frame late, never another generation's.
     let generation: u64 = {
         let (_, rest) = screen.split_once("gen ").expect("a generation");
