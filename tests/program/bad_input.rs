@@ -8,6 +8,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
+use life::SplitMix64;
+
 use crate::common::{
     Ended, PROGRAM, command, lifestreams, lifestreams_with, names, needs, program, run, scratch,
     signal,
@@ -94,12 +96,8 @@ fn no_truncation_of_a_pattern_file_and_no_noise_brings_it_down() {
             }
         }
     }
-    let mut noise = vec![0_u8; 4096];
-    let mut state = 1_u32;
-    for byte in &mut noise {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        *byte = (state >> 24) as u8;
-    }
+    let mut random = SplitMix64(1);
+    let noise: Vec<u8> = (0..4096).map(|_| random.draw() as u8).collect();
     with_pattern(&noise).refuses(2, &["file.rle, line 1"]);
     with_pattern(&[b"x = 3, y = 3\n", &noise[..]].concat()).refuses(2, &["file.rle, line"]);
     with_pattern(&vec![b'9'; 1 << 20]).refuses(2, &["file.rle, line 1"]);

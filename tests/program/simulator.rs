@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::{lifestreams, names, needs, program, run, scratch};
 use engine::kernels::{KERNELS, Kernel};
-use life::{Rule, Size};
+use life::{Rule, Size, SplitMix64};
 use serde_json::{Value, json};
 
 /// What `tests/independent.py` is to hold against one another.
@@ -30,9 +30,9 @@ impl Claims {
         generations: u64,
         ends: &[PathBuf],
     ) {
-        self.0
-            .push(json!({"start": file, "torus": torus, "rule": rule,
-            "generations": generations, "ends": ends}));
+        let claim = json!({"start": file, "torus": torus, "rule": rule, "generations": generations,
+            "ends": ends});
+        self.0.push(claim);
     }
 
     /// All of them hold.
@@ -96,23 +96,6 @@ fn alive(file: &Path) -> u64 {
     alive
 }
 
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        // Xorshift.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % sides
-    }
-
-    fn rule(&mut self) -> Rule {
-        Rule::from_masks(self.roll(512) as u16, self.roll(512) as u16)
-    }
-}
-
 /// The kernels that take lattices of this size.
 fn kernels_for(size: &str) -> impl Iterator<Item = &'static Kernel> {
     let size: Size = size.parse().unwrap();
@@ -142,39 +125,35 @@ const RULES: [&str; 8] = [
 #[test]
 fn every_kernel_steps_soups_as_the_independent_simulator_does() {
     let folder = scratch();
-    let mut dice = Dice(20_240_229);
+    let mut dice = SplitMix64(20_240_229);
     let mut claims = Claims::default();
     for (case, size) in SIZES.into_iter().cycle().take(2 * SIZES.len()).enumerate() {
         // Each size twice: by a rule of the list, and by one nobody has heard of.
         let rule = if case < SIZES.len() {
             RULES[case % RULES.len()].to_string()
         } else {
-            dice.rule().to_string()
+            Rule::from_masks(dice.below(512) as u16, dice.below(512) as u16).to_string()
         };
-        let generations = 1 + dice.roll(12);
+        let generations = 1 + dice.below(12);
         let line = format!(
             "--size {size} --rule {rule} --seed {} --density 0.{} --instances {} \
              --generations-per-round {} --device cpu",
-            dice.roll(u64::MAX),
-            1 + dice.roll(9),
-            1 + dice.roll(3),
-            1 + dice.roll(5),
+            dice.below(u64::MAX),
+            1 + dice.below(9),
+            1 + dice.below(3),
+            1 + dice.below(5),
         );
         let mut starts: Vec<Vec<PathBuf>> = Vec::new();
         let mut ends: Vec<Vec<PathBuf>> = Vec::new();
         for kernel in kernels_for(size) {
             let line = format!("{line} --kernel {}", kernel.name);
             let name = |what: &str| format!("{case}-{size}-{}-{what}", kernel.name);
-            starts.push(saved(
-                folder.path(),
-                &name("start"),
-                &format!("{line} -g 0"),
-            ));
-            ends.push(saved(
-                folder.path(),
-                &name("end"),
-                &format!("{line} -g {generations}"),
-            ));
+            let run = |what, generations| {
+                let line = format!("{line} -g {generations}");
+                saved(folder.path(), &name(what), &line)
+            };
+            starts.push(run("start", 0));
+            ends.push(run("end", generations));
         }
         for (i, start) in starts[0].iter().enumerate() {
             let of = |all: &[Vec<PathBuf>]| all.iter().map(|files| files[i].clone()).collect();
@@ -192,21 +171,15 @@ fn every_kernel_still_agrees_after_many_generations() {
     let mut claims = Claims::default();
     for size in ["45x34", "128x128"] {
         let line = format!("--size {size} --rule B3/S23 --instances 2 --device cpu");
-        let starts = saved(
-            folder.path(),
-            &format!("start-{size}"),
-            &format!("{line} -g 0"),
-        );
-        for kernel in kernels_for(size) {
+        let start = format!("start-{size}");
+        let starts = saved(folder.path(), &start, &format!("{line} -g 0"));
+        for kernel in kernels_for(size).map(|kernel| kernel.name) {
             for generations in [255, 256] {
-                let ends = saved(
-                    folder.path(),
-                    &format!("{}-{size}-{generations}", kernel.name),
-                    &format!(
-                        "{line} --kernel {} -g {generations} --generations-per-round 100",
-                        kernel.name
-                    ),
+                let name = format!("{kernel}-{size}-{generations}");
+                let line = format!(
+                    "{line} --kernel {kernel} -g {generations} --generations-per-round 100"
                 );
+                let ends = saved(folder.path(), &name, &line);
                 for (start, end) in starts.iter().zip(ends) {
                     claims.after(start, generations, &[end]);
                 }
@@ -327,14 +300,12 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
         let file = folder.path().join(format!("made-up-{number}.rle"));
         std::fs::write(&file, text).unwrap();
         for (kernel, generations) in [("bits", 0), ("bits", 3), ("global", 3)] {
-            let ends = saved(
-                folder.path(),
-                &format!("made-up-{number}-{kernel}-{generations}"),
-                &format!(
-                    "--pattern made-up-{number}.rle --instances 1 -g {generations} --kernel \
-                     {kernel} --device cpu"
-                ),
+            let name = format!("made-up-{number}-{kernel}-{generations}");
+            let line = format!(
+                "--pattern made-up-{number}.rle --instances 1 -g {generations} --kernel {kernel} \
+                 --device cpu"
             );
+            let ends = saved(folder.path(), &name, &line);
             claims.pattern(&file, rule, torus, generations, &ends);
         }
     }
@@ -506,11 +477,8 @@ fn a_generation_too_many_is_noticed() {
     let folder = scratch();
     let line = "--size 31x17 --instances 1 -g";
     let start = saved(folder.path(), "start", &format!("{line} 0"));
+    let end = saved(folder.path(), "end", &format!("{line} 4"));
     let mut claims = Claims::default();
-    claims.after(
-        &start[0],
-        3,
-        &saved(folder.path(), "end", &format!("{line} 4")),
-    );
+    claims.after(&start[0], 3, &end);
     claims.hold();
 }
