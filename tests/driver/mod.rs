@@ -34,60 +34,50 @@ const DRIVER: [&str; 3] = [
 /// # Panics
 /// With a sentence, if there is no `g++` or it fails: a check that could not run has failed.
 pub(crate) fn library() -> PathBuf {
-    build().unwrap_or_else(|reason| panic!("{reason}"))
-}
-
-fn build() -> Result<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = kernel_sources(root);
-    for file in ["emulator.h", "launch.h"] {
-        sources.push(root.join("tests/emulator").join(file));
-    }
-    for file in DRIVER
-        .iter()
-        .chain(&["tests/driver/driver.h", "tests/driver/mod.rs"])
-    {
-        sources.push(root.join(file));
-    }
-    for file in ["kernels/cuda.h", "kernels/life.cuh"] {
-        sources.push(root.join(file));
-    }
+    let others = [
+        "tests/emulator/emulator.h",
+        "tests/emulator/launch.h",
+        "tests/driver/driver.h",
+        "tests/driver/mod.rs",
+        "kernels/cuda.h",
+        "kernels/life.cuh",
+    ];
+    sources.extend(DRIVER.iter().chain(&others).map(|file| root.join(file)));
 
     let mut hasher = DefaultHasher::new();
     GXX.hash(&mut hasher);
     root.hash(&mut hasher);
     for source in &sources {
-        read(source)?.hash(&mut hasher);
+        read(source).hash(&mut hasher);
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let work = folder.join(format!("fake-cuda-{:016x}", hasher.finish()));
     let library = work.join("libcuda_fake.so");
 
-    let lock = fs::create_dir_all(&work)
-        .and_then(|()| File::create(work.join("lock")))
-        .and_then(|file| file.lock().map(|()| file))
-        .map_err(|error| format!("cannot lock {}: {error}", work.display()))?;
+    fs::create_dir_all(&work).unwrap();
+    let lock = File::create(work.join("lock")).unwrap();
+    lock.lock().unwrap();
     if !library.exists() {
-        compile(root, &work, &library)?;
+        compile(root, &work, &library);
     }
     drop(lock);
-    Ok(library)
+    library
 }
 
 /// Every `.cu` file.
 fn kernel_sources(root: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = ["ladder", "support", "lessons"]
+    let folders = ["ladder", "support", "lessons"].map(|name| root.join("kernels").join(name));
+    let mut found: Vec<PathBuf> = folders
         .iter()
-        .filter_map(|folder| fs::read_dir(root.join("kernels").join(folder)).ok())
-        .flatten()
-        .map(|entry| entry.expect("a readable folder").path())
-        .filter(|path| path.extension() == Some(OsStr::new("cu")))
+        .flat_map(|folder| files_in(folder, "cu"))
         .collect();
     found.sort();
     found
 }
 
-fn compile(root: &Path, work: &Path, library: &Path) -> Result<(), String> {
+fn compile(root: &Path, work: &Path, library: &Path) {
     let mut kernels = gxx(root, work);
     kernels
         .args(["-c", "-include"])
@@ -99,36 +89,38 @@ fn compile(root: &Path, work: &Path, library: &Path) -> Result<(), String> {
             .expect("found by its extension")
             .to_string_lossy();
         let generated = work.join(format!("kernel_{stem}.cpp"));
-        write(&generated, &as_cpp(&source)?)?;
+        fs::write(&generated, as_cpp(&source)).unwrap();
         kernels.arg(generated);
     }
     let mut host = gxx(root, work);
     host.arg("-c");
     host.args(DRIVER.map(|file| root.join(file)));
-    let (kernels, host) = (start(kernels)?, start(host)?);
-    finish(kernels)?;
-    finish(host)?;
+    let (kernels, host) = (start(kernels), start(host));
+    finish(kernels);
+    finish(host);
 
     let partial = work.join("partial.so");
     let mut link = gxx(root, work);
     link.args(["-shared", "-Wl,-Bsymbolic"])
         .arg("-o")
         .arg(&partial);
-    let objects = fs::read_dir(work)
-        .map_err(|error| error.to_string())?
-        .flatten();
-    link.args(
-        objects
-            .map(|entry| entry.path())
-            .filter(|p| p.extension() == Some("o".as_ref())),
-    );
-    finish(start(link)?)?;
-    fs::rename(&partial, library).map_err(|error| format!("{}: {error}", library.display()))
+    link.args(files_in(work, "o"));
+    finish(start(link));
+    fs::rename(&partial, library).unwrap();
+}
+
+/// The files in a folder whose names end so.
+fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let files = entries.map(|entry| entry.unwrap().path());
+    files
+        .filter(|file| file.extension() == Some(OsStr::new(extension)))
+        .collect()
 }
 
 /// A kernel's text for g++: see `emulator.h`.
-fn as_cpp(source: &Path) -> Result<String, String> {
-    let text = read(source)?;
+fn as_cpp(source: &Path) -> String {
+    let text = read(source);
     let mut cpp = format!("#line 1 {source:?}\n");
     let mut symbols = Vec::new();
     let mut awaited = false;
@@ -165,7 +157,7 @@ fn as_cpp(source: &Path) -> Result<String, String> {
     for symbol in symbols {
         cpp += &format!("EMULATE({symbol})\n");
     }
-    Ok(cpp)
+    cpp
 }
 
 fn gxx(root: &Path, work: &Path) -> Command {
@@ -178,26 +170,20 @@ fn gxx(root: &Path, work: &Path) -> Command {
     command
 }
 
-fn start(mut command: Command) -> Result<Child, String> {
-    command.spawn().map_err(|error| {
-        format!("g++ cannot be started ({error}): these tests need it, install the package g++")
+fn start(mut command: Command) -> Child {
+    command.spawn().unwrap_or_else(|error| {
+        panic!("g++ cannot be started ({error}): these tests need it, install the package g++")
     })
 }
 
-fn finish(mut child: Child) -> Result<(), String> {
-    match child.wait() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!(
-            "g++ could not build the fake driver ({status}), see above"
-        )),
-        Err(error) => Err(format!("g++: {error}")),
-    }
+fn finish(mut child: Child) {
+    let status = child.wait().unwrap();
+    assert!(
+        status.success(),
+        "g++ could not build the fake driver ({status}), see above"
+    );
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
