@@ -1,4 +1,7 @@
 //! When an action is possible and why not, and whether what it switches is on.
+//!
+//! `needs` names every action, so that whoever adds one decides about it. In `check` and `state` stand
+//! those alone that have a further condition, or that switch something.
 
 use crate::actions::{Action, EditAction, SessionAction, ViewAction};
 use crate::{InWords, Pace, Setup, Status, StopWhenStill, Switch};
@@ -318,36 +321,7 @@ impl SessionAction {
                     })
                     .map_err(|error| error.in_words())
             }
-            SessionAction::CycleSwitch(_)
-            | SessionAction::SetSwitch(..)
-            | SessionAction::ToggleComparison
-            | SessionAction::TogglePause
-            | SessionAction::StepGeneration
-            | SessionAction::StepRound
-            | SessionAction::StepBack
-            | SessionAction::StepRoundBack
-            | SessionAction::RunTo(_)
-            | SessionAction::NextStopWhenStill
-            | SessionAction::ToggleReseed
-            | SessionAction::Faster
-            | SessionAction::Slower
-            | SessionAction::SetPace(_)
-            | SessionAction::ResetPanel
-            | SessionAction::ResetAll
-            | SessionAction::NewSeed
-            | SessionAction::HalveInstances
-            | SessionAction::SetSize(_)
-            | SessionAction::SetRule(_)
-            | SessionAction::SetDensity(_)
-            | SessionAction::SetSymmetry(_)
-            | SessionAction::SetGenerationsPerRound(_)
-            | SessionAction::NextKernel
-            | SessionAction::PreviousKernel
-            | SessionAction::ToggleBlockTimestamps
-            | SessionAction::Undo
-            | SessionAction::Redo
-            | SessionAction::Select(_)
-            | SessionAction::SaveSession => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -370,31 +344,7 @@ impl SessionAction {
             SessionAction::SetSwitch(switch, at) => Some(
                 switch.position(status.setting.switches, status.setting.kernel) == usize::from(at),
             ),
-            SessionAction::StepGeneration
-            | SessionAction::StepRound
-            | SessionAction::StepBack
-            | SessionAction::StepRoundBack
-            | SessionAction::RunTo(_)
-            | SessionAction::Faster
-            | SessionAction::Slower
-            | SessionAction::ResetPanel
-            | SessionAction::ResetAll
-            | SessionAction::NewSeed
-            | SessionAction::SetInstances(_)
-            | SessionAction::DoubleInstances
-            | SessionAction::HalveInstances
-            | SessionAction::SetDensity(_)
-            | SessionAction::SetSymmetry(_)
-            | SessionAction::SetGenerationsPerRound(_)
-            | SessionAction::NextKernel
-            | SessionAction::PreviousKernel
-            | SessionAction::CycleSwitch(_)
-            | SessionAction::Undo
-            | SessionAction::Redo
-            | SessionAction::SelectNext
-            | SessionAction::SelectPrevious
-            | SessionAction::Select(_)
-            | SessionAction::SaveSession => None,
+            _ => None,
         }
     }
 }
@@ -449,43 +399,7 @@ impl ViewAction {
             ViewAction::ToggleSingle
             | ViewAction::ToggleSeparateCameras
             | ViewAction::MeasureSpeedup => status.map_or(Ok(()), has_several_panels),
-            ViewAction::Prompt(_)
-            | ViewAction::TogglePopulation
-            | ViewAction::TogglePopulationOfAll
-            | ViewAction::ZoomIn
-            | ViewAction::ZoomOut
-            | ViewAction::PanLeft
-            | ViewAction::PanRight
-            | ViewAction::PanUp
-            | ViewAction::PanDown
-            | ViewAction::Fit
-            | ViewAction::ToggleLadder
-            | ViewAction::ToggleSource
-            | ViewAction::ToggleLab
-            | ViewAction::ToggleLessons
-            | ViewAction::OpenLesson
-            | ViewAction::NextPage
-            | ViewAction::PreviousPage
-            | ViewAction::ToggleTimeline
-            | ViewAction::ToggleGridLines
-            | ViewAction::ToggleMinimap
-            | ViewAction::NextColourMode
-            | ViewAction::NextTheme
-            | ViewAction::Invert
-            | ViewAction::ToggleFullscreen
-            | ViewAction::SavePicture
-            | ViewAction::SavePanelPicture
-            | ViewAction::ToggleRecording
-            | ViewAction::ToggleCommands
-            | ViewAction::ToggleMenu
-            | ViewAction::TogglePresentation
-            | ViewAction::EnlargeInterface
-            | ViewAction::ReduceInterface
-            | ViewAction::DefaultInterface
-            | ViewAction::NextLanguage
-            | ViewAction::ToggleHelp
-            | ViewAction::Escape
-            | ViewAction::Quit => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -506,32 +420,7 @@ impl ViewAction {
             ViewAction::ToggleFullscreen => Some(on.fullscreen),
             ViewAction::ToggleRecording => Some(on.recording),
             ViewAction::TogglePresentation => Some(on.presentation),
-            ViewAction::Prompt(_)
-            | ViewAction::ZoomIn
-            | ViewAction::ZoomOut
-            | ViewAction::PanLeft
-            | ViewAction::PanRight
-            | ViewAction::PanUp
-            | ViewAction::PanDown
-            | ViewAction::Fit
-            | ViewAction::MeasureSpeedup
-            | ViewAction::OpenLesson
-            | ViewAction::NextPage
-            | ViewAction::PreviousPage
-            | ViewAction::NextColourMode
-            | ViewAction::NextTheme
-            | ViewAction::SavePicture
-            | ViewAction::SavePanelPicture
-            // A dialog: while one is open, no check mark can be seen.
-            | ViewAction::ToggleCommands
-            | ViewAction::ToggleMenu
-            | ViewAction::ToggleHelp
-            | ViewAction::EnlargeInterface
-            | ViewAction::ReduceInterface
-            | ViewAction::DefaultInterface
-            | ViewAction::NextLanguage
-            | ViewAction::Escape
-            | ViewAction::Quit => None,
+            _ => None,
         }
     }
 }
@@ -564,22 +453,7 @@ impl EditAction {
             EditAction::RotatePastedLeft | EditAction::RotatePastedRight if !on.ghost => {
                 Err(tr!("no pattern is being pasted").into())
             }
-            EditAction::RotatePastedLeft
-            | EditAction::RotatePastedRight
-            | EditAction::TogglePencil
-            | EditAction::ToggleAreaSelection
-            | EditAction::SelectAll
-            | EditAction::ClearSelection
-            | EditAction::FillRandomly
-            | EditAction::FlipHorizontal
-            | EditAction::FlipVertical
-            | EditAction::RotateLeft
-            | EditAction::RotateRight
-            | EditAction::CopyCells
-            | EditAction::PastePattern
-            | EditAction::OpenPattern
-            | EditAction::SavePattern
-            | EditAction::ToggleShelf => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -587,20 +461,40 @@ impl EditAction {
         match self {
             EditAction::TogglePencil => Some(on.pencil),
             EditAction::ToggleAreaSelection => Some(on.area_selection),
-            EditAction::SelectAll
-            | EditAction::ClearSelection
-            | EditAction::FillRandomly
-            | EditAction::FlipHorizontal
-            | EditAction::FlipVertical
-            | EditAction::RotateLeft
-            | EditAction::RotateRight
-            | EditAction::RotatePastedLeft
-            | EditAction::RotatePastedRight
-            | EditAction::CopyCells
-            | EditAction::PastePattern
-            | EditAction::OpenPattern
-            | EditAction::SavePattern
-            | EditAction::ToggleShelf => None,
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DeviceChoice;
+    use crate::actions::TABLE;
+    use life::Size;
+
+    #[test]
+    fn what_is_toggled_is_on_or_off_unless_it_is_a_dialog() {
+        let size = Size::new(64, 64).unwrap();
+        let status = Status::before_start(&Setup::new(2, size, &KERNELS[0], DeviceChoice::Cpu));
+        let context = Context {
+            front_end: FrontEnd::Window,
+            status: Some(&status),
+            has_pending_requests: false,
+            most_instances: 64,
+            toggles: Toggles::default(),
+        };
+        let dialogs = [
+            ViewAction::ToggleCommands.into(),
+            ViewAction::ToggleMenu.into(),
+            ViewAction::ToggleHelp.into(),
+            EditAction::ToggleShelf.into(),
+        ];
+        for action in TABLE.iter().map(|row| row.action) {
+            if format!("{action:?}").contains("Toggle") {
+                let is_switch = action.state(&context).is_some();
+                assert_ne!(is_switch, dialogs.contains(&action), "{action:?}");
+            }
         }
     }
 }

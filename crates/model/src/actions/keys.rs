@@ -97,27 +97,21 @@ pub(super) const fn key(key: Key) -> Chord {
 }
 pub(super) const fn shifted(key: Key) -> Chord {
     Chord {
-        key,
         shift: true,
-        ctrl: false,
+        ..self::key(key)
     }
 }
 pub(super) const fn with_ctrl(key: Key) -> Chord {
     Chord {
-        key,
-        shift: false,
         ctrl: true,
+        ..self::key(key)
     }
 }
 pub(super) const fn char(c: char) -> Chord {
     key(Key::Char(c))
 }
 pub(super) const fn shift(c: char) -> Chord {
-    Chord {
-        key: Key::Char(c),
-        shift: true,
-        ctrl: false,
-    }
+    shifted(Key::Char(c))
 }
 pub(super) const fn ctrl(c: char) -> Chord {
     with_ctrl(Key::Char(c))

@@ -5,6 +5,10 @@ use crate::actions::keys::{char, ctrl, key, shift, shifted, with_ctrl};
 use crate::actions::{
     Action, Chord, EditAction, FrontEnd, Key, Prompt, SessionAction, Topic, ViewAction,
 };
+use EditAction::*;
+use SessionAction::*;
+use Topic::*;
+use ViewAction::*;
 
 /// A row of the table.
 #[derive(Debug)]
@@ -49,43 +53,31 @@ impl FrontEnds {
 }
 
 impl Row {
-    const fn session(
-        action: SessionAction,
-        chords: &'static [Chord],
-        topic: Topic,
-        help: &'static str,
-    ) -> Row {
-        Row::new(Action::Session(action), chords, topic, help)
+    const fn session(action: SessionAction, topic: Topic, help: &'static str) -> Row {
+        Row::new(Action::Session(action), topic, help)
     }
 
-    const fn view(
-        action: ViewAction,
-        chords: &'static [Chord],
-        topic: Topic,
-        help: &'static str,
-    ) -> Row {
-        Row::new(Action::View(action), chords, topic, help)
+    const fn view(action: ViewAction, topic: Topic, help: &'static str) -> Row {
+        Row::new(Action::View(action), topic, help)
+    }
+
+    const fn prompt(prompt: Prompt, topic: Topic, help: &'static str) -> Row {
+        Row::view(ViewAction::Prompt(prompt), topic, help)
+    }
+
+    const fn switch(switch: Switch, help: &'static str) -> Row {
+        Row::session(CycleSwitch(switch), Switches, help)
     }
 
     /// An edit: the terminal has none.
-    const fn edit(
-        action: EditAction,
-        chords: &'static [Chord],
-        topic: Topic,
-        help: &'static str,
-    ) -> Row {
-        Row::new(Action::Edit(action), chords, topic, help).in_window()
+    const fn edit(action: EditAction, topic: Topic, help: &'static str) -> Row {
+        Row::new(Action::Edit(action), topic, help).in_window()
     }
 
-    const fn new(
-        action: Action,
-        chords: &'static [Chord],
-        topic: Topic,
-        help: &'static str,
-    ) -> Row {
+    const fn new(action: Action, topic: Topic, help: &'static str) -> Row {
         Row {
             action,
-            chords,
+            chords: &[],
             mouse: "",
             help,
             topic,
@@ -94,6 +86,11 @@ impl Row {
             in_dialogs: false,
             front_ends: FrontEnds::All,
         }
+    }
+
+    const fn chords(mut self, chords: &'static [Chord]) -> Row {
+        self.chords = chords;
+        self
     }
 
     const fn mouse(mut self, mouse: &'static str) -> Row {
@@ -146,78 +143,51 @@ impl Row {
 
 /// See the module.
 pub static TABLE: &[Row] = &[
-    Row::session(
-        SessionAction::TogglePause,
-        &[key(Key::Space), key(Key::Enter)],
-        Topic::Time,
-        "Run / pause",
-    )
-    .search(&["start", "stop", "play", "resume", "暂停", "开始", "停止"]),
-    Row::session(
-        SessionAction::StepGeneration,
-        &[char('.')],
-        Topic::Time,
-        "Step one generation",
-    )
-    .search(&["next", "forward", "单步"])
-    .repeats(),
-    Row::session(
-        SessionAction::StepRound,
-        &[key(Key::Tab)],
-        Topic::Time,
-        "Step one round",
-    )
-    .search(&["forward", "单步"])
-    .repeats(),
-    Row::session(
-        SessionAction::StepBack,
-        &[key(Key::Backspace)],
-        Topic::Time,
-        "Step back one generation",
-    )
-    .search(&["rewind", "previous", "reverse", "倒退"])
-    .repeats(),
-    Row::session(
-        SessionAction::StepRoundBack,
-        &[shifted(Key::Backspace)],
-        Topic::Time,
-        "Step back one round",
-    )
-    .search(&["rewind", "previous", "reverse", "倒退"])
-    .repeats(),
-    Row::view(
-        ViewAction::Prompt(Prompt::Generation),
-        &[char(':'), ctrl('G')],
-        Topic::Time,
+    Row::session(TogglePause, Time, "Run / pause")
+        .chords(&[key(Key::Space), key(Key::Enter)])
+        .search(&["start", "stop", "play", "resume", "暂停", "开始", "停止"]),
+    Row::session(StepGeneration, Time, "Step one generation")
+        .chords(&[char('.')])
+        .search(&["next", "forward", "单步"])
+        .repeats(),
+    Row::session(StepRound, Time, "Step one round")
+        .chords(&[key(Key::Tab)])
+        .search(&["forward", "单步"])
+        .repeats(),
+    Row::session(StepBack, Time, "Step back one generation")
+        .chords(&[key(Key::Backspace)])
+        .search(&["rewind", "previous", "reverse", "倒退"])
+        .repeats(),
+    Row::session(StepRoundBack, Time, "Step back one round")
+        .chords(&[shifted(Key::Backspace)])
+        .search(&["rewind", "previous", "reverse", "倒退"])
+        .repeats(),
+    Row::prompt(
+        Prompt::Generation,
+        Time,
         "Run to a generation, or go back to it",
     )
+    .chords(&[char(':'), ctrl('G')])
     .search(&["goto", "jump", "go to", "跳到"]),
-    Row::view(
-        ViewAction::Prompt(Prompt::GenerationsPerRound),
-        &[char('G')],
-        Topic::Time,
-        "Generations per round",
-    )
-    .search(&["steps", "batch", "每轮", "代数"]),
-    Row::session(
-        SessionAction::Faster,
-        &[char('+'), char('=')],
-        Topic::Time,
-        "Faster, up to unthrottled, then maximum",
-    )
-    .search(&[
-        "speed", "pace", "rate", "throttle", "maximum", "速度", "最快",
-    ])
-    .repeats(),
-    Row::session(SessionAction::Slower, &[char('-')], Topic::Time, "Slower")
+    Row::prompt(Prompt::GenerationsPerRound, Time, "Generations per round")
+        .chords(&[char('G')])
+        .search(&["steps", "batch", "每轮", "代数"]),
+    Row::session(Faster, Time, "Faster, up to unthrottled, then maximum")
+        .chords(&[char('+'), char('=')])
+        .search(&[
+            "speed", "pace", "rate", "throttle", "maximum", "速度", "最快",
+        ])
+        .repeats(),
+    Row::session(Slower, Time, "Slower")
+        .chords(&[char('-')])
         .search(&["speed", "pace", "rate", "throttle", "速度"])
         .repeats(),
     Row::session(
-        SessionAction::NextStopWhenStill,
-        &[char('S')],
-        Topic::Time,
+        NextStopWhenStill,
+        Time,
         "Stop when still: never / selected / all",
     )
+    .chords(&[char('S')])
     .search(&[
         "halt",
         "stable",
@@ -226,484 +196,283 @@ pub static TABLE: &[Row] = &[
         "settled",
         "稳定",
     ]),
-    Row::session(
-        SessionAction::ToggleReseed,
-        &[char('U')],
-        Topic::Time,
-        "Reseed dead panels",
-    )
-    .search(&["soup", "refill", "auto"]),
-    Row::session(
-        SessionAction::ResetPanel,
-        &[char('R')],
-        Topic::Time,
-        "Reset the selected panel",
-    )
-    .search(&["start", "initial", "revert", "初始"]),
-    Row::session(
-        SessionAction::ResetAll,
-        &[shift('R')],
-        Topic::Time,
-        "Reset all panels",
-    )
-    .search(&[
-        "restart",
-        "start",
-        "again",
-        "initial",
-        "重启",
-        "重新开始",
-        "初始",
-    ]),
-    Row::session(
-        SessionAction::NewSeed,
-        &[char('N')],
-        Topic::Time,
-        "Fill all panels from a new seed",
-    )
-    .search(&[
-        "random",
-        "soup",
-        "restart",
-        "randomise",
-        "randomize",
-        "随机",
-        "重新开始",
-    ]),
-    Row::view(
-        ViewAction::Prompt(Prompt::Size),
-        &[char('Z')],
-        Topic::Cells,
-        "Size of the lattices",
-    )
-    .search(&[
-        "width", "height", "larger", "smaller", "enlarge", "crop", "resize", "grid", "尺寸",
-        "放大", "裁剪",
-    ]),
-    Row::view(
-        ViewAction::Prompt(Prompt::Rule),
-        &[shift('B')],
-        Topic::Cells,
-        "Rule of the lattices",
-    )
-    .search(&[
-        "birth", "survival", "b3", "s23", "highlife", "conway", "规则", "生死",
-    ]),
-    Row::view(
-        ViewAction::Prompt(Prompt::Density),
-        &[char('%')],
-        Topic::Cells,
-        "Density of a new soup",
-    )
-    .search(&["random", "fraction", "fill", "alive", "随机", "密度"]),
-    Row::view(
-        ViewAction::Prompt(Prompt::Symmetry),
-        &[shift('U')],
-        Topic::Cells,
-        "Symmetry of a new soup",
-    )
-    .search(&["random", "mirror", "c4", "d4", "d8", "随机", "对称"]),
+    Row::session(ToggleReseed, Time, "Reseed dead panels")
+        .chords(&[char('U')])
+        .search(&["soup", "refill", "auto"]),
+    Row::session(ResetPanel, Time, "Reset the selected panel")
+        .chords(&[char('R')])
+        .search(&["start", "initial", "revert", "初始"]),
+    Row::session(ResetAll, Time, "Reset all panels")
+        .chords(&[shift('R')])
+        .search(&[
+            "restart",
+            "start",
+            "again",
+            "initial",
+            "重启",
+            "重新开始",
+            "初始",
+        ]),
+    Row::session(NewSeed, Time, "Fill all panels from a new seed")
+        .chords(&[char('N')])
+        .search(&[
+            "random",
+            "soup",
+            "restart",
+            "randomise",
+            "randomize",
+            "随机",
+            "重新开始",
+        ]),
+    Row::prompt(Prompt::Size, Cells, "Size of the lattices")
+        .chords(&[char('Z')])
+        .search(&[
+            "width", "height", "larger", "smaller", "enlarge", "crop", "resize", "grid", "尺寸",
+            "放大", "裁剪",
+        ]),
+    Row::prompt(Prompt::Rule, Cells, "Rule of the lattices")
+        .chords(&[shift('B')])
+        .search(&[
+            "birth", "survival", "b3", "s23", "highlife", "conway", "规则", "生死",
+        ]),
+    Row::prompt(Prompt::Density, Cells, "Density of a new soup")
+        .chords(&[char('%')])
+        .search(&["random", "fraction", "fill", "alive", "随机", "密度"]),
+    Row::prompt(Prompt::Symmetry, Cells, "Symmetry of a new soup")
+        .chords(&[shift('U')])
+        .search(&["random", "mirror", "c4", "d4", "d8", "随机", "对称"]),
+    Row::edit(TogglePencil, Cells, "Pencil: drag to draw or erase")
+        .chords(&[char('D')])
+        .search(&["paint", "pen", "brush", "eraser", "toggle", "画", "橡皮"]),
+    Row::edit(SelectAll, Cells, "Select all cells of the panel")
+        .chords(&[ctrl('A')])
+        .search(&["全选"]),
     Row::edit(
-        EditAction::TogglePencil,
-        &[char('D')],
-        Topic::Cells,
-        "Pencil: drag to draw or erase",
-    )
-    .search(&["paint", "pen", "brush", "eraser", "toggle", "画", "橡皮"]),
-    Row::edit(
-        EditAction::SelectAll,
-        &[ctrl('A')],
-        Topic::Cells,
-        "Select all cells of the panel",
-    )
-    .search(&["全选"]),
-    Row::edit(
-        EditAction::ToggleAreaSelection,
-        &[shift('A')],
-        Topic::Cells,
+        ToggleAreaSelection,
+        Cells,
         "Select an area by the next drag",
     )
+    .chords(&[shift('A')])
     .mouse("Shift+drag")
     .search(&["rectangle", "part", "region", "marquee", "toggle", "框选"]),
-    Row::edit(
-        EditAction::ClearSelection,
-        &[key(Key::Delete)],
-        Topic::Cells,
-        "Clear the selection, or the panel",
-    )
-    .search(&["delete", "erase", "kill", "remove", "empty", "删除"]),
-    Row::edit(
-        EditAction::FillRandomly,
-        &[ctrl('5')],
-        Topic::Cells,
-        "Fill the selection at random",
-    )
-    .search(&["random", "soup", "noise", "randomise", "randomize", "随机"]),
-    Row::edit(
-        EditAction::FlipHorizontal,
-        &[shift('X')],
-        Topic::Cells,
-        "Flip the selection horizontally",
-    )
-    .search(&["mirror", "reflect", "镜像"]),
-    Row::edit(
-        EditAction::FlipVertical,
-        &[shift('Y')],
-        Topic::Cells,
-        "Flip the selection vertically",
-    )
-    .search(&["mirror", "reflect", "upside", "镜像"]),
-    Row::edit(
-        EditAction::RotateLeft,
-        &[char('<')],
-        Topic::Cells,
-        "Rotate the selection left",
-    )
-    .search(&[
-        "turn",
-        "counterclockwise",
-        "anticlockwise",
-        "旋转",
-        "逆时针",
-    ]),
-    Row::edit(
-        EditAction::RotateRight,
-        &[char('>')],
-        Topic::Cells,
-        "Rotate the selection right",
-    )
-    .search(&["turn", "clockwise", "旋转", "顺时针"]),
-    Row::edit(
-        EditAction::CopyCells,
-        &[ctrl('C')],
-        Topic::Cells,
-        "Copy the selection",
-    )
-    .search(&["clipboard", "rle", "剪贴板"]),
-    Row::edit(
-        EditAction::PastePattern,
-        &[ctrl('V')],
-        Topic::Cells,
-        "Paste a pattern; click to place it",
-    )
-    .search(&["clipboard", "insert", "rle", "粘贴"]),
-    Row::edit(
-        EditAction::RotatePastedLeft,
-        &[char('Q')],
-        Topic::Cells,
-        "Rotate the pasted pattern left",
-    )
-    .search(&[
-        "turn",
-        "counterclockwise",
-        "anticlockwise",
-        "旋转",
-        "逆时针",
-    ]),
-    Row::edit(
-        EditAction::RotatePastedRight,
-        &[char('W')],
-        Topic::Cells,
-        "Rotate the pasted pattern right",
-    )
-    .search(&["turn", "clockwise", "旋转", "顺时针"]),
-    Row::edit(
-        EditAction::ToggleShelf,
-        &[char('L')],
-        Topic::Cells,
-        "Pattern shelf",
-    )
-    .search(&[
-        "library",
-        "glider",
-        "gun",
-        "oscillator",
-        "spaceship",
-        "examples",
-        "图案库",
-    ]),
-    Row::session(
-        SessionAction::Undo,
-        &[ctrl('Z')],
-        Topic::Cells,
-        "Undo the last edit",
-    )
-    .search(&["revert", "back"]),
-    Row::session(SessionAction::Redo, &[ctrl('Y')], Topic::Cells, "Redo")
+    Row::edit(ClearSelection, Cells, "Clear the selection, or the panel")
+        .chords(&[key(Key::Delete)])
+        .search(&["delete", "erase", "kill", "remove", "empty", "删除"]),
+    Row::edit(FillRandomly, Cells, "Fill the selection at random")
+        .chords(&[ctrl('5')])
+        .search(&["random", "soup", "noise", "randomise", "randomize", "随机"]),
+    Row::edit(FlipHorizontal, Cells, "Flip the selection horizontally")
+        .chords(&[shift('X')])
+        .search(&["mirror", "reflect", "镜像"]),
+    Row::edit(FlipVertical, Cells, "Flip the selection vertically")
+        .chords(&[shift('Y')])
+        .search(&["mirror", "reflect", "upside", "镜像"]),
+    Row::edit(RotateLeft, Cells, "Rotate the selection left")
+        .chords(&[char('<')])
+        .search(&[
+            "turn",
+            "counterclockwise",
+            "anticlockwise",
+            "旋转",
+            "逆时针",
+        ]),
+    Row::edit(RotateRight, Cells, "Rotate the selection right")
+        .chords(&[char('>')])
+        .search(&["turn", "clockwise", "旋转", "顺时针"]),
+    Row::edit(CopyCells, Cells, "Copy the selection")
+        .chords(&[ctrl('C')])
+        .search(&["clipboard", "rle", "剪贴板"]),
+    Row::edit(PastePattern, Cells, "Paste a pattern; click to place it")
+        .chords(&[ctrl('V')])
+        .search(&["clipboard", "insert", "rle", "粘贴"]),
+    Row::edit(RotatePastedLeft, Cells, "Rotate the pasted pattern left")
+        .chords(&[char('Q')])
+        .search(&[
+            "turn",
+            "counterclockwise",
+            "anticlockwise",
+            "旋转",
+            "逆时针",
+        ]),
+    Row::edit(RotatePastedRight, Cells, "Rotate the pasted pattern right")
+        .chords(&[char('W')])
+        .search(&["turn", "clockwise", "旋转", "顺时针"]),
+    Row::edit(ToggleShelf, Cells, "Pattern shelf")
+        .chords(&[char('L')])
+        .search(&[
+            "library",
+            "glider",
+            "gun",
+            "oscillator",
+            "spaceship",
+            "examples",
+            "图案库",
+        ]),
+    Row::session(Undo, Cells, "Undo the last edit")
+        .chords(&[ctrl('Z')])
+        .search(&["revert", "back"]),
+    Row::session(Redo, Cells, "Redo")
+        .chords(&[ctrl('Y')])
         .search(&["again", "repeat"]),
-    Row::session(
-        SessionAction::SelectNext,
-        &[key(Key::PageDown)],
-        Topic::View,
-        "Select the next panel",
-    )
-    .mouse("click")
-    .search(&["instance", "lattice", "实例"])
-    .repeats(),
-    Row::session(
-        SessionAction::SelectPrevious,
-        &[key(Key::PageUp)],
-        Topic::View,
-        "Select the previous panel",
-    )
-    .search(&["instance", "lattice", "实例"])
-    .repeats(),
-    Row::view(
-        ViewAction::ToggleSingle,
-        &[char('E')],
-        Topic::View,
-        "Show the selected panel alone, or all",
-    )
-    .mouse("double click")
-    .search(&["one", "single", "enlarge", "maximise", "maximize", "单个"]),
-    Row::view(ViewAction::ZoomIn, &[char(']')], Topic::View, "Zoom in")
+    Row::session(SelectNext, View, "Select the next panel")
+        .chords(&[key(Key::PageDown)])
+        .mouse("click")
+        .search(&["instance", "lattice", "实例"])
+        .repeats(),
+    Row::session(SelectPrevious, View, "Select the previous panel")
+        .chords(&[key(Key::PageUp)])
+        .search(&["instance", "lattice", "实例"])
+        .repeats(),
+    Row::view(ToggleSingle, View, "Show the selected panel alone, or all")
+        .chords(&[char('E')])
+        .mouse("double click")
+        .search(&["one", "single", "enlarge", "maximise", "maximize", "单个"]),
+    Row::view(ZoomIn, View, "Zoom in")
+        .chords(&[char(']')])
         .mouse("wheel")
         .search(&["closer", "magnify", "enlarge", "缩放"])
         .repeats(),
-    Row::view(ViewAction::ZoomOut, &[char('[')], Topic::View, "Zoom out")
+    Row::view(ZoomOut, View, "Zoom out")
+        .chords(&[char('[')])
         .mouse("wheel")
         .search(&["farther", "缩放"])
         .repeats(),
-    Row::view(
-        ViewAction::PanLeft,
-        &[key(Key::Left)],
-        Topic::View,
-        "Move left",
-    )
-    .mouse("drag")
-    .search(&["pan", "scroll", "平移"])
-    .repeats(),
-    Row::view(
-        ViewAction::PanRight,
-        &[key(Key::Right)],
-        Topic::View,
-        "Move right",
-    )
-    .mouse("drag")
-    .search(&["pan", "scroll", "平移"])
-    .repeats(),
-    Row::view(ViewAction::PanUp, &[key(Key::Up)], Topic::View, "Move up")
+    Row::view(PanLeft, View, "Move left")
+        .chords(&[key(Key::Left)])
         .mouse("drag")
         .search(&["pan", "scroll", "平移"])
         .repeats(),
+    Row::view(PanRight, View, "Move right")
+        .chords(&[key(Key::Right)])
+        .mouse("drag")
+        .search(&["pan", "scroll", "平移"])
+        .repeats(),
+    Row::view(PanUp, View, "Move up")
+        .chords(&[key(Key::Up)])
+        .mouse("drag")
+        .search(&["pan", "scroll", "平移"])
+        .repeats(),
+    Row::view(PanDown, View, "Move down")
+        .chords(&[key(Key::Down)])
+        .mouse("drag")
+        .search(&["pan", "scroll", "平移"])
+        .repeats(),
+    Row::view(Fit, View, "Show the whole lattice, or a part")
+        .chords(&[char('F')])
+        .search(&["zoom", "home", "reset", "缩放"]),
     Row::view(
-        ViewAction::PanDown,
-        &[key(Key::Down)],
-        Topic::View,
-        "Move down",
-    )
-    .mouse("drag")
-    .search(&["pan", "scroll", "平移"])
-    .repeats(),
-    Row::view(
-        ViewAction::Fit,
-        &[char('F')],
-        Topic::View,
-        "Show the whole lattice, or a part",
-    )
-    .search(&["zoom", "home", "reset", "缩放"]),
-    Row::view(
-        ViewAction::ToggleSeparateCameras,
-        &[char('V')],
-        Topic::View,
+        ToggleSeparateCameras,
+        View,
         "One camera per panel, or one for all",
     )
+    .chords(&[char('V')])
     .search(&["view", "separate", "link", "zoom"])
     .in_window(),
+    Row::view(ToggleMinimap, View, "Minimap of a zoomed panel")
+        .chords(&[shift('M')])
+        .search(&["overview", "map"])
+        .in_window(),
+    Row::view(ToggleGridLines, View, "Grid lines")
+        .chords(&[char('X')])
+        .search(&["lattice", "cells"])
+        .in_window(),
+    Row::view(NextTheme, View, "Next theme")
+        .chords(&[char('C')])
+        .search(&[
+            "dark", "light", "colors", "colours", "palette", "contrast", "深色", "浅色", "颜色",
+        ]),
+    Row::view(NextColourMode, View, "Colour by state / age / history")
+        .chords(&[shift('C')])
+        .search(&[
+            "color", "heatmap", "heat", "trail", "trails", "热图", "拖尾", "轨迹",
+        ])
+        .in_window(),
+    Row::view(Invert, View, "Invert the colours")
+        .chords(&[char('I')])
+        .search(&[
+            "dark", "light", "colors", "negative", "white", "深色", "浅色",
+        ]),
     Row::view(
-        ViewAction::ToggleMinimap,
-        &[shift('M')],
-        Topic::View,
-        "Minimap of a zoomed panel",
-    )
-    .search(&["overview", "map"])
-    .in_window(),
-    Row::view(
-        ViewAction::ToggleGridLines,
-        &[char('X')],
-        Topic::View,
-        "Grid lines",
-    )
-    .search(&["lattice", "cells"])
-    .in_window(),
-    Row::view(
-        ViewAction::NextTheme,
-        &[char('C')],
-        Topic::View,
-        "Next theme",
-    )
-    .search(&[
-        "dark", "light", "colors", "colours", "palette", "contrast", "深色", "浅色", "颜色",
-    ]),
-    Row::view(
-        ViewAction::NextColourMode,
-        &[shift('C')],
-        Topic::View,
-        "Colour by state / age / history",
-    )
-    .search(&[
-        "color", "heatmap", "heat", "trail", "trails", "热图", "拖尾", "轨迹",
-    ])
-    .in_window(),
-    Row::view(
-        ViewAction::Invert,
-        &[char('I')],
-        Topic::View,
-        "Invert the colours",
-    )
-    .search(&[
-        "dark", "light", "colors", "negative", "white", "深色", "浅色",
-    ]),
-    Row::view(
-        ViewAction::TogglePresentation,
-        &[char('P')],
-        Topic::View,
+        TogglePresentation,
+        View,
         "Presentation mode, with large type",
     )
+    .chords(&[char('P')])
     .search(&["projector", "lecture", "class", "投影"])
     .in_window(),
-    Row::view(
-        ViewAction::ToggleFullscreen,
-        &[key(Key::F(11))],
-        Topic::View,
-        "Fullscreen",
-    )
-    .search(&["full screen", "maximise", "maximize", "window"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(
-        ViewAction::EnlargeInterface,
-        &[ctrl('+'), ctrl('=')],
-        Topic::View,
-        "Larger interface",
-    )
-    .search(&["font", "text", "type", "scale", "zoom", "字号"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(
-        ViewAction::ReduceInterface,
-        &[ctrl('-')],
-        Topic::View,
-        "Smaller interface",
-    )
-    .search(&["font", "text", "type", "scale", "zoom", "字号"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(
-        ViewAction::DefaultInterface,
-        &[ctrl('0')],
-        Topic::View,
-        "Default interface size",
-    )
-    .search(&["font", "text", "type", "scale", "zoom", "reset", "字号"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(
-        ViewAction::Prompt(Prompt::Instances),
-        &[ctrl('N'), shift('N')],
-        Topic::Switches,
-        "Number of instances",
-    )
-    .search(&[
-        "lattices", "panels", "streams", "count", "多少", "个数", "面板",
-    ]),
-    Row::session(
-        SessionAction::DoubleInstances,
-        &[with_ctrl(Key::Up), char('*')],
-        Topic::Switches,
-        "Twice as many instances",
-    )
-    .search(&["double", "more", "lattices", "panels", "翻倍", "增加"]),
-    Row::session(
-        SessionAction::HalveInstances,
-        &[with_ctrl(Key::Down), char('/')],
-        Topic::Switches,
-        "Half as many instances",
-    )
-    .search(&["halve", "fewer", "lattices", "panels", "减少"]),
-    Row::session(
-        SessionAction::CycleSwitch(Switch::Streams),
-        &[key(Key::F(2))],
-        Topic::Switches,
+    Row::view(ToggleFullscreen, View, "Fullscreen")
+        .chords(&[key(Key::F(11))])
+        .search(&["full screen", "maximise", "maximize", "window"])
+        .in_dialogs()
+        .in_window(),
+    Row::view(EnlargeInterface, View, "Larger interface")
+        .chords(&[ctrl('+'), ctrl('=')])
+        .search(&["font", "text", "type", "scale", "zoom", "字号"])
+        .in_dialogs()
+        .in_window(),
+    Row::view(ReduceInterface, View, "Smaller interface")
+        .chords(&[ctrl('-')])
+        .search(&["font", "text", "type", "scale", "zoom", "字号"])
+        .in_dialogs()
+        .in_window(),
+    Row::view(DefaultInterface, View, "Default interface size")
+        .chords(&[ctrl('0')])
+        .search(&["font", "text", "type", "scale", "zoom", "reset", "字号"])
+        .in_dialogs()
+        .in_window(),
+    Row::prompt(Prompt::Instances, Switches, "Number of instances")
+        .chords(&[ctrl('N'), shift('N')])
+        .search(&[
+            "lattices", "panels", "streams", "count", "多少", "个数", "面板",
+        ]),
+    Row::session(DoubleInstances, Switches, "Twice as many instances")
+        .chords(&[with_ctrl(Key::Up), char('*')])
+        .search(&["double", "more", "lattices", "panels", "翻倍", "增加"]),
+    Row::session(HalveInstances, Switches, "Half as many instances")
+        .chords(&[with_ctrl(Key::Down), char('/')])
+        .search(&["halve", "fewer", "lattices", "panels", "减少"]),
+    Row::switch(
+        Switch::Streams,
         "Streams: per instance / one / default / batch",
     )
+    .chords(&[key(Key::F(2))])
     .search(&["concurrency", "concurrent", "parallel", "queue", "并发"]),
-    Row::session(
-        SessionAction::CycleSwitch(Switch::HostMemory),
-        &[key(Key::F(3))],
-        Topic::Switches,
-        "Host memory: page-locked / pageable",
-    )
-    .search(&["pinned", "copy", "锁页"]),
-    Row::session(
-        SessionAction::CycleSwitch(Switch::Wait),
-        &[key(Key::F(4))],
-        Topic::Switches,
-        "Wait: poll / each stream / all",
-    )
-    .search(&["synchronise", "synchronize", "sync", "同步"]),
-    Row::session(
-        SessionAction::CycleSwitch(Switch::Order),
-        &[key(Key::F(5))],
-        Topic::Switches,
-        "Issue order: breadth-first / depth-first",
-    )
-    .search(&["queue", "schedule"]),
-    Row::session(
-        SessionAction::CycleSwitch(Switch::Graphs),
-        &[key(Key::F(6))],
-        Topic::Switches,
-        "CUDA graphs: on / off",
-    )
-    .search(&["capture", "replay", "launch"]),
-    Row::session(
-        SessionAction::CycleSwitch(Switch::Transfer),
-        &[key(Key::F(7))],
-        Topic::Switches,
-        "Transfer: auto / bits / view / i32",
-    )
-    .search(&["download", "bus", "pcie", "bandwidth", "copy"]),
-    Row::session(
-        SessionAction::CycleSwitch(Switch::Block),
-        &[key(Key::F(8))],
-        Topic::Switches,
-        "Block shape of the kernel",
-    )
-    .search(&["threads", "grid", "warp", "dimensions"]),
-    Row::session(
-        SessionAction::NextKernel,
-        &[char('K')],
-        Topic::Switches,
-        "Next kernel",
-    )
-    .search(&["gpu", "algorithm", "显卡"]),
-    Row::session(
-        SessionAction::PreviousKernel,
-        &[shift('K')],
-        Topic::Switches,
-        "Previous kernel",
-    )
-    .search(&["gpu", "algorithm", "显卡"]),
-    Row::session(
-        SessionAction::ToggleComparison,
-        &[char('B')],
-        Topic::Switches,
-        "Compare two settings, A and B",
-    )
-    .search(&["ab", "versus", "benchmark", "halves", "split", "对比"]),
+    Row::switch(Switch::HostMemory, "Host memory: page-locked / pageable")
+        .chords(&[key(Key::F(3))])
+        .search(&["pinned", "copy", "锁页"]),
+    Row::switch(Switch::Wait, "Wait: poll / each stream / all")
+        .chords(&[key(Key::F(4))])
+        .search(&["synchronise", "synchronize", "sync", "同步"]),
+    Row::switch(Switch::Order, "Issue order: breadth-first / depth-first")
+        .chords(&[key(Key::F(5))])
+        .search(&["queue", "schedule"]),
+    Row::switch(Switch::Graphs, "CUDA graphs: on / off")
+        .chords(&[key(Key::F(6))])
+        .search(&["capture", "replay", "launch"]),
+    Row::switch(Switch::Transfer, "Transfer: auto / bits / view / i32")
+        .chords(&[key(Key::F(7))])
+        .search(&["download", "bus", "pcie", "bandwidth", "copy"]),
+    Row::switch(Switch::Block, "Block shape of the kernel")
+        .chords(&[key(Key::F(8))])
+        .search(&["threads", "grid", "warp", "dimensions"]),
+    Row::session(NextKernel, Switches, "Next kernel")
+        .chords(&[char('K')])
+        .search(&["gpu", "algorithm", "显卡"]),
+    Row::session(PreviousKernel, Switches, "Previous kernel")
+        .chords(&[shift('K')])
+        .search(&["gpu", "algorithm", "显卡"]),
+    Row::session(ToggleComparison, Switches, "Compare two settings, A and B")
+        .chords(&[char('B')])
+        .search(&["ab", "versus", "benchmark", "halves", "split", "对比"]),
+    Row::view(ToggleTimeline, Measuring, "Timeline of the streams")
+        .chords(&[char('T')])
+        .search(&["gpu", "profiler", "trace", "overlap", "events", "显卡"]),
     Row::view(
-        ViewAction::ToggleTimeline,
-        &[char('T')],
-        Topic::Measuring,
-        "Timeline of the streams",
-    )
-    .search(&["gpu", "profiler", "trace", "overlap", "events", "显卡"]),
-    Row::view(
-        ViewAction::MeasureSpeedup,
-        &[shift('T')],
-        Topic::Measuring,
+        MeasureSpeedup,
+        Measuring,
         "Speed-up curve: rounds/s by instances",
     )
+    .chords(&[shift('T')])
     .search(&[
         "speedup",
         "scaling",
@@ -714,42 +483,30 @@ pub static TABLE: &[Row] = &[
         "加速比",
         "图表",
     ]),
-    Row::session(
-        SessionAction::ToggleBlockTimestamps,
-        &[char('M')],
-        Topic::Measuring,
-        "Which SM ran which block",
-    )
-    .search(&["gpu", "multiprocessor", "timestamps", "occupancy", "显卡"])
-    .in_window(),
+    Row::session(ToggleBlockTimestamps, Measuring, "Which SM ran which block")
+        .chords(&[char('M')])
+        .search(&["gpu", "multiprocessor", "timestamps", "occupancy", "显卡"])
+        .in_window(),
+    Row::view(ToggleLab, Measuring, "Lab: switches and CUDA calls")
+        .chords(&[key(Key::F(9))])
+        .search(&["code", "api", "settings", "options", "设置"]),
+    Row::view(ToggleLadder, Measuring, "Ladder: the speed of every kernel")
+        .chords(&[shift('G')])
+        .search(&[
+            "gpu",
+            "benchmark",
+            "performance",
+            "roofline",
+            "limit",
+            "性能",
+            "显卡",
+        ]),
     Row::view(
-        ViewAction::ToggleLab,
-        &[key(Key::F(9))],
-        Topic::Measuring,
-        "Lab: switches and CUDA calls",
-    )
-    .search(&["code", "api", "settings", "options", "设置"]),
-    Row::view(
-        ViewAction::ToggleLadder,
-        &[shift('G')],
-        Topic::Measuring,
-        "Ladder: the speed of every kernel",
-    )
-    .search(&[
-        "gpu",
-        "benchmark",
-        "performance",
-        "roofline",
-        "limit",
-        "性能",
-        "显卡",
-    ]),
-    Row::view(
-        ViewAction::ToggleSource,
-        &[shift('D')],
-        Topic::Measuring,
+        ToggleSource,
+        Measuring,
         "Source of the kernel, and what changed from the rung before",
     )
+    .chords(&[shift('D')])
     .search(&[
         "code",
         "diff",
@@ -759,125 +516,79 @@ pub static TABLE: &[Row] = &[
         "源代码",
         "差异",
     ]),
+    Row::view(TogglePopulation, Measuring, "Population, births and deaths")
+        .chords(&[char('Y')])
+        .search(&["graph", "chart", "plot", "statistics", "cells", "图表"])
+        .in_window(),
     Row::view(
-        ViewAction::TogglePopulation,
-        &[char('Y')],
-        Topic::Measuring,
-        "Population, births and deaths",
-    )
-    .search(&["graph", "chart", "plot", "statistics", "cells", "图表"])
-    .in_window(),
-    Row::view(
-        ViewAction::TogglePopulationOfAll,
-        &[char('A')],
-        Topic::Measuring,
+        TogglePopulationOfAll,
+        Measuring,
         "Population: all panels / selected",
     )
+    .chords(&[char('A')])
     .search(&["graph", "chart", "plot", "statistics", "图表"])
     .in_window(),
-    Row::view(
-        ViewAction::ToggleLessons,
-        &[key(Key::F(10))],
-        Topic::Lessons,
-        "Lessons",
-    )
-    .search(&["teach", "tutorial", "course", "learn", "教程"]),
-    Row::edit(
-        EditAction::OpenPattern,
-        &[ctrl('O')],
-        Topic::Files,
-        "Open a pattern or a session",
-    )
-    .mouse("drop a file")
-    .search(&["load", "import", "file", "rle", "macrocell", "加载", "文件"]),
-    Row::edit(
-        EditAction::SavePattern,
-        &[ctrl('S')],
-        Topic::Files,
-        "Save selection or panel as pattern",
-    )
-    .search(&["export", "rle", "write", "导出"]),
-    Row::view(
-        ViewAction::SavePicture,
-        &[char('O')],
-        Topic::Files,
-        "Save window picture (PNG)",
-    )
-    .search(&["screenshot", "image", "capture", "photo", "截图", "截屏"])
-    .in_window(),
-    Row::view(
-        ViewAction::SavePanelPicture,
-        &[Chord {
+    Row::view(ToggleLessons, Lessons, "Lessons")
+        .chords(&[key(Key::F(10))])
+        .search(&["teach", "tutorial", "course", "learn", "教程"]),
+    Row::edit(OpenPattern, Files, "Open a pattern or a session")
+        .chords(&[ctrl('O')])
+        .mouse("drop a file")
+        .search(&["load", "import", "file", "rle", "macrocell", "加载", "文件"]),
+    Row::edit(SavePattern, Files, "Save selection or panel as pattern")
+        .chords(&[ctrl('S')])
+        .search(&["export", "rle", "write", "导出"]),
+    Row::view(SavePicture, Files, "Save window picture (PNG)")
+        .chords(&[char('O')])
+        .search(&["screenshot", "image", "capture", "photo", "截图", "截屏"])
+        .in_window(),
+    Row::view(SavePanelPicture, Files, "Save panel picture (PNG)")
+        .chords(&[Chord {
             key: Key::Char('O'),
             shift: true,
             ctrl: true,
-        }],
-        Topic::Files,
-        "Save panel picture (PNG)",
-    )
-    .search(&["screenshot", "image", "capture", "截图", "截屏"])
-    .in_window(),
-    Row::view(
-        ViewAction::ToggleRecording,
-        &[shift('O')],
-        Topic::Files,
-        "Record the window / stop",
-    )
-    .search(&[
-        "gif",
-        "video",
-        "mp4",
-        "animation",
-        "movie",
-        "screencast",
-        "动图",
-        "视频",
-    ])
-    .in_window(),
-    Row::session(
-        SessionAction::SaveSession,
-        &[shift('S')],
-        Topic::Files,
-        "Save the session",
-    )
-    .search(&["write", "store", "keep", "存档"]),
-    Row::view(
-        ViewAction::ToggleHelp,
-        &[char('H'), char('?'), key(Key::F(1))],
-        Topic::Program,
-        "Keyboard shortcuts",
-    )
-    .search(&["help", "keys", "manual", "hotkeys", "帮助", "按键"])
-    .in_dialogs(),
-    Row::view(
-        ViewAction::ToggleCommands,
-        &[ctrl('K')],
-        Topic::Program,
-        "Find a command",
-    )
-    .search(&["palette", "search", "搜索"])
-    .in_dialogs()
-    .in_window(),
-    Row::view(ViewAction::ToggleMenu, &[ctrl('M')], Topic::Program, "Menu")
+        }])
+        .search(&["screenshot", "image", "capture", "截图", "截屏"])
+        .in_window(),
+    Row::view(ToggleRecording, Files, "Record the window / stop")
+        .chords(&[shift('O')])
+        .search(&[
+            "gif",
+            "video",
+            "mp4",
+            "animation",
+            "movie",
+            "screencast",
+            "动图",
+            "视频",
+        ])
+        .in_window(),
+    Row::session(SaveSession, Files, "Save the session")
+        .chords(&[shift('S')])
+        .search(&["write", "store", "keep", "存档"]),
+    Row::view(ToggleHelp, Program, "Keyboard shortcuts")
+        .chords(&[char('H'), char('?'), key(Key::F(1))])
+        .search(&["help", "keys", "manual", "hotkeys", "帮助", "按键"])
+        .in_dialogs(),
+    Row::view(ToggleCommands, Program, "Find a command")
+        .chords(&[ctrl('K')])
+        .search(&["palette", "search", "搜索"])
+        .in_dialogs()
+        .in_window(),
+    Row::view(ToggleMenu, Program, "Menu")
+        .chords(&[ctrl('M')])
         .mouse("menu button")
         .in_dialogs()
         .in_window(),
-    Row::view(
-        ViewAction::NextLanguage,
-        &[shift('L')],
-        Topic::Program,
-        "Language: English / Chinese",
-    )
-    .search(&["translate", "中文", "英文"]),
-    Row::view(
-        ViewAction::Escape,
-        &[key(Key::Escape)],
-        Topic::Program,
-        "Close what is open",
-    )
-    .search(&["back", "leave", "cancel", "close", "返回"])
-    .in_dialogs(),
-    Row::view(ViewAction::Quit, &[ctrl('Q')], Topic::Program, "Quit")
+    Row::view(NextLanguage, Program, "Language: English / Chinese")
+        .chords(&[shift('L')])
+        .search(&["translate", "中文", "英文"]),
+    Row::view(Escape, Program, "Close what is open")
+        .chords(&[key(Key::Escape)])
+        .search(&["back", "leave", "cancel", "close", "返回"])
+        .in_dialogs(),
+    Row::view(Quit, Program, "Quit")
+        .chords(&[ctrl('Q')])
         .search(&["exit", "leave", "end", "close", "关闭"])
         .in_dialogs(),
 ];
