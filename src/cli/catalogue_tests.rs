@@ -52,9 +52,17 @@ fn tabled() -> BTreeSet<String> {
             [lesson.title, lesson.source, lesson.intro, lesson.question].map(str::to_owned),
         );
         texts.extend(lesson.parts.iter().map(|part| part.title.to_owned()));
-        texts.extend(lesson.compared.iter().map(|it| it.label.to_owned()));
-        let missing = lesson.missing_on_cpu.into_iter();
-        texts.extend(missing.flat_map(|it| [it.what, it.on_gpu].map(str::to_owned)));
+        for it in lesson.compared {
+            texts.extend([it.label, it.faster, it.none, it.slower].map(str::to_owned));
+        }
+        if let Some(missing) = lesson.missing_on_cpu {
+            let on_cpu = missing.on_cpu.into_iter().flatten();
+            let all = [missing.what, missing.on_gpu].into_iter().chain(on_cpu);
+            texts.extend(all.map(str::to_owned));
+        }
+        if let lesson::Closing::Text(text) = lesson.closing {
+            texts.insert(text.into());
+        }
     }
     texts.extend(crate::cli::option_texts());
     texts.remove("");

@@ -168,7 +168,7 @@ pub trait Slots: Send + Sync {
 }
 
 /// Number and size of each lattice's host slots.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SlotsSpec {
     /// Picture slots in page-locked memory: the first slots, from [`Slot`] 0.
     pub pinned: u8,
@@ -290,7 +290,7 @@ pub struct Occupancy {
 }
 
 /// A device's name and properties.
-#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, serde::Serialize)]
 pub struct DeviceInfo {
     /// Name, such as `NVIDIA H200`.
     pub name: String,

@@ -341,6 +341,21 @@ pub struct Program {
 }
 
 impl Program {
+    /// Ops of one stream, in order.
+    pub fn in_stream(stream: StreamId, ops: impl IntoIterator<Item = Op>) -> Program {
+        let mut program = Program::default();
+        ops.into_iter().for_each(|op| program.push(stream, op));
+        program
+    }
+
+    /// The same program with a span for every step.
+    pub fn with_spans(self) -> Program {
+        Program {
+            timed: true,
+            ..self
+        }
+    }
+
     /// Every slot that the program's downloads write.
     pub fn downloads(&self) -> impl Iterator<Item = (LatticeId, Slot)> + Clone {
         let of_step = |step: &Step| match &step.op {

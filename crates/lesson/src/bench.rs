@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Result, SweepSetup};
+use super::{Result, SweepSetup, data};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
     DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, Program, RunId, Span,
@@ -249,6 +249,26 @@ impl Bench {
     pub fn run(&mut self, program: &Program) -> Result<Ran> {
         let started = self.start(program)?;
         self.finish(started)
+    }
+
+    /// Runs a program once with a span for every step.
+    pub(super) fn run_timed(&mut self, program: &mut Program) -> Result<Ran> {
+        program.timed = true;
+        let ran = self.run(program);
+        program.timed = false;
+        ran
+    }
+
+    /// Fills an array on the host with [random floats](data::fill_floats).
+    pub(super) fn fill_floats(&mut self, array: BufferId, seed: u64) -> Result<()> {
+        self.access(array, &mut |words| data::fill_floats(words, seed))
+    }
+
+    /// Whether an array on the host [is what `scale` makes of them](data::is_scaled).
+    pub(super) fn is_scaled(&mut self, array: BufferId, seed: u64) -> Result<bool> {
+        let mut right = false;
+        self.access(array, &mut |words| right = data::is_scaled(words, seed))?;
+        Ok(right)
     }
 
     /// Starts a program.

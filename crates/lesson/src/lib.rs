@@ -11,9 +11,8 @@
 //! a speed-up curve besides (module `sweep`).
 //!
 //! Parts that are compared are measured in turn ([`Experiment`]), in three windows ten seconds apart
-//! (module `interleave`). A conclusion is chosen by these findings
-//! ([`Outcome::conclude`]): it has a sentence for each, so that it says of no run what that run did
-//! not show.
+//! (module `interleave`). A conclusion is chosen by these findings ([`Compare`]): it has a sentence for
+//! each, so that it says of no run what that run did not show.
 //!
 //! The checks of a lesson concern results, never times: factors are reported as measured. Parts
 //! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
@@ -33,7 +32,7 @@ pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
 pub use interleave::limits;
 pub use outcome::{
-    Check, Conclusions, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
+    Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
@@ -85,8 +84,8 @@ pub struct Lesson {
     pub compared: &'static [Compare],
     /// What the CPU engine lacks, if the lesson is about that.
     pub missing_on_cpu: Option<Missing>,
-    /// The conclusion, chosen by the outcome.
-    pub closing: fn(&Outcome) -> String,
+    /// How it ends.
+    pub closing: Closing,
 }
 
 /// What a lesson is about and the CPU engine lacks.
@@ -96,9 +95,18 @@ pub struct Missing {
     pub what: &'static str,
     /// What a GPU would show: the conclusion on the CPU engine.
     pub on_gpu: &'static str,
-    /// Where the CPU engine does the same in all parts: what their comparison says, which follows that
-    /// conclusion. Elsewhere times on the CPU engine are not compared.
-    pub on_cpu: Option<fn(&Outcome) -> String>,
+    /// Where the CPU engine does the same in all parts: what is concluded from a difference between
+    /// them, and from none. Elsewhere times on the CPU engine are not compared.
+    pub on_cpu: Option<[&'static str; 2]>,
+}
+
+/// The end of a lesson.
+#[derive(Clone, Copy, Debug)]
+pub enum Closing {
+    /// What is concluded from each comparison, then this text, which may be empty.
+    Text(&'static str),
+    /// A text that depends on the figures.
+    OfFigures(fn(&Outcome) -> String),
 }
 
 /// How lessons are listed.
@@ -145,6 +153,13 @@ pub struct Compare {
     pub fast: usize,
     /// What is learned from it, in a few words.
     pub label: &'static str,
+    /// What is concluded if it is. If that is not resolved, or changes with the load, all lessons say the
+    /// same.
+    pub faster: &'static str,
+    /// What is concluded if there is no difference; empty where nothing is concluded in any case.
+    pub none: &'static str,
+    /// What is concluded if it is slower.
+    pub slower: &'static str,
 }
 
 /// A page of a lesson.

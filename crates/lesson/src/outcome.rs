@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Bench, Compare, Lesson, Part};
+use super::{Bench, Closing, Compare, Lesson, Part};
 use lang::tr;
 use model::trace::TimedRound;
 use model::{Finding, Source, Speedup, finding_in_words, load_in_words};
@@ -132,31 +132,6 @@ impl From<Factor> for FactorReport {
             matters: matches!(factor.finding, Finding::Difference { .. }),
             finding,
             interval,
-        }
-    }
-}
-
-/// What a lesson concludes from a comparison: a sentence for each finding. If it is not resolved, or
-/// changes with the load, all lessons say the same.
-#[derive(Clone, Copy, Debug)]
-pub struct Conclusions {
-    /// The part that is expected to be faster is.
-    pub faster: &'static str,
-    /// There is no difference.
-    pub none: &'static str,
-    /// It is slower.
-    pub slower: &'static str,
-}
-
-impl Conclusions {
-    fn of(&self, finding: Finding) -> &'static str {
-        match finding {
-            Finding::Difference { .. } if finding.is_faster() => self.faster,
-            Finding::Difference { .. } => self.slower,
-            Finding::NoDifference { .. } => self.none,
-            Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => {
-                tr!("Measure again while nothing else is running on this machine.")
-            }
         }
     }
 }
@@ -362,13 +337,30 @@ impl Outcome {
     /// Draws the conclusion.
     pub(super) fn close(&mut self, lesson: &Lesson) {
         let missing = lesson.missing_on_cpu.filter(|_| self.missing.is_some());
-        self.closing = match missing {
-            Some(missing) => {
+        self.closing = match (missing, lesson.closing) {
+            (Some(missing), _) => {
                 let on_gpu = std::iter::once(lang::text(missing.on_gpu).to_owned());
-                let on_cpu = missing.on_cpu.map(|closing| closing(self));
+                let [noise, none] = missing.on_cpu.unwrap_or_default();
+                let on_cpu = lesson.compared.iter().filter_map(|compare| {
+                    self.conclude(&Compare {
+                        faster: noise,
+                        none,
+                        slower: noise,
+                        ..*compare
+                    })
+                });
                 on_gpu.chain(on_cpu).collect::<Vec<_>>().join("\n")
             }
-            None => (lesson.closing)(self),
+            (None, Closing::OfFigures(closing)) => closing(self),
+            (None, Closing::Text(text)) => {
+                let concluded = lesson.compared.iter();
+                let concluded = concluded.filter_map(|compare| self.conclude(compare));
+                let text = Some(lang::text(text).to_owned()).filter(|text| !text.is_empty());
+                let all = concluded
+                    .chain(text)
+                    .reduce(|all, next| tr!("{} {}", all, next));
+                all.unwrap_or_default()
+            }
         };
         if self.engine == "cpu" && missing.is_none() {
             self.closing += tr!(
@@ -383,17 +375,26 @@ impl Outcome {
     }
 
     /// What was compared, what was found, and what is concluded from it: the only way in which a
-    /// closing speaks of a comparison.
-    pub fn conclude(&self, factor: usize, conclusions: Conclusions) -> String {
-        let Some(factor) = self.factors.get(factor) else {
-            return String::new();
+    /// closing speaks of a comparison. `None` if the parts were not compared, or nothing is concluded.
+    fn conclude(&self, compare: &Compare) -> Option<String> {
+        let factor = self.factors.iter().find(|it| it.label == compare.label)?;
+        if compare.none.is_empty() {
+            return None;
+        }
+        let conclusion = match factor.finding {
+            Finding::Difference { .. } if factor.finding.is_faster() => lang::text(compare.faster),
+            Finding::Difference { .. } => lang::text(compare.slower),
+            Finding::NoDifference { .. } => lang::text(compare.none),
+            Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => {
+                tr!("Measure again while nothing else is running on this machine.")
+            }
         };
-        tr!(
+        Some(tr!(
             "{label}: {finding}. {conclusion}",
             label = sentence_case(lang::text(factor.label)),
             finding = finding_in_words(factor.finding),
-            conclusion = conclusions.of(factor.finding)
-        )
+            conclusion = conclusion
+        ))
     }
 
     /// A part's figure of this label; 0 where there is none.

@@ -137,16 +137,9 @@ fn a_layout_that_is_given_back_takes_its_cells_with_it() {
 /// A validator with one device and two groups of lattices.
 fn validator() -> Validator {
     let device = DeviceInfo {
-        name: String::new(),
-        driver: String::new(),
         capability: Some((8, 6)),
         sm_count: 1,
-        memory: None,
-        cache: None,
-        bandwidth: None,
-        copy_engines: 0,
-        kernel_time_limit: false,
-        pci_bus_id: None,
+        ..DeviceInfo::default()
     };
     let mut check = Validator::new(vec![device]);
     check.add_stream(StreamId(0), DeviceId(0), false);
@@ -157,9 +150,7 @@ fn validator() -> Validator {
 }
 
 fn program(ops: impl IntoIterator<Item = Op>) -> Program {
-    let mut program = Program::default();
-    ops.into_iter().for_each(|op| program.push(StreamId(0), op));
-    program
+    Program::in_stream(StreamId(0), ops)
 }
 
 fn reduce(lattices: std::ops::Range<u32>, height: u32) -> Op {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::multi_kernel::{LENGTH, launch};
 use crate::bench::{DEVICE, copy};
-use crate::{Bench, Group, Lesson, Measured, Missing, Part, PartWork, Result, data};
+use crate::{Bench, Closing, Group, Lesson, Measured, Missing, Part, PartWork, Result};
 use engine::{BufferLocation, HostMemory, Program, StreamSpec};
 use lang::{mark, tr};
 
@@ -27,14 +27,11 @@ pub(crate) const CONTEXT: Lesson = Lesson {
                  load before their first launch. The CPU engine has nothing to make or to load.",
         on_cpu: None,
     }),
-    closing: |_| {
-        tr!(
-            "The figures are of one run each. A context has its own memory and its own modules: \
-             kernels are loaded into it before they run there first. So programs make a context \
-             at their start and keep it."
-        )
-        .into()
-    },
+    closing: Closing::Text(
+        "The figures are of one run each. A context has its own memory and its own modules: \
+         kernels are loaded into it before they run there first. So programs make a context \
+         at their start and keep it.",
+    ),
 };
 
 fn run(bench: &mut Bench) -> Result<Measured> {
@@ -48,16 +45,18 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let stream = bench.engine()?.create_stream(context, StreamSpec::PLAIN)?;
     let device = bench.buffer_in(context, BYTES, BufferLocation::Device)?;
     let host = bench.buffer_in(context, BYTES, BufferLocation::Host(HostMemory::Pageable))?;
-    let mut program = Program::default();
-    program.push(stream, copy(host, device, BYTES));
-    program.push(stream, launch(device, LENGTH as i32));
-    program.push(stream, copy(device, host, BYTES));
+    let ops = [
+        copy(host, device, BYTES),
+        launch(device, LENGTH as i32),
+        copy(device, host, BYTES),
+    ];
+    let program = Program::in_stream(stream, ops);
     let mut right = true;
     let mut uses = Vec::new();
     for seed in 1..=2 {
-        bench.access(host, &mut |words| data::fill_floats(words, seed))?;
+        bench.fill_floats(host, seed)?;
         uses.push(bench.run(&program)?.wall_ms());
-        bench.access(host, &mut |words| right &= data::is_scaled(words, seed))?;
+        right &= bench.is_scaled(host, seed)?;
     }
 
     let began = Instant::now();

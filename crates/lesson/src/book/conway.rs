@@ -3,7 +3,7 @@
 use crate::bench::copy;
 use crate::work::{BenchLattices, kernel, square};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
 };
 use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
 use lang::{mark, tr};
@@ -36,28 +36,16 @@ pub(crate) const CONWAY: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "page-locked memory, one bit per cell, and swapped buffers",
+        faster: "One bit per cell instead of four bytes makes the copy to the host smaller, and \
+                 swapping buffers replaces the copy on the device. What remains is the host's \
+                 calls and the wait for each frame: one small lattice cannot fill a device.",
+        none: "So the copies were not what took the time: the host's calls and waiting for \
+               each frame are the same in both.",
+        slower: "Packing the cells into bits takes one more launch, and on this machine the \
+                 copies that it saves were cheaper.",
     }],
     missing_on_cpu: None,
-    closing: |outcome| {
-        outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "One bit per cell instead of four bytes makes the copy to the host smaller, and \
-                     swapping buffers replaces the copy on the device. What remains is the host's \
-                     calls and the wait for each frame: one small lattice cannot fill a device."
-                ),
-                none: tr!(
-                    "So the copies were not what took the time: the host's calls and waiting for \
-                     each frame are the same in both."
-                ),
-                slower: tr!(
-                    "Packing the cells into bits takes one more launch, and on this machine the \
-                     copies that it saves were cheaper."
-                ),
-            },
-        )
-    },
+    closing: Closing::Text(""),
 };
 
 pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
@@ -88,45 +76,25 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
             slow: 0,
             fast: 1,
             label: "four streams instead of one, as in the book",
+            faster: "The host waits in every copy to pageable memory: only what it issues between \
+                     these waits can overlap.",
+            none: "The host waits in every copy to pageable memory, and has not yet issued the \
+                   next stream's work by then.",
+            slower: "More streams were only more to manage here.",
         },
         Compare {
             slow: 1,
             fast: 2,
             label: "page-locked memory, all launches first, nothing copied back",
+            faster: "A stream only promises order: operations of several streams overlap if the \
+                     host does not wait between them.",
+            none: "So waiting between the operations was not the bottleneck here.",
+            slower: "Packing the cells into bits takes one more launch, and on this machine the \
+                     copies and waits that it saves were cheaper.",
         },
     ],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let streams = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "The host waits in every copy to pageable memory: only what it issues between \
-                     these waits can overlap."
-                ),
-                none: tr!(
-                    "The host waits in every copy to pageable memory, and has not yet issued the \
-                     next stream's work by then."
-                ),
-                slower: tr!("More streams were only more to manage here."),
-            },
-        );
-        let corrected = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!(
-                    "A stream only promises order: operations of several streams overlap if the \
-                     host does not wait between them."
-                ),
-                none: tr!("So waiting between the operations was not the bottleneck here."),
-                slower: tr!(
-                    "Packing the cells into bits takes one more launch, and on this machine the \
-                     copies and waits that it saves were cheaper."
-                ),
-            },
-        );
-        tr!("{} {}", streams, corrected)
-    },
+    closing: Closing::Text(""),
 };
 
 /// How a frame is issued.

@@ -2,7 +2,7 @@
 
 use super::multi_kernel::launch;
 use crate::bench::{DEVICE, copy};
-use crate::{Bench, Group, Lesson, Measured, Part, PartWork, Result, data};
+use crate::{Bench, Closing, Group, Lesson, Measured, Part, PartWork, Result};
 use engine::{HostMemory, Op, Program};
 use lang::{mark, tr};
 
@@ -24,7 +24,7 @@ pub(crate) const EVENT: Lesson = Lesson {
     }],
     compared: &[],
     missing_on_cpu: None,
-    closing: |outcome| {
+    closing: Closing::OfFigures(|outcome| {
         let asked = |label| outcome.value(0, label) == 1.0;
         let early = match (asked(STARTED), asked(ENDED)) {
             (_, true) => tr!("already over: this device was quicker than the question"),
@@ -37,7 +37,7 @@ pub(crate) const EVENT: Lesson = Lesson {
              until then.",
             early = early
         )
-    },
+    }),
 };
 
 const STARTED: &str = mark!("started, queried right after the call (1 is yes)");
@@ -47,21 +47,16 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let stream = bench.stream()?;
     let device = bench.device_buffer(4 * LENGTH)?;
     let host = bench.host_buffer(4 * LENGTH, HostMemory::Pageable)?;
-    bench.access(host, &mut |words| data::fill_floats(words, 1))?;
-    let mut up = Program::default();
-    up.push(stream, copy(host, device, 4 * LENGTH));
-    up.push(stream, launch(device, 64)); // the module is loaded
-    bench.run(&up)?;
+    bench.fill_floats(host, 1)?;
+    // The module is loaded.
+    let up = [copy(host, device, 4 * LENGTH), launch(device, 64)];
+    bench.run(&Program::in_stream(stream, up))?;
 
     let before = bench.engine()?.create_event(DEVICE)?;
     let behind = bench.engine()?.create_event(DEVICE)?;
-    let mut program = Program {
-        timed: true,
-        ..Program::default()
-    };
-    program.push(stream, Op::Record(before));
-    program.push(stream, launch(device, LENGTH as i32));
-    program.push(stream, Op::Record(behind));
+    let between = launch(device, LENGTH as i32);
+    let ops = [Op::Record(before), between, Op::Record(behind)];
+    let program = Program::in_stream(stream, ops).with_spans();
     let started = bench.start(&program)?;
     let engine = bench.engine()?;
     let at_once = [engine.query(before)?, engine.query(behind)?];
@@ -69,11 +64,9 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let engine = bench.engine()?;
     let at_last = [engine.query(before)?, engine.query(behind)?];
 
-    let mut down = Program::default();
-    down.push(stream, copy(device, host, 4 * LENGTH));
-    bench.run(&down)?;
-    let mut right = false;
-    bench.access(host, &mut |words| right = data::is_scaled(words, 1))?;
+    let down = copy(device, host, 4 * LENGTH);
+    bench.run(&Program::in_stream(stream, [down]))?;
+    let right = bench.is_scaled(host, 1)?;
 
     let ms = ran.step_ms(1);
     let number = |yes: bool| f64::from(u8::from(yes));

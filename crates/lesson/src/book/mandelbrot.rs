@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonImage, Measured, Part, PartWork,
+    Bench, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Part, PartWork,
     Result,
 };
 use engine::buffer_kernels::MANDELBROT;
@@ -38,23 +38,15 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "one synchronisation instead of three",
+        faster: "That is what waiting in between cost.",
+        none: "Here the work takes so long that waiting in between does not show.",
+        slower: "Waiting in between cost nothing here.",
     }],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let found = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("That is what waiting in between cost."),
-                none: tr!("Here the work takes so long that waiting in between does not show."),
-                slower: tr!("Waiting in between cost nothing here."),
-            },
-        );
-        tr!(
-            "{found} Within a stream, an operation starts when the one before it is done. The \
-             host needs to wait only before it reads what was copied to it.",
-            found = found
-        )
-    },
+    closing: Closing::Text(
+        "Within a stream, an operation starts when the one before it is done. The \
+         host needs to wait only before it reads what was copied to it.",
+    ),
 };
 
 /// The points, row by row from the lower edge of the imaginary axis up.
@@ -157,9 +149,7 @@ impl Experiment for Set {
     }
 
     fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        self.program.timed = true;
-        let timed = bench.run(&self.program)?;
-        self.program.timed = false;
+        let timed = bench.run_timed(&mut self.program)?;
         let graph = bench.words(self.buffers.graph_host)?;
         let wrong = points()
             .zip(&graph)

@@ -2,8 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
-    data,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result, data,
 };
 use engine::Op;
 use engine::buffer_kernels::SCALE;
@@ -38,14 +37,11 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     }],
     compared: &[],
     missing_on_cpu: None,
-    closing: |_| {
-        tr!(
-            "Each launch is one block, and a block has one multiprocessor: the others wait. \
-             Nothing in the program says that the arrays have nothing to do with one another: \
-             that is what streams are for (multi-kernel-streams)."
-        )
-        .into()
-    },
+    closing: Closing::Text(
+        "Each launch is one block, and a block has one multiprocessor: the others wait. \
+         Nothing in the program says that the arrays have nothing to do with one another: \
+         that is what streams are for (multi-kernel-streams).",
+    ),
 };
 
 pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
@@ -75,41 +71,30 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
             slow: 0,
             fast: 1,
             label: "200 streams instead of the default stream",
+            faster: "Launches no longer run one block at a time: the copies, the host's calls and \
+                     how many blocks run at once are the limits now.",
+            none: "Here one stream had kept everything busy already.",
+            slower: "Here one stream had kept everything busy already, and 200 cost more.",
         },
         Compare {
             slow: 1,
             fast: 2,
             label: "page-locked instead of pageable memory",
+            faster: "Copies from page-locked memory do not hold up the host.",
+            none: "So the copies were not the bottleneck here.",
+            slower: "Page-locked memory was no help on this machine.",
         },
         Compare {
             slow: 0,
             fast: 2,
             label: "both",
+            faster: "",
+            none: "",
+            slower: "",
         },
     ],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let streams = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "Launches no longer run one block at a time: the copies, the host's calls and \
-                     how many blocks run at once are the limits now."
-                ),
-                none: tr!("Here one stream had kept everything busy already."),
-                slower: tr!("Here one stream had kept everything busy already, and 200 cost more."),
-            },
-        );
-        let memory = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!("Copies from page-locked memory do not hold up the host."),
-                none: tr!("So the copies were not the bottleneck here."),
-                slower: tr!("Page-locked memory was no help on this machine."),
-            },
-        );
-        tr!("{} {}", streams, memory)
-    },
+    closing: Closing::Text(""),
 };
 
 pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
@@ -134,26 +119,16 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "a launch alone instead of one among 200",
+        faster: "Between its two events, a launch among 200 also waits for a free \
+                 multiprocessor, or shares one.",
+        none: "Here the launches were not in each other's way.",
+        slower: "Among 200 launches, a single one was no slower here.",
     }],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let found = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "Between its two events, a launch among 200 also waits for a free \
-                     multiprocessor, or shares one."
-                ),
-                none: tr!("Here the launches were not in each other's way."),
-                slower: tr!("Among 200 launches, a single one was no slower here."),
-            },
-        );
-        tr!(
-            "{found} Events bound a launch from outside: whatever happens between them is in their \
-             figure.",
-            found = found
-        )
-    },
+    closing: Closing::Text(
+        "Events bound a launch from outside: whatever happens between them is in their \
+         figure.",
+    ),
 };
 
 /// How the arrays are worked through.
@@ -213,23 +188,9 @@ impl Array {
         ]
     }
 
-    /// Fills it on the host.
-    pub(super) fn fill(&self, bench: &mut Bench) -> Result<()> {
-        bench.access(self.host, &mut |words| data::fill_floats(words, self.seed))
-    }
-
     /// Makes the number anew that the last run made infinite.
     pub(super) fn plant(&self, bench: &mut Bench) -> Result<()> {
         bench.access(self.host, &mut |words| data::plant(words, self.seed))
-    }
-
-    /// Whether what came down is right.
-    pub(super) fn is_right(&self, bench: &mut Bench) -> Result<bool> {
-        let mut right = false;
-        bench.access(self.host, &mut |words| {
-            right = data::is_scaled(words, self.seed)
-        })?;
-        Ok(right)
     }
 }
 
@@ -264,7 +225,7 @@ impl Arrays {
                 stream: streams[i % streams.len()],
                 seed: i as u64,
             };
-            array.fill(bench)?;
+            bench.fill_floats(array.host, array.seed)?;
             arrays.push(array);
         }
         let mut program = Program::default();
@@ -278,9 +239,8 @@ impl Arrays {
             }
         } else {
             for (array, ops) in arrays.iter().zip(each) {
-                for op in ops {
-                    program.push(array.stream, op);
-                }
+                ops.into_iter()
+                    .for_each(|op| program.push(array.stream, op));
             }
         }
         // Beside launches of milliseconds the events of a timed run cost nothing.
@@ -348,7 +308,7 @@ impl Experiment for Arrays {
         }
         let mut right = 0;
         for array in &self.arrays {
-            right += usize::from(array.is_right(bench)?);
+            right += usize::from(bench.is_scaled(array.host, array.seed)?);
         }
         if let Some(timed) = self.timed.take() {
             measured.trace = Some(bench.timed_round(&self.program, timed));
@@ -380,14 +340,9 @@ impl Lone {
             stream: bench.stream()?,
             seed: 1,
         };
-        array.fill(bench)?;
-        let mut program = Program {
-            timed: true,
-            ..Program::default()
-        };
-        for op in array.ops(bench.pick(TIMES, FEW_TIMES)) {
-            program.push(array.stream, op);
-        }
+        bench.fill_floats(array.host, array.seed)?;
+        let ops = array.ops(bench.pick(TIMES, FEW_TIMES));
+        let program = Program::in_stream(array.stream, ops).with_spans();
         bench.run(&program)?;
         Ok(Box::new(Lone { array, program }))
     }
@@ -407,7 +362,7 @@ impl Experiment for Lone {
     }
 
     fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let right = self.array.is_right(bench)?;
+        let right = bench.is_scaled(self.array.host, self.array.seed)?;
         Ok(Measured::default().check(
             tr!("the array returned unchanged, except for the value that overflows by design"),
             right,

@@ -1,8 +1,7 @@
 //! All generations in one launch: one block per lattice, and a barrier between generations.
 
 use crate::work::InKernel;
-use crate::{Compare, Conclusions, Group, Lesson, Part, PartWork};
-use lang::tr;
+use crate::{Closing, Compare, Group, Lesson, Part, PartWork};
 
 pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     name: "conway-sync",
@@ -25,14 +24,11 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     ],
     compared: &[],
     missing_on_cpu: None,
-    closing: |_| {
-        tr!(
-            "The time of a generation in the figures has no launch in it, only a barrier: one \
-             launch steps as many generations as one likes. But a barrier reaches no further than \
-             a block, and a block has one multiprocessor: the others had nothing to do."
-        )
-        .into()
-    },
+    closing: Closing::Text(
+        "The time of a generation in the figures has no launch in it, only a barrier: one \
+         launch steps as many generations as one likes. But a barrier reaches no further than \
+         a block, and a block has one multiprocessor: the others had nothing to do.",
+    ),
 };
 
 pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
@@ -72,38 +68,22 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
             slow: 0,
             fast: 1,
             label: "shared instead of global memory",
+            faster: "Shared memory is on the multiprocessor itself.",
+            none: "So small a lattice fits in the caches too, which are as near.",
+            slower: "So small a lattice fits in the caches too, and they were faster here.",
         },
         Compare {
             slow: 3,
             fast: 4,
             label: "sixteen streams instead of one",
+            faster: "A block keeps one multiprocessor busy, and only streams (or a larger grid) \
+                     give the others work.",
+            none: "Here one stream left nothing idle that the others could have used.",
+            slower: "Here one stream left nothing idle, and sixteen are more to manage.",
         },
     ],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let memory = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("Shared memory is on the multiprocessor itself."),
-                none: tr!("So small a lattice fits in the caches too, which are as near."),
-                slower: tr!(
-                    "So small a lattice fits in the caches too, and they were faster here."
-                ),
-            },
-        );
-        let streams = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!(
-                    "A block keeps one multiprocessor busy, and only streams (or a larger grid) \
-                     give the others work."
-                ),
-                none: tr!("Here one stream left nothing idle that the others could have used."),
-                slower: tr!("Here one stream left nothing idle, and sixteen are more to manage."),
-            },
-        );
-        tr!("{} {}", memory, streams)
-    },
+    closing: Closing::Text(""),
 };
 
 const fn alone(kernel: &'static str, generations: u32) -> PartWork {

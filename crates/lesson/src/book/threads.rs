@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::multi_kernel::{Array, TIMES};
 use crate::bench::DEVICE;
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Ran,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Ran,
     Result,
 };
 use engine::{BufferLocation, DeviceId, HostMemory, IssuerId, Program, StreamSpec};
@@ -36,6 +36,9 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "one context instead of ten",
+        faster: "Launches of different contexts took turns.",
+        none: "So these launches were too short for taking turns to show.",
+        slower: "On this machine ten contexts were not in each other's way.",
     }],
     missing_on_cpu: Some(Missing {
         what: "contexts with separate memory that take turns",
@@ -44,22 +47,11 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
                  engine has one pool of threads for all.",
         on_cpu: None,
     }),
-    closing: |outcome| {
-        let found = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("Launches of different contexts took turns."),
-                none: tr!("So these launches were too short for taking turns to show."),
-                slower: tr!("On this machine ten contexts were not in each other's way."),
-            },
-        );
-        tr!(
-            "{found} Contexts are to a GPU what processes are to a processor: each has its memory \
-             and its modules to itself. Threads that work together share one, and have a stream \
-             each.",
-            found = found
-        )
-    },
+    closing: Closing::Text(
+        "Contexts are to a GPU what processes are to a processor: each has its memory \
+         and its modules to itself. Threads that work together share one, and have a stream \
+         each.",
+    ),
 };
 
 /// Ten threads' arrays, on an engine of their own.
@@ -94,7 +86,7 @@ impl Threads {
                 stream,
                 seed: i as u64,
             };
-            array.fill(&mut bench)?;
+            bench.fill_floats(array.host, array.seed)?;
             let issuer = IssuerId(i as u8 + 1);
             for op in array.ops(TIMES) {
                 program.push_from(issuer, stream, op);
@@ -130,7 +122,7 @@ impl Experiment for Threads {
         self.program.timed = false;
         let mut right = 0;
         for array in &self.arrays {
-            right += usize::from(array.is_right(&mut self.bench)?);
+            right += usize::from(self.bench.is_scaled(array.host, array.seed)?);
         }
         let mut measured = Measured::default();
         if let Some(making) = self.making {

@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::work::{DENSITY, SEED, square};
-use crate::{Bench, Group, Lesson, LessonImage, Measured, Part, PartWork, Result};
+use crate::{Bench, Closing, Group, Lesson, LessonImage, Measured, Part, PartWork, Result};
 use engine::buffer_kernels::BARRIER;
 use engine::{Argument, HostMemory, Program};
 use lang::{mark, tr};
@@ -40,7 +40,7 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
     ],
     compared: &[],
     missing_on_cpu: None,
-    closing: |outcome| {
+    closing: Closing::OfFigures(|outcome| {
         let wrong = outcome.value(1, WRONG);
         if wrong > 0.0 {
             tr!(
@@ -55,7 +55,7 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
              to keep step. That is the worst that can happen to a program with a race.")
                 .into()
         }
-    },
+    }),
 };
 
 const WRONG: &str = mark!("wrong cells");
@@ -88,14 +88,13 @@ fn run(bench: &mut Bench, barrier: bool) -> Result<Measured> {
             Argument::U64(DELAY_NS),
         ],
     );
-    let mut program = Program {
-        timed: true,
-        ..Program::default()
-    };
-    program.push(stream, copy(host, a, 4 * CELLS));
-    program.push(stream, copy(host, b, 4 * CELLS));
-    program.push(stream, launch);
-    program.push(stream, copy(a, host, 4 * CELLS)); // an even number of generations ends in a
+    let ops = [
+        copy(host, a, 4 * CELLS),
+        copy(host, b, 4 * CELLS),
+        launch,
+        copy(a, host, 4 * CELLS), // an even number of generations ends in a
+    ];
+    let program = Program::in_stream(stream, ops).with_spans();
     let ran = bench.run(&program)?;
     let cells = bench.words(host)?;
     let want = reference::run(&start, Rule::LIFE, GENERATIONS as u64);

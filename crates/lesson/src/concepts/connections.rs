@@ -3,13 +3,12 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use super::default_stream::spin;
-use crate::bench::copy;
+use super::default_stream::Counter;
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonError, Measured, Missing, Part,
+    Bench, Closing, Compare, Experiment, Group, Lesson, LessonError, Measured, Missing, Part,
     PartWork, Result,
 };
-use engine::{HostMemory, Program, StreamKind};
+use engine::{Program, StreamKind};
 use lang::{mark, tr};
 use model::DeviceChoice;
 
@@ -41,6 +40,10 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "32 connections instead of 8",
+        faster: "A launch that waits for the one before it holds up the streams behind it in \
+                 its connection.",
+        none: "So this device looks past a launch that waits, to the streams behind it.",
+        slower: "Here more connections only cost more.",
     }],
     missing_on_cpu: Some(Missing {
         what: "connections (each stream is a queue of its own)",
@@ -48,26 +51,10 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
                  look further ahead in it. On the CPU engine no two streams share a queue.",
         on_cpu: None,
     }),
-    closing: |outcome| {
-        let found = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "A launch that waits for the one before it holds up the streams behind it in \
-                     its connection."
-                ),
-                none: tr!(
-                    "So this device looks past a launch that waits, to the streams behind it."
-                ),
-                slower: tr!("Here more connections only cost more."),
-            },
-        );
-        tr!(
-            "{found} Streams that share a connection are one queue, as far as the device does not \
-             look ahead.",
-            found = found
-        )
-    },
+    closing: Closing::Text(
+        "Streams that share a connection are one queue, as far as the device does not \
+         look ahead.",
+    ),
 };
 
 /// What a child says of a run, as one line of JSON on stdout.
@@ -91,25 +78,20 @@ pub fn serve(
     let fail = |error: std::io::Error| LessonError::Child(error.to_string());
     let mut bench = Bench::open(device)?;
     let streams = bench.streams(STREAMS, StreamKind::NonBlocking)?;
-    let done = bench.device_buffer(4)?;
-    let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
+    let counter = Counter::new(&mut bench)?;
     let mut program = Program::default();
     for &stream in &streams {
         for _ in 0..DEEP {
-            program.push(stream, spin(done, SPIN_NS));
+            program.push(stream, counter.spin(SPIN_NS));
         }
     }
-    let mut down = Program::default();
-    down.push(streams[0], copy(done, done_host, 4));
     bench.run(&program)?;
     let mut runs = 1;
     let mut request = String::new();
     while requests.read_line(&mut request).map_err(fail)? > 0 {
         let ms = bench.run(&program)?.wall_ms();
         runs += 1;
-        bench.run(&down)?;
-        let counted = bench.words(done_host)?[0] as usize;
-        let right = counted == STREAMS * DEEP * runs;
+        let right = counter.read(&mut bench, streams[0])? == STREAMS * DEEP * runs;
         let answer = serde_json::to_string(&Answer { ms, right })
             .map_err(|error| LessonError::Child(error.to_string()))?;
         writeln!(answers, "{answer}").map_err(fail)?;

@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
 };
 use engine::buffer_kernels::SPIN;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamId, StreamKind};
@@ -41,49 +41,60 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
             slow: 1,
             fast: 0,
             label: "without the default stream",
+            faster: "One forgotten stream argument makes a program serial.",
+            none: "Here nothing ran side by side in the first place.",
+            slower: "Here the launches in the default stream held nothing up.",
         },
         Compare {
             slow: 1,
             fast: 2,
             label: "non-blocking instead of blocking streams",
+            faster: "Non-blocking streams do not wait for the default stream.",
+            none: "Here non-blocking streams gained nothing.",
+            slower: "Here non-blocking streams gained nothing at all.",
         },
     ],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let without = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("One forgotten stream argument makes a program serial."),
-                none: tr!("Here nothing ran side by side in the first place."),
-                slower: tr!("Here the launches in the default stream held nothing up."),
-            },
-        );
-        let kinds = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!("Non-blocking streams do not wait for the default stream."),
-                none: tr!("Here non-blocking streams gained nothing."),
-                slower: tr!("Here non-blocking streams gained nothing at all."),
-            },
-        );
-        tr!(
-            "{} {} The default stream waits for all blocking streams, and they for it.",
-            without,
-            kinds
-        )
-    },
+    closing: Closing::Text("The default stream waits for all blocking streams, and they for it."),
 };
 
-/// A launch of one thread that lasts so long and counts itself.
-pub(super) fn spin(done: BufferId, nanoseconds: u64) -> Op {
-    call(&SPIN, 1, 1, [at(done), Argument::U64(nanoseconds)])
+/// A number on the device that launches count up.
+pub(super) struct Counter {
+    device: BufferId,
+    host: BufferId,
+}
+
+impl Counter {
+    pub(super) fn new(bench: &mut Bench) -> Result<Counter> {
+        Ok(Counter {
+            device: bench.device_buffer(4)?,
+            host: bench.host_buffer(4, HostMemory::Pinned)?,
+        })
+    }
+
+    /// A launch of one thread that lasts so long and counts itself.
+    pub(super) fn spin(&self, nanoseconds: u64) -> Op {
+        self.spins(1, 1, nanoseconds)
+    }
+
+    /// A launch of `grid` blocks of `block` threads that each last so long; it counts itself once.
+    pub(super) fn spins(&self, grid: u32, block: u32, nanoseconds: u64) -> Op {
+        let arguments = [at(self.device), Argument::U64(nanoseconds)];
+        call(&SPIN, grid, block, arguments)
+    }
+
+    /// How many launches have been counted.
+    pub(super) fn read(&self, bench: &mut Bench, stream: StreamId) -> Result<usize> {
+        let down = copy(self.device, self.host, 4);
+        bench.run(&Program::in_stream(stream, [down]))?;
+        Ok(bench.words(self.host)?[0] as usize)
+    }
 }
 
 /// Eight launches that last, and what is between them.
 struct Spins {
     default: StreamId,
-    done: BufferId,
-    done_host: BufferId,
+    counter: Counter,
     program: Program,
     runs: usize,
 }
@@ -92,19 +103,17 @@ impl Spins {
     fn prepare(bench: &mut Bench, kind: StreamKind, between: bool) -> Result<Box<dyn Experiment>> {
         let streams = bench.streams(STREAMS, kind)?;
         let default = bench.streams(1, StreamKind::Default)?[0];
-        let done = bench.device_buffer(4)?;
-        let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
+        let counter = Counter::new(bench)?;
         let mut program = Program::default();
         for (i, &stream) in streams.iter().enumerate() {
             if between && i > 0 {
-                program.push(default, spin(done, 0));
+                program.push(default, counter.spin(0));
             }
-            program.push(stream, spin(done, SPIN_NS));
+            program.push(stream, counter.spin(SPIN_NS));
         }
         let mut spins = Spins {
             default,
-            done,
-            done_host,
+            counter,
             program,
             runs: 0,
         };
@@ -128,10 +137,7 @@ impl Experiment for Spins {
         self.program.timed = true;
         let timed = self.run(bench)?;
         self.program.timed = false;
-        let mut down = Program::default();
-        down.push(self.default, copy(self.done, self.done_host, 4));
-        bench.run(&down)?;
-        let counted = bench.words(self.done_host)?[0] as usize;
+        let counted = self.counter.read(bench, self.default)?;
         let launches = self.program.steps.len();
         let mut measured = Measured::default()
             .figure(mark!("launches"), launches as f64, "")

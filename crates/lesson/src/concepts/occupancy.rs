@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::bench::DEVICE;
 use crate::work::{DENSITY, SEED, kernel, square};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
-    Result,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Result,
 };
 use engine::{Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId};
 use engine::{StreamSpec, Transfer};
@@ -50,11 +49,18 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
             slow: 1,
             fast: 3,
             label: "the fastest shape instead of the slowest",
+            faster: "A shape matters if it has too few threads to hide memory latency, or if its \
+                     rows are narrower than a warp, so that loads are not coalesced.",
+            none: "So every shape has enough threads to hide memory latency.",
+            slower: "So the fastest shape was first in the table only by chance.",
         },
         Compare {
             slow: 2,
             fast: 3,
             label: "the fastest shape instead of the second fastest",
+            faster: "Compare their occupancy in the table: the highest need not be the fastest.",
+            none: "So several shapes are equally fast: the table's order is chance.",
+            slower: "So the table's order is chance.",
         },
     ],
     missing_on_cpu: Some(Missing {
@@ -64,30 +70,7 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
                  to fill.",
         on_cpu: None,
     }),
-    closing: |outcome| {
-        let last = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "A shape matters if it has too few threads to hide memory latency, or if its \
-                     rows are narrower than a warp, so that loads are not coalesced."
-                ),
-                none: tr!("So every shape has enough threads to hide memory latency."),
-                slower: tr!("So the fastest shape was first in the table only by chance."),
-            },
-        );
-        let second = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!(
-                    "Compare their occupancy in the table: the highest need not be the fastest."
-                ),
-                none: tr!("So several shapes are equally fast: the table's order is chance."),
-                slower: tr!("So the table's order is chance."),
-            },
-        );
-        tr!("{} {}", last, second)
-    },
+    closing: Closing::Text(""),
 };
 
 /// What is kept for the later parts: the places of shapes in the kernel's table.
@@ -113,11 +96,8 @@ impl Stepper {
         engine.create_lattices(DEVICE, 1, size)?;
         engine.reserve(kernel.layout)?;
         let slots = engine.allocate_slots(SlotsSpec {
-            pinned: 0,
-            pageable: 0,
-            picture_words: 0,
             snapshots: 1,
-            measures: 0,
+            ..SlotsSpec::default()
         })?;
         let stream = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
         let start = soup(size, DENSITY, SEED, 0);
@@ -145,8 +125,7 @@ impl Stepper {
     fn is_right(&mut self, block: (u32, u32)) -> Result<bool> {
         let lattice = LatticeId(0);
         let (slot, what) = (Slot(0), Transfer::Bits);
-        let mut program = Program::default();
-        for op in [
+        let ops = [
             Op::Upload {
                 lattice,
                 words: self.start.words().into(),
@@ -162,21 +141,16 @@ impl Stepper {
                 slot,
                 what,
             },
-        ] {
-            program.push(self.stream, op);
-        }
-        self.bench.run(&program)?;
+        ];
+        self.bench.run(&Program::in_stream(self.stream, ops))?;
         Ok(read_lattice(&*self.slots, 0, slot, self.start.size())? == self.want)
     }
 
     /// The time of a generation in milliseconds, as the mean of a launch of several.
     fn generation_ms(&mut self, block: (u32, u32)) -> Result<f64> {
         let generations = self.bench.pick(20, 2);
-        let mut program = Program {
-            timed: true,
-            ..Program::default()
-        };
-        program.push(self.stream, self.advance(block, generations));
+        let advance = self.advance(block, generations);
+        let program = Program::in_stream(self.stream, [advance]).with_spans();
         Ok(self.bench.run(&program)?.step_ms(0) / f64::from(generations))
     }
 }

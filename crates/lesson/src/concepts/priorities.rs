@@ -1,12 +1,11 @@
 //! A small launch that comes late: behind everybody, or next in turn.
 
-use super::default_stream::spin;
-use crate::bench::{DEVICE, at, call, copy};
+use super::default_stream::Counter;
+use crate::bench::DEVICE;
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
 };
-use engine::buffer_kernels::SPIN;
-use engine::{Argument, BufferId, HostMemory, Priority, Program, StreamId, StreamKind, StreamSpec};
+use engine::{Priority, Program, StreamId, StreamKind, StreamSpec};
 use lang::{mark, tr};
 
 /// Streams that keep the device busy.
@@ -41,30 +40,21 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "the highest priority for the late launch",
+        faster: "The late launch went before blocks that had been waiting.",
+        none: "So no block was waiting that the late launch could have gone before.",
+        slower: "Here the priority did not help the late launch.",
     }],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let found = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("The late launch went before blocks that had been waiting."),
-                none: tr!("So no block was waiting that the late launch could have gone before."),
-                slower: tr!("Here the priority did not help the late launch."),
-            },
-        );
-        tr!(
-            "{found} A priority takes nothing away from blocks that run: it decides whose block \
-             goes next when one ends.",
-            found = found
-        )
-    },
+    closing: Closing::Text(
+        "A priority takes nothing away from blocks that run: it decides whose block \
+         goes next when one ends.",
+    ),
 };
 
 /// Busy streams, and the launch that comes late.
 struct LateLaunch {
     late: StreamId,
-    done: BufferId,
-    done_host: BufferId,
+    counter: Counter,
     program: Program,
     runs: usize,
     last: Option<Ran>,
@@ -80,27 +70,21 @@ impl LateLaunch {
                 ..StreamSpec::PLAIN
             },
         )?;
-        let done = bench.device_buffer(4)?;
-        let done_host = bench.host_buffer(4, HostMemory::Pinned)?;
+        let counter = Counter::new(bench)?;
         // Eight times as many blocks as the device holds at once; the CPU's workers hold one each.
         let sm_count = bench.info().sm_count;
         let (grid, block) = bench.pick((sm_count * 2 * 8, 1024), (1, 1));
-        let mut program = Program {
-            timed: true,
-            ..Program::default()
-        };
+        let mut program = Program::default().with_spans();
         for _ in 0..LAUNCHES {
             for &stream in &busy {
-                let arguments = [at(done), Argument::U64(BLOCK_NS)];
-                program.push(stream, call(&SPIN, grid, block, arguments));
+                program.push(stream, counter.spins(grid, block, BLOCK_NS));
             }
         }
-        program.push(late, spin(done, LATE_NS));
+        program.push(late, counter.spin(LATE_NS));
         bench.run(&program)?;
         Ok(Box::new(LateLaunch {
             late,
-            done,
-            done_host,
+            counter,
             program,
             runs: 1,
             last: None,
@@ -120,10 +104,7 @@ impl Experiment for LateLaunch {
     }
 
     fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let mut down = Program::default();
-        down.push(self.late, copy(self.done, self.done_host, 4));
-        bench.run(&down)?;
-        let counted = bench.words(self.done_host)?[0] as usize;
+        let counted = self.counter.read(bench, self.late)?;
         let launches = self.program.steps.len();
         let mut measured = Measured::default().check(
             tr!("every launch was counted"),

@@ -1,8 +1,7 @@
 //! Lessons that are nothing but rounds under other switches.
 
 use crate::work::Rounds;
-use crate::{Compare, Conclusions, Group, Lesson, Missing, Part, PartWork};
-use lang::tr;
+use crate::{Closing, Compare, Group, Lesson, Missing, Part, PartWork};
 use model::{Order, Streams, Switches};
 
 pub(crate) const ISSUE_ORDER: Lesson = Lesson {
@@ -35,38 +34,24 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
             slow: 0,
             fast: 1,
             label: "breadth-first instead of depth-first",
+            faster: "Here it paid to issue all launches first.",
+            none: "With a queue for each stream, the order in which the host issues matters little.",
+            slower: "Here it paid to issue one instance after the other.",
         },
         Compare {
             slow: 2,
             fast: 1,
             label: "a stream each instead of one stream",
+            faster: "Operations of different streams overlapped.",
+            none: "Here one stream had kept everything busy already.",
+            slower: "Here one stream had kept everything busy already, and 16 cost more.",
         },
     ],
     missing_on_cpu: None,
-    closing: |outcome| {
-        let order = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("Here it paid to issue all launches first."),
-                none: tr!("With a queue for each stream, the order in which the host issues matters little."),
-                slower: tr!("Here it paid to issue one instance after the other."),
-            },
-        );
-        let streams = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!("Operations of different streams overlapped."),
-                none: tr!("Here one stream had kept everything busy already."),
-                slower: tr!("Here one stream had kept everything busy already, and 16 cost more."),
-            },
-        );
-        tr!(
-            "{} {} The order mattered much where a device had one queue of work; with many it \
-             decides which call the host makes first.",
-            order,
-            streams
-        )
-    },
+    closing: Closing::Text(
+        "The order mattered much where a device had one queue of work; with many it \
+         decides which call the host makes first.",
+    ),
 };
 
 pub(crate) const GRAPHS: Lesson = Lesson {
@@ -92,6 +77,9 @@ pub(crate) const GRAPHS: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "a graph instead of 800 launches",
+        faster: "A replay spares the host every call but one.",
+        none: "A replay spares the host every call but one, which was not the bound here.",
+        slower: "A replay spares the host every call but one, and was no help here.",
     }],
     missing_on_cpu: Some(Missing {
         what: "graphs (a prepared round is issued again step by step)",
@@ -100,22 +88,7 @@ pub(crate) const GRAPHS: Lesson = Lesson {
                  again.",
         on_cpu: None,
     }),
-    closing: |outcome| {
-        let found = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("A replay spares the host every call but one."),
-                none: tr!(
-                    "A replay spares the host every call but one, which was not the bound here."
-                ),
-                slower: tr!("A replay spares the host every call but one, and was no help here."),
-            },
-        );
-        tr!(
-            "{found} The dependencies are given to the device once, in advance.",
-            found = found
-        )
-    },
+    closing: Closing::Text("The dependencies are given to the device once, in advance."),
 };
 
 const fn order(order: Order, streams: Streams) -> Rounds {

@@ -1,8 +1,7 @@
 //! The speed-up curve: more and more instances, in one stream, in a stream each, and as a batch.
 
 use crate::work::Rounds;
-use crate::{Compare, Conclusions, Group, Lesson, Missing, Part, PartWork};
-use lang::tr;
+use crate::{Closing, Compare, Group, Lesson, Missing, Part, PartWork};
 use model::{Streams, Switches};
 
 /// The lesson that the key of the speed-up curve opens.
@@ -34,11 +33,17 @@ pub const SPEEDUP: Lesson = Lesson {
             slow: 0,
             fast: 1,
             label: "a stream each instead of one stream",
+            faster: "Operations of different streams overlapped.",
+            none: "Here one stream had kept everything busy already.",
+            slower: "Here one stream had kept everything busy already, and a stream each cost more.",
         },
         Compare {
             slow: 1,
             fast: 2,
             label: "a batch instead of a stream each",
+            faster: "So it pays to launch once for all instances.",
+            none: "So the launches of a stream each cost next to nothing here.",
+            slower: "A batch has a price too: no download begins before the last lattice is stepped.",
         },
     ],
     missing_on_cpu: Some(Missing {
@@ -49,40 +54,7 @@ pub const SPEEDUP: Lesson = Lesson {
                  launches but one. On the CPU engine one instance can keep every core busy.",
         on_cpu: None,
     }),
-    closing: |outcome| {
-        let streams = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("Operations of different streams overlapped."),
-                none: tr!("Here one stream had kept everything busy already."),
-                slower: tr!(
-                    "Here one stream had kept everything busy already, and a stream each cost more."
-                ),
-            },
-        );
-        let batch = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!("So it pays to launch once for all instances."),
-                none: tr!("So the launches of a stream each cost next to nothing here."),
-                slower: tr!(
-                    "A batch has a price too: no download begins before the last lattice is stepped."
-                ),
-            },
-        );
-        if batch.is_empty() {
-            // The kernel takes none.
-            return tr!(
-                "{} That is for all instances; the curves also show fewer.",
-                streams
-            );
-        }
-        tr!(
-            "{} {} That is for all instances; the curves also show fewer.",
-            streams,
-            batch
-        )
-    },
+    closing: Closing::Text("That is for all instances; the curves also show fewer."),
 };
 
 const fn sweep(streams: Streams) -> Rounds {

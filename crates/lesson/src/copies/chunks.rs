@@ -2,8 +2,8 @@
 
 use crate::bench::{call, copy_part, inside};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork,
-    Result, data,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Result,
+    data,
 };
 use engine::buffer_kernels::SCALE;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
@@ -48,11 +48,19 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
             slow: 2,
             fast: 3,
             label: "24 pieces in three streams instead of one",
+            faster: "While one piece goes up, another is worked on and a third comes down: three \
+                     resources, so three times is the most there can be, and the longest of the \
+                     three is the bound.",
+            none: "Here copies and launches were not done at the same time.",
+            slower: "More streams were only more to manage here.",
         },
         Compare {
             slow: 1,
             fast: 2,
             label: "24 pieces in one stream instead of one piece",
+            faster: "So smaller pieces helped here even without overlap.",
+            none: "Several streams are needed: pieces alone give no gain.",
+            slower: "So it takes several streams: pieces alone only take more calls.",
         },
     ],
     missing_on_cpu: Some(Missing {
@@ -62,29 +70,7 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
                  the same cores.",
         on_cpu: None,
     }),
-    closing: |outcome| {
-        let streams = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "While one piece goes up, another is worked on and a third comes down: three \
-                     resources, so three times is the most there can be, and the longest of the \
-                     three is the bound."
-                ),
-                none: tr!("Here copies and launches were not done at the same time."),
-                slower: tr!("More streams were only more to manage here."),
-            },
-        );
-        let pieces = outcome.conclude(
-            1,
-            Conclusions {
-                faster: tr!("So smaller pieces helped here even without overlap."),
-                none: tr!("Several streams are needed: pieces alone give no gain."),
-                slower: tr!("So it takes several streams: pieces alone only take more calls."),
-            },
-        );
-        tr!("{} {}", streams, pieces)
-    },
+    closing: Closing::Text(""),
 };
 
 /// What is kept for the later parts: how often the kernel multiplies and divides.
@@ -107,14 +93,13 @@ fn alone(bench: &mut Bench) -> Result<Measured> {
     let host = bench.host_buffer(CHUNK, HostMemory::Pinned)?;
     let device = bench.device_buffer(CHUNK)?;
     let mut measure = |times: i32| -> Result<[f64; 3]> {
-        bench.access(host, &mut |words| data::fill_floats(words, 3))?;
-        let mut program = Program {
-            timed: true,
-            ..Program::default()
-        };
-        program.push(stream, copy_part(host, device, 0..CHUNK));
-        program.push(stream, launch(device, 0..CHUNK, times));
-        program.push(stream, copy_part(device, host, 0..CHUNK));
+        bench.fill_floats(host, 3)?;
+        let ops = [
+            copy_part(host, device, 0..CHUNK),
+            launch(device, 0..CHUNK, times),
+            copy_part(device, host, 0..CHUNK),
+        ];
+        let program = Program::in_stream(stream, ops).with_spans();
         bench.run(&program)?;
         let ran = bench.run(&program)?;
         Ok([0, 1, 2].map(|step| ran.step_ms(step)))
@@ -124,8 +109,7 @@ fn alone(bench: &mut Bench) -> Result<Measured> {
     let times = (f64::from(TRIED) * up / tried.max(1e-6)).round();
     let times = times.clamp(1.0, 1000.0) as i32;
     let [up, work, down] = measure(times)?;
-    let mut right = false;
-    bench.access(host, &mut |words| right = data::is_scaled(words, 3))?;
+    let right = bench.is_scaled(host, 3)?;
     bench.keep(TIMES, times.into());
     Ok(Measured::default()
         .time(mark!("4 MiB up"), up)
@@ -150,7 +134,7 @@ impl Pieces {
         let streams = bench.streams(streams, StreamKind::NonBlocking)?;
         let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
         let device = bench.device_buffer(BYTES)?;
-        bench.access(host, &mut |words| data::fill_floats(words, 4))?;
+        bench.fill_floats(host, 4)?;
         let mut program = Program::default();
         let size = BYTES / pieces;
         for piece in 0..pieces {
@@ -182,11 +166,8 @@ impl Experiment for Pieces {
 
     fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
         bench.access(self.host, &mut |words| data::plant(words, 4))?;
-        self.program.timed = true;
-        let timed = bench.run(&self.program)?;
-        self.program.timed = false;
-        let mut right = false;
-        bench.access(self.host, &mut |words| right = data::is_scaled(words, 4))?;
+        let timed = bench.run_timed(&mut self.program)?;
+        let right = bench.is_scaled(self.host, 4)?;
         let mut measured = Measured::default().check(
             tr!("the array returned unchanged, except for the value that overflows by design"),
             right,

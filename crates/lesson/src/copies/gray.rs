@@ -2,7 +2,7 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, LessonImage, Measured, Missing, Part,
+    Bench, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Missing, Part,
     PartWork, Result,
 };
 use engine::buffer_kernels::GRAY;
@@ -39,6 +39,11 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "a stream each, and no waiting",
+        faster: "The timeline shows why it is not more: the copies up queue behind each other \
+                 whatever the streams; what streams bring is that launches and copies down \
+                 happen meanwhile, and that the host does not wait.",
+        none: "Here nothing was idle while the host waited for one picture after the other.",
+        slower: "Here 32 streams cost more than the host's waiting.",
     }],
     missing_on_cpu: Some(Missing {
         what: "copy engines (copies and launches share its threads)",
@@ -46,22 +51,7 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
                  behind the other. On the CPU engine all of this is work for the same cores.",
         on_cpu: None,
     }),
-    closing: |outcome| {
-        outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!(
-                    "The timeline shows why it is not more: the copies up queue behind each other \
-                     whatever the streams; what streams bring is that launches and copies down \
-                     happen meanwhile, and that the host does not wait."
-                ),
-                none: tr!(
-                    "Here nothing was idle while the host waited for one picture after the other."
-                ),
-                slower: tr!("Here 32 streams cost more than the host's waiting."),
-            },
-        )
-    },
+    closing: Closing::Text(""),
 };
 
 /// One picture on its way.
@@ -142,9 +132,7 @@ impl Experiment for Pictures {
     }
 
     fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        self.program.timed = true;
-        let timed = bench.run(&self.program)?;
-        self.program.timed = false;
+        let timed = bench.run_timed(&mut self.program)?;
         let (mut wrong, mut first) = (0, Vec::new());
         for way in &self.ways {
             let gray = bench.words(way.gray_host)?;

@@ -2,8 +2,8 @@
 
 use crate::bench::copy;
 use crate::{
-    Bench, Compare, Conclusions, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Ran,
-    Result, data,
+    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Ran,
+    Result,
 };
 use engine::{BufferId, BufferLocation, HostMemory, Program};
 use lang::{mark, tr};
@@ -34,40 +34,25 @@ pub(crate) const PINNED: Lesson = Lesson {
         slow: 0,
         fast: 1,
         label: "page-locked instead of pageable memory, there and back",
+        faster: "The copy does not go through the driver's own memory.",
+        none: "On this machine the way through the driver's own memory does not show.",
+        slower: "On this machine the way through the driver's own memory was no loss.",
     }],
     missing_on_cpu: Some(Missing {
         what: "page-locked memory (all memory is the host's)",
         on_gpu: "A GPU would show that the call of a copy from page-locked memory returns before the \
                  data is there, and that pageable memory first goes through memory of the driver's. \
                  On the CPU engine both are the same memory.",
-        on_cpu: Some(|outcome| {
-            let noise = tr!("The memory is the same, so this is noise, too: measure again.");
-            outcome.conclude(
-                0,
-                Conclusions {
-                    faster: noise,
-                    none: tr!("What differs in the tables is noise."),
-                    slower: noise,
-                },
-            )
-        }),
+        on_cpu: Some([
+            "The memory is the same, so this is noise, too: measure again.",
+            "What differs in the tables is noise.",
+        ]),
     }),
-    closing: |outcome| {
-        let found = outcome.conclude(
-            0,
-            Conclusions {
-                faster: tr!("The copy does not go through the driver's own memory."),
-                none: tr!("On this machine the way through the driver's own memory does not show."),
-                slower: tr!("On this machine the way through the driver's own memory was no loss."),
-            },
-        );
-        tr!(
-            "{found} The system may move pageable memory while the device reads it, so the driver \
-             copies it to memory of its own first. Compare in the figures when the call returns \
-             and when the data is there.",
-            found = found
-        )
-    },
+    closing: Closing::Text(
+        "The system may move pageable memory while the device reads it, so the driver \
+         copies it to memory of its own first. Compare in the figures when the call returns \
+         and when the data is there.",
+    ),
 };
 
 /// An array that goes up and comes down, each by a program of its own.
@@ -86,13 +71,10 @@ impl ThereAndBack {
         let device = bench.shared_buffer(0, BYTES, BufferLocation::Device)?;
         let from = bench.shared_buffer(1, BYTES, BufferLocation::Host(memory))?;
         let to = bench.shared_buffer(2, BYTES, BufferLocation::Host(memory))?;
-        bench.access(from, &mut |words| data::fill_floats(words, 9))?;
+        bench.fill_floats(from, 9)?;
         bench.access(to, &mut |words| words.fill(0))?;
-        let ways = [copy(from, device, BYTES), copy(device, to, BYTES)].map(|op| {
-            let mut program = Program::default();
-            program.push(stream, op);
-            program
-        });
+        let ways = [copy(from, device, BYTES), copy(device, to, BYTES)];
+        let ways = ways.map(|op| Program::in_stream(stream, [op]));
         for way in &ways {
             bench.run(way)?;
         }

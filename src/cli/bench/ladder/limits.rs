@@ -169,11 +169,7 @@ impl Probe {
 
     /// Runs an op. Returns its time in milliseconds.
     fn run(&mut self, op: Op) -> Result<f64> {
-        let mut program = Program {
-            timed: true,
-            ..Default::default()
-        };
-        program.push(self.stream, op);
+        let program = Program::in_stream(self.stream, [op]).with_spans();
         Ok(self.bench.run(&program)?.step_ms(0))
     }
 }

@@ -372,16 +372,10 @@ mod tests {
     fn what_is_not_sensible_is_refused_with_the_reason() {
         let global = &KERNELS[0];
         let gpu = DeviceInfo {
-            name: "a GPU".into(),
-            driver: String::new(),
             capability: Some((9, 0)),
             sm_count: 20,
             memory: Some(100 << 30),
-            cache: None,
-            bandwidth: None,
-            copy_engines: 2,
-            kernel_time_limit: false,
-            pci_bus_id: None,
+            ..DeviceInfo::default()
         };
         let reason_to_skip = |side, expected| {
             case(global, 1, side)
