@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::kernels::lessons::{LessonKernel, Value};
+use super::kernels::lessons::{self, Value};
 use super::memory;
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, MemoryUse, Op, ProgramError,
@@ -95,8 +95,7 @@ impl Buffers {
                 (Argument::F32(number), _) => Value::F32(number),
             })
             .collect();
-        LessonKernel::new(call, &values)?.run(stop);
-        Ok(())
+        lessons::run(call, &values, stop)
     }
 
     fn get(&self, buffer: BufferId) -> Result<Arc<Buffer>> {

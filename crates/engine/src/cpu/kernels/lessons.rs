@@ -1,6 +1,4 @@
 //! CPU versions of the lesson kernels and the benchmark probes.
-//!
-//! A [`LessonKernel`] is made from a validated call and holds its resolved arguments.
 
 mod barrier;
 mod scale;
@@ -26,182 +24,90 @@ pub(in crate::cpu) enum Value<'a> {
     F32(f32),
 }
 
-/// A kernel with its arguments, ready to run.
-pub(in crate::cpu) enum LessonKernel<'a> {
-    Scale {
-        array: &'a [AtomicU32],
-        times: u32,
-    },
-    Gray {
-        pixels: &'a [AtomicU32],
-        gray: &'a [AtomicU32],
-    },
-    Mandelbrot {
-        numbers: &'a [AtomicU32],
-        graph: &'a [AtomicU32],
-        iterations: u32,
-        bound: f32,
-    },
-    Spin {
-        done: &'a AtomicU32,
-        length: Duration,
-    },
-    Meet {
-        entered: &'a AtomicU32,
-        wanted: u32,
-        timeout: Duration,
-        met: &'a AtomicU32,
-    },
-    Barrier(Block<'a>),
-    Lop3Rate {
-        out: &'a [AtomicU32],
-        seed: u32,
-        iterations: u32,
-    },
-    CopyRate {
-        from: &'a [AtomicU32],
-        to: &'a [AtomicU32],
-    },
-}
-
-impl<'a> LessonKernel<'a> {
-    /// Resolves the kernel of a validated call with these argument values.
-    ///
-    /// # Errors
-    ///
-    /// [`ProgramError::NoCpuVersion`] for a kernel without a CPU version.
-    pub(in crate::cpu) fn new(
-        call: &BufferLaunch,
-        values: &[Value<'a>],
-    ) -> Result<LessonKernel<'a>> {
-        let name = call.kernel.name;
-        use Value::{Buffer, F32, I32, U32, U64};
-        Ok(match (name, values) {
-            ("scale", &[Buffer(array), I32(length), I32(times)]) => LessonKernel::Scale {
-                array: first(array, length),
-                times: repetitions(times),
-            },
-            ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => LessonKernel::Gray {
-                pixels: first(pixels, length),
-                gray: first(gray, length / 4),
-            },
-            (
-                "mandelbrot",
-                &[
-                    Buffer(numbers),
-                    Buffer(graph),
-                    I32(length),
-                    I32(iterations),
-                    F32(bound),
-                ],
-            ) => LessonKernel::Mandelbrot {
-                numbers: first(numbers, 2 * length),
-                graph: first(graph, length),
-                iterations: repetitions(iterations),
-                bound,
-            },
-            ("spin", &[Buffer(done), U64(nanoseconds)]) => LessonKernel::Spin {
-                done: &done[0],
-                length: Duration::from_nanos(nanoseconds),
-            },
-            ("meet", &[Buffer(entered), U32(wanted), U64(timeout), Buffer(met)]) => {
-                LessonKernel::Meet {
-                    entered: &entered[0],
-                    wanted,
-                    timeout: Duration::from_nanos(timeout),
-                    met: &met[0],
+/// Runs the kernel of a validated call with these argument values. Returns early once `stop` is set.
+///
+/// # Errors
+///
+/// [`ProgramError::NoCpuVersion`] for a kernel without a CPU version.
+pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBool) -> Result<()> {
+    let name = call.kernel.name;
+    use Value::{Buffer, F32, I32, U32, U64};
+    match (name, values) {
+        ("scale", &[Buffer(array), I32(length), I32(times)]) => {
+            scale::run(first(array, length), repetitions(times), stop);
+        }
+        ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => {
+            to_gray(first(pixels, length), first(gray, length / 4));
+        }
+        (
+            "mandelbrot",
+            &[
+                Buffer(numbers),
+                Buffer(graph),
+                I32(length),
+                I32(iterations),
+                F32(bound),
+            ],
+        ) => {
+            let (numbers, graph) = (first(numbers, 2 * length), first(graph, length));
+            mandelbrot(numbers, graph, repetitions(iterations), bound, stop);
+        }
+        ("spin", &[Buffer(done), U64(nanoseconds)]) => {
+            let (length, nap) = (Duration::from_nanos(nanoseconds), Duration::from_millis(10));
+            until(Instant::now(), length, nap, stop, || false);
+            done[0].fetch_add(1, Ordering::Relaxed);
+        }
+        ("meet", &[Buffer(entered), U32(wanted), U64(timeout), Buffer(met)]) => {
+            let (since, timeout) = (Instant::now(), Duration::from_nanos(timeout));
+            entered[0].fetch_add(1, Ordering::Relaxed);
+            let all = || entered[0].load(Ordering::Relaxed) >= wanted;
+            until(since, timeout, Duration::from_micros(50), stop, all);
+            met[0].store(if all() { 1 } else { 2 }, Ordering::Relaxed);
+        }
+        (
+            "barrier",
+            &[
+                Buffer(a),
+                Buffer(b),
+                I32(width),
+                I32(height),
+                U32(rule),
+                I32(generations),
+                I32(barrier),
+                U64(_),
+            ],
+        ) => {
+            let (width, height) = (width as usize, height as usize);
+            let block = Block {
+                a: &a[..width * height],
+                b: &b[..width * height],
+                width,
+                height,
+                rule,
+                generations: repetitions(generations),
+                barrier: barrier != 0,
+                warps: call.block as usize / 32,
+            };
+            block.run(stop);
+        }
+        ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => {
+            let threads = call.grid * call.block;
+            for (thread, word) in (0..threads).zip(out) {
+                if stop.load(Ordering::Relaxed) {
+                    break;
                 }
-            }
-            (
-                "barrier",
-                &[
-                    Buffer(a),
-                    Buffer(b),
-                    I32(width),
-                    I32(height),
-                    U32(rule),
-                    I32(generations),
-                    I32(barrier),
-                    U64(_),
-                ],
-            ) => {
-                let (width, height) = (width as usize, height as usize);
-                LessonKernel::Barrier(Block {
-                    a: &a[..width * height],
-                    b: &b[..width * height],
-                    width,
-                    height,
-                    rule,
-                    generations: repetitions(generations),
-                    barrier: barrier != 0,
-                    warps: call.block as usize / 32,
-                })
-            }
-            ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => LessonKernel::Lop3Rate {
-                out: &out[..call.grid as usize * call.block as usize],
-                seed,
-                iterations: repetitions(iterations),
-            },
-            ("copy_rate", &[Buffer(from), Buffer(to), U64(quads)]) => {
-                let words = 4 * quads as usize;
-                LessonKernel::CopyRate {
-                    from: &from[..words],
-                    to: &to[..words],
-                }
-            }
-            _ => return Err(ProgramError::NoCpuVersion(name).into()),
-        })
-    }
-
-    /// Runs the kernel. Returns early once `stop` is set.
-    pub(in crate::cpu) fn run(&self, stop: &AtomicBool) {
-        match *self {
-            LessonKernel::Scale { array, times } => scale::run(array, times, stop),
-            LessonKernel::Gray { pixels, gray } => to_gray(pixels, gray),
-            LessonKernel::Mandelbrot {
-                numbers,
-                graph,
-                iterations,
-                bound,
-            } => mandelbrot(numbers, graph, iterations, bound, stop),
-            LessonKernel::Spin { done, length } => {
-                let nap = Duration::from_millis(10);
-                until(Instant::now(), length, nap, stop, || false);
-                done.fetch_add(1, Ordering::Relaxed);
-            }
-            LessonKernel::Meet {
-                entered,
-                wanted,
-                timeout,
-                met,
-            } => {
-                let since = Instant::now();
-                entered.fetch_add(1, Ordering::Relaxed);
-                let all = || entered.load(Ordering::Relaxed) >= wanted;
-                until(since, timeout, Duration::from_micros(50), stop, all);
-                met.store(if all() { 1 } else { 2 }, Ordering::Relaxed);
-            }
-            LessonKernel::Barrier(ref block) => block.run(stop),
-            LessonKernel::Lop3Rate {
-                out,
-                seed,
-                iterations,
-            } => {
-                for (word, thread) in out.iter().zip(0..) {
-                    if stop.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let value = buffer_kernels::lop3_word(thread, seed, iterations);
-                    word.store(value, Ordering::Relaxed);
-                }
-            }
-            LessonKernel::CopyRate { from, to } => {
-                for (from, to) in from.iter().zip(to) {
-                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-                }
+                let value = buffer_kernels::lop3_word(thread, seed, repetitions(iterations));
+                word.store(value, Ordering::Relaxed);
             }
         }
+        ("copy_rate", &[Buffer(from), Buffer(to), U64(quads)]) => {
+            for (from, to) in from.iter().zip(to).take(4 * quads as usize) {
+                to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        }
+        _ => return Err(ProgramError::NoCpuVersion(name).into()),
     }
+    Ok(())
 }
 
 /// The number of iterations of a loop up to `number`.

@@ -42,8 +42,7 @@ fn call(kernel: &'static BufferKernel, block: u32, values: &[Value]) -> BufferLa
 }
 
 fn run(kernel: &'static BufferKernel, block: u32, values: &[Value]) {
-    let kernel = LessonKernel::new(&call(kernel, block, values), values);
-    kernel.unwrap().run(&NEVER);
+    super::run(&call(kernel, block, values), values, &NEVER).unwrap();
 }
 
 #[test]
