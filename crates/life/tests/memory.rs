@@ -96,13 +96,6 @@ fn a_file_takes_itself_and_its_lattice() {
 }
 
 #[test]
-fn writing_keeps_no_more_than_a_chunk() {
-    let soup = life::soup(Size::new(4096, 1024).unwrap(), 0.5, 1, 0);
-    let (_, peak) = peak_of(|| rle::write(&soup, Rule::LIFE, &mut std::io::sink()).unwrap());
-    assert!(peak < 100_000, "{peak} bytes");
-}
-
-#[test]
 fn writing_by_several_threads_keeps_some_chunks_for_each() {
     let soup = life::soup(Size::new(8192, 4096).unwrap(), 0.5, 1, 0);
     let mut text = Vec::new();

@@ -1,6 +1,5 @@
 //! The stream pool, with test closures instead of lattice work.
 
-use std::sync::Barrier;
 use std::sync::mpsc::channel;
 
 use super::*;
@@ -45,20 +44,6 @@ fn submit(pool: &mut StreamPool, steps: impl IntoIterator<Item = (u32, Op)>) -> 
 
 fn work(number: u32) -> Op {
     Op::Pack(LatticeId(number).as_range())
-}
-
-#[test]
-fn all_streams_run_at_once() {
-    const STREAMS: u32 = 16;
-    let barrier = Barrier::new(STREAMS as usize);
-    let mut pool = pool(STREAMS as usize, STREAMS as usize, 0, move |_| {
-        barrier.wait();
-        Ok(())
-    });
-    for _ in 0..20 {
-        submit(&mut pool, (0..STREAMS).map(|stream| (stream, work(0))));
-    }
-    pool.synchronize().unwrap();
 }
 
 #[test]

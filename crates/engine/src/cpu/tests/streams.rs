@@ -1,30 +1,8 @@
-//! Tests of streams with lattices: order, waits, and early downloads.
+//! Tests of streams with lattices: early downloads.
 
 use std::ops::Range;
 
 use super::*;
-
-#[test]
-fn a_wait_holds_a_stream_until_the_mark_is_passed() {
-    let mut bench = Bench::new(2, "512x512");
-    let [first, second] = bench.streams[..] else {
-        unreachable!()
-    };
-    let event = bench.engine.create_event(DeviceId(0)).unwrap();
-    let completions = bench.run([
-        (first, advance("bits", FIRST, 200)),
-        (first, Op::Record(event)),
-        (second, Op::Wait(event)),
-        (second, advance("bits", FIRST, 1)),
-    ]);
-    let spans = spans(&completions);
-    assert!(spans[2].end >= spans[1].start && spans[3].start >= spans[0].end);
-    let expected = bench.soups[0].clone();
-    let mut single = Bench::new(1, "512x512");
-    assert_eq!(single.soups[0], expected);
-    single.run([(single.streams[0], advance("bits", FIRST, 201))]);
-    assert_eq!(bench.lattice(FIRST), single.lattice(FIRST));
-}
 
 #[test]
 fn a_downloaded_picture_does_not_wait_for_the_run() {

@@ -86,16 +86,6 @@ proptest! {
         let pattern = Pattern::from_text("cells.mc", text).unwrap();
         prop_assert_eq!(tight(&pattern), trimmed(&lattice));
     }
-
-    #[test]
-    fn every_format_leads_to_every_other(lattice in lattices(), from in 0..5usize, to in 0..5usize) {
-        let (from, to) = (Format::ALL[from], Format::ALL[to]);
-        let first = Pattern::from_text("first", plainly(from, &lattice)).unwrap();
-        if let Some(read) = tight(&first) {
-            let second = Pattern::from_text("second", plainly(to, &read)).unwrap();
-            prop_assert_eq!(tight(&second).as_ref().and_then(trimmed), trimmed(&lattice), "{} {}", from, to);
-        }
-    }
 }
 
 /// Writes the square of this level and place, cell by cell; its number, 0 if it is empty.
