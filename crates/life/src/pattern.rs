@@ -393,15 +393,7 @@ mod tests {
     use std::fs::File;
 
     use super::*;
-    use crate::testing::drawn;
-
-    fn pattern(name: &str, text: &str) -> Pattern {
-        Pattern::from_text(name, text).unwrap()
-    }
-
-    fn size(width: u64, height: u64) -> Size {
-        Size::new(width, height).unwrap()
-    }
+    use crate::testing::{drawn, pattern, size};
 
     #[test]
     fn the_middle_is_rounded_to_the_top_left() {

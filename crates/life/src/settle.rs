@@ -56,11 +56,7 @@ fn agreed<T: Copy + PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::rule;
-
-    fn pattern(name: &str, text: &str) -> Pattern {
-        Pattern::from_text(name, text).unwrap()
-    }
+    use crate::testing::{pattern, rule, size};
 
     #[test]
     fn patterns_of_one_generation_start_at_it() {
@@ -73,10 +69,6 @@ mod tests {
         assert_eq!(of(&[early]), Some(0));
         assert_eq!(of(&[late, late]), Some(77));
         assert_eq!(of(&[late, early]), None);
-    }
-
-    fn size(width: u64, height: u64) -> Size {
-        Size::new(width, height).unwrap()
     }
 
     #[test]

@@ -151,11 +151,8 @@ fn row_generator(key: u64, row: u64) -> Xoshiro256PlusPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::size;
     use proptest::prelude::*;
-
-    fn size(width: u64, height: u64) -> Size {
-        Size::new(width, height).unwrap()
-    }
 
     /// FNV-1a of the words.
     fn fingerprint(lattice: &Lattice) -> u64 {

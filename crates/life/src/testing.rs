@@ -1,6 +1,6 @@
 //! Shared helpers for this crate's tests.
 
-use super::{Lattice, Rule, Size};
+use super::{Lattice, Pattern, Rule, Size};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -14,6 +14,16 @@ pub(crate) fn drawn(rows: &[&str]) -> Lattice {
         }
     }
     lattice
+}
+
+/// The size of these sides.
+pub(crate) fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+/// The pattern of this text, in a file of this name.
+pub(crate) fn pattern(name: &str, text: &str) -> Pattern {
+    Pattern::from_text(name, text).unwrap()
 }
 
 /// The rule of this text.

@@ -5,8 +5,8 @@ use crate::Fault::{
     self, Count, FarCell, Field, Missing, NoHeader, NoPattern, Number, RleByte, Topology, Torus,
 };
 use crate::SizeError;
-use crate::testing::{drawn, rule};
-use crate::{Head, Notes, Pattern, soup};
+use crate::testing::{drawn, rule, size};
+use crate::{Head, Notes, soup};
 use proptest::prelude::*;
 
 fn parse(text: &str) -> Rle<'_> {
@@ -23,10 +23,6 @@ fn written(lattice: &Lattice, rule: Rule) -> Vec<u8> {
     let mut text = Vec::new();
     write(lattice, rule, &mut text).unwrap();
     text
-}
-
-fn size(width: u64, height: u64) -> Size {
-    Size::new(width, height).unwrap()
 }
 
 /// The pattern on the smallest lattice that fits it.
@@ -292,15 +288,6 @@ fn long_runs_are_one_run() {
     let full = soup(size(1000, 2), 1.0, 0, 0);
     let text = String::from_utf8(written(&full, Rule::LIFE)).unwrap();
     assert_eq!(text.lines().last(), Some("1000o$1000o!"));
-}
-
-#[test]
-fn a_text_longer_than_the_writers_memory_is_whole() {
-    let lattice = soup(size(1024, 1024), 0.5, 3, 0);
-    let text = written(&lattice, Rule::LIFE);
-    assert!(text.len() > 1 << 19);
-    let pattern = Pattern::from_text("soup", text).unwrap();
-    assert_eq!(pattern.centred_in(lattice.size()).unwrap(), lattice);
 }
 
 #[test]

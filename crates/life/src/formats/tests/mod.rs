@@ -4,12 +4,8 @@ mod flaws;
 mod properties;
 
 use super::*;
-use crate::testing::{drawn, rule};
+use crate::testing::{drawn, rule, size};
 use crate::{Pattern, PatternError, Remark, soup};
-
-fn size(width: u64, height: u64) -> Size {
-    Size::new(width, height).unwrap()
-}
 
 fn parse(text: &str) -> Pattern {
     Pattern::from_text("text", text).unwrap_or_else(|error| panic!("{text:?}: {error:?}"))
