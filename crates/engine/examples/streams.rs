@@ -32,10 +32,8 @@ fn main() -> Result<()> {
     engine.create_lattices(device, LATTICES, size)?;
     let slots = engine.allocate_slots(SlotsSpec {
         pinned: 1,
-        pageable: 0,
         picture_words: size.words(),
-        snapshots: 0,
-        measures: 0,
+        ..SlotsSpec::default()
     })?;
 
     // Every lattice is uploaded, stepped and downloaded in its own stream.

@@ -193,20 +193,6 @@ impl Parameter {
     /// Its size in bytes: addresses and some numbers have 64 bits.
     pub const fn bytes(self) -> usize {
         match self {
-            Parameter::From
-            | Parameter::To
-            | Parameter::Cells
-            | Parameter::Mail
-            | Parameter::Edits
-            | Parameter::Before
-            | Parameter::Shares
-            | Parameter::Arrived
-            | Parameter::Key
-            | Parameter::Words
-            | Parameter::Left
-            | Parameter::Top
-            | Parameter::Step
-            | Parameter::Pitch => 8,
             Parameter::Width
             | Parameter::Height
             | Parameter::RuleTable
@@ -216,6 +202,7 @@ impl Parameter {
             | Parameter::Chance
             | Parameter::Columns
             | Parameter::Rows => 4,
+            _ => 8,
         }
     }
 }

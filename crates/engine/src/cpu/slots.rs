@@ -119,10 +119,8 @@ mod tests {
     fn slots_that_cannot_be_are_refused() {
         let spec = SlotsSpec {
             pinned: 255,
-            pageable: 0,
             picture_words: 1 << 50,
-            snapshots: 0,
-            measures: 0,
+            ..SlotsSpec::default()
         };
         let error = CpuSlots::new(spec, &[1]).err().unwrap();
         assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");

@@ -44,10 +44,9 @@ impl Bench {
         engine.reserve(Layout::I32).unwrap();
         let spec = SlotsSpec {
             pinned: 2,
-            pageable: 0,
             picture_words: size.words(),
             snapshots: 1,
-            measures: 0,
+            ..SlotsSpec::default()
         };
         let slots = engine.allocate_slots(spec).unwrap();
         let streams: Vec<_> = (0..lattices)
@@ -214,10 +213,8 @@ fn a_prepared_program_replays_from_its_state_only() {
     assert!(bench.engine.replay(even).is_err());
     let spec = SlotsSpec {
         pinned: 2,
-        pageable: 0,
         picture_words: 34,
-        snapshots: 0,
-        measures: 0,
+        ..SlotsSpec::default()
     };
     bench.engine.allocate_slots(spec).unwrap();
     assert!(

@@ -128,11 +128,10 @@ fn stamps_say_which_worker_did_a_kernel_and_when() {
 fn cells_are_downloaded_as_they_are() {
     let mut bench = Bench::new(1, "65x3");
     let spec = SlotsSpec {
-        pinned: 0,
         pageable: 1,
         picture_words: 195,
         snapshots: 1,
-        measures: 0,
+        ..SlotsSpec::default()
     };
     let slots = bench.engine.allocate_slots(spec).unwrap();
     let stream = bench.streams[0];
