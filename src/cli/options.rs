@@ -132,10 +132,8 @@ pub(super) enum ConfigCommand {
 #[derive(Args, Clone, Debug)]
 pub(super) struct SavedArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub common: Common,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub window: WindowArguments,
 }
 
@@ -176,7 +174,6 @@ pub(super) struct Common {
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub switches: SwitchArguments,
     /// Number of hardware work queues for the streams, as CUDA_DEVICE_MAX_CONNECTIONS
     /// [default: 32; for run without --trace the driver's 8]
@@ -296,7 +293,6 @@ fn theme_names() -> Vec<&'static str> {
 #[command(next_help_heading = "How it is shown, and for how long")]
 pub(super) struct WindowArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub look: LookArguments,
     /// Rounds per second, unthrottled, or max: by the fastest kernel, as many generations per round
     /// as fit in a frame [default: 60]
@@ -306,7 +302,6 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub rounds: Option<u64>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub time: TimeArguments,
     /// Stop after this many drawn frames; with --record, after this many pictures in its file
     #[arg(long, value_name = "N", value_parser = whole(1u64, u64::MAX))]
@@ -342,7 +337,6 @@ pub(super) struct WindowArguments {
 #[derive(Args, Clone, Debug)]
 pub(super) struct RunArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub common: Common,
     /// Generations to step
     #[arg(short, long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
@@ -363,10 +357,8 @@ pub(super) struct RunArguments {
 #[derive(Args, Clone, Debug)]
 pub(super) struct SnapshotArguments {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub common: Common,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub look: LookArguments,
     /// The PNG file to write
     #[arg(short, long, value_name = "F.png", value_parser = png())]
