@@ -1,7 +1,7 @@
 //! When an action is possible and why not, and whether what it switches is on.
 //!
-//! `needs` names every action, so that whoever adds one decides about it. In `check` and `state` stand
-//! those alone that have a further condition, or that switch something.
+//! `needs`, `check` and `state` name those actions alone that need less than the others, have a
+//! further condition, or switch something.
 
 use crate::actions::{Action, EditAction, SessionAction, ViewAction};
 use crate::{InWords, Pace, Setup, Status, StopWhenStill, Switch};
@@ -237,42 +237,12 @@ impl SessionAction {
     /// What must be there for it.
     pub fn needs(self) -> Requirement {
         match self {
-            SessionAction::TogglePause
-            | SessionAction::StepGeneration
-            | SessionAction::StepRound
-            | SessionAction::StepBack
-            | SessionAction::StepRoundBack
-            | SessionAction::RunTo(_)
-            | SessionAction::NextStopWhenStill
-            | SessionAction::ToggleReseed
-            | SessionAction::Faster
-            | SessionAction::Slower
-            | SessionAction::SetPace(_)
-            | SessionAction::ResetPanel
-            | SessionAction::ResetAll
-            | SessionAction::NewSeed
-            | SessionAction::SetInstances(_)
-            | SessionAction::DoubleInstances
-            | SessionAction::HalveInstances
-            | SessionAction::SetSize(_)
-            | SessionAction::SetRule(_)
-            | SessionAction::SetDensity(_)
-            | SessionAction::SetSymmetry(_)
-            | SessionAction::SetGenerationsPerRound(_)
-            | SessionAction::UseKernel(_)
-            | SessionAction::NextKernel
-            | SessionAction::PreviousKernel
-            | SessionAction::CycleSwitch(_)
-            | SessionAction::SetSwitch(..)
-            | SessionAction::ToggleComparison
-            | SessionAction::ToggleBlockTimestamps
-            | SessionAction::Undo
-            | SessionAction::Redo => Requirement::Engine,
             // An ended session's last pictures can be selected, and what it reached is saved.
             SessionAction::SelectNext
             | SessionAction::SelectPrevious
             | SessionAction::Select(_)
             | SessionAction::SaveSession => Requirement::Session,
+            _ => Requirement::Engine,
         }
     }
 
@@ -353,29 +323,6 @@ impl ViewAction {
     fn needs(self) -> Requirement {
         match self {
             ViewAction::Prompt(_) | ViewAction::MeasureSpeedup => Requirement::Engine,
-            ViewAction::TogglePopulation
-            | ViewAction::TogglePopulationOfAll
-            | ViewAction::ToggleSingle
-            | ViewAction::ZoomIn
-            | ViewAction::ZoomOut
-            | ViewAction::PanLeft
-            | ViewAction::PanRight
-            | ViewAction::PanUp
-            | ViewAction::PanDown
-            | ViewAction::Fit
-            | ViewAction::ToggleLadder
-            | ViewAction::ToggleSource
-            | ViewAction::ToggleLab
-            | ViewAction::ToggleLessons
-            | ViewAction::OpenLesson
-            | ViewAction::NextPage
-            | ViewAction::PreviousPage
-            | ViewAction::ToggleTimeline
-            | ViewAction::ToggleGridLines
-            | ViewAction::ToggleSeparateCameras
-            | ViewAction::ToggleMinimap
-            | ViewAction::NextColourMode
-            | ViewAction::SavePanelPicture => Requirement::Session,
             ViewAction::NextTheme
             | ViewAction::Invert
             | ViewAction::ToggleFullscreen
@@ -391,6 +338,7 @@ impl ViewAction {
             | ViewAction::ToggleHelp
             | ViewAction::Escape
             | ViewAction::Quit => Requirement::Nothing,
+            _ => Requirement::Session,
         }
     }
 
@@ -428,23 +376,12 @@ impl ViewAction {
 impl EditAction {
     fn needs(self) -> Requirement {
         match self {
-            EditAction::TogglePencil
-            | EditAction::ClearSelection
-            | EditAction::FillRandomly
-            | EditAction::FlipHorizontal
-            | EditAction::FlipVertical
-            | EditAction::RotateLeft
-            | EditAction::RotateRight
-            | EditAction::RotatePastedLeft
-            | EditAction::RotatePastedRight
-            | EditAction::PastePattern
-            | EditAction::OpenPattern
-            | EditAction::ToggleShelf => Requirement::Engine,
             // The last cells of an ended session can still be taken from it.
             EditAction::SelectAll
             | EditAction::ToggleAreaSelection
             | EditAction::CopyCells
             | EditAction::SavePattern => Requirement::Session,
+            _ => Requirement::Engine,
         }
     }
 
@@ -467,23 +404,28 @@ impl EditAction {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::DeviceChoice;
     use crate::actions::TABLE;
     use life::Size;
 
+    /// A window of a session with this status.
+    pub(in crate::actions) fn context(status: &Status) -> Context<'_> {
+        Context {
+            front_end: FrontEnd::Window,
+            status: Some(status),
+            has_pending_requests: false,
+            most_instances: 64,
+            toggles: Toggles::default(),
+        }
+    }
+
     #[test]
     fn what_is_toggled_is_on_or_off_unless_it_is_a_dialog() {
         let size = Size::new(64, 64).unwrap();
         let status = Status::before_start(&Setup::new(2, size, &KERNELS[0], DeviceChoice::Cpu));
-        let context = Context {
-            front_end: FrontEnd::Window,
-            status: Some(&status),
-            has_pending_requests: false,
-            most_instances: 64,
-            toggles: Toggles::default(),
-        };
+        let context = context(&status);
         let dialogs = [
             ViewAction::ToggleCommands.into(),
             ViewAction::ToggleMenu.into(),

@@ -158,7 +158,7 @@ fn labelled(label: &str, value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::{Context, FrontEnd, Toggles};
+    use crate::actions::availability::tests::context;
     use crate::{DeviceChoice, Setup};
 
     fn status() -> Status {
@@ -183,13 +183,7 @@ mod tests {
     #[test]
     fn each_is_an_amount_or_has_choices_of_which_the_present_one_is_on() {
         let status = status();
-        let context = Context {
-            front_end: FrontEnd::Window,
-            status: Some(&status),
-            has_pending_requests: false,
-            most_instances: 64,
-            toggles: Toggles::default(),
-        };
+        let context = context(&status);
         for setting in ALL {
             let choices = setting.choices(&status);
             let amount = setting.amount(&status, 64);
