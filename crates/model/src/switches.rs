@@ -8,6 +8,8 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
+
 use crate::{Action, InWords, SessionAction};
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::{mark, tr};
@@ -174,22 +176,17 @@ impl Switch {
 
     /// Its positions, given the others and the kernel.
     pub fn choices(self, now: Switches, kernel: &Kernel) -> Vec<Choice> {
-        let choice = |label: String, effect: &str, switches: Switches| Choice {
-            label: lang::shown(&label),
+        let choice = |label: &dyn fmt::Display, effect: &str, switches: Switches| Choice {
+            label: lang::shown(&label.to_string()),
             effect: effect.into(),
             switches,
             unavailable: switches.incompatibility(kernel),
         };
         match self {
-            Switch::Streams => Streams::ALL
-                .map(|streams| {
-                    choice(
-                        streams.to_string(),
-                        streams.effect(),
-                        Switches { streams, ..now },
-                    )
-                })
-                .into(),
+            Switch::Streams => Streams::value_variants()
+                .iter()
+                .map(|&streams| choice(&streams, streams.effect(), Switches { streams, ..now }))
+                .collect(),
             Switch::HostMemory => [
                 (
                     HostMemory::Pinned,
@@ -203,41 +200,34 @@ impl Switch {
                 ),
             ]
             .map(|(host_memory, label, effect)| {
-                choice(label.into(), effect, Switches { host_memory, ..now })
+                choice(&label, effect, Switches { host_memory, ..now })
             })
             .into(),
-            Switch::Wait => [Wait::Poll, Wait::Each, Wait::All]
-                .map(|wait| choice(wait.to_string(), wait.effect(), Switches { wait, ..now }))
-                .into(),
+            Switch::Wait => Wait::value_variants()
+                .iter()
+                .map(|&wait| choice(&wait, wait.effect(), Switches { wait, ..now }))
+                .collect(),
             Switch::Order => [Order::Breadth, Order::Depth]
-                .map(|order| choice(order.to_string(), order.effect(), Switches { order, ..now }))
+                .map(|order| choice(&order, order.effect(), Switches { order, ..now }))
                 .into(),
             Switch::Graphs => [
                 (false, "off", tr!("the host makes a call for every op")),
                 (true, "on", tr!("the host makes one call per round")),
             ]
-            .map(|(graphs, label, effect)| choice(label.into(), effect, Switches { graphs, ..now }))
+            .map(|(graphs, label, effect)| choice(&label, effect, Switches { graphs, ..now }))
             .into(),
-            Switch::Transfer => TransferChoice::ALL
-                .map(|transfer| {
-                    choice(
-                        transfer.to_string(),
-                        transfer.effect(),
-                        Switches { transfer, ..now },
-                    )
-                })
-                .into(),
+            Switch::Transfer => TransferChoice::value_variants()
+                .iter()
+                .map(|&transfer| choice(&transfer, transfer.effect(), Switches { transfer, ..now }))
+                .collect(),
             Switch::Block => kernel
                 .blocks
                 .iter()
                 .map(|&(across, down)| {
                     let block = Some((across, down)).filter(|&shape| shape != kernel.block());
                     let effect = tr!("{} threads per block", across * down);
-                    choice(
-                        format!("{across}x{down}"),
-                        &effect,
-                        Switches { block, ..now },
-                    )
+                    let label = format!("{across}x{down}");
+                    choice(&label, &effect, Switches { block, ..now })
                 })
                 .collect(),
         }
@@ -294,7 +284,7 @@ impl Switch {
 
 /// How instances share streams.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
@@ -309,13 +299,6 @@ pub enum Streams {
 }
 
 impl Streams {
-    const ALL: [Streams; 4] = [
-        Streams::PerInstance,
-        Streams::One,
-        Streams::Default,
-        Streams::Batch,
-    ];
-
     /// How a batch shares streams: as one stream for all does, with other ops in it.
     pub fn sharing(self) -> Streams {
         match self {
@@ -371,7 +354,7 @@ impl fmt::Display for Streams {
 
 /// How the host learns that a round is over.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Wait {
@@ -413,7 +396,7 @@ impl fmt::Display for Wait {
 
 /// In which order the host issues a round's ops.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -444,7 +427,7 @@ impl fmt::Display for Order {
 
 /// What crosses the bus.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum TransferChoice {
@@ -462,13 +445,6 @@ pub enum TransferChoice {
 }
 
 impl TransferChoice {
-    const ALL: [TransferChoice; 4] = [
-        TransferChoice::Auto,
-        TransferChoice::Bits,
-        TransferChoice::View,
-        TransferChoice::Cells,
-    ];
-
     /// What crosses the bus where the bits of a round are this many bytes: [`TransferChoice::Auto`]
     /// takes them up to `most_auto_bits`.
     pub fn transfer(self, bits: u64, most_auto_bits: u64) -> Transfer {
