@@ -84,57 +84,49 @@ impl InWords for TextError {
 impl InWords for RuleError {
     fn in_words(&self) -> String {
         let text = &self.text;
-        match self.family {
+        let why = match self.family {
             RuleFamily::Nonsense => tr!(
-                "unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)",
-                text = text
-            ),
-            RuleFamily::Named(Some(name)) => tr!(
-                "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23",
-                text = text,
-                name = name
+                "write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)"
             ),
             RuleFamily::Named(None) => tr!(
-                "unknown rule '{text}': no rule that counts live neighbours has this name; write it as B3/S23, or take a name such as HighLife or Seeds",
-                text = text
+                "no rule that counts live neighbours has this name; write it as B3/S23, or take a name such as HighLife or Seeds"
             ),
             RuleFamily::Generations => tr!(
-                "unknown rule '{text}': it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run",
-                text = text
+                "it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run"
             ),
             RuleFamily::LargerThanLife => tr!(
-                "unknown rule '{text}': it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run",
-                text = text
+                "it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run"
             ),
             RuleFamily::Isotropic => tr!(
-                "unknown rule '{text}': it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run",
-                text = text
+                "it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run"
             ),
             RuleFamily::Map => tr!(
-                "unknown rule '{text}': it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run",
-                text = text
+                "it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run"
             ),
             RuleFamily::Hexagonal => tr!(
-                "unknown rule '{text}': it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
-                text = text
+                "it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
             ),
             RuleFamily::VonNeumann => tr!(
-                "unknown rule '{text}': it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
-                text = text
+                "it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
             ),
             RuleFamily::Triangular => tr!(
-                "unknown rule '{text}': it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
-                text = text
+                "it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
             ),
             RuleFamily::Margolus => tr!(
-                "unknown rule '{text}': it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run",
-                text = text
+                "it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run"
             ),
             RuleFamily::Row => tr!(
-                "unknown rule '{text}': it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run",
-                text = text
+                "it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run"
             ),
-        }
+            RuleFamily::Named(Some(name)) => {
+                return tr!(
+                    "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23",
+                    text = text,
+                    name = name
+                );
+            }
+        };
+        tr!("unknown rule '{text}': {why}", text = text, why = why)
     }
 }
 
