@@ -263,8 +263,7 @@ impl Launches {
         let generations = bench.pick(launch.generations, launch.generations / 10);
         // The module is loaded, and the clock of a GPU that was idle goes up.
         let warm = 1000.min(generations);
-        let mut program = bench_lattices.advance(warm);
-        program.timed = true;
+        let program = bench_lattices.advance(warm).with_spans();
         let first = bench.run(&program)?.device_ms().max(1e-3);
         let most = if bench.info().kernel_time_limit {
             ((500.0 / first * f64::from(warm)) as u32).max(1)
@@ -286,8 +285,7 @@ impl Experiment for Launches {
         let (mut left, mut ms) = (self.generations, 0.0);
         while left > 0 {
             let now = left.min(self.most);
-            let mut program = self.bench_lattices.advance(now);
-            program.timed = true;
+            let program = self.bench_lattices.advance(now).with_spans();
             ms += self.bench.run(&program)?.device_ms();
             left -= now;
         }

@@ -370,10 +370,7 @@ mod tests {
             ]
             .into(),
             spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
-            host: Vec::new(),
-            block_timestamps: Vec::new(),
-            replayed: false,
-            streams: Streams::PerInstance,
+            ..round_of(0)
         };
         let (kernel, rate) = round.stepping().unwrap();
         assert_eq!(kernel, "bits");

@@ -179,7 +179,8 @@ impl Change {
         match self {
             Change::Flip { area, horizontal } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
-                place::flipped(&part, *horizontal).lay_on(lattice, [area.x, area.y]);
+                let flipped = place::flipped(&part, *horizontal);
+                lay(&flipped, lattice, [area.x, area.y]);
             }
             Change::Rotate { area, clockwise } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
@@ -188,17 +189,11 @@ impl Change {
                 if turned.size().width() > size.width() || turned.size().height() > size.height() {
                     return; // it would meet itself
                 }
-                Lattice::new(area.size).lay_on(lattice, [area.x, area.y]);
-                turned.lay_on(lattice, place::turned_corner(*area, size));
+                lay(&Lattice::new(area.size), lattice, [area.x, area.y]);
+                lay(&turned, lattice, place::turned_corner(*area, size));
             }
             Change::Flip { .. } | Change::Rotate { .. } => {}
-            _ => {
-                let edits = self.touched(lattice.size()).unwrap_or_default();
-                let words = lattice.words_mut();
-                edits
-                    .iter()
-                    .for_each(|edit| edit.apply(&mut words[edit.word as usize]));
-            }
+            _ => apply_all(self.touched(lattice.size()).unwrap_or_default(), lattice),
         }
     }
 
@@ -208,18 +203,16 @@ impl Change {
     }
 }
 
-/// Something that is laid on a lattice whole, dead cells too.
-trait LayOn {
-    fn lay_on(&self, lattice: &mut Lattice, at: [u32; 2]);
+/// Lays a part on a lattice, its dead cells too.
+fn lay(part: &Lattice, lattice: &mut Lattice, at: [u32; 2]) {
+    let mut patch = Patch::new(lattice.size());
+    patch.lay(part, at, true);
+    apply_all(patch.into_edits(), lattice);
 }
 
-impl LayOn for Lattice {
-    fn lay_on(&self, lattice: &mut Lattice, at: [u32; 2]) {
-        let mut patch = Patch::new(lattice.size());
-        patch.lay(self, at, true);
-        let words = lattice.words_mut();
-        for edit in patch.into_edits() {
-            edit.apply(&mut words[edit.word as usize]);
-        }
+fn apply_all(edits: Vec<WordEdit>, lattice: &mut Lattice) {
+    let words = lattice.words_mut();
+    for edit in edits {
+        edit.apply(&mut words[edit.word as usize]);
     }
 }
