@@ -250,15 +250,10 @@ impl Table {
     /// As text.
     pub(super) fn shown(&self) -> String {
         let mut text = format!("\n{}: {}\n", self.name, self.title);
-        let width = self
-            .rows
-            .iter()
-            .map(|row| row.what.chars().count())
-            .max()
-            .unwrap_or(0);
+        let widths = self.rows.iter().map(|row| row.what.chars().count());
+        let width = widths.max().unwrap_or(0);
         for row in &self.rows {
-            let pad = width - row.what.chars().count();
-            text += &format!("  {}{:pad$}  {}\n", row.what, "", row.figures());
+            text += &format!("  {:width$}  {}\n", row.what, row.figures());
         }
         text.trim_end().into()
     }

@@ -4,21 +4,19 @@ use crate::cli::bench::shown;
 use engine::kernels::{KERNELS, Kernel};
 use model::ladder::{LOP3_PER_WORD, Ladder, Rate, Workload};
 
-/// The lines above the figures.
-const HEADS: [&str; 5] = [
+/// The heads of the columns; a rung's name and how it was launched have none.
+const HEADS: [&str; 7] = [
+    "",
     "median (lowest to highest)",
     "of the LOP3 limit",
     "of the copy rate",
     "for the rung before",
     "for the first",
+    "",
 ];
 
-/// A rung with some work.
-struct Line {
-    kernel: &'static Kernel,
-    cells: [String; HEADS.len()],
-    how: String,
-}
+/// What stands below them for a rung with some work.
+type Line = [String; HEADS.len()];
 
 /// As text for the terminal.
 pub(in crate::cli::bench) fn text(ladder: &Ladder) -> String {
@@ -26,22 +24,10 @@ pub(in crate::cli::bench) fn text(ladder: &Ladder) -> String {
     text += &policy(ladder).join("\n  ");
     for &work in &ladder.works {
         let lines = lines(ladder, work);
-        if lines.is_empty() {
-            continue;
+        if !lines.is_empty() {
+            let all = [vec![HEADS.map(String::from)], lines].concat();
+            text += &format!("\n\n  {work}\n{}", columns(&all));
         }
-        text += &format!("\n\n  {work}\n");
-        let mut rows = vec![
-            std::iter::once("")
-                .chain(HEADS)
-                .chain([""])
-                .collect::<Vec<_>>(),
-        ];
-        for line in &lines {
-            let cells = line.cells.iter().map(String::as_str);
-            let name = std::iter::once(line.kernel.name);
-            rows.push(name.chain(cells).chain([line.how.as_str()]).collect());
-        }
-        text += &columns(&rows);
     }
     for sentence in any_rules(ladder).into_iter().chain(left_out(ladder)) {
         text += &format!("\n  {sentence}");
@@ -92,17 +78,15 @@ fn lines(ladder: &Ladder, work: Workload) -> Vec<Line> {
         let rate = ladder.rate(kernel.name, work)?;
         let limit = ladder.limits.cells_per_second();
         let [before, first] = factor_words(ladder, at, work);
-        Some(Line {
-            kernel,
-            cells: [
-                figures(rate),
-                limit.map_or("–".into(), |limit| percent(rate.median / limit)),
-                ladder.copy_share(kernel, rate).map_or("–".into(), percent),
-                before,
-                first,
-            ],
-            how: rate.how.clone(),
-        })
+        Some([
+            kernel.name.into(),
+            figures(rate),
+            limit.map_or("–".into(), |limit| percent(rate.median / limit)),
+            ladder.copy_share(kernel, rate).map_or("–".into(), percent),
+            before,
+            first,
+            rate.how.clone(),
+        ])
     };
     KERNELS.iter().enumerate().filter_map(of).collect()
 }
@@ -172,22 +156,18 @@ fn times(factor: f64) -> String {
     format!("{factor:.digits$} times")
 }
 
-/// Rows of cells, each as wide as its column's widest.
-fn columns(rows: &[Vec<&str>]) -> String {
+/// Lines of cells, each as wide as its column's widest.
+fn columns(lines: &[Line]) -> String {
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
+        let cells = lines.iter().map(|line| line[column].chars().count());
         cells.max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let line = |row: &Vec<&str>| {
-        let mut line = String::from("   ");
-        for (cell, width) in row.iter().zip(&widths) {
-            let pad = width - cell.chars().count();
-            line += &format!(" {cell}{:pad$} ", "");
-        }
-        line.trim_end().to_owned()
+    let line = |line: &Line| {
+        let cells = line.iter().enumerate();
+        let cells = cells.map(|(at, cell)| format!(" {cell:0$} ", width(at)));
+        format!("   {}", cells.collect::<String>().trim_end())
     };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -200,8 +180,8 @@ mod tests {
         let ladder = ladder();
         let [small, large] = [0, 1].map(|at| lines(&ladder, ladder.works[at]));
         let of = |lines: &[Line], name: &str| {
-            let line = lines.iter().find(|line| line.kernel.name == name);
-            line.unwrap().cells.clone()
+            let line = lines.iter().find(|line| line[0] == name);
+            line.unwrap()[1..6].to_vec()
         };
         // 71.3 Tcells/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
         let global = [
@@ -228,9 +208,9 @@ mod tests {
     fn the_terminal_shows_the_same_in_columns() {
         let text = text(&ladder());
         assert!(text.contains("\n  16 × 1024²\n"));
-        let mut lines = text.lines().skip_while(|line| !line.contains(HEADS[1]));
+        let mut lines = text.lines().skip_while(|line| !line.contains(HEADS[2]));
         let head = lines.next().unwrap();
-        let at = head[..head.find(HEADS[1]).unwrap()].chars().count();
+        let at = head[..head.find(HEADS[2]).unwrap()].chars().count();
         let rows: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
         assert!(rows.len() > 4);
         for row in rows {
