@@ -353,53 +353,29 @@ fn opposite_of_four<L: Logic>(
     states
 }
 
-/// Vectors that a sweep reads.
-pub(super) trait Source<V> {
-    fn at(&self, i: usize) -> V;
-
-    fn length(&self) -> usize;
-
-    fn up_to(&self, end: usize) -> &Self;
+/// A vector that a sweep reads, which may be one that it stores.
+pub(super) trait Read<V> {
+    fn read(&self) -> V;
 }
 
-impl<V: Copy> Source<V> for [V] {
+impl<V: Copy> Read<V> for V {
     #[inline(always)]
-    fn at(&self, i: usize) -> V {
-        self[i]
-    }
-
-    #[inline(always)]
-    fn length(&self) -> usize {
-        self.len()
-    }
-
-    #[inline(always)]
-    fn up_to(&self, end: usize) -> &Self {
-        &self[..end]
+    fn read(&self) -> V {
+        *self
     }
 }
 
-impl<V: Copy> Source<V> for [Cell<V>] {
+impl<V: Copy> Read<V> for Cell<V> {
     #[inline(always)]
-    fn at(&self, i: usize) -> V {
-        self[i].get()
-    }
-
-    #[inline(always)]
-    fn length(&self) -> usize {
-        self.len()
-    }
-
-    #[inline(always)]
-    fn up_to(&self, end: usize) -> &Self {
-        &self[..end]
+    fn read(&self) -> V {
+        self.get()
     }
 }
 
 /// Two rows to step: the source and the destination of their cells.
-pub(super) struct Strip<'a, V, S: ?Sized> {
+pub(super) struct Strip<'a, V, R> {
     /// The row above the two, they themselves, and the row below.
-    pub(super) from: [&'a S; 4],
+    pub(super) from: [&'a [R]; 4],
     /// From one column to the next.
     pub(super) from_stride: usize,
     /// Where the next generation goes, which may be the upper two rows of `from`.
@@ -409,22 +385,16 @@ pub(super) struct Strip<'a, V, S: ?Sized> {
     pub(super) to_first: usize,
 }
 
-impl<V, S: Source<V> + ?Sized> Strip<'_, V, S> {
+impl<V, R: Read<V>> Strip<'_, V, R> {
     /// Slices of equal lengths let the compiler remove bounds checks.
     #[inline(always)]
     fn with_equal_lengths(&self) -> Self {
-        let [a, b, c, d] = self.from.map(
-            #[inline(always)]
-            |row| row.length(),
-        );
-        let length = a.min(b).min(c).min(d);
+        let [a, b, c, d] = self.from;
+        let length = a.len().min(b.len()).min(c.len()).min(d.len());
         let [upper, lower] = self.to;
         let to_length = upper.len().min(lower.len());
         Strip {
-            from: self.from.map(
-                #[inline(always)]
-                |row| row.up_to(length),
-            ),
+            from: [&a[..length], &b[..length], &c[..length], &d[..length]],
             to: [&upper[..to_length], &lower[..to_length]],
             ..*self
         }
@@ -435,7 +405,7 @@ impl<V, S: Source<V> + ?Sized> Strip<'_, V, S> {
     fn column(&self, x: usize) -> [V; 4] {
         let [a, b, c, d] = self.from;
         let i = x * self.from_stride;
-        [a.at(i), b.at(i), c.at(i), d.at(i)]
+        [a[i].read(), b[i].read(), c[i].read(), d[i].read()]
     }
 
     /// Stores the next generation of a column.
@@ -450,10 +420,10 @@ impl<V, S: Source<V> + ?Sized> Strip<'_, V, S> {
 /// Steps the columns `first..end`; `left` and `right` are the sums of the columns before and after
 /// them.
 #[inline(always)]
-pub(super) fn sweep<L: Logic, R: Next<L>, S: Source<L::Vector> + ?Sized>(
+pub(super) fn sweep<L: Logic, R: Next<L>, V: Read<L::Vector>>(
     logic: L,
     rule: R,
-    strip: &Strip<L::Vector, S>,
+    strip: &Strip<L::Vector, V>,
     columns: [usize; 2],
     sides: [Sums<L::Vector>; 2],
 ) {
@@ -469,10 +439,10 @@ pub(super) fn sweep<L: Logic, R: Next<L>, S: Source<L::Vector> + ?Sized>(
 }
 
 #[inline(always)]
-fn sweep_here<L: Logic, R: Next<L>, S: Source<L::Vector> + ?Sized>(
+fn sweep_here<L: Logic, R: Next<L>, V: Read<L::Vector>>(
     logic: L,
     rule: R,
-    strip: &Strip<L::Vector, S>,
+    strip: &Strip<L::Vector, V>,
     [first, end]: [usize; 2],
     [left, right]: [Sums<L::Vector>; 2],
 ) {
@@ -496,9 +466,9 @@ fn sweep_here<L: Logic, R: Next<L>, S: Source<L::Vector> + ?Sized>(
 /// The sums to the left of a ring's first column and to the right of its last one: the ring's own
 /// ends, rotated into the adjacent planes.
 #[inline(always)]
-pub(super) fn ends<L: Logic, S: Source<L::Vector> + ?Sized>(
+pub(super) fn ends<L: Logic, V: Read<L::Vector>>(
     logic: L,
-    strip: &Strip<L::Vector, S>,
+    strip: &Strip<L::Vector, V>,
     planes: Planes,
 ) -> [Sums<L::Vector>; 2] {
     let (across, narrow) = (planes.across, planes.narrow);
@@ -553,9 +523,9 @@ pub(super) fn behind<L: Logic, const N: usize>(
 
 /// The sums of a column.
 #[inline(always)]
-pub(super) fn sums<L: Logic, S: Source<L::Vector> + ?Sized>(
+pub(super) fn sums<L: Logic, V: Read<L::Vector>>(
     logic: L,
-    strip: &Strip<L::Vector, S>,
+    strip: &Strip<L::Vector, V>,
     x: usize,
 ) -> Sums<L::Vector> {
     logic.add_pair(strip.column(x))
@@ -565,10 +535,10 @@ pub(super) fn sums<L: Logic, S: Source<L::Vector> + ?Sized>(
 /// first one, which it replaces by those for the next step. `behind` are the sums of the column
 /// behind them, if that is not one of those to step.
 #[inline(always)]
-fn step<L: Logic, S: Source<L::Vector> + ?Sized>(
+fn step<L: Logic, V: Read<L::Vector>>(
     logic: L,
     rule: impl Next<L>,
-    strip: &Strip<L::Vector, S>,
+    strip: &Strip<L::Vector, V>,
     [x, y]: [usize; 2],
     [before, here]: &mut [Sums<L::Vector>; 2],
     behind: Option<Sums<L::Vector>>,
