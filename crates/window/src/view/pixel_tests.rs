@@ -32,11 +32,23 @@ pub(crate) fn lavapipe() -> Gpu {
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
+/// So many panels of so many pixels.
+fn tiling(count: usize, columns: usize, panel: [u32; 2]) -> Tiling {
+    Tiling {
+        count,
+        columns,
+        panel,
+        origin: [1, 2],
+        gap: 3,
+        second: None,
+    }
+}
+
 /// Draws panels of `panel` pixels in one row and reads them back.
 fn draw(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     size: Size,
-    (panel, columns, transform): ([u32; 2], usize, ViewTransform),
+    (panel, columns, transform): Place,
     only: Option<usize>,
     options: &ViewOptions,
     rounds: &[&FixturePictures],
@@ -67,17 +79,9 @@ fn draw_all(
     }
     let lines = count.div_ceil(columns) as u32;
     let pixels = [(panel[0] + 3) * columns as u32, (panel[1] + 3) * lines];
-    let tiling = Tiling {
-        count,
-        columns,
-        panel,
-        origin: [1, 2],
-        gap: 3,
-        second: None,
-    };
     panels.prepare(&PanelsInput {
         pixels,
-        tiling,
+        tiling: tiling(count, columns, panel),
         grid: (count, size),
         transforms,
         only,
@@ -118,17 +122,9 @@ fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
     };
     let mut update = |size: Size, count: usize, source: &dyn PictureSource| {
         panels.update(count, size, source, None, ColourBy::Age);
-        let tiling = Tiling {
-            count,
-            columns: count,
-            panel: [64, 64],
-            origin: [1, 2],
-            gap: 3,
-            second: None,
-        };
         panels.prepare(&PanelsInput {
             pixels: [400, 100],
-            tiling,
+            tiling: tiling(count, count, [64, 64]),
             grid: (count, size),
             transforms: &ViewTransforms::One(Camera::default().shown(size, [64, 64])),
             only: None,
@@ -156,6 +152,21 @@ fn all(limits: TextureLimits) -> TextureLimits {
     limits
 }
 
+/// Where panels stand, how many are in a row, and what they show.
+type Place = ([u32; 2], usize, ViewTransform);
+
+/// Draws the bits of lattices of one size.
+fn drawn(lattices: &[Lattice], place: Place, options: &ViewOptions) -> Image {
+    let pictures = FixturePictures::bits(lattices);
+    draw(all, lattices[0].size(), place, None, options, &[&pictures])
+}
+
+/// Draws the bits of lattices and holds every pixel against the reference, `by` apart at most.
+fn assert_drawn(lattices: &[Lattice], place: Place, options: &ViewOptions, by: f64) {
+    let image = drawn(lattices, place, options);
+    assert_as_modelled(&image, lattices, place, options, by);
+}
+
 #[test]
 fn cells_are_crisp_when_large() {
     let size = size(33, 20);
@@ -165,15 +176,7 @@ fn cells_are_crisp_when_large() {
     assert_eq!(transform.scale, 8.0);
     let options = ViewOptions::default();
     let place = (panel, 2, transform);
-    let image = draw(
-        all,
-        size,
-        place,
-        None,
-        &options,
-        &[&FixturePictures::bits(&lattices)],
-    );
-    assert_as_modelled(&image, &lattices, place, &options, 0.51);
+    assert_drawn(&lattices, place, &options, 0.51);
 }
 
 #[test]
@@ -195,15 +198,7 @@ fn small_panels_show_density_for_any_width() {
                 invert,
                 ..Default::default()
             };
-            let image = draw(
-                all,
-                size,
-                place,
-                None,
-                &options,
-                &[&FixturePictures::bits(&lattices)],
-            );
-            assert_as_modelled(&image, &lattices, place, &options, by);
+            assert_drawn(&lattices, place, &options, by);
         }
     }
 }
@@ -224,15 +219,7 @@ fn a_moved_and_zoomed_camera_shows_the_right_cells() {
             theme: 4,
             ..Default::default()
         };
-        let image = draw(
-            all,
-            size,
-            place,
-            None,
-            &options,
-            &[&FixturePictures::bits(&lattices)],
-        );
-        assert_as_modelled(&image, &lattices, place, &options, 1.0);
+        assert_drawn(&lattices, place, &options, 1.0);
     }
 }
 
@@ -262,15 +249,14 @@ fn beyond_an_edge_a_panel_shows_the_other_side() {
             grid_lines: corner[0] % 10 == 0 && corner[1] % 10 == 0,
             ..Default::default()
         };
-        let drawn = |lattice: &Lattice, origin: [u32; 2]| {
+        let from = |lattice: &Lattice, origin: [u32; 2]| {
             let origin = origin.map(f64::from);
             let place = (panel, 1, ViewTransform { origin, scale });
-            let pictures = FixturePictures::bits(std::slice::from_ref(lattice));
-            draw(all, size, place, None, &options, &[&pictures])
+            drawn(std::slice::from_ref(lattice), place, &options)
         };
         // The same cells without an edge among them.
-        let whole = drawn(&rolled(&lattice, corner), [0, 0]);
-        assert!(drawn(&lattice, corner).rgba == whole.rgba, "{corner:?}");
+        let whole = from(&rolled(&lattice, corner), [0, 0]);
+        assert!(from(&lattice, corner).rgba == whole.rgba, "{corner:?}");
     }
 }
 
@@ -329,14 +315,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
         );
         // A view counts whole cells where the bits weigh them: between them lies a fraction of
         // a cell at each border of a pixel, so they agree closely only where cells are large.
-        let bits = draw(
-            all,
-            size,
-            place,
-            None,
-            &options,
-            &[&FixturePictures::bits(&lattices)],
-        );
+        let bits = drawn(&lattices, place, &options);
         let differ: f64 = image
             .rgba
             .iter()
@@ -451,15 +430,9 @@ fn a_view_stays_on_its_cells_while_the_camera_moves_on() {
     let options = ViewOptions::default();
     let lattices = [lattice];
     let pictures = FixturePictures::views(&lattices, requested.region);
-    let image = draw(
-        all,
-        size,
-        (panel, 1, transform),
-        None,
-        &options,
-        &[&pictures],
-    );
-    assert_as_modelled(&image, &lattices, (panel, 1, transform), &options, 1.0);
+    let place = (panel, 1, transform);
+    let image = draw(all, size, place, None, &options, &[&pictures]);
+    assert_as_modelled(&image, &lattices, place, &options, 1.0);
 }
 
 #[test]
@@ -501,14 +474,7 @@ fn lines_are_drawn_between_large_cells_alone() {
     let lattices = [Lattice::new(size)];
     let lit = |panel: [u32; 2]| {
         let transform = Camera::default().target_transform(size, panel);
-        let image = draw(
-            all,
-            size,
-            (panel, 1, transform),
-            None,
-            &options,
-            &[&FixturePictures::bits(&lattices)],
-        );
+        let image = drawn(&lattices, (panel, 1, transform), &options);
         let dead = colour(Some(0.0), transform.scale, 0, &options);
         (0..panel[0])
             .filter(|&x| f64::from(image.pixel(1 + x, 3)[0]) > dead[0] + 5.0)
@@ -534,10 +500,7 @@ fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
             grid_lines,
             ..Default::default()
         };
-        let place = (panel, 1, transform);
-        let pictures = [&FixturePictures::bits(&lattices)];
-        let image = draw(all, size, place, None, &options, &pictures);
-        assert_as_modelled(&image, &lattices, place, &options, 0.51);
+        assert_drawn(&lattices, (panel, 1, transform), &options, 0.51);
     }
 }
 

@@ -19,10 +19,11 @@ use crate::view::widget_painter::Widgets;
 use lang::with;
 use ui::theme::{Palette, Rgb};
 
-/// The windows of lectures as monitors of two pixels per point have them: beside [`WINDOWS`].
+/// Other windows of lectures, beside [`WINDOWS`]: of small projectors, and of a large monitor of two
+/// pixels per point.
 ///
 /// [`WINDOWS`]: super::WINDOWS
-const LARGER: [Window; 2] = [([2560, 1440], 2.0), ([3840, 2160], 2.0)];
+const OTHERS: [Window; 3] = [([1024, 768], 1.0), ([1280, 800], 1.0), ([3840, 2160], 2.0)];
 
 /// Pixels that count as no overlap and no cut: the room around letters.
 const SLACK: f32 = 2.5;
@@ -259,7 +260,7 @@ fn nothing_is_cut_and_nothing_lies_over_anything_on_any_screen() {
 
 #[test]
 fn nor_where_a_point_has_two_pixels() {
-    check(screens().into_iter(), |_| LARGER.to_vec());
+    check(screens().into_iter(), |_| OTHERS.to_vec());
 }
 
 /// Every tip of the screens that have the most, one after another.
