@@ -1,7 +1,7 @@
 //! When an action is possible and why not, and whether what it switches is on.
 //!
-//! `needs`, `check` and `state` name those actions alone that need less than the others, have a
-//! further condition, or switch something.
+//! `needs` names every action, so that whoever adds one decides about it. In `check` and `state` stand
+//! those alone that have a further condition, or that switch something.
 
 use crate::actions::{Action, EditAction, SessionAction, ViewAction};
 use crate::{InWords, Pace, Setup, Status, StopWhenStill, Switch};
@@ -237,12 +237,42 @@ impl SessionAction {
     /// What must be there for it.
     pub fn needs(self) -> Requirement {
         match self {
+            SessionAction::TogglePause
+            | SessionAction::StepGeneration
+            | SessionAction::StepRound
+            | SessionAction::StepBack
+            | SessionAction::StepRoundBack
+            | SessionAction::RunTo(_)
+            | SessionAction::NextStopWhenStill
+            | SessionAction::ToggleReseed
+            | SessionAction::Faster
+            | SessionAction::Slower
+            | SessionAction::SetPace(_)
+            | SessionAction::ResetPanel
+            | SessionAction::ResetAll
+            | SessionAction::NewSeed
+            | SessionAction::SetInstances(_)
+            | SessionAction::DoubleInstances
+            | SessionAction::HalveInstances
+            | SessionAction::SetSize(_)
+            | SessionAction::SetRule(_)
+            | SessionAction::SetDensity(_)
+            | SessionAction::SetSymmetry(_)
+            | SessionAction::SetGenerationsPerRound(_)
+            | SessionAction::UseKernel(_)
+            | SessionAction::NextKernel
+            | SessionAction::PreviousKernel
+            | SessionAction::CycleSwitch(_)
+            | SessionAction::SetSwitch(..)
+            | SessionAction::ToggleComparison
+            | SessionAction::ToggleBlockTimestamps
+            | SessionAction::Undo
+            | SessionAction::Redo => Requirement::Engine,
             // An ended session's last pictures can be selected, and what it reached is saved.
             SessionAction::SelectNext
             | SessionAction::SelectPrevious
             | SessionAction::Select(_)
             | SessionAction::SaveSession => Requirement::Session,
-            _ => Requirement::Engine,
         }
     }
 
@@ -323,6 +353,29 @@ impl ViewAction {
     fn needs(self) -> Requirement {
         match self {
             ViewAction::Prompt(_) | ViewAction::MeasureSpeedup => Requirement::Engine,
+            ViewAction::TogglePopulation
+            | ViewAction::TogglePopulationOfAll
+            | ViewAction::ToggleSingle
+            | ViewAction::ZoomIn
+            | ViewAction::ZoomOut
+            | ViewAction::PanLeft
+            | ViewAction::PanRight
+            | ViewAction::PanUp
+            | ViewAction::PanDown
+            | ViewAction::Fit
+            | ViewAction::ToggleLadder
+            | ViewAction::ToggleSource
+            | ViewAction::ToggleLab
+            | ViewAction::ToggleLessons
+            | ViewAction::OpenLesson
+            | ViewAction::NextPage
+            | ViewAction::PreviousPage
+            | ViewAction::ToggleTimeline
+            | ViewAction::ToggleGridLines
+            | ViewAction::ToggleSeparateCameras
+            | ViewAction::ToggleMinimap
+            | ViewAction::NextColourMode
+            | ViewAction::SavePanelPicture => Requirement::Session,
             ViewAction::NextTheme
             | ViewAction::Invert
             | ViewAction::ToggleFullscreen
@@ -338,7 +391,6 @@ impl ViewAction {
             | ViewAction::ToggleHelp
             | ViewAction::Escape
             | ViewAction::Quit => Requirement::Nothing,
-            _ => Requirement::Session,
         }
     }
 
@@ -376,12 +428,23 @@ impl ViewAction {
 impl EditAction {
     fn needs(self) -> Requirement {
         match self {
+            EditAction::TogglePencil
+            | EditAction::ClearSelection
+            | EditAction::FillRandomly
+            | EditAction::FlipHorizontal
+            | EditAction::FlipVertical
+            | EditAction::RotateLeft
+            | EditAction::RotateRight
+            | EditAction::RotatePastedLeft
+            | EditAction::RotatePastedRight
+            | EditAction::PastePattern
+            | EditAction::OpenPattern
+            | EditAction::ToggleShelf => Requirement::Engine,
             // The last cells of an ended session can still be taken from it.
             EditAction::SelectAll
             | EditAction::ToggleAreaSelection
             | EditAction::CopyCells
             | EditAction::SavePattern => Requirement::Session,
-            _ => Requirement::Engine,
         }
     }
 
