@@ -1,6 +1,6 @@
 //! A timed round as lanes of bars, made once a round; and several lanes folded into one row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::numbers::nice;
@@ -58,6 +58,8 @@ pub struct RoundChart {
     pub sum: f64,
     /// The axis' length.
     pub whole: f64,
+    /// The names of its helper kernels.
+    pub helpers: BTreeSet<&'static str>,
     /// How its instances share streams.
     pub streams: Streams,
     /// The instance whose number is 0: B's first one, if the round is B's.
@@ -97,8 +99,12 @@ impl Chart {
             }
         };
         let mut lanes: BTreeMap<StreamId, Vec<Bar>> = BTreeMap::new();
+        let mut helpers = BTreeSet::new();
         for facts in round.steps.iter() {
             lanes.entry(facts.stream).or_default();
+            if facts.kind == StepKind::Support {
+                helpers.insert(facts.label);
+            }
         }
         let mut sum = 0.0;
         for span in &round.spans {
@@ -128,6 +134,7 @@ impl Chart {
             wall,
             sum,
             whole: nice(wall.max(1e3), &AXIS),
+            helpers,
             streams: round.streams,
             first,
         };

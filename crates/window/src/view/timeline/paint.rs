@@ -12,9 +12,10 @@ use crate::view::timeline::{bars, finding, sm_map, tip};
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::Status;
-use ui::timeline::lanes::Bar;
+use model::trace::StepKind;
+use ui::timeline::lanes::{Bar, Chart};
 use ui::timeline::scale::TimeScale;
-use ui::timeline::{KINDS, drawn_round};
+use ui::timeline::{BarKind, KINDS, drawn_round};
 
 /// Spans of a row that are said one by one, at most.
 const MAX_SPANS_SAID: usize = 12;
@@ -36,7 +37,7 @@ pub(crate) fn paint(
     );
     let chip = Chip::of(timeline.frozen, frame.sources.status);
     paint_chip(painter, &places, chip);
-    paint_legend(painter, &places);
+    paint_legend(painter, &places, timeline.chart());
     let rounds = shown_rounds(timeline, &places, frame.sources.status);
     let folded = if rounds.is_empty() {
         paint_nothing_yet(painter, &places)
@@ -138,23 +139,33 @@ fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
     put(painter, at, Align2::LEFT_CENTER, word);
 }
 
-/// Each kind's colour and name.
-fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout) {
+/// Each kind's colour and name; helper kernels by their own names, where these have room.
+fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<&Chart>) {
     let unit = places.unit;
     let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
-    let names: Vec<_> = KINDS[..KINDS.len() - 1]
-        .iter()
-        .map(|(kind, name)| {
+    let helpers = chart.iter().flat_map(|chart| &chart.data.helpers);
+    let helpers: Vec<&str> = helpers.map(|name| lang::text(name)).collect();
+    let laid_out = |with_helpers: bool| {
+        let names = KINDS[..KINDS.len() - 1].iter().map(|(kind, name)| {
+            let mut name = lang::text(name).to_owned();
+            if with_helpers && *kind == BarKind::Step(StepKind::Support) {
+                name = format!("{name}: {}", helpers.join(", "));
+            }
             let font = regular(13.0 * unit);
-            let name = painter.layout_no_wrap(lang::text(name).into(), font, painter.palette.value);
-            (*kind, name)
-        })
-        .collect();
-    let widths = names.iter().map(|(_, name)| name.size().x);
-    let wide = widths
-        .map(|width| swatch + beside + width + apart)
-        .sum::<f32>()
-        - apart;
+            (
+                *kind,
+                painter.layout_no_wrap(name, font, painter.palette.value),
+            )
+        });
+        let names: Vec<_> = names.collect();
+        let widths = names.iter().map(|(_, name)| name.size().x);
+        let wide: f32 = widths.map(|width| swatch + beside + width + apart).sum();
+        (names, wide - apart)
+    };
+    let (mut names, mut wide) = laid_out(!helpers.is_empty());
+    if wide > places.legend.width() {
+        (names, wide) = laid_out(false);
+    }
     // Beside the figures it ends where everything ends.
     let mut x = if places.legend.top() == places.summary.top() {
         (places.legend.right() - wide).max(places.legend.left())
