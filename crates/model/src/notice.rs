@@ -98,6 +98,10 @@ pub enum SettingChange {
     Kernel([&'static Kernel; 2]),
     /// A switch was set, which gave these switches with this kernel.
     Switch(Switch, Switches, &'static Kernel),
+    /// The kind of host memory was set on the CPU engine, whose memory is all of one kind.
+    HostMemoryOfCpu,
+    /// Graphs were switched on or off on the CPU engine, which has none.
+    GraphsOfCpu,
 }
 
 /// Why a session does not do what it was asked. Numbers without a name are generations.

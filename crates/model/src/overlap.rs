@@ -127,10 +127,13 @@ impl Overlap {
     }
 
     /// Why ops with these settings, in several streams, do not overlap.
-    fn cause_of_none(&self, switches: Switches) -> NoOverlap {
+    fn cause_of_none(&self, switches: Switches, engine: &str) -> NoOverlap {
         let slowest = self.bounds.first();
         match slowest.filter(|bound| bound.us >= BUSY * self.round_us()) {
-            _ if switches.host_memory == HostMemory::Pageable => NoOverlap::PageableCopies,
+            // All memory of the CPU engine is alike.
+            _ if switches.host_memory == HostMemory::Pageable && engine != "cpu" => {
+                NoOverlap::PageableCopies
+            }
             _ if switches.wait == Wait::Each && switches.order == Order::Depth => {
                 NoOverlap::HostWaits
             }
@@ -177,6 +180,6 @@ impl NoOverlap {
         }
         let measured = status.lab.overlap.as_ref();
         let negligible = measured.filter(|overlap| overlap.is_negligible())?;
-        Some(negligible.cause_of_none(switches))
+        Some(negligible.cause_of_none(switches, status.engine.name))
     }
 }

@@ -17,7 +17,10 @@ pub struct Sample {
     pub to: u64,
     /// How many measures they were.
     measures: u32,
-    /// How many of them had one before, and so births and deaths.
+    /// Generations from the measure before to the last one; 0 if there was none before.
+    step: u64,
+    /// How many of them came so many generations after the one before, and so have births and deaths
+    /// that can be compared.
     changes: u32,
     population: u64,
     births: u64,
@@ -25,17 +28,18 @@ pub struct Sample {
 }
 
 impl Sample {
-    fn of(generation: u64, measure: Measure, is_first: bool) -> Sample {
-        let [births, deaths] = if is_first {
-            [0, 0] // against nothing, or against another lattice
-        } else {
-            [measure.births, measure.deaths]
+    /// Of a measure so many generations after the one before.
+    fn of(generation: u64, measure: Measure, step: u64) -> Sample {
+        let [births, deaths] = match step {
+            0 => [0, 0], // against nothing, or against another lattice
+            _ => [measure.births, measure.deaths],
         };
         Sample {
             from: generation,
             to: generation,
             measures: 1,
-            changes: u32::from(!is_first),
+            step,
+            changes: u32::from(step > 0),
             population: measure.population,
             births,
             deaths,
@@ -43,15 +47,27 @@ impl Sample {
     }
 
     fn and(self, later: Sample) -> Sample {
+        // What differs after another number of generations is no measure of the same.
+        let (changes, births, deaths) = if self.step == later.step {
+            (self.changes, self.births, self.deaths)
+        } else {
+            (0, 0, 0)
+        };
         Sample {
             from: self.from,
             to: later.to,
             measures: self.measures + later.measures,
-            changes: self.changes + later.changes,
+            step: later.step,
+            changes: changes + later.changes,
             population: self.population + later.population,
-            births: self.births + later.births,
-            deaths: self.deaths + later.deaths,
+            births: births + later.births,
+            deaths: deaths + later.deaths,
         }
+    }
+
+    /// Generations between the measures whose births and deaths it has; 0 if it has none.
+    pub fn step(&self) -> u64 {
+        self.step
     }
 
     /// The mean number of live cells.
@@ -131,7 +147,8 @@ impl Series {
         } else {
             measure
         };
-        let sample = Sample::of(generation, measure, is_first);
+        let step = if is_first { 0 } else { self.step };
+        let sample = Sample::of(generation, measure, step);
         let each = self.each.max(1);
         match self.samples.last_mut() {
             Some(open) if open.measures < each => *open = open.and(sample),
@@ -261,6 +278,41 @@ mod tests {
             assert_eq!((b.births(), b.deaths()), (7.0, 3.0));
         }
         assert_eq!((series.population(), series.step()), (count - 1, 1));
+    }
+
+    /// As when the graph is opened, after few measures, and each round is measured from then on.
+    #[test]
+    fn births_over_other_spans_of_generations_are_not_mixed() {
+        let mut series = Series::default();
+        for generation in (0..160).step_by(16) {
+            series.push(generation, measure(9, 1, 1));
+        }
+        for generation in 145..400 {
+            series.push(generation, measure(9, 50, 40));
+        }
+        let samples = || series.samples().iter();
+        assert_eq!(series.step(), 1);
+        assert!(
+            samples()
+                .filter(|it| it.step() == 16)
+                .all(|it| it.births() == 1.0)
+        );
+        assert!(
+            samples()
+                .filter(|it| it.step() == 1)
+                .all(|it| it.births() == 50.0)
+        );
+        assert_eq!(samples().filter(|it| it.step() == 16).count(), 9);
+        for generation in 400..2_000 {
+            series.push(generation, measure(9, 50, 40));
+        }
+        let newest = series.samples().iter().filter(|it| it.step() == 1);
+        assert!(newest.clone().count() > 200);
+        assert!(
+            newest
+                .into_iter()
+                .all(|it| (it.births(), it.deaths()) == (50.0, 40.0))
+        );
     }
 
     #[test]

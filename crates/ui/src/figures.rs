@@ -426,6 +426,15 @@ fn switches(status: &Status) -> Vec<Figure> {
                 "the CUDA streams in which the lattices are stepped and downloaded; {key} changes this",
                 key = Switch::Streams.key()
             )),
+        figure(8, tr!("host memory"), {
+            let host_memory = Setting::Switch(Switch::HostMemory).value(status);
+            host_memory.unwrap_or_else(|| UNKNOWN.into())
+        })
+        .set_by(&[Setting::Switch(Switch::HostMemory)])
+        .tip(tr!(
+            "where downloads land: page-locked memory, or pageable, for which a copy keeps the host waiting; {key} changes this",
+            key = Switch::HostMemory.key()
+        )),
         figure(
             7,
             tr!("graphs"),

@@ -61,7 +61,10 @@ pub struct PopulationChart {
     pub samples: Vec<Sample>,
     /// The upper end of the axis of live cells.
     pub y_max: f64,
-    /// The upper end of the axis of births and deaths, in cells per generation.
+    /// Generations between the newest two measures: the births and deaths of samples of others are not
+    /// shown, for they are no measure of the same.
+    pub step: u64,
+    /// The upper end of the axis of births and deaths, in cells per so many generations.
     pub change_y_max: f64,
     /// The last births.
     pub born: String,
@@ -94,6 +97,7 @@ impl PopulationChart {
                 caption: String::new(),
                 samples: Vec::new(),
                 y_max: 1.0,
+                step: 0,
                 change_y_max: 1.0,
                 born: tr!("born").into(),
                 died: tr!("died").into(),
@@ -101,6 +105,11 @@ impl PopulationChart {
         };
         let samples = series.samples().to_vec();
         let most = |of: fn(&Sample) -> f64| samples.iter().map(of).fold(1.0, f64::max);
+        let step = series.step();
+        let most_changes = |of: fn(&Sample) -> f64| {
+            let alike = samples.iter().filter(|sample| sample.step() == step);
+            alike.map(of).fold(1.0, f64::max)
+        };
         let cells = status.lattices.size.cells() as f64 * lattices as f64;
         let part = 100.0 * series.population() as f64 / cells;
         let settled = |i: usize| status.panels.settled.get(i).copied().flatten();
@@ -124,12 +133,13 @@ impl PopulationChart {
                 ),
             },
             y_max: nice(most(Sample::population), &[1.0, 2.0, 5.0]),
+            step,
             change_y_max: nice(
-                most(Sample::births).max(most(Sample::deaths)),
+                most_changes(Sample::births).max(most_changes(Sample::deaths)),
                 &[1.0, 2.0, 5.0],
             ),
-            born: change(tr!("born"), series.births(), series.step()),
-            died: change(tr!("died"), series.deaths(), series.step()),
+            born: change(tr!("born"), series.births(), step),
+            died: change(tr!("died"), series.deaths(), step),
             samples,
         }
     }

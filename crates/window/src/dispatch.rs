@@ -195,13 +195,25 @@ impl Handler {
 
     /// Opens or closes the timeline. Closing it also turns block timestamps off.
     pub(super) fn toggle_timeline(&mut self) {
-        self.app.show_timeline(!self.app.options.timeline);
+        // What is asked for is shown: a side panel that has no room beside it goes.
+        let shown = !self.app.options.timeline || self.panel_in_its_place().is_some();
+        self.app.show_timeline(shown);
+        if let Some(panel) = self.panel_in_its_place() {
+            self.app.toggle_side(panel);
+        }
         let has_block_timestamps = self
             .status()
             .is_some_and(|status| status.lab.block_timestamps);
         if !self.app.options.timeline && has_block_timestamps {
             self.app.act(SessionAction::ToggleBlockTimestamps);
         }
+    }
+
+    /// The side panel that has the place of a timeline that is to be shown.
+    fn panel_in_its_place(&self) -> Option<SidePanel> {
+        let layout = self.layout().filter(|_| self.app.options.timeline)?;
+        let (panel, _) = layout.side?;
+        layout.timeline.is_none().then_some(panel)
     }
 
     /// Times blocks or not; the timeline is where that shows.

@@ -12,7 +12,7 @@ use crate::pointer::{Gesture, HitTarget};
 use crate::view::layout::WindowLayout;
 use crate::view::{Dialog, Popup};
 use model::{SessionAction, ViewAction};
-use ui::SidePanel;
+use ui::{Lessons, SidePanel};
 
 impl Handler {
     /// A mouse button went down or came up.
@@ -143,7 +143,8 @@ impl Handler {
         }
     }
 
-    /// The wheel was turned by so many notches: over the lab it scrolls, elsewhere it zooms.
+    /// The wheel was turned by so many notches: over the lab it scrolls, in the list of lessons it
+    /// chooses, elsewhere it zooms.
     pub(super) fn wheel(&mut self, notches: f64) {
         match self.target_under_pointer() {
             Some(HitTarget::Side(SidePanel::Lab)) => {
@@ -153,6 +154,15 @@ impl Handler {
             }
             // Its source is a list of egui's, which has the wheel itself.
             Some(HitTarget::Side(SidePanel::Ladder)) => self.pacer.request_frame(Instant::now()),
+            Some(HitTarget::Lesson) if self.app.lessons.is_list() => {
+                for _ in 0..notches.abs() as usize {
+                    self.app.with_lessons(if notches < 0.0 {
+                        Lessons::next_page
+                    } else {
+                        Lessons::previous_page
+                    });
+                }
+            }
             Some(HitTarget::Lesson | HitTarget::Side(_) | HitTarget::Minimap(_)) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }

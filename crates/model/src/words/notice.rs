@@ -129,6 +129,12 @@ impl InWords for SettingChange {
                 );
             }
             SettingChange::Switch(switch, switches, kernel) => (switch, switches, kernel),
+            SettingChange::HostMemoryOfCpu => {
+                return tr!("host memory: on the CPU engine all of it is alike").into();
+            }
+            SettingChange::GraphsOfCpu => {
+                return tr!("graphs: the CPU engine has none and issues every op as before").into();
+            }
         };
         let at = switch.position(switches, kernel);
         let Some(choice) = switch.choices(switches, kernel).into_iter().nth(at) else {

@@ -182,7 +182,13 @@ impl SessionWorker {
         self.fit_block_timestamps();
         set?;
         self.lab.changed();
-        let change = SettingChange::Switch(switch, choice.switches, kernel);
+        let instances = self.lattices.instances.as_ref();
+        let engine = instances.map(|instances| instances.engine().name());
+        let change = match (switch, engine) {
+            (Switch::HostMemory, Some("cpu")) => SettingChange::HostMemoryOfCpu,
+            (Switch::Graphs, Some("cpu")) => SettingChange::GraphsOfCpu,
+            _ => SettingChange::Switch(switch, choice.switches, kernel),
+        };
         self.lab.previous = Some(before);
         if side == Side::A && before != choice.switches {
             self.measure_change(change, kernel, before)?;

@@ -364,7 +364,7 @@ fn say_panels(
     only: Option<usize>,
     layout: &WindowLayout,
 ) {
-    if layout.tiling.count > MAX_PANELS_SAID {
+    if !painter.is_read() || layout.tiling.count > MAX_PANELS_SAID {
         return;
     }
     for place in 0..layout.tiling.count {

@@ -192,6 +192,16 @@ fn paint_list(
     });
     let shrink = (0.98 * room / titles.fold(1.0, f32::max)).clamp(SMALLEST, 1.0);
     let (first, places) = entry_places(rect, unit, entries.len(), selected);
+    if let ([top, .., bottom], true) = (&places[..], places.len() < entries.len()) {
+        // How far the list goes on above and below.
+        let row = (bottom.bottom() - top.top()) / entries.len() as f32;
+        let right = rect.right() - 9.0 * unit;
+        let bar = Rect::from_min_size(
+            pos2(right, top.top() + first as f32 * row),
+            vec2(4.0 * unit, places.len() as f32 * row),
+        );
+        painter.rect_filled(bar, 2.0 * unit, painter.palette.raised);
+    }
     for (index, place) in places
         .into_iter()
         .enumerate()
@@ -200,16 +210,19 @@ fn paint_list(
         let entry = &entries[index];
         let name = format!("{}: {}", entry.name, entry.title);
         let spoken = Spoken::new(&name, "").on(Some(index == selected));
-        painter.request(place, &spoken, UiRequest::Lesson(index));
-        let (text_colour, dim) = if index == selected {
-            let background = place
+        let is_over = painter.request(place, &spoken, UiRequest::Lesson(index));
+        let palette = &painter.palette;
+        let (background, text_colour, dim) = match (index == selected, is_over) {
+            (true, _) => (Some(palette.accent), palette.on_accent, palette.on_accent),
+            (false, true) => (Some(palette.raised), palette.value, palette.label),
+            (false, false) => (None, palette.value, palette.label),
+        };
+        if let Some(background) = background {
+            let around = place
                 .shrink2(vec2(0.0, 1.0 * unit))
                 .expand2(vec2(10.0, 0.0) * unit);
-            painter.rect_filled(background, 5.0 * unit, painter.palette.accent);
-            (painter.palette.on_accent, painter.palette.on_accent)
-        } else {
-            (painter.palette.value, painter.palette.label)
-        };
+            painter.rect_filled(around, 5.0 * unit, background);
+        }
         let name = fitted(
             painter,
             &entry.name,

@@ -3,6 +3,7 @@
 //! reader says and a test asks for.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -30,6 +31,8 @@ pub(crate) struct WidgetPainter {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Widgets {
     places: Vec<WidgetPlace>,
+    /// How many there are of each name.
+    named: HashMap<String, u32>,
     /// What was asked for by them.
     pub(crate) requests: Vec<UiRequest>,
 }
@@ -180,11 +183,9 @@ impl WidgetPainter {
         }
     }
 
-    /// A panel of cells, which a screen reader can select; the mouse is followed by the window.
+    /// A panel of cells, which a screen reader can select, where one reads; the mouse is followed by the
+    /// window.
     pub(crate) fn panel(&self, rect: Rect, name: &str, instance: usize, is_selected: bool) {
-        if !self.is_read {
-            return;
-        }
         let id = self.ui.scope_id().with(("panel", instance));
         let response = self.ui.interact(rect, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, name));
@@ -255,10 +256,18 @@ impl WidgetPainter {
 
     /// The id of what is called this, or of the next one of that name in this frame.
     fn unused(&self, name: &str) -> Id {
-        let widgets = self.widgets.borrow();
-        let is_used = |id: &Id| widgets.places.iter().any(|place| place.id == *id);
-        let mut ids = (0..).map(|number| self.ui.scope_id().with((name, number)));
-        ids.find(|id| !is_used(id)).expect("numbers have no end")
+        let mut widgets = self.widgets.borrow_mut();
+        let id = |number: u32| self.ui.scope_id().with((name, number));
+        match widgets.named.get_mut(name) {
+            Some(number) => {
+                *number += 1;
+                id(*number)
+            }
+            None => {
+                widgets.named.insert(name.into(), 0);
+                id(0)
+            }
+        }
     }
 }
 

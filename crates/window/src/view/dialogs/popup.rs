@@ -9,8 +9,9 @@ use model::Status;
 use model::actions::{Amount, Prompt, Setting};
 use ui::panel_menu;
 
-/// The width, in units of type.
+/// The width, in units of type; with kernels, which have a longer title each.
 const WIDTH: f32 = 480.0;
+const WIDTH_OF_KERNELS: f32 = 760.0;
 
 /// The open popup.
 #[derive(Clone, PartialEq, Debug)]
@@ -133,7 +134,12 @@ impl Popup {
         let mut stays = true;
         let settings: Vec<Setting> = self.controls.iter().map(|it| it.setting).collect();
         let name = format!("popup {settings:?}");
-        let left = style::popup(context, cx, self.beside, &name, WIDTH, |ui, height| {
+        let width = if settings.contains(&Setting::Kernel) {
+            WIDTH_OF_KERNELS
+        } else {
+            WIDTH
+        };
+        let left = style::popup(context, cx, self.beside, &name, width, |ui, height| {
             let scroll = ScrollArea::vertical().max_height(height);
             scroll.min_scrolled_height(height).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 3.0 * cx.unit;

@@ -61,7 +61,10 @@ pub(super) fn state(
     if !pace.is_empty() && room > used {
         let place = Rect::from_min_max(pos2(middle, rect.top()), rect.max);
         let spoken = format!("{}: {pace}", tr!("pace"));
-        change(painter, place, unit, &Spoken::new(&spoken, ""), PACE);
+        let request = UiRequest::Change(PACE, place);
+        if painter.request(place, &Spoken::new(&spoken, ""), request) {
+            painter.rect_filled(place, 6.0 * unit, colour.gamma_multiply(0.2));
+        }
         let pace = fitted(painter, pace, regular(14.0 * unit), colour, room - used);
         let right = rect.right_center() - vec2(free + 12.0 * unit, 0.0);
         put_silently(painter, right, Align2::RIGHT_CENTER, pace);

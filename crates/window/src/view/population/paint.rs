@@ -146,7 +146,8 @@ fn paint_population(
     }
 }
 
-/// Filled from the middle: births up, deaths down.
+/// Filled from the middle: births up, deaths down, of the samples in which they are over as many
+/// generations as in the newest.
 fn paint_changes(
     painter: &WidgetPainter,
     places: &PopulationLayout,
@@ -169,10 +170,12 @@ fn paint_changes(
             mesh.vertices.push(vertex(pos2(at, middle)));
             mesh.vertices.push(vertex(pos2(at, y)));
         }
-        for quad in 0..shown.samples.len().saturating_sub(1) as u32 {
-            let first = 2 * quad;
-            mesh.indices
-                .extend([0, 1, 2, 1, 3, 2].map(|corner| first + corner));
+        for (quad, pair) in shown.samples.windows(2).enumerate() {
+            let first = 2 * quad as u32;
+            if pair.iter().all(|sample| sample.step() == shown.step) {
+                mesh.indices
+                    .extend([0, 1, 2, 1, 3, 2].map(|corner| first + corner));
+            }
         }
         painter.add(Shape::mesh(mesh));
     };
