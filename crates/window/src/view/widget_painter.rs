@@ -32,7 +32,7 @@ pub(crate) struct WidgetPainter {
 pub(crate) struct Widgets {
     places: Vec<WidgetPlace>,
     /// How many there are of each name.
-    named: HashMap<String, u32>,
+    named: HashMap<Id, u32>,
     /// What was asked for by them.
     pub(crate) requests: Vec<UiRequest>,
 }
@@ -224,10 +224,13 @@ impl WidgetPainter {
         if !self.is_enabled {
             return;
         }
-        let id = self.unused(&match &request {
-            Some(request) => format!("{request:?}"),
+        let id = self.unused(match &request {
+            Some(UiRequest::Act(action)) => Id::unique(action),
+            // Wherever it stands.
+            Some(UiRequest::Change(settings, _)) => Id::unique(settings),
+            Some(request) => Id::unique(format!("{request:?}")),
             // By its place among the texts: what changes with its figure is no name.
-            None => "text".into(),
+            None => Id::unique("text"),
         });
         let sense = match request {
             Some(_) => Sense::click(),
@@ -249,25 +252,18 @@ impl WidgetPainter {
         if response.clicked() {
             widgets.requests.extend(request);
         }
-        if spoken.is_tip_shown {
+        // Others need no look: this is done for each widget of each frame.
+        if spoken.is_tip_shown && response.contains_pointer() {
             response.on_hover_text(lang::keep_units(spoken.tip));
         }
     }
 
     /// The id of what is called this, or of the next one of that name in this frame.
-    fn unused(&self, name: &str) -> Id {
+    fn unused(&self, name: Id) -> Id {
         let mut widgets = self.widgets.borrow_mut();
-        let id = |number: u32| self.ui.scope_id().with((name, number));
-        match widgets.named.get_mut(name) {
-            Some(number) => {
-                *number += 1;
-                id(*number)
-            }
-            None => {
-                widgets.named.insert(name.into(), 0);
-                id(0)
-            }
-        }
+        let number = widgets.named.entry(name).or_default();
+        *number += 1;
+        self.ui.scope_id().with((name, *number))
     }
 }
 
