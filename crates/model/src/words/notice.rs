@@ -130,10 +130,10 @@ impl InWords for SettingChange {
             }
             SettingChange::Switch(switch, switches, kernel) => (switch, switches, kernel),
             SettingChange::HostMemoryOfCpu => {
-                return tr!("host memory: on the CPU engine all of it is alike").into();
+                return tr!("host memory: all alike on the CPU engine").into();
             }
             SettingChange::GraphsOfCpu => {
-                return tr!("graphs: the CPU engine has none and issues every op as before").into();
+                return tr!("graphs: the CPU engine has none").into();
             }
         };
         let at = switch.position(switches, kernel);
