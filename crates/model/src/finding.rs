@@ -34,12 +34,10 @@ pub fn finding_in_words(finding: Finding) -> String {
             "not resolved: at most {percent} %",
             percent = percent(at_most)
         ),
-        Finding::NotResolved {
-            at_most: Some(at_most),
-        } => tr!(
-            "not resolved: at most {factor}×",
-            factor = format!("{:.1}", ((1.0 + at_most) * 10.0).ceil() / 10.0)
-        ),
+        // A bound of twice the time and more says nothing to anybody.
+        Finding::NotResolved { at_most: Some(_) } => {
+            tr!("not resolved: rounds vary too much").into()
+        }
         Finding::ChangesWithLoad {
             interval: [low, high],
         } => {
@@ -150,7 +148,7 @@ mod tests {
         assert_eq!(say(1.0, [0.999, 1.001]), "no difference (within 1 %)");
         assert_eq!(say(1.015, [1.012, 1.018]), "no difference (within 2 %)");
         assert_eq!(say(1.1, [0.8, 1.5]), "not resolved: at most 50 %");
-        assert_eq!(say(1.1, [0.32, 1.5]), "not resolved: at most 3.2×");
+        assert_eq!(say(1.1, [0.32, 1.5]), "not resolved: rounds vary too much");
     }
 
     #[test]
