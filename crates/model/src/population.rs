@@ -47,7 +47,7 @@ impl Sample {
     }
 
     fn and(self, later: Sample) -> Sample {
-        // What differs after another number of generations is no measure of the same.
+        // Births over different numbers of generations do not add up.
         let (changes, births, deaths) = if self.step == later.step {
             (self.changes, self.births, self.deaths)
         } else {

@@ -419,6 +419,10 @@ pub fn streams(status: &Status) -> &'static str {
 }
 
 fn switches(status: &Status) -> Vec<Figure> {
+    let position = |switch| {
+        let position = Setting::Switch(switch).value(status);
+        position.unwrap_or_else(|| UNKNOWN.into())
+    };
     vec![
         figure(5, tr!("streams"), streams(status))
             .set_by(STREAMS)
@@ -426,24 +430,13 @@ fn switches(status: &Status) -> Vec<Figure> {
                 "the CUDA streams in which the lattices are stepped and downloaded; {key} changes this",
                 key = Switch::Streams.key()
             )),
-        figure(8, tr!("host memory"), {
-            let host_memory = Setting::Switch(Switch::HostMemory).value(status);
-            host_memory.unwrap_or_else(|| UNKNOWN.into())
-        })
+        figure(8, tr!("host memory"), position(Switch::HostMemory))
         .set_by(&[Setting::Switch(Switch::HostMemory)])
         .tip(tr!(
             "where downloads land: page-locked memory, or pageable, for which a copy keeps the host waiting; {key} changes this",
             key = Switch::HostMemory.key()
         )),
-        figure(
-            7,
-            tr!("graphs"),
-            if status.setting.switches.graphs {
-                tr!("on")
-            } else {
-                tr!("off")
-            },
-        )
+        figure(7, tr!("graphs"), position(Switch::Graphs))
         .set_by(&[Setting::Switch(Switch::Graphs)])
         .tip(tr!(
             "whether a round is one launch of a prepared CUDA graph; {key} changes this",

@@ -22,7 +22,7 @@ pub struct Lab {
 pub struct ValueRow {
     /// What they are of.
     pub name: &'static str,
-    /// A value in a few characters, and what it is called.
+    /// The settings that change a value, and the value in a few characters.
     pub values: Vec<(&'static [Setting], String)>,
 }
 

@@ -61,8 +61,8 @@ pub struct PopulationChart {
     pub samples: Vec<Sample>,
     /// The upper end of the axis of live cells.
     pub y_max: f64,
-    /// Generations between the newest two measures: the births and deaths of samples of others are not
-    /// shown, for they are no measure of the same.
+    /// Generations between the newest two measures. Births and deaths over another number of generations
+    /// are not shown beside these.
     pub step: u64,
     /// The upper end of the axis of births and deaths, in cells per so many generations.
     pub change_y_max: f64,

@@ -1,4 +1,4 @@
-//! Files of sessions, and what there is no memory for.
+//! Session files, and refusals where memory runs out.
 
 use super::*;
 

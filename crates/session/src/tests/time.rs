@@ -47,7 +47,7 @@ fn periods_are_found_by_every_layout() {
         ("pentadecathlon", Period(15)),
         ("queen-bee-shuttle", Period(30)),
     ];
-    // What was not looked at in between is told as such.
+    // Measured every tenth generation, it is known that it repeats, not with which period.
     let every_tenth = [
         ("blinker", Repeats(10)),
         ("block", Repeats(10)),

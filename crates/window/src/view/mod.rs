@@ -10,7 +10,6 @@
 
 mod activity;
 mod callouts;
-
 mod cell_ages;
 mod comparison;
 mod dialogs;
@@ -64,5 +63,4 @@ pub(crate) use dialogs::{
 };
 pub(crate) use frame::Frame;
 pub(crate) use gpu::{Canvas, Gpu};
-
 pub(crate) use scene::Scene;

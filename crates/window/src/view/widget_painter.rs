@@ -226,7 +226,7 @@ impl WidgetPainter {
         }
         let id = self.unused(match &request {
             Some(UiRequest::Act(action)) => Id::unique(action),
-            // Wherever it stands.
+            // Its place is no part of its name.
             Some(UiRequest::Change(settings, _)) => Id::unique(settings),
             Some(request) => Id::unique(format!("{request:?}")),
             // By its place among the texts: what changes with its figure is no name.
@@ -252,7 +252,7 @@ impl WidgetPainter {
         if response.clicked() {
             widgets.requests.extend(request);
         }
-        // Others need no look: this is done for each widget of each frame.
+        // Made only where the pointer is: there are many widgets, in each frame.
         if spoken.is_tip_shown && response.contains_pointer() {
             response.on_hover_text(lang::keep_units(spoken.tip));
         }

@@ -83,12 +83,9 @@ impl LabLayout {
         let title = row(inside.top(), TITLE);
         let lines: usize = switches.iter().map(lines_of).sum();
         let room = inside.height() / unit - (TITLE + lines as f32 * ROW + SAID + TABS + MIN_CODE);
-        let shown = if room >= VALUE_ROWS as f32 * ROW + GAP {
-            0..VALUE_ROWS
-        } else {
-            0..0
-        };
-        let values = shown.map(|line| row(title.bottom() + line as f32 * ROW * unit, ROW));
+        let has_room = room >= VALUE_ROWS as f32 * ROW + GAP;
+        let values = (0..VALUE_ROWS).filter(|_| has_room);
+        let values = values.map(|line| row(title.bottom() + line as f32 * ROW * unit, ROW));
         let values: Vec<Rect> = values.collect();
         let mut y = values
             .last()
