@@ -48,9 +48,10 @@ fn tabled() -> BTreeSet<String> {
         texts.insert(kernel.title.into());
     }
     for lesson in lesson::LESSONS {
-        texts.extend(
-            [lesson.title, lesson.source, lesson.intro, lesson.question].map(str::to_owned),
-        );
+        texts.extend([lesson.title, lesson.intro, lesson.question].map(str::to_owned));
+        if let lesson::Choices::Words { choices, .. } = lesson.choices {
+            texts.extend(choices.iter().map(|choice| (*choice).to_owned()));
+        }
         texts.extend(lesson.parts.iter().map(|part| part.title.to_owned()));
         for it in lesson.compared {
             texts.extend([it.label, it.faster, it.none, it.slower].map(str::to_owned));

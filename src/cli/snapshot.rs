@@ -120,14 +120,14 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     Ok(renderer.write_png(&arguments.output)?)
 }
 
-/// The last page of a lesson, once all of it has been measured.
+/// The last step of a lesson, once all of it has been measured.
 fn measure_lesson(session: &Session, index: usize) -> Option<LessonScreen> {
     let mut lessons = Lessons::new(Arc::new(|| {}));
     lessons.open(session, index);
     loop {
         lessons.next_page(session);
         match lessons.screen() {
-            Some(LessonScreen::Page(page)) if page.number < page.of || page.busy => {
+            Some(LessonScreen::Page(page)) if page.number < page.of || page.progress.is_some() => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             screen => {

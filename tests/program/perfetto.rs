@@ -168,6 +168,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
                     instances: u32::from(length > 0),
                     cells: 1 << 40,
                     bytes: length as u64,
+                    event: None,
                 });
             }
         }

@@ -56,10 +56,10 @@ pub(crate) fn measured(records: &[Record]) -> Result<String> {
         let prefix = format!("{}: ", lesson.name);
         let rows = times.rows.iter();
         let rows = rows.filter_map(|row| Some((row.what.strip_prefix(&prefix)?, row)));
-        let results = results(lesson, rows.collect());
+        let mut results = results(lesson, rows.collect());
         if results.is_empty() {
-            let (name, device) = (lesson.name, &record.device);
-            bail!("the record of {device} has nothing of the lesson '{name}': measure it again");
+            let newer = Both("newer than this record", "比此记录更新");
+            results.push((newer.get().into(), "–".into()));
         }
         let mut other = cupy.lessons.get(lesson.name).map(|text| label(text));
         for (what, result) in results {

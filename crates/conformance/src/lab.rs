@@ -355,6 +355,7 @@ mod tests {
             instances: 1,
             cells: 0,
             bytes: 0,
+            event: None,
         };
         let span = |(step, &(instance, _, start, end)): (usize, &(u32, &str, i64, i64))| Span {
             step: step as u32,

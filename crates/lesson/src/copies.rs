@@ -1,5 +1,6 @@
 //! Copies over the bus: when they overlap, and what page-locked memory is for.
 
 pub(super) mod chunks;
+pub(super) mod depth;
 pub(super) mod gray;
 pub(super) mod pinned;

@@ -8,9 +8,12 @@ use experiment::{Executor, Limits, Plan, Round, Turn, nearest};
 use model::{Finding, Load};
 use platform::usage;
 
+/// How long a class waits between two windows.
+pub(crate) const WINDOWS_APART: Duration = Duration::from_secs(10);
+
 /// What a class waits for. The time between windows is shorter in tests.
 pub fn limits() -> Limits {
-    Limits::three_windows(platform::timeout(Duration::from_secs(10)))
+    Limits::three_windows(platform::timeout(WINDOWS_APART))
 }
 
 /// What came of it.

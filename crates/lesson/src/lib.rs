@@ -24,6 +24,7 @@ mod copies;
 mod data;
 mod interleave;
 mod outcome;
+mod question;
 mod sweep;
 mod work;
 
@@ -34,6 +35,7 @@ pub use interleave::limits;
 pub use outcome::{
     Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };
+pub use question::{Choices, Origin};
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use engine::EngineError;
@@ -42,7 +44,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interleave::interleave;
+use interleave::{WINDOWS_APART, interleave};
 use lang::tr;
 use model::{DeviceChoice, InWords, Source, Speedup};
 
@@ -73,11 +75,13 @@ pub struct Lesson {
     /// What it is about, in a few words.
     pub title: &'static str,
     /// Where it comes from.
-    pub source: &'static str,
+    pub source: Origin,
     /// What is done, in a sentence or two.
     pub intro: &'static str,
     /// What the class should say before it sees.
     pub question: &'static str,
+    /// What it may say.
+    pub choices: Choices,
     /// What is measured.
     pub parts: &'static [Part],
     /// Which parts are set against each other.
@@ -107,6 +111,16 @@ pub enum Closing {
     Text(&'static str),
     /// A text that depends on the figures.
     OfFigures(fn(&Outcome) -> String),
+}
+
+impl Closing {
+    /// What it says beside what is concluded from comparisons.
+    pub fn text(self, outcome: &Outcome) -> String {
+        match self {
+            Closing::Text(text) => lang::text(text).into(),
+            Closing::OfFigures(text) => text(outcome),
+        }
+    }
 }
 
 /// How lessons are listed.
@@ -140,6 +154,8 @@ impl Group {
 pub struct Part {
     /// What it is, in a few words.
     pub title: &'static str,
+    /// The same in CUDA C++: what matters of it, a few lines that a class reads at a glance.
+    pub code: &'static str,
     /// What is done.
     pub work: PartWork,
 }
@@ -162,17 +178,13 @@ pub struct Compare {
     pub slower: &'static str,
 }
 
-/// A page of a lesson.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Page {
-    /// Its title and introduction.
-    Intro,
-    /// The question.
-    Question,
-    /// What this part measured.
-    Part(usize),
-    /// Factors, checks and the closing sentence.
-    Result,
+/// The parts of a lesson that are looked at together, side by side.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scene {
+    /// One or two parts; of two that are compared, the one that is expected to be slower first.
+    pub parts: Vec<usize>,
+    /// Which of the lesson's comparisons is theirs.
+    pub comparison: Option<usize>,
 }
 
 /// A callback for the progress of a lesson; it returns `Break` to end the lesson.
@@ -213,7 +225,9 @@ pub static LESSONS: &[Lesson] = &[
     copies::gray::RGB_TO_GRAY,
     copies::pinned::PINNED,
     copies::chunks::IN_CHUNKS,
+    copies::depth::DEPTH,
     concepts::default_stream::DEFAULT_STREAM,
+    concepts::dependencies::DEPENDENCIES,
     concepts::speedup::SPEEDUP,
     concepts::rounds::ISSUE_ORDER,
     concepts::connections::CONNECTIONS,
@@ -229,11 +243,52 @@ pub fn find(name: &str) -> Option<&'static Lesson> {
 }
 
 impl Lesson {
-    /// What is shown one after the other.
-    pub fn pages(&self) -> Vec<Page> {
-        let parts = (0..self.parts.len()).map(Page::Part);
-        let before = [Page::Intro, Page::Question].into_iter();
-        before.chain(parts).chain([Page::Result]).collect()
+    /// What is looked at one after the other: every comparison, and every part that is in none.
+    pub fn scenes(&self) -> Vec<Scene> {
+        let compared = self.compared.iter().enumerate();
+        let mut scenes: Vec<Scene> = compared
+            .map(|(at, compare)| Scene {
+                parts: vec![compare.slow, compare.fast],
+                comparison: Some(at),
+            })
+            .collect();
+        let is_seen = |part: &usize| scenes.iter().any(|scene| scene.parts.contains(part));
+        let others: Vec<usize> = (0..self.parts.len())
+            .filter(|part| !is_seen(part))
+            .collect();
+        scenes.extend(others.chunks(2).map(|parts| Scene {
+            parts: parts.into(),
+            comparison: None,
+        }));
+        scenes.sort_by_key(|scene| (scene.parts.iter().copied().min(), scene.comparison));
+        scenes
+    }
+
+    /// The scene that its question is about.
+    pub fn asked(&self) -> usize {
+        let comparison = self.choices.factor(0).map(|(comparison, _)| comparison);
+        let is_asked = |scene: &Scene| scene.comparison == comparison;
+        let asked = comparison.and_then(|_| self.scenes().iter().position(is_asked));
+        asked.unwrap_or(0)
+    }
+
+    /// About how long it takes to measure: what the windows of its comparisons take, and some seconds
+    /// for everything else.
+    pub fn takes(&self) -> Duration {
+        let limits = Limits::three_windows(WINDOWS_APART);
+        let is_compared = |group: &Range<usize>| {
+            self.compared
+                .iter()
+                .any(|compare| group.contains(&compare.slow))
+        };
+        let groups = self
+            .groups()
+            .iter()
+            .filter(|group| is_compared(group))
+            .count();
+        let windows = limits.windows as u32;
+        let group = Duration::from_secs(1) * windows + limits.apart * (windows - 1);
+        group * groups as u32 + Duration::from_secs(5)
     }
 
     /// What its sweep steps, if it has one.
@@ -422,7 +477,7 @@ mod tests {
         let mut names = HashSet::new();
         for lesson in LESSONS {
             assert!(names.insert(lesson.name), "{} twice", lesson.name);
-            for text in [lesson.title, lesson.source, lesson.intro, lesson.question] {
+            for text in [lesson.title, lesson.intro, lesson.question] {
                 assert!(!text.is_empty(), "{}", lesson.name);
             }
             assert!(lesson.question.ends_with('?'), "{}", lesson.name);
@@ -434,7 +489,12 @@ mod tests {
                     assert!(is_repeated, "{}: {}", lesson.name, compare.label);
                 }
             }
-            assert_eq!(lesson.pages().len(), lesson.parts.len() + 3);
+            let scenes = lesson.scenes();
+            for part in 0..lesson.parts.len() {
+                let is_seen = scenes.iter().any(|scene| scene.parts.contains(&part));
+                assert!(is_seen, "{}: {}", lesson.name, lesson.parts[part].title);
+            }
+            assert!(lesson.asked() < scenes.len());
         }
     }
 

@@ -1,8 +1,10 @@
 //! What a lesson measured, and what came of its checks.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
-use super::{Bench, Closing, Compare, Lesson, Part};
+use super::{Bench, Compare, Lesson, Part};
 use lang::tr;
 use model::trace::TimedRound;
 use model::{Finding, Source, Speedup, finding_in_words, load_in_words};
@@ -37,9 +39,9 @@ pub struct Outcome {
     /// The speed-up curve, if the lesson has a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<Speedup>,
-    /// A timed round and its title, for a timeline.
+    /// What is concluded from each of the factors, in words; `None` if nothing is.
     #[serde(skip)]
-    pub trace: Option<(String, TimedRound)>,
+    pub conclusions: Vec<Option<String>>,
 }
 
 /// The windows in which parts were measured in turn.
@@ -65,6 +67,9 @@ pub struct PartOutcome {
     pub figures: Vec<MeasuredValue>,
     /// A remark on the figures, shown below them.
     pub note: Option<String>,
+    /// A timed round of it.
+    #[serde(skip)]
+    pub trace: Option<Arc<TimedRound>>,
     /// How many of the figures, the first ones, are of one sample.
     #[serde(skip)]
     sampled: usize,
@@ -90,6 +95,34 @@ impl MeasuredValue {
             _ => 2,
         };
         format!("{:.digits$}", self.value)
+    }
+
+    /// The number with its unit: `3.25 ms`; the label of a rate says what it is a second.
+    pub fn in_words(&self) -> String {
+        match self.unit {
+            "" | "1/s" => self.digits(),
+            unit => format!("{} {unit}", self.digits()),
+        }
+    }
+
+    /// A time in milliseconds; `None` if it is none.
+    fn milliseconds(&self) -> Option<f64> {
+        let unit = match self.unit {
+            "ns" => 1e-6,
+            "µs" => 1e-3,
+            "ms" => 1.0,
+            "s" => 1e3,
+            _ => return None,
+        };
+        Some(self.value * unit)
+    }
+}
+
+impl PartOutcome {
+    /// The time of this label in milliseconds.
+    pub(super) fn milliseconds(&self, label: &str) -> Option<f64> {
+        let figure = self.figures.iter().find(|figure| figure.label == label)?;
+        figure.milliseconds()
     }
 }
 
@@ -269,7 +302,7 @@ impl Outcome {
             closing: String::new(),
             pictures: Vec::new(),
             speedup: None,
-            trace: None,
+            conclusions: Vec::new(),
         }
     }
 
@@ -284,9 +317,6 @@ impl Outcome {
         self.checks.extend(several);
         self.pictures.extend(sample.pictures);
         self.pictures.extend(inspected.pictures);
-        if let Some(round) = sample.trace.or(inspected.trace) {
-            self.trace = Some((lang::text(part.title).into(), round));
-        }
         let mut figures = sample.figures;
         figures.extend(inspected.figures);
         self.parts.push(PartOutcome {
@@ -295,6 +325,7 @@ impl Outcome {
             interval_ms: None,
             figures,
             note: sample.note.or(inspected.note),
+            trace: sample.trace.or(inspected.trace).map(Arc::new),
             sampled,
         });
     }
@@ -337,25 +368,27 @@ impl Outcome {
     /// Draws the conclusion.
     pub(super) fn close(&mut self, lesson: &Lesson) {
         let missing = lesson.missing_on_cpu.filter(|_| self.missing.is_some());
+        let compared = lesson.compared.iter().map(|compare| match missing {
+            None => self.conclude(compare),
+            Some(missing) => {
+                let [noise, none] = missing.on_cpu.unwrap_or_default();
+                self.conclude(&Compare {
+                    faster: noise,
+                    none,
+                    slower: noise,
+                    ..*compare
+                })
+            }
+        });
+        self.conclusions = compared.collect();
+        let concluded = self.conclusions.iter().flatten().cloned();
         self.closing = match (missing, lesson.closing) {
             (Some(missing), _) => {
                 let on_gpu = std::iter::once(lang::text(missing.on_gpu).to_owned());
-                let [noise, none] = missing.on_cpu.unwrap_or_default();
-                let on_cpu = lesson.compared.iter().filter_map(|compare| {
-                    self.conclude(&Compare {
-                        faster: noise,
-                        none,
-                        slower: noise,
-                        ..*compare
-                    })
-                });
-                on_gpu.chain(on_cpu).collect::<Vec<_>>().join("\n")
+                on_gpu.chain(concluded).collect::<Vec<_>>().join("\n")
             }
-            (None, Closing::OfFigures(closing)) => closing(self),
-            (None, Closing::Text(text)) => {
-                let concluded = lesson.compared.iter();
-                let concluded = concluded.filter_map(|compare| self.conclude(compare));
-                let text = Some(lang::text(text).to_owned()).filter(|text| !text.is_empty());
+            (None, closing) => {
+                let text = Some(closing.text(self)).filter(|text| !text.is_empty());
                 let all = concluded
                     .chain(text)
                     .reduce(|all, next| tr!("{} {}", all, next));
@@ -395,6 +428,14 @@ impl Outcome {
             finding = finding_in_words(factor.finding),
             conclusion = conclusion
         ))
+    }
+
+    /// Which of these times of a part is the largest; `None` if one was not measured.
+    pub(super) fn largest(&self, part: usize, labels: &[&str]) -> Option<usize> {
+        let part = self.parts.get(part)?;
+        let times: Option<Vec<f64>> = labels.iter().map(|it| part.milliseconds(it)).collect();
+        let times = times?.into_iter().enumerate();
+        times.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
     }
 
     /// A part's figure of this label; 0 where there is none.
@@ -468,7 +509,7 @@ mod tests {
             closing: String::new(),
             pictures: Vec::new(),
             speedup: None,
-            trace: None,
+            conclusions: Vec::new(),
         };
         for part in lesson.parts {
             outcome.add(part, Measured::of_time("a run", 1.0), Measured::default());

@@ -211,7 +211,7 @@ impl Experiment for RoundsRun {
         let got = self.instances.fetch()?;
         let want = reference::run(&self.first, Rule::LIFE, self.stepped);
         let all = tr!(
-            "after {stepped} generations the first of {} lattices is as the reference has it",
+            "after {stepped} generations the first of {} lattices matches the reference",
             self.setup.instances,
             stepped = self.stepped
         );
@@ -224,6 +224,9 @@ impl Experiment for RoundsRun {
         true
     }
 }
+
+/// What [`InKernel`] says of one generation of its launches.
+pub(super) const GENERATION: &str = mark!("a generation");
 
 /// Lattices that each stay in one block for many generations.
 #[derive(Clone, Copy, Debug)]
@@ -294,7 +297,7 @@ impl Experiment for Launches {
             f64::from(self.generations),
         );
         Ok(Measured::of_time(mark!("on the device"), ms)
-            .figure(mark!("a generation"), ms * 1e6 / generations, "ns")
+            .figure(GENERATION, ms * 1e6 / generations, "ns")
             .figure(
                 mark!("generations per second"),
                 all * generations / ms / 1e3,

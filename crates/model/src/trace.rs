@@ -1,13 +1,13 @@
 //! What timed rounds did, step by step: for the timeline, and for Chrome's and Perfetto's readers.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::Streams;
-use engine::{BlockTimestamp, Measure, Nanos, Op, Span, Step, StreamId, Transfer};
+use engine::{BlockTimestamp, EventId, Measure, Nanos, Op, Span, Step, StreamId, Transfer};
 use life::Size;
 
 /// What kind of work a step is.
@@ -44,6 +44,17 @@ pub struct StepFacts {
     pub cells: u64,
     /// Bytes over the bus.
     pub bytes: u64,
+    /// The event that it records, or that its stream waits for.
+    pub event: Option<EventUse>,
+}
+
+/// What a step does with an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventUse {
+    /// Records it.
+    Record(EventId),
+    /// Makes the stream wait for its latest record.
+    Wait(EventId),
 }
 
 impl StepFacts {
@@ -90,6 +101,11 @@ impl StepFacts {
                 Op::Copy { bytes, .. } => bytes as u64,
                 _ => bytes * count,
             },
+            event: match step.op {
+                Op::Record(event) => Some(EventUse::Record(event)),
+                Op::Wait(event) => Some(EventUse::Wait(event)),
+                _ => None,
+            },
         }
     }
 }
@@ -112,6 +128,24 @@ pub struct TimedRound {
 }
 
 impl TimedRound {
+    /// Which steps record an event, and which steps of other streams wait for that record.
+    pub fn dependencies(&self) -> Vec<[usize; 2]> {
+        let mut records = HashMap::new();
+        let mut found = Vec::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            match step.event {
+                Some(EventUse::Record(event)) => drop(records.insert(event, at)),
+                Some(EventUse::Wait(event)) => {
+                    let record = records.get(&event).copied();
+                    let other = record.filter(|&it| self.steps[it].stream != step.stream);
+                    found.extend(other.map(|record| [record, at]));
+                }
+                None => {}
+            }
+        }
+        found
+    }
+
     /// The median length of the launches, in nanoseconds.
     pub fn median_launch(&self) -> Option<Nanos> {
         let launch = |span: &&Span| {
@@ -355,6 +389,7 @@ mod tests {
             instances: 1,
             cells,
             bytes: 0,
+            event: None,
         };
         let span = |step, start, end| Span {
             step,

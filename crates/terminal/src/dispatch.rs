@@ -48,13 +48,14 @@ impl TerminalApp {
                 Answer::Acts(action) => self.act(action),
             };
         }
-        let is_list = self.app.lessons.is_list() && self.view.help.is_none();
+        let is_lesson = self.app.lessons.screen().is_some() && self.view.help.is_none();
+        let is_list = self.app.lessons.is_list() && is_lesson;
         if self.has_card() && !is_list {
             let lines = match event.code {
                 KeyCode::Up => -1,
                 KeyCode::Down => 1,
-                KeyCode::PageUp => -10,
-                KeyCode::PageDown => 10,
+                KeyCode::PageUp if !is_lesson => -10,
+                KeyCode::PageDown if !is_lesson => 10,
                 _ => 0,
             };
             if lines != 0 {
@@ -77,8 +78,9 @@ impl TerminalApp {
                 Answer::Acts(action) => self.act(action),
             };
         }
-        if let Some(action) = keys::action(event) {
-            self.act(self.app.lessons.remap_key(action));
+        if let Some(chord) = keys::chord(event) {
+            let action = self.app.lessons.remap_key(chord, keys::action(event));
+            action.into_iter().for_each(|it| self.act(it));
         }
     }
 
@@ -137,6 +139,7 @@ impl TerminalApp {
             ViewAction::MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
             ViewAction::NextPage => self.with_lessons(Lessons::next_page),
             ViewAction::PreviousPage => self.with_lessons(Lessons::previous_page),
+            ViewAction::Predict(choice) => self.app.lessons.predict(choice.into()),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::Invert => self.app.options.invert ^= true,
             ViewAction::NextLanguage => lang::set(lang::language().other()),

@@ -6,9 +6,6 @@ use model::actions::{Action, Chord, Key, ViewAction, action_for};
 
 /// What a key asks for. Ctrl+C quits, as everywhere in terminals, whatever the window does with it.
 pub(super) fn action(event: &KeyEvent) -> Option<Action> {
-    if event.kind == KeyEventKind::Release {
-        return None;
-    }
     let chord = chord(event)?;
     if chord.ctrl && chord.key == Key::Char('C') {
         return Some(ViewAction::Quit.into());
@@ -16,8 +13,11 @@ pub(super) fn action(event: &KeyEvent) -> Option<Action> {
     action_for(chord)
 }
 
-/// The chord of a key, unless it is with keys that are somebody else's.
+/// The chord of a key that is pressed, unless it is with keys that are somebody else's.
 pub(super) fn chord(event: &KeyEvent) -> Option<Chord> {
+    if event.kind == KeyEventKind::Release {
+        return None;
+    }
     let has = |modifier| event.modifiers.contains(modifier);
     let ctrl = has(KeyModifiers::CONTROL);
     let mut shift = has(KeyModifiers::SHIFT);

@@ -8,13 +8,16 @@ use engine::{
     StreamId, Transfer, kernels,
 };
 
-use crate::{LessonEntry, LessonPage, LessonScreen};
+use crate::{
+    Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture,
+    LessonScreen, TimeBar,
+};
 use life::{Lattice, Rule, Size};
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
-    ClockStatus, EngineStatus, Finding, KernelChoice, LabStatus, LatticeStatus, Pace, PanelStatus,
-    Picture, PictureSource, RateStatus, Series, SettingStatus, Speedup, SpeedupPoint,
-    SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace,
+    ClockStatus, EngineStatus, KernelChoice, LabStatus, LatticeStatus, Pace, PanelStatus, Picture,
+    PictureSource, RateStatus, Series, SettingStatus, Speedup, SpeedupPoint, SpeedupSeries, Status,
+    Streams, Switches, TimeSettings, Trace,
 };
 
 /// The figures of a session that does well.
@@ -108,6 +111,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
             instances: 1,
             cells: 262_144,
             bytes,
+            event: None,
         });
         start + takes
     };
@@ -180,6 +184,7 @@ pub fn waited_round(streams: u32) -> TimedRound {
         instances: 0,
         cells: 0,
         bytes: 0,
+        event: None,
     };
     round.steps = round.steps.iter().copied().chain([waits]).collect();
     let span = |start: Nanos, end: Nanos| Span {
@@ -256,36 +261,52 @@ pub fn settling_soup() -> Series {
     series
 }
 
-/// A page with everything that a page may have.
-pub fn lesson_page(picture: bool) -> LessonPage {
-    let pair = |a: &str, b: &str| (lang::shown(a), b.to_owned());
-    let pixels = (0..64 * 64).flat_map(|at: u32| {
-        let (x, y) = (at % 64 * 4, at / 64 * 4);
-        [x as u8, y as u8, (x ^ y) as u8, 255]
+/// A page with everything that a measured page may have.
+pub fn lesson_page(picture: bool) -> Box<LessonPage> {
+    let pixels: Arc<[u8]> = (0..64 * 64)
+        .flat_map(|at: u32| {
+            let (x, y) = (at % 64 * 4, at / 64 * 4);
+            [x as u8, y as u8, (x ^ y) as u8, 255]
+        })
+        .collect();
+    let bar = |label: &str, milliseconds: f64, is_prediction: bool| TimeBar {
+        label: lang::shown(label),
+        milliseconds,
+        interval: (!is_prediction).then_some([0.9 * milliseconds, 1.05 * milliseconds]),
+        text: format!("{milliseconds:.1} ms"),
+        is_prediction,
+    };
+    let mut page = question_page();
+    for (column, ms) in page.columns.iter_mut().zip(["12.4 ms", "11.9 ms"]) {
+        column.figures = vec![
+            (lang::shown("a frame"), ms.into()),
+            (lang::shown("its copy to the host"), "13.5 µs".into()),
+        ];
+    }
+    page.columns[0].note = lang::shown(
+        "this engine swaps its two buffers anyway; the copy back is made between two others of the same size",
+    );
+    let picture = picture.then_some(LessonPicture {
+        width: 64,
+        height: 64,
+        rgba: pixels,
     });
-    LessonPage {
-        title: format!(
-            "conway-streams: {}",
-            lang::text("four lattices, four streams")
-        ),
+    let rounds = [timed_round(4), timed_round(4)].map(Arc::new);
+    Box::new(LessonPage {
         number: 2,
-        of: 4,
-        text: lang::shown(
-            "Four lattices of 128 x 128 cells, a stream each. The book issues one lattice's \
-             launch, copy to the host and copy back, then the next one's. Its host memory is \
-             pageable, so that each copy to the host blocks the host in the middle of it.",
-        ),
-        question: lang::shown(
-            "Is a frame of the book's program 4× faster in four streams than in one stream?",
-        ),
-        rows: vec![
-            pair("one stream, as in the book", "12.4 ms"),
-            pair("four streams, as in the book", "11.9 ms"),
-            pair("four streams, corrected", "3.10 ms"),
+        intro: String::new(),
+        rounds: Chart::on_one_axis(rounds).into(),
+        bars: vec![
+            bar("one stream, as in the book", 12.4, false),
+            bar("four streams, as in the book", 11.9, false),
+            bar("predicted: four streams, as in the book", 3.1, true),
         ],
+        conclusion: lang::shown(
+            "The host waits in every copy to pageable memory, and has not yet issued the next stream's work by then.",
+        ),
         note: lang::shown("page-locked memory, all launches first, nothing copied back"),
         checks: vec![
-            (lang::shown("every cell is as the reference has it"), true),
+            (lang::shown("every cell matches the reference"), true),
             (
                 lang::shown(
                     "both times the array returned unchanged, except for the value that overflows by design",
@@ -293,15 +314,69 @@ pub fn lesson_page(picture: bool) -> LessonPage {
                 false,
             ),
         ],
-        busy: true,
-        speedup: None,
-        picture: picture.then(|| (64, 64, pixels.collect())),
-    }
+        pictures: picture.into_iter().collect(),
+        ..*page
+    })
+}
+
+/// The first step of a lesson: the question, which the class has answered.
+pub fn question_page() -> Box<LessonPage> {
+    let choice = |(at, text): (usize, &str)| LessonChoice {
+        text: lang::shown(text),
+        is_chosen: at == 2,
+        is_right: false,
+    };
+    let column = |title: &str, stream: &str| LessonColumn {
+        title: lang::shown(title),
+        code: [
+            ("for (int i = 0; i < 4; i++) {".to_owned(), false),
+            (
+                format!("    step<<<grid, block, 0, {stream}>>>(next[i], cells[i]);"),
+                true,
+            ),
+            (
+                "    cudaMemcpyAsync(host[i], next[i], 4 * CELLS,".into(),
+                false,
+            ),
+            (
+                format!("               cudaMemcpyDeviceToHost, {stream});"),
+                true,
+            ),
+            ("}".into(), false),
+        ]
+        .map(|(text, is_changed)| CodeLine { text, is_changed })
+        .into(),
+        ..LessonColumn::default()
+    };
+    Box::new(LessonPage {
+        title: lang::shown("four lattices, four streams"),
+        about: "Tuomanen, Hands-On GPU Programming with Python and CUDA".into(),
+        intro: lang::shown(
+            "Four lattices of 128 × 128 cells, a stream each. The book issues one lattice's \
+             launch, copy to the host and copy back, then the next one's. Its host memory is \
+             pageable, so that each copy to the host blocks the host in the middle of it.",
+        ),
+        question: lang::shown(
+            "How much faster is a frame of the book's program in four streams than in one?",
+        ),
+        choices: ["no difference", "2× faster", "4× faster"]
+            .into_iter()
+            .enumerate()
+            .map(choice)
+            .collect(),
+        number: 1,
+        of: 3,
+        columns: vec![
+            column("one stream, as in the book", "stream"),
+            column("four streams, as in the book", "stream[i]"),
+        ],
+        ..LessonPage::default()
+    })
 }
 
 /// The result of the speed-up lesson, measured for all of five numbers of instances or for fewer;
 /// with a kernel that takes no batch, without that curve.
-pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
+pub fn speedup_page(measured: usize, batched: bool) -> Box<LessonPage> {
     let series = |title: &'static str, rates: [f64; 5]| {
         let points = rates.into_iter().enumerate().take(measured);
         let points = points.map(|(nth, rounds_per_second)| SpeedupPoint {
@@ -322,30 +397,19 @@ pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
         batch.unavailable = Some(why);
     }
     let is_over = measured == 5;
-    let factors = [
-        (
-            "a stream each instead of one stream",
-            Finding::of(12.1, [11.9, 12.3]),
-        ),
-        (
-            "a batch instead of a stream each",
-            Finding::of(1.24, [1.2, 1.28]),
-        ),
-    ];
-    let factors = factors.into_iter().take(if batched { 2 } else { 1 });
-    let factors =
-        factors.map(|(label, found)| (lang::shown(label), model::finding_in_words(found)));
-    LessonPage {
+    Box::new(LessonPage {
         title: lang::shown("1, 2, 4 … instances: the speed-up curve"),
-        number: 6,
-        of: 6,
-        text: if is_over {
+        number: 2,
+        of: 3,
+        question: lang::shown(
+            "Instances in a stream each instead of all in one stream: how much faster is a round?",
+        ),
+        conclusion: if is_over {
             lang::shown("Operations of different streams overlapped.")
         } else {
             String::new()
         },
-        rows: factors.filter(|_| is_over).collect(),
-        busy: !is_over,
+        progress: (!is_over).then(|| lang::shown("measuring …")),
         speedup: Some(Arc::new(Speedup {
             kernel: Cow::Borrowed(if batched { "sync-global" } else { "bits" }),
             width: 1024,
@@ -359,7 +423,7 @@ pub fn speedup_page(measured: usize, batched: bool) -> LessonPage {
             ],
         })),
         ..LessonPage::default()
-    }
+    })
 }
 
 /// The list, as long as the real one.

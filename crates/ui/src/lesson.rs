@@ -1,8 +1,10 @@
-//! Lessons on screen: the list of them, or a page of one.
+//! Lessons on screen: the list of them, or the page of one.
 
 use std::sync::Arc;
 
+use crate::Chart;
 use model::Speedup;
+use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// A row of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,43 +15,161 @@ pub struct LessonEntry {
     pub title: String,
 }
 
-/// A page of a lesson.
+/// The page of a lesson: its question and what the class may predict, the settings that are
+/// compared side by side, and what was measured of them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LessonPage {
     /// The lesson's title.
     pub title: String,
-    /// Which page, from 1.
+    /// Where it comes from, what it needs and how long it takes.
+    pub about: String,
+    /// What is done, in a sentence or two; empty once something is measured.
+    pub intro: String,
+    /// What the class is asked to predict.
+    pub question: String,
+    /// What it may say.
+    pub choices: Vec<LessonChoice>,
+    /// Which step of the lesson is shown, from 1: the question, then each comparison.
     pub number: usize,
     /// How many there are.
     pub of: usize,
-    /// A sentence or two.
-    pub text: String,
-    /// What the class is asked to predict; may be empty.
-    pub question: String,
-    /// Figures: what was measured, and the value with its unit.
-    pub rows: Vec<(String, String)>,
-    /// A remark on them; may be empty.
+    /// What is compared, or seen by itself.
+    pub columns: Vec<LessonColumn>,
+    /// A timed round of each column, on one axis, where both have one.
+    pub rounds: Vec<Chart>,
+    /// What was predicted and what was measured.
+    pub bars: Vec<TimeBar>,
+    /// What is concluded from it; may be empty.
+    pub conclusion: String,
+    /// A remark on it; may be empty.
     pub note: String,
     /// What was checked, and whether it holds.
     pub checks: Vec<(String, bool)>,
-    /// Whether it is being measured.
-    pub busy: bool,
+    /// How far the measurement is, while it goes on.
+    pub progress: Option<String>,
     /// The speed-up curve, as far as it is measured.
     pub speedup: Option<Arc<Speedup>>,
-    /// Width, height and RGBA, four bytes per pixel, row by row.
-    pub picture: Option<(u32, u32, Arc<[u8]>)>,
+    /// What the lesson painted.
+    pub pictures: Vec<LessonPicture>,
 }
 
-/// What stands beside the panels while lessons are open.
+/// Something that the class may predict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LessonChoice {
+    /// What it says.
+    pub text: String,
+    /// Whether the class has chosen it.
+    pub is_chosen: bool,
+    /// Whether it is the one that was measured.
+    pub is_right: bool,
+}
+
+/// A setting of a lesson.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LessonColumn {
+    /// What it is, in a few words.
+    pub title: String,
+    /// The program, line by line.
+    pub code: Vec<CodeLine>,
+    /// What was measured, and the value with its unit.
+    pub figures: Vec<(String, String)>,
+    /// A remark on them; may be empty.
+    pub note: String,
+}
+
+/// A line of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CodeLine {
+    /// Its text.
+    pub text: String,
+    /// Whether the setting beside it has no such line.
+    pub is_changed: bool,
+}
+
+/// A time, as a bar.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TimeBar {
+    /// Of what.
+    pub label: String,
+    /// Its length.
+    pub milliseconds: f64,
+    /// The interval that the time lies in, if there were enough runs.
+    pub interval: Option<[f64; 2]>,
+    /// The time with its unit.
+    pub text: String,
+    /// Whether it was predicted and not measured.
+    pub is_prediction: bool,
+}
+
+/// A picture with red, green, blue and alpha, four bytes per pixel, row by row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LessonPicture {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// The bytes.
+    pub rgba: Arc<[u8]>,
+}
+
+/// What stands in the window while lessons are open.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LessonScreen {
-    /// All lessons.
+    /// All lessons, beside the panels.
     List {
         /// In their order.
         entries: Vec<LessonEntry>,
         /// The one that Enter opens.
         selected: usize,
     },
-    /// A page of one.
-    Page(LessonPage),
+    /// The page of one, in place of everything else.
+    Page(Box<LessonPage>),
+}
+
+/// The lines of programs; of two, those are marked that the other one has not.
+pub(crate) fn side_by_side(codes: &[&str]) -> Vec<Vec<CodeLine>> {
+    let line = |text: &str, is_changed| CodeLine {
+        text: text.trim_end().into(),
+        is_changed,
+    };
+    let [a, b] = codes else {
+        let lines = |code: &&str| code.lines().map(|text| line(text, false)).collect();
+        return codes.iter().map(lines).collect();
+    };
+    let [a, b] = [a, b].map(|code| format!("{code}\n"));
+    let mut columns = vec![Vec::new(), Vec::new()];
+    let mut diff = TextDiff::configure();
+    let diff = diff.algorithm(Algorithm::Patience).diff_lines(&a, &b);
+    for change in diff.iter_all_changes() {
+        let is_in = match change.tag() {
+            ChangeTag::Equal => [true, true],
+            ChangeTag::Delete => [true, false],
+            ChangeTag::Insert => [false, true],
+        };
+        for (column, _) in columns.iter_mut().zip(is_in).filter(|(_, is_in)| *is_in) {
+            column.push(line(change.value(), is_in != [true, true]));
+        }
+    }
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_marked_on_both_sides() {
+        let shown = |codes: &[&str]| {
+            let line =
+                |it: &CodeLine| format!("{}{}", if it.is_changed { "!" } else { "" }, it.text);
+            let columns = side_by_side(codes).into_iter();
+            let texts = columns.map(|lines| lines.iter().map(line).collect::<Vec<_>>().join(" "));
+            texts.collect::<Vec<_>>()
+        };
+        let columns = shown(&["launch\nwait", "launch\ncopy\nwait"]);
+        assert_eq!(columns, ["launch wait", "launch !copy wait"]);
+        let columns = shown(&["launch 1", "launch 2"]);
+        assert_eq!(columns, ["!launch 1", "!launch 2"]);
+        assert_eq!(shown(&["launch\nwait"]), ["launch wait"]);
+    }
 }

@@ -1,6 +1,6 @@
-//! Lessons on screen: the list of them, then the pages of one. While a lesson is open the session is
-//! paused, so that neither disturbs the other's measurements, and keys that would move the view or
-//! run the session turn the pages instead.
+//! Lessons on screen: the list of them, then the page of one, step by step: the question, then each
+//! comparison. While a lesson is open the session is paused, so that neither disturbs the other's
+//! measurements, and keys that would move the view or run the session go from step to step instead.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,12 +8,18 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{Builder, JoinHandle};
 
 use crate::Wake;
-use crate::{LessonEntry, LessonPage, LessonScreen};
-use lang::tr;
-use lesson::{
-    LESSONS, Lesson, LessonError, Outcome, Page, PartOutcome, Progress, SPEEDUP, SweepSetup,
+use crate::lesson::side_by_side;
+use crate::numbers::time_us;
+use crate::{
+    Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture,
+    LessonScreen, TimeBar,
 };
-use model::{Action, InWords, SessionAction, Speedup, ViewAction, finding_in_words};
+use lang::{Language, tr};
+use lesson::{
+    LESSONS, Lesson, LessonError, Outcome, PartOutcome, Progress, SPEEDUP, Scene, SweepSetup,
+};
+use model::actions::{Chord, Key};
+use model::{Action, InWords, Speedup, Status, ViewAction};
 use session::Session;
 
 /// What a lesson's error says, in this thread's language.
@@ -42,6 +48,8 @@ pub struct Lessons {
     screen: Option<LessonScreen>,
     /// The last lesson that was opened, where the list goes on.
     last: usize,
+    /// In which language it says that.
+    language: Language,
     wake: Wake,
     /// The thread that measured last. One measures at a time: the next waits for it.
     measuring: Option<JoinHandle<()>>,
@@ -50,7 +58,7 @@ pub struct Lessons {
 enum State {
     Closed,
     List { selected: usize },
-    Open(OpenLesson),
+    Open(Box<OpenLesson>),
 }
 
 impl Lessons {
@@ -59,6 +67,7 @@ impl Lessons {
         Lessons {
             state: State::Closed,
             screen: None,
+            language: lang::language(),
             last: 0,
             wake,
             measuring: None,
@@ -75,24 +84,29 @@ impl Lessons {
         matches!(self.state, State::List { .. })
     }
 
-    /// What a key asks for while a lesson or the list is open, given what it asks for otherwise: the
-    /// arrow keys turn pages and choose in the list, and the keys that run the session, which is
-    /// paused meanwhile, go one page on or open the selected lesson.
-    pub fn remap_key(&self, action: Action) -> Action {
+    /// What a key asks for while a lesson or the list is open, given what it asks for otherwise: arrow
+    /// keys, Page Up and Page Down go from step to step and choose in the list, digits predict, and the
+    /// keys that run the session, which is paused meanwhile, go one step on or open the selected lesson.
+    /// What else a presenter's remote sends does nothing.
+    pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
         let is_list = match self.state {
             State::Closed => return action,
             State::List { .. } => true,
             State::Open(_) => false,
         };
-        match action {
-            Action::View(ViewAction::PanRight) => ViewAction::NextPage.into(),
-            Action::View(ViewAction::PanLeft) => ViewAction::PreviousPage.into(),
-            Action::View(ViewAction::PanDown) if is_list => ViewAction::NextPage.into(),
-            Action::View(ViewAction::PanUp) if is_list => ViewAction::PreviousPage.into(),
-            Action::Session(SessionAction::TogglePause) if is_list => ViewAction::OpenLesson.into(),
-            Action::Session(SessionAction::TogglePause) => ViewAction::NextPage.into(),
-            action => action,
-        }
+        let remapped = match chord.key {
+            _ if chord.ctrl => return action,
+            Key::PageDown | Key::Right => ViewAction::NextPage,
+            Key::PageUp | Key::Left => ViewAction::PreviousPage,
+            Key::Down if is_list => ViewAction::NextPage,
+            Key::Up if is_list => ViewAction::PreviousPage,
+            Key::Space | Key::Enter if is_list => ViewAction::OpenLesson,
+            Key::Space | Key::Enter => ViewAction::NextPage,
+            Key::F(5) | Key::Char('.' | 'B') => return None,
+            Key::Char(digit @ '1'..='9') if !is_list => ViewAction::Predict(digit as u8 - b'1'),
+            _ => return action,
+        };
+        Some(remapped.into())
     }
 
     /// Shows the list, or closes what is open.
@@ -111,8 +125,8 @@ impl Lessons {
         };
         self.last = index;
         session.pause_for_lesson(true);
-        self.state = State::Open(OpenLesson::new(lesson));
-        self.update();
+        self.state = State::Open(Box::new(OpenLesson::new(lesson, &session.status())));
+        self.show();
     }
 
     /// Opens the selected lesson of the list.
@@ -122,7 +136,7 @@ impl Lessons {
         }
     }
 
-    /// Shows the speed-up curve on the last page of its lesson. It is measured now, unless that lesson
+    /// Shows the speed-up curve in the last step of its lesson. It is measured now, unless that lesson
     /// is open.
     pub fn measure_speedup(&mut self, session: &Session) {
         let is_open = matches!(&self.state, State::Open(open) if open.lesson.name == SPEEDUP.name);
@@ -131,18 +145,30 @@ impl Lessons {
             self.open(session, index);
         }
         if let State::Open(open) = &mut self.state {
-            open.page = open.lesson.pages().len() - 1;
+            open.step = open.scenes.len();
         }
         self.measure(session);
-        self.update();
+        self.show();
     }
 
-    /// One page, or one entry of the list, forward.
+    /// Takes one of the open lesson's choices for what the class predicts, or takes it back; once
+    /// something is measured, nothing is predicted any more.
+    pub fn predict(&mut self, choice: usize) {
+        if let State::Open(open) = &mut self.state
+            && choice < open.lesson.choices.count()
+            && open.events.is_none()
+        {
+            open.chosen = Some(choice).filter(|_| open.chosen != Some(choice));
+        }
+        self.show();
+    }
+
+    /// One step, or one entry of the list, forward.
     pub fn next_page(&mut self, session: &Session) {
         self.turn_page(session, true);
     }
 
-    /// One page, or one entry of the list, back.
+    /// One step, or one entry of the list, back.
     pub fn previous_page(&mut self, session: &Session) {
         self.turn_page(session, false);
     }
@@ -151,7 +177,7 @@ impl Lessons {
         let (at, count) = match &mut self.state {
             State::Closed => return,
             State::List { selected } => (selected, LESSONS.len()),
-            State::Open(open) => (&mut open.page, open.lesson.pages().len()),
+            State::Open(open) => (&mut open.step, open.scenes.len() + 1),
         };
         *at = if forward {
             (*at + 1).min(count - 1)
@@ -159,7 +185,7 @@ impl Lessons {
             at.saturating_sub(1)
         };
         self.measure(session);
-        self.update();
+        self.show();
     }
 
     /// From a page to the list, from the list to nothing.
@@ -176,48 +202,50 @@ impl Lessons {
         if let State::Open(_) = std::mem::replace(&mut self.state, State::Closed) {
             session.pause_for_lesson(false);
         }
-        self.update();
+        self.show();
     }
 
     /// Takes in what has been measured.
     pub fn update(&mut self) {
-        self.screen = match &mut self.state {
+        let has_more = match &mut self.state {
+            State::Open(open) => open.receive(),
+            State::Closed | State::List { .. } => false,
+        };
+        if has_more || self.language != lang::language() {
+            self.show();
+        }
+    }
+
+    /// Makes anew what is shown.
+    fn show(&mut self) {
+        self.language = lang::language();
+        self.screen = match &self.state {
             State::Closed => None,
             State::List { selected } => Some(LessonScreen::List {
                 entries: entries(),
                 selected: *selected,
             }),
-            State::Open(open) => {
-                open.receive();
-                Some(LessonScreen::Page(open.page()))
-            }
+            State::Open(open) => Some(LessonScreen::Page(Box::new(open.page()))),
         };
     }
 
     fn show_list(&mut self) {
         let selected = self.last;
         self.state = State::List { selected };
-        self.update();
+        self.show();
     }
 
-    /// Begins to measure the open lesson once a page shows what is measured.
+    /// Begins to measure the open lesson once a step shows what is measured.
     fn measure(&mut self, session: &Session) {
         let State::Open(open) = &mut self.state else {
             return;
         };
-        let shows_it = matches!(open.lesson.pages()[open.page], Page::Part(_) | Page::Result);
-        if !shows_it || open.events.is_some() {
+        if open.step == 0 || open.events.is_some() {
             return;
         }
         let (sender, events) = channel();
         open.events = Some(events);
-        let (lesson, device, status) = (open.lesson, session.device(), session.status());
-        let swept = SweepSetup {
-            instances: status.lattices.instances,
-            size: status.lattices.size,
-            kernel: status.setting.kernel,
-            generations_per_round: status.setting.generations_per_round,
-        };
+        let (lesson, device, swept) = (open.lesson, session.device(), open.swept);
         let (before, wake) = (self.measuring.take(), self.wake.clone());
         let begun = Builder::new().name("lesson".into()).spawn(move || {
             if let Some(before) = before {
@@ -258,8 +286,13 @@ enum Event {
 /// A lesson that is open, and what is known of it so far.
 struct OpenLesson {
     lesson: &'static Lesson,
-    /// Which of its pages is shown.
-    page: usize,
+    scenes: Vec<Scene>,
+    /// Which of its steps is shown: 0 is the question, then come the scenes.
+    step: usize,
+    /// Which of its choices the class predicts.
+    chosen: Option<usize>,
+    /// What a sweep steps.
+    swept: SweepSetup,
     /// What the thread that measures it sends, once it is wanted.
     events: Option<Receiver<Event>>,
     /// The part that is being measured.
@@ -272,10 +305,18 @@ struct OpenLesson {
 }
 
 impl OpenLesson {
-    fn new(lesson: &'static Lesson) -> OpenLesson {
+    fn new(lesson: &'static Lesson, status: &Status) -> OpenLesson {
         OpenLesson {
             lesson,
-            page: 0,
+            scenes: lesson.scenes(),
+            step: 0,
+            chosen: None,
+            swept: SweepSetup {
+                instances: status.lattices.instances,
+                size: status.lattices.size,
+                kernel: status.setting.kernel,
+                generations_per_round: status.setting.generations_per_round,
+            },
             events: None,
             now: None,
             windows: None,
@@ -285,8 +326,11 @@ impl OpenLesson {
         }
     }
 
-    fn receive(&mut self) {
-        for event in self.events.iter().flat_map(Receiver::try_iter) {
+    /// Takes in what has been measured; whether there was anything.
+    fn receive(&mut self) -> bool {
+        let events: Vec<Event> = self.events.iter().flat_map(Receiver::try_iter).collect();
+        let has_more = !events.is_empty();
+        for event in events {
             match event {
                 Event::Progress(Progress::Measuring(part)) => {
                     (self.now, self.windows) = (Some(part), None);
@@ -297,82 +341,180 @@ impl OpenLesson {
                 Event::Over(outcome) => self.outcome = Some(outcome),
             }
         }
+        has_more
+    }
+
+    /// What is known in the end; `None` before that.
+    fn over(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()?.as_deref().ok()
     }
 
     fn page(&self) -> LessonPage {
-        let (lesson, pages) = (self.lesson, self.lesson.pages());
+        let scene = match self.step.checked_sub(1) {
+            None => &self.scenes[self.lesson.asked()],
+            Some(at) => &self.scenes[at],
+        };
         let mut page = LessonPage {
-            title: lang::text(lesson.title).into(),
-            number: self.page + 1,
-            of: pages.len(),
+            title: lang::text(self.lesson.title).into(),
+            about: about(self.lesson),
+            question: lang::text(self.lesson.question).into(),
+            choices: self.choices(),
+            number: self.step + 1,
+            of: self.scenes.len() + 1,
+            columns: self.columns(scene),
             ..LessonPage::default()
         };
-        match pages[self.page] {
-            Page::Intro => {
-                page.text = lang::text(lesson.intro).into();
-                page.note = lang::text(lesson.source).into();
-            }
-            Page::Question => {
-                page.text = tr!("Make a prediction:").into();
-                page.question = lang::text(lesson.question).into();
-            }
-            Page::Part(part) => {
-                page.text = lang::text(lesson.parts[part].title).into();
-                self.show_part(part, &mut page);
-            }
-            Page::Result => self.show_result(&mut page),
+        if self.step == 0 {
+            page.intro = lang::text(self.lesson.intro).into();
+        } else {
+            self.show_measured(scene, &mut page);
         }
         page
     }
 
-    fn show_part(&self, part: usize, page: &mut LessonPage) {
-        page.speedup = self.speedup.clone();
-        match (self.parts.get(part), &self.outcome) {
-            (Some(known), _) => {
-                let row = |figure: &lesson::MeasuredValue| {
-                    let value = format!("{} {}", figure.digits(), figure.unit);
-                    (lang::shown(&figure.label), value.trim_end().into())
-                };
-                page.rows = known.figures.iter().map(row).collect();
-                page.note = known.note.clone().unwrap_or_default();
-            }
-            (None, Some(Err(why))) => page.note = why.clone(),
-            (None, _) => {
-                page.busy = true;
-                page.note = match (self.now, self.windows) {
-                    (Some(now), _) if now < part => tr!("part {} comes first", now + 1),
-                    (_, Some((done, of))) => tr!(
-                        "{done} of {of} windows measured; the next begins in a few seconds",
-                        done = done,
-                        of = of
-                    ),
-                    _ => String::new(),
-                };
-            }
-        }
+    fn choices(&self) -> Vec<LessonChoice> {
+        let right = self.over().and_then(|it| self.lesson.choices.right(it));
+        let texts = self.lesson.choices.in_words().into_iter().enumerate();
+        texts
+            .map(|(at, text)| LessonChoice {
+                text,
+                is_chosen: self.chosen == Some(at),
+                is_right: right == Some(at),
+            })
+            .collect()
     }
 
-    fn show_result(&self, page: &mut LessonPage) {
+    /// The parts of a scene, with their programs.
+    fn columns(&self, scene: &Scene) -> Vec<LessonColumn> {
+        let parts: Vec<_> = scene
+            .parts
+            .iter()
+            .map(|&at| &self.lesson.parts[at])
+            .collect();
+        let codes: Vec<&str> = parts.iter().map(|part| part.code).collect();
+        let column = |(part, code): (&&lesson::Part, Vec<CodeLine>)| LessonColumn {
+            title: lang::text(part.title).into(),
+            code,
+            ..LessonColumn::default()
+        };
+        parts.iter().zip(side_by_side(&codes)).map(column).collect()
+    }
+
+    /// What has been measured of a scene.
+    fn show_measured(&self, scene: &Scene, page: &mut LessonPage) {
         page.speedup = self.speedup.clone();
+        let is_last = self.step == self.scenes.len();
         match &self.outcome {
-            None => page.busy = true,
+            None => page.progress = Some(self.progress()),
             Some(Err(why)) => page.note = why.clone(),
             Some(Ok(outcome)) => {
-                page.text = outcome.closing.clone();
-                let row = |factor: &lesson::Factor| {
-                    (lang::shown(factor.label), finding_in_words(factor.finding))
+                let closing = || self.lesson.closing.text(outcome);
+                let concluded = scene
+                    .comparison
+                    .and_then(|at| outcome.conclusions[at].clone());
+                page.conclusion = match outcome.missing {
+                    Some(_) => outcome.closing.clone(),
+                    None => {
+                        let closing = is_last.then(closing).filter(|text| !text.is_empty());
+                        let all = concluded.into_iter().chain(closing);
+                        all.reduce(|all, next| tr!("{} {}", all, next))
+                            .unwrap_or_default()
+                    }
                 };
-                page.rows = outcome.factors.iter().map(row).collect();
-                let check = |check: &lesson::Check| (check.what.clone(), check.passed);
-                page.checks = outcome.checks.iter().map(check).collect();
+                let checks = outcome
+                    .checks
+                    .iter()
+                    .filter(|check| is_last || !check.passed);
+                page.checks = checks.map(|it| (it.what.clone(), it.passed)).collect();
                 let windows = outcome.windows_in_words();
                 page.note = outcome.missing.clone().or(windows).unwrap_or_default();
-                page.picture = outcome
-                    .pictures
-                    .last()
-                    .map(|picture| (picture.width, picture.height, picture.rgba[..].into()));
+                page.pictures = outcome.pictures.iter().map(picture).collect();
+                if outcome.missing.is_some() {
+                    return; // its times would say otherwise
+                }
             }
         }
+        // Where the engine may lack what the lesson is about, times say nothing before that is known.
+        let is_clear = self.lesson.missing_on_cpu.is_none() || self.over().is_some();
+        let known: Vec<_> = scene
+            .parts
+            .iter()
+            .map(|&part| self.parts.get(part))
+            .collect();
+        if !is_clear || !known.iter().all(Option::is_some) {
+            return;
+        }
+        let known: Vec<&PartOutcome> = known.into_iter().flatten().collect();
+        for (column, part) in page.columns.iter_mut().zip(&known) {
+            let row = |it: &lesson::MeasuredValue| (lang::shown(&it.label), it.in_words());
+            column.figures = part.figures.iter().map(row).collect();
+            column.note = part.note.clone().unwrap_or_default();
+        }
+        let rounds: Vec<_> = known.iter().filter_map(|part| part.trace.clone()).collect();
+        page.rounds = match <[_; 2]>::try_from(rounds) {
+            Ok(both) => Chart::on_one_axis(both).into(),
+            Err(rounds) => rounds.into_iter().map(Chart::new).collect(),
+        };
+        page.bars = self.bars(scene, &known);
+    }
+
+    /// The times of a scene's parts, and what was predicted of them.
+    fn bars(&self, scene: &Scene, known: &[&PartOutcome]) -> Vec<TimeBar> {
+        let of = |label: String, milliseconds: f64, interval, is_prediction| TimeBar {
+            label,
+            milliseconds,
+            interval,
+            text: time_us(1e3 * milliseconds),
+            is_prediction,
+        };
+        let measured = known.iter().filter_map(|part| {
+            let title = lang::text(part.title).into();
+            Some(of(title, part.time_ms?, part.interval_ms, false))
+        });
+        let mut bars: Vec<TimeBar> = measured.collect();
+        let predicted = self
+            .chosen
+            .and_then(|choice| self.lesson.choices.factor(choice));
+        if let (Some((comparison, factor)), [slow, ..]) = (predicted, &bars[..])
+            && scene.comparison == Some(comparison)
+        {
+            let title = tr!("predicted: {}", lang::text(known[1].title));
+            bars.push(of(title, slow.milliseconds / factor, None, true));
+        }
+        bars
+    }
+
+    /// How far the measurement is.
+    fn progress(&self) -> String {
+        match (self.now, self.windows) {
+            (_, Some((done, of))) => tr!(
+                "measuring: {done} of {of} windows are done; the next begins in a few seconds",
+                done = done,
+                of = of
+            ),
+            (Some(now), None) => {
+                tr!("measuring: {}", lang::text(self.lesson.parts[now].title))
+            }
+            (None, None) => tr!("measuring …").into(),
+        }
+    }
+}
+
+/// Where a lesson comes from, what it needs and how long it takes.
+fn about(lesson: &Lesson) -> String {
+    let needs = match lesson.missing_on_cpu {
+        Some(_) => tr!("needs an NVIDIA GPU"),
+        None => tr!("runs on every machine"),
+    };
+    let takes = tr!("about {} s", lesson.takes().as_secs());
+    [lesson.source.in_words(), needs.into(), takes].join(" · ")
+}
+
+fn picture(image: &lesson::LessonImage) -> LessonPicture {
+    LessonPicture {
+        width: image.width,
+        height: image.height,
+        rgba: image.rgba[..].into(),
     }
 }
 

@@ -51,7 +51,10 @@ pub use emergency_save::{EmergencySave, EmergencySaved, UiRunning, say_last};
 pub use figures::{Figure, Figures};
 pub use interface_scale::InterfaceScale;
 pub use ladder::LadderChart;
-pub use lesson::{LessonEntry, LessonPage, LessonScreen};
+pub use lesson::{
+    CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture, LessonScreen,
+    TimeBar,
+};
 pub use lessons::Lessons;
 pub use minimap::{CellRect, MinimapRegion};
 pub use open_files::check_open_files;

@@ -97,6 +97,7 @@ impl Handler {
             ViewAction::MeasureSpeedup => self.app.with_lessons(Lessons::measure_speedup),
             ViewAction::NextPage => self.app.with_lessons(Lessons::next_page),
             ViewAction::PreviousPage => self.app.with_lessons(Lessons::previous_page),
+            ViewAction::Predict(choice) => self.app.lessons.predict(choice.into()),
             ViewAction::ToggleGridLines => self.toggle_grid_lines(),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::NextColourMode => self.next_colour_by(),

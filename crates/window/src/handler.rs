@@ -501,8 +501,10 @@ impl ApplicationHandler<LoopEvent> for Handler {
             } => {
                 if offered.taken {
                     self.key_to_dialog(event_loop, &event);
-                } else if let Some(action) = keys::action(&event, self.modifiers) {
-                    self.act(event_loop, self.app.lessons.remap_key(action));
+                } else if let Some(chord) = keys::chord(&event, self.modifiers) {
+                    let action = keys::action(&event, self.modifiers);
+                    let action = self.app.lessons.remap_key(chord, action);
+                    action.into_iter().for_each(|it| self.act(event_loop, it));
                 }
             }
             WindowEvent::CursorMoved { position, .. } => {

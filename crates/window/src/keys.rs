@@ -17,21 +17,30 @@ pub(super) fn action_in_dialog(event: &KeyEvent, modifiers: ModifiersState) -> O
     (row.in_dialogs && !chord.types()).then_some(row.action)
 }
 
+/// A pressed key with its modifiers, whether the table has it or not.
+pub(super) fn chord(event: &KeyEvent, modifiers: ModifiersState) -> Option<Chord> {
+    chords(event, modifiers).next()
+}
+
 fn pressed(event: &KeyEvent, modifiers: ModifiersState) -> Option<(Chord, &'static Row)> {
+    let rows = chords(event, modifiers);
+    let (chord, row) = rows
+        .into_iter()
+        .find_map(|chord| Some((chord, row_for(chord)?)))?;
+    (!event.repeat || row.repeats).then_some((chord, row))
+}
+
+/// What a pressed key may stand for, the most likely first.
+fn chords(event: &KeyEvent, modifiers: ModifiersState) -> impl Iterator<Item = Chord> + use<> {
     // Alt and the logo key are the desktop's.
-    if !event.state.is_pressed() || modifiers.alt_key() || modifiers.super_key() {
-        return None;
-    }
+    let is_ours = event.state.is_pressed() && !modifiers.alt_key() && !modifiers.super_key();
     let (shift, ctrl) = (modifiers.shift_key(), modifiers.control_key());
     let plain = event.key_without_modifiers();
     // With Ctrl, some systems make a control character of a letter.
     let typed = if ctrl { &plain } else { &event.logical_key };
-    let (chord, row) = [key(typed), physical_letter(event.physical_key)]
-        .into_iter()
-        .flatten()
-        .map(|key| Chord { key, shift, ctrl })
-        .find_map(|chord| Some((chord, row_for(chord)?)))?;
-    (!event.repeat || row.repeats).then_some((chord, row))
+    let keys = [key(typed), physical_letter(event.physical_key)];
+    let keys = keys.into_iter().flatten().filter(move |_| is_ours);
+    keys.map(move |key| Chord { key, shift, ctrl })
 }
 
 fn key(key: &WinitKey) -> Option<Key> {

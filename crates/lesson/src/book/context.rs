@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use super::multi_kernel::{LENGTH, launch};
 use crate::bench::{DEVICE, copy};
-use crate::{Bench, Closing, Group, Lesson, Measured, Missing, Part, PartWork, Result};
+use crate::{
+    Bench, Choices, Closing, Group, Lesson, Measured, Missing, Origin, Part, PartWork, Result,
+};
 use engine::{BufferLocation, HostMemory, Program, StreamSpec};
 use lang::{mark, tr};
 
@@ -12,12 +14,30 @@ pub(crate) const CONTEXT: Lesson = Lesson {
     name: "context",
     group: Group::Book,
     title: "make, use and destroy a context",
-    source: "the book's simple_context_create",
+    source: Origin::Book {
+        chapter: 5,
+        program: "simple_context_create.py",
+    },
     intro: "A context is made, given memory, a stream and a kernel, asked to do something, and \
             destroyed with all that it holds.",
     question: "Which takes longest: making a context, its first work, or the same work again?",
+    choices: Choices::Words {
+        choices: &[
+            "making the context",
+            "its first work",
+            "the same work again",
+        ],
+        right: |outcome| outcome.largest(0, &[MAKING, FIRST, AGAIN]),
+    },
     parts: &[Part {
         title: "by hand",
+        code: "cuCtxCreate(&context, 0, device);
+cuMemAlloc(&array, bytes);
+cuMemcpyHtoD(array, host, bytes);
+cuLaunchKernel(scale, 1, 1, 1, 64, 1, 1,
+               0, stream, arguments, nullptr);
+cuMemcpyDtoH(host, array, bytes);
+cuCtxDestroy(context);",
         work: PartWork::Once(run),
     }],
     compared: &[],
@@ -33,6 +53,10 @@ pub(crate) const CONTEXT: Lesson = Lesson {
          at their start and keep it.",
     ),
 };
+
+const MAKING: &str = mark!("making it");
+const FIRST: &str = mark!("its first work: copy, launch, copy");
+const AGAIN: &str = mark!("the same work again");
 
 fn run(bench: &mut Bench) -> Result<Measured> {
     const BYTES: usize = 4 * LENGTH;
@@ -63,9 +87,9 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     bench.close();
     let destroying = timed(began);
     Ok(Measured::default()
-        .time(mark!("making it"), making)
-        .time(mark!("its first work: copy, launch, copy"), uses[0])
-        .time(mark!("the same work again"), uses[1])
+        .time(MAKING, making)
+        .time(FIRST, uses[0])
+        .time(AGAIN, uses[1])
         .time(mark!("destroying it, and the engine with it"), destroying)
         .check(
             tr!("both times the array returned unchanged, except for the value that overflows by design"),

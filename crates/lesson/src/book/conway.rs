@@ -3,7 +3,8 @@
 use crate::bench::copy;
 use crate::work::{BenchLattices, kernel, square};
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
+    Ran, Result,
 };
 use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
 use lang::{mark, tr};
@@ -16,19 +17,48 @@ pub(crate) const CONWAY: Lesson = Lesson {
     name: "conway",
     group: Group::Book,
     title: "a lattice, a kernel, and its picture on the host",
-    source: "the book's conway_gpu",
-    intro: "One lattice of 128 x 128 cells. A frame is one launch, a copy of all cells to the \
+    source: Origin::Book {
+        chapter: 4,
+        program: "conway_gpu.py",
+    },
+    intro: "One lattice of 128 × 128 cells. A frame is one launch, a copy of all cells to the \
             host, for which the host waits, and a copy on the device that makes the new cells \
             the old ones.",
     question: "Which of the three takes longest: the launch, the copy to the host, or the copy \
                on the device?",
+    choices: Choices::Words {
+        choices: &[
+            "the launch",
+            "the copy to the host",
+            "the copy on the device",
+        ],
+        right: |outcome| outcome.largest(0, &[LAUNCH, TO_HOST, COPY_BACK]),
+    },
     parts: &[
         Part {
             title: "as in the book",
+            code: "while (running) {
+    step<<<grid, block>>>(next, cells);
+    cudaMemcpy(host, next, 4 * CELLS,
+               cudaMemcpyDeviceToHost);
+    cudaMemcpy(cells, next, 4 * CELLS,
+               cudaMemcpyDeviceToDevice);
+    draw(host);
+}",
             work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK, 1)),
         },
         Part {
             title: "corrected",
+            code: "cudaMallocHost(&host, CELLS / 8);
+while (running) {
+    step<<<grid, block, 0, stream>>>(next, cells);
+    pack<<<grid, block, 0, stream>>>(bits, next);
+    cudaMemcpyAsync(host, bits, CELLS / 8,
+               cudaMemcpyDeviceToHost, stream);
+    std::swap(cells, next);
+    cudaStreamSynchronize(stream);
+    draw(host);
+}",
             work: PartWork::Program(|bench| Frames::prepare(bench, &RIGHT, 1)),
         },
     ],
@@ -52,22 +82,55 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     name: "conway-streams",
     group: Group::Book,
     title: "four lattices, four streams",
-    source: "the book's conway_gpu_streams",
-    intro: "Four lattices of 128 x 128 cells, a stream each. The book issues one lattice's \
+    source: Origin::Book {
+        chapter: 5,
+        program: "conway_gpu_streams.py",
+    },
+    intro: "Four lattices of 128 × 128 cells, a stream each. The book issues one lattice's \
             launch, copy to the host and copy back, then the next one's. Its host memory is \
             pageable, so that each copy to the host blocks the host in the middle of it.",
-    question: "Is a frame of the book's program 4× faster in four streams than in one stream?",
+    question: "How much faster is a frame of the book's program in four streams than in one?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 4.0],
+    },
     parts: &[
         Part {
             title: "one stream, as in the book",
+            code: "for (int i = 0; i < 4; i++) {
+    step<<<grid, block, 0, stream>>>(next[i], cells[i]);
+    cudaMemcpyAsync(host[i], next[i], 4 * CELLS,
+               cudaMemcpyDeviceToHost, stream);
+    cudaMemcpyAsync(cells[i], next[i], 4 * CELLS,
+               cudaMemcpyDeviceToDevice, stream);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK_ONE_STREAM, 4)),
         },
         Part {
             title: "four streams, as in the book",
+            code: "for (int i = 0; i < 4; i++) {
+    step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
+    cudaMemcpyAsync(host[i], next[i], 4 * CELLS,
+               cudaMemcpyDeviceToHost, stream[i]);
+    cudaMemcpyAsync(cells[i], next[i], 4 * CELLS,
+               cudaMemcpyDeviceToDevice, stream[i]);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK_STREAMS, 4)),
         },
         Part {
             title: "four streams, corrected",
+            code: "cudaMallocHost(&host[i], CELLS / 8);
+for (int i = 0; i < 4; i++)
+    step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
+for (int i = 0; i < 4; i++)
+    pack<<<grid, block, 0, stream[i]>>>(bits[i], next[i]);
+for (int i = 0; i < 4; i++)
+    cudaMemcpyAsync(host[i], bits[i], CELLS / 8,
+               cudaMemcpyDeviceToHost, stream[i]);
+std::swap(cells, next);
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Frames::prepare(bench, &RIGHT_STREAMS, 4)),
         },
     ],
@@ -96,6 +159,10 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     missing_on_cpu: None,
     closing: Closing::Text(""),
 };
+
+const LAUNCH: &str = mark!("time per launch, measured by events around it");
+const TO_HOST: &str = mark!("its copy to the host");
+const COPY_BACK: &str = mark!("its copy back on the device");
 
 /// How a frame is issued.
 struct Way {
@@ -263,10 +330,10 @@ impl Experiment for Frames {
         let mut shown = Vec::new();
         for (i, step) in self.frame.steps.iter().enumerate() {
             let label = match step.op {
-                Op::Advance { .. } => mark!("time per launch, measured by events around it"),
+                Op::Advance { .. } => LAUNCH,
                 Op::Pack(_) => mark!("packing its cells into bits"),
-                Op::Download { .. } => mark!("its copy to the host"),
-                Op::Copy { .. } => mark!("its copy back on the device"),
+                Op::Download { .. } => TO_HOST,
+                Op::Copy { .. } => COPY_BACK,
                 _ => continue,
             };
             if !shown.contains(&label) {
@@ -276,7 +343,7 @@ impl Experiment for Frames {
         }
         measured.trace = Some(self.bench.timed_round(&self.frame, timed));
         let checked = tr!(
-            "{lattices} x 128 x 128 cells after {} frames",
+            "{lattices} × 128 × 128 cells after {} frames",
             self.bench_lattices.stepped,
             lattices = self.bench_lattices.streams.len()
         );

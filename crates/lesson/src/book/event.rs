@@ -2,7 +2,7 @@
 
 use super::multi_kernel::launch;
 use crate::bench::{DEVICE, copy};
-use crate::{Bench, Closing, Group, Lesson, Measured, Part, PartWork, Result};
+use crate::{Bench, Choices, Closing, Group, Lesson, Measured, Origin, Part, PartWork, Result};
 use engine::{HostMemory, Op, Program};
 use lang::{mark, tr};
 
@@ -13,13 +13,39 @@ pub(crate) const EVENT: Lesson = Lesson {
     name: "event",
     group: Group::Book,
     title: "has the launch started, has it ended, how long did it take?",
-    source: "the book's simple_event_example",
-    intro: "One launch of 64 threads over 100 x 1024 x 1024 floats, an event before it and one \
+    source: Origin::Book {
+        chapter: 5,
+        program: "simple_event_example.py",
+    },
+    intro: "One launch of 64 threads over 100 × 1024 × 1024 floats, an event before it and one \
             behind it. The host asks both at once after the call has returned, waits, and asks \
             again.",
     question: "The call of the launch has returned: has the event behind it fired?",
+    choices: Choices::Words {
+        choices: &[
+            "no: the launch has not begun",
+            "no: the launch is running",
+            "yes",
+        ],
+        right: |outcome| {
+            let asked = |label| outcome.value(0, label) == 1.0;
+            outcome.parts.first()?;
+            Some(match (asked(STARTED), asked(ENDED)) {
+                (_, true) => 2,
+                (true, false) => 1,
+                (false, false) => 0,
+            })
+        },
+    },
     parts: &[Part {
         title: "one launch between two events",
+        code: "cudaEventRecord(start, stream);
+scale<<<1, 64, 0, stream>>>(array);
+cudaEventRecord(end, stream);
+bool started = cudaEventQuery(start) == cudaSuccess;
+bool ended = cudaEventQuery(end) == cudaSuccess;
+cudaEventSynchronize(end);
+cudaEventElapsedTime(&ms, start, end);",
         work: PartWork::Once(run),
     }],
     compared: &[],

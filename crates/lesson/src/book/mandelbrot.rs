@@ -2,8 +2,8 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Part, PartWork,
-    Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Origin,
+    Part, PartWork, Result,
 };
 use engine::buffer_kernels::MANDELBROT;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamId};
@@ -19,18 +19,39 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     name: "mandelbrot-sync",
     group: Group::Book,
     title: "waiting after every step, or never",
-    source: "the book's gpu_mandelbrot, with its synchronisations spelt out",
-    intro: "512 x 512 points of [-2, 2] x [-2, 2], 256 iterations of z = z² + c, bound 2. The \
+    source: Origin::Book {
+        chapter: 5,
+        program: "gpu_mandelbrot_context_sync.py",
+    },
+    intro: "512 × 512 points of [-2, 2] × [-2, 2], 256 iterations of z = z² + c, bound 2. The \
             points go up, a launch, the picture comes down: the host waits behind each of the \
             three; then only behind the last.",
-    question: "In one stream, order is certain anyway: what does waiting in between cost?",
+    question: "In one stream, order is certain anyway: how much faster is it to wait once instead of three times?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 1.2, 2.0, 3.0],
+    },
     parts: &[
         Part {
             title: "waiting after each step",
+            code: "cudaMemcpyAsync(points, host, bytes,
+               cudaMemcpyHostToDevice, stream);
+cudaStreamSynchronize(stream);
+mandelbrot<<<1024, 256, 0, stream>>>(points, graph);
+cudaStreamSynchronize(stream);
+cudaMemcpyAsync(picture, graph, bytes,
+               cudaMemcpyDeviceToHost, stream);
+cudaStreamSynchronize(stream);",
             work: PartWork::Program(|bench| Set::prepare(bench, true)),
         },
         Part {
             title: "waiting once, at the end",
+            code: "cudaMemcpyAsync(points, host, bytes,
+               cudaMemcpyHostToDevice, stream);
+mandelbrot<<<1024, 256, 0, stream>>>(points, graph);
+cudaMemcpyAsync(picture, graph, bytes,
+               cudaMemcpyDeviceToHost, stream);
+cudaStreamSynchronize(stream);",
             work: PartWork::Program(|bench| Set::prepare(bench, false)),
         },
     ],

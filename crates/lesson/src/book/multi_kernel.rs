@@ -2,7 +2,8 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result, data,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
+    Ran, Result, data,
 };
 use engine::Op;
 use engine::buffer_kernels::SCALE;
@@ -21,18 +22,34 @@ const FEW_TIMES: i32 = 5;
 /// The one block of a launch.
 const THREADS: u32 = 64;
 
-const WORK: &str = "200 arrays of 1024 x 1024 floats go up, each is multiplied by 2 and divided \
+const WORK: &str = "200 arrays of 1024 × 1024 floats go up, each is multiplied by 2 and divided \
                     by 2 fifty times over in a launch of one block of 64 threads, and comes down.";
 
 pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     name: "multi-kernel",
     group: Group::Book,
     title: "two hundred small launches, one after the other",
-    source: "the book's multi-kernel",
+    source: Origin::Book {
+        chapter: 5,
+        program: "multi-kernel.py",
+    },
     intro: WORK,
     question: "A launch has 64 threads: what part of the device works?",
+    choices: Choices::Words {
+        choices: &["all of it", "64 multiprocessors", "one multiprocessor"],
+        right: |_| Some(2),
+    },
     parts: &[Part {
         title: "in the default stream",
+        code: "for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(array[i], host[i], bytes,
+               cudaMemcpyHostToDevice);
+for (int i = 0; i < 200; i++)
+    scale<<<1, 64>>>(array[i]);
+for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(host[i], array[i], bytes,
+               cudaMemcpyDeviceToHost);
+cudaDeviceSynchronize();",
         work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
     }],
     compared: &[],
@@ -48,21 +65,55 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     name: "multi-kernel-streams",
     group: Group::Book,
     title: "the same in two hundred streams",
-    source: "the book's multi-kernel_streams",
+    source: Origin::Book {
+        chapter: 5,
+        program: "multi-kernel_streams.py",
+    },
     intro: WORK,
-    question: "How much faster are 200 streams than one: by a factor of 200, by the number of \
-               multiprocessors, or by less?",
+    question: "How much faster are 200 streams than the default stream?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 5.0, 20.0, 200.0],
+    },
     parts: &[
         Part {
             title: "one after the other, as in multi-kernel",
+            code: "for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(array[i], host[i], bytes,
+               cudaMemcpyHostToDevice);
+for (int i = 0; i < 200; i++)
+    scale<<<1, 64>>>(array[i]);
+for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(host[i], array[i], bytes,
+               cudaMemcpyDeviceToHost);
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
         },
         Part {
             title: "200 streams, as the book has it",
+            code: "for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(array[i], host[i], bytes,
+               cudaMemcpyHostToDevice, stream[i]);
+for (int i = 0; i < 200; i++)
+    scale<<<1, 64, 0, stream[i]>>>(array[i]);
+for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(host[i], array[i], bytes,
+               cudaMemcpyDeviceToHost, stream[i]);
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Arrays::prepare(bench, &STREAMS)),
         },
         Part {
             title: "200 streams and page-locked memory, an array after the other",
+            code: "for (int i = 0; i < 200; i++)
+    cudaMallocHost(&host[i], bytes);
+for (int i = 0; i < 200; i++) {
+    cudaMemcpyAsync(array[i], host[i], bytes,
+               cudaMemcpyHostToDevice, stream[i]);
+    scale<<<1, 64, 0, stream[i]>>>(array[i]);
+    cudaMemcpyAsync(host[i], array[i], bytes,
+               cudaMemcpyDeviceToHost, stream[i]);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Arrays::prepare(bench, &RIGHT)),
         },
     ],
@@ -101,17 +152,37 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
     name: "multi-kernel-events",
     group: Group::Book,
     title: "what events say about two hundred launches",
-    source: "the book's multi-kernel_events",
+    source: Origin::Book {
+        chapter: 5,
+        program: "multi-kernel_events.py",
+    },
     intro: "The two hundred streams again, with an event before and behind every launch: their \
             mean and their standard deviation.",
-    question: "All launches do the same work: do their events say the same?",
+    question: "All launches do the same work: how much shorter is one between its two events when it runs alone?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 5.0, 20.0],
+    },
     parts: &[
         Part {
             title: "200 streams, each launch between two events",
+            code: "for (int i = 0; i < 200; i++) {
+    cudaEventRecord(start[i], stream[i]);
+    scale<<<1, 64, 0, stream[i]>>>(array[i]);
+    cudaEventRecord(end[i], stream[i]);
+}
+cudaDeviceSynchronize();
+for (int i = 0; i < 200; i++)
+    cudaEventElapsedTime(&ms[i], start[i], end[i]);",
             work: PartWork::Program(|bench| Arrays::prepare(bench, &EVENTS)),
         },
         Part {
             title: "one launch at a time",
+            code: "cudaEventRecord(start, stream);
+scale<<<1, 64, 0, stream>>>(array);
+cudaEventRecord(end, stream);
+cudaStreamSynchronize(stream);
+cudaEventElapsedTime(&ms, start, end);",
             work: PartWork::Program(Lone::prepare),
         },
     ],

@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::multi_kernel::{Array, TIMES};
 use crate::bench::DEVICE;
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Ran,
-    Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
+    PartWork, Ran, Result,
 };
 use engine::{BufferLocation, DeviceId, HostMemory, IssuerId, Program, StreamSpec};
 use lang::{mark, tr};
@@ -17,18 +17,41 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     name: "multi-kernel-threads",
     group: Group::Book,
     title: "ten host threads, a context each, and one for all",
-    source: "the book's multi-kernel_multi-thread",
-    intro: "Ten threads of the host, an array of 1024 x 1024 floats each: up, multiplied by 2 \
+    source: Origin::Book {
+        chapter: 5,
+        program: "multi-kernel_multi-thread.py",
+    },
+    intro: "Ten threads of the host, an array of 1024 × 1024 floats each: up, multiplied by 2 \
             and divided by 2 fifty times, down. First every thread makes a context of its own, \
             as the book has it; then all use one.",
-    question: "Ten contexts on one device: do their launches run at the same time?",
+    question: "Ten contexts on one device: how much faster is one context for all ten threads?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 10.0],
+    },
     parts: &[
         Part {
             title: "a context for each thread, as the book has it",
+            code: "void work(int i) {
+    cuCtxCreate(&context[i], 0, device);
+    cuMemcpyHtoDAsync(array[i], host[i], bytes, stream[i]);
+    cuLaunchKernel(scale[i], 1, 1, 1, 64, 1, 1,
+               0, stream[i], arguments[i], nullptr);
+    cuMemcpyDtoHAsync(host[i], array[i], bytes, stream[i]);
+    cuCtxSynchronize();
+}",
             work: PartWork::Program(|bench| Threads::prepare(bench, true)),
         },
         Part {
             title: "one context for all",
+            code: "void work(int i) {
+    cuCtxSetCurrent(context);
+    cuMemcpyHtoDAsync(array[i], host[i], bytes, stream[i]);
+    cuLaunchKernel(scale, 1, 1, 1, 64, 1, 1,
+               0, stream[i], arguments[i], nullptr);
+    cuMemcpyDtoHAsync(host[i], array[i], bytes, stream[i]);
+    cuStreamSynchronize(stream[i]);
+}",
             work: PartWork::Program(|bench| Threads::prepare(bench, false)),
         },
     ],

@@ -2,7 +2,9 @@
 
 use crate::bench::{at, call, copy};
 use crate::work::{DENSITY, SEED, square};
-use crate::{Bench, Closing, Group, Lesson, LessonImage, Measured, Part, PartWork, Result};
+use crate::{
+    Bench, Choices, Closing, Group, Lesson, LessonImage, Measured, Origin, Part, PartWork, Result,
+};
 use engine::buffer_kernels::BARRIER;
 use engine::{Argument, HostMemory, Program};
 use lang::{mark, tr};
@@ -22,19 +24,42 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
     name: "barrier",
     group: Group::Concepts,
     title: "a barrier taken out",
-    source: "__syncthreads in the book's conway_gpu_syncthreads",
-    intro: "A lattice of 64 x 64 cells in one block of 8 warps, 40 generations in one launch; \
+    source: Origin::Book {
+        chapter: 4,
+        program: "conway_gpu_syncthreads.py",
+    },
+    intro: "A lattice of 64 × 64 cells in one block of 8 warps, 40 generations in one launch; \
             odd warps are held up by 2 µs in every generation. With the barrier between two \
             generations, and without it. In the pictures wrong cells are red.",
     question: "Every thread still steps its own cells 40 times: what goes wrong without the \
                barrier?",
+    choices: Choices::Words {
+        choices: &[
+            "nothing: each thread steps its own cells",
+            "the launch fails with an error",
+            "some cells are wrong",
+        ],
+        right: |outcome| {
+            outcome.parts.get(1)?;
+            Some(if outcome.value(1, WRONG) > 0.0 { 2 } else { 0 })
+        },
+    },
     parts: &[
         Part {
             title: "with the barrier",
+            code: "for (int g = 0; g < 40; g++) {
+    next(b, a);
+    __syncthreads();
+    swap(a, b);
+}",
             work: PartWork::Once(|bench| run(bench, true)),
         },
         Part {
             title: "without it",
+            code: "for (int g = 0; g < 40; g++) {
+    next(b, a);
+    swap(a, b);
+}",
             work: PartWork::Once(|bench| run(bench, false)),
         },
     ],
@@ -105,7 +130,7 @@ fn run(bench: &mut Bench, barrier: bool) -> Result<Measured> {
         .figure(WRONG, wrong as f64, "")
         .time(mark!("the launch"), ran.step_ms(2));
     if barrier {
-        measured = measured.check(tr!("every cell is as the reference has it"), wrong == 0);
+        measured = measured.check(tr!("every cell matches the reference"), wrong == 0);
     }
     let side = SIDE * ZOOM;
     let name = if barrier {

@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::default_stream::Counter;
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, LessonError, Measured, Missing, Part,
-    PartWork, Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, LessonError, Measured, Missing,
+    Origin, Part, PartWork, Result,
 };
 use engine::{Program, StreamKind};
 use lang::{mark, tr};
@@ -21,18 +21,32 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
     name: "connections",
     group: Group::Concepts,
     title: "thirty-two streams over eight connections, and over thirty-two",
-    source: "CUDA_DEVICE_MAX_CONNECTIONS in the CUDA C++ Programming Guide",
+    source: Origin::Guide("CUDA Environment Variables"),
     intro: "32 streams of three launches of 0.2 ms, issued one stream after the other. The \
             driver reads how many connections there are when it starts: so the program starts \
             itself twice, with 8 and with 32 of them.",
-    question: "Streams that share a connection: does one wait for the other?",
+    question: "32 streams over 32 connections instead of 8: how much faster?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 4.0],
+    },
     parts: &[
         Part {
             title: "8 connections",
+            code: "// CUDA_DEVICE_MAX_CONNECTIONS=8
+for (int i = 0; i < 32; i++)
+    for (int n = 0; n < 3; n++)
+        spin<<<1, 1, 0, stream[i]>>>(200 * us);
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Connected::prepare(bench, 8)),
         },
         Part {
             title: "32 connections",
+            code: "// CUDA_DEVICE_MAX_CONNECTIONS=32
+for (int i = 0; i < 32; i++)
+    for (int n = 0; n < 3; n++)
+        spin<<<1, 1, 0, stream[i]>>>(200 * us);
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Connected::prepare(bench, 32)),
         },
     ],

@@ -2,7 +2,8 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
+    Ran, Result,
 };
 use engine::buffer_kernels::SPIN;
 use engine::{Argument, BufferId, HostMemory, Op, Program, StreamId, StreamKind};
@@ -16,23 +17,47 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     name: "default-stream",
     group: Group::Concepts,
     title: "the default stream waits for all others, and they wait for it",
-    source: "the tutorials on the legacy default stream",
+    source: Origin::Guide("Default Stream"),
     intro: "Eight launches of half a millisecond, a stream each. Then with a launch of next to \
             nothing in the default stream between each two: first where the eight streams are \
             blocking ones, as cudaStreamCreate makes them, then where they are not.",
-    question: "Eight launches that run at once, and between them seven that do nothing: how \
-               long does it take together?",
+    question: "Eight launches of half a millisecond that run at once, and between them seven in the default stream that do nothing: how much faster without these seven?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 8.0],
+    },
     parts: &[
         Part {
             title: "blocking streams, nothing in the default stream",
+            code: "for (int i = 0; i < 8; i++)
+    cudaStreamCreate(&stream[i]);
+for (int i = 0; i < 8; i++) {
+    spin<<<1, 1, 0, stream[i]>>>(500 * us);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::Blocking, false)),
         },
         Part {
             title: "blocking streams, and launches in the default stream",
+            code: "for (int i = 0; i < 8; i++)
+    cudaStreamCreate(&stream[i]);
+for (int i = 0; i < 8; i++) {
+    if (i > 0) spin<<<1, 1>>>(0);
+    spin<<<1, 1, 0, stream[i]>>>(500 * us);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::Blocking, true)),
         },
         Part {
             title: "non-blocking streams, and launches in the default stream",
+            code: "for (int i = 0; i < 8; i++)
+    cudaStreamCreateWithFlags(
+        &stream[i], cudaStreamNonBlocking);
+for (int i = 0; i < 8; i++) {
+    if (i > 0) spin<<<1, 1>>>(0);
+    spin<<<1, 1, 0, stream[i]>>>(500 * us);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::NonBlocking, true)),
         },
     ],

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::bench::DEVICE;
 use crate::work::{DENSITY, SEED, kernel, square};
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, MeasuredValue, Missing,
+    Origin, Outcome, Part, PartWork, Result,
 };
 use engine::{Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId};
 use engine::{StreamSpec, Transfer};
@@ -20,27 +21,40 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
     name: "occupancy",
     group: Group::Concepts,
     title: "block shapes and occupancy",
-    source: "occupancy in the CUDA C++ Best Practices Guide, and the key F8",
-    intro: "One lattice of 1024 x 1024 cells, one thread per cell, in blocks of every shape the \
+    source: Origin::BestPractices("Occupancy"),
+    intro: "One lattice of 1024 × 1024 cells, one thread per cell, in blocks of every shape the \
             kernel takes. For each: the occupancy, which is the share of the threads an SM \
             can hold that are resident, and how long a generation takes. Then the fastest shape \
             against the next one, and against the slowest.",
     question: "Is the shape with the highest occupancy the fastest?",
+    choices: Choices::Words {
+        choices: &["yes", "no"],
+        right: fastest_has_highest_occupancy,
+    },
     parts: &[
         Part {
             title: "kernel 'global', block by block",
+            code: "for (dim3 block : shapes) {
+    dim3 grid(1024 / block.x, 1024 / block.y);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, step, block.x * block.y, 0);
+    step<<<grid, block>>>(next, cells);
+}",
             work: PartWork::Once(survey),
         },
         Part {
             title: "the slowest shape of these, again",
+            code: "step<<<grid, slowest>>>(next, cells);",
             work: PartWork::Program(|bench| Shape::prepare(bench, SLOWEST)),
         },
         Part {
             title: "the second fastest, again",
+            code: "step<<<grid, second>>>(next, cells);",
             work: PartWork::Program(|bench| Shape::prepare(bench, SECOND)),
         },
         Part {
             title: "the fastest, again",
+            code: "step<<<grid, fastest>>>(next, cells);",
             work: PartWork::Program(|bench| Shape::prepare(bench, FASTEST)),
         },
     ],
@@ -153,6 +167,19 @@ impl Stepper {
         let program = Program::in_stream(self.stream, [advance]).with_spans();
         Ok(self.bench.run(&program)?.step_ms(0) / f64::from(generations))
     }
+}
+
+/// Which of the choices holds: whether no shape has a higher occupancy than the fastest.
+fn fastest_has_highest_occupancy(outcome: &Outcome) -> Option<usize> {
+    let figures = &outcome.parts.first()?.figures;
+    let mut shapes = Vec::new();
+    for figure in figures.iter().filter(|figure| figure.unit == "%") {
+        let time = |it: &&MeasuredValue| it.unit == "µs" && figure.label.starts_with(&it.label);
+        shapes.push((figures.iter().find(time)?.value, figure.value));
+    }
+    let fastest = shapes.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let is_highest = shapes.iter().all(|shape| shape.1 <= fastest.1);
+    Some(if is_highest { 0 } else { 1 })
 }
 
 fn named((across, down): (u32, u32)) -> String {

@@ -3,7 +3,8 @@
 use super::default_stream::Counter;
 use crate::bench::DEVICE;
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Part, PartWork, Ran, Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
+    Ran, Result,
 };
 use engine::{Priority, Program, StreamId, StreamKind, StreamSpec};
 use lang::{mark, tr};
@@ -21,18 +22,33 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
     name: "priorities",
     group: Group::Concepts,
     title: "a small launch that comes late",
-    source: "stream priorities in the CUDA C++ Programming Guide",
+    source: Origin::Guide("Stream Priorities"),
     intro: "Four streams fill the device with many blocks of 0.1 ms. Then one small launch of \
             0.02 ms comes, in a stream of its own: of the same priority, then of the highest.",
-    question: "When is the late launch done: after 0.02 ms, after a block of the others, or \
-               after all of them?",
+    question: "The late launch in a stream of the highest priority: how much sooner is it done?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 5.0, 25.0, 100.0],
+    },
     parts: &[
         Part {
             title: "the same priority",
+            code: "cudaStreamCreateWithPriority(
+    &late, cudaStreamNonBlocking, lowest);
+for (int n = 0; n < LAUNCHES; n++)
+    for (int i = 0; i < 4; i++)
+        spin<<<many, 1024, 0, stream[i]>>>(100 * us);
+spin<<<1, 1, 0, late>>>(20 * us);",
             work: PartWork::Program(|bench| LateLaunch::prepare(bench, Priority::Normal)),
         },
         Part {
             title: "the highest priority",
+            code: "cudaStreamCreateWithPriority(
+    &late, cudaStreamNonBlocking, highest);
+for (int n = 0; n < LAUNCHES; n++)
+    for (int i = 0; i < 4; i++)
+        spin<<<many, 1024, 0, stream[i]>>>(100 * us);
+spin<<<1, 1, 0, late>>>(20 * us);",
             work: PartWork::Program(|bench| LateLaunch::prepare(bench, Priority::High)),
         },
     ],

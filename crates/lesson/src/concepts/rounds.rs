@@ -1,31 +1,49 @@
 //! Lessons that are nothing but rounds under other switches.
 
 use crate::work::Rounds;
-use crate::{Closing, Compare, Group, Lesson, Missing, Part, PartWork};
+use crate::{Choices, Closing, Compare, Group, Lesson, Missing, Origin, Part, PartWork};
 use model::{Order, Streams, Switches};
 
 pub(crate) const ISSUE_ORDER: Lesson = Lesson {
     name: "issue-order",
     group: Group::Concepts,
     title: "one instance after the other, or all launches first",
-    source: "the tutorials on hyper-queues, and the key F5",
-    intro: "16 lattices of 256 x 256 cells, one launch and one download each per round. The host \
+    source: Origin::Guide("Overlapping Behavior"),
+    intro: "16 lattices of 256 × 256 cells, one launch and one download each per round. The host \
             issues either all of one instance's ops and then the next one's (depth-first), or all \
             launches and then all downloads (breadth-first). Each stream's own order is the \
             same.",
-    question: "The same ops in the same streams: does it matter in which order the host issues \
-               them?",
+    question: "The same operations in the same streams: how much faster is it to issue all launches first?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 1.1, 2.0],
+    },
     parts: &[
         Part {
             title: "depth-first, a stream each",
+            code: "for (int i = 0; i < 16; i++) {
+    step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
+    cudaMemcpyAsync(host[i], bits[i], bytes,
+               cudaMemcpyDeviceToHost, stream[i]);
+}",
             work: PartWork::Rounds(order(Order::Depth, Streams::PerInstance)),
         },
         Part {
             title: "breadth-first, a stream each",
+            code: "for (int i = 0; i < 16; i++)
+    step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
+for (int i = 0; i < 16; i++)
+    cudaMemcpyAsync(host[i], bits[i], bytes,
+               cudaMemcpyDeviceToHost, stream[i]);",
             work: PartWork::Rounds(order(Order::Breadth, Streams::PerInstance)),
         },
         Part {
             title: "breadth-first, one stream for all",
+            code: "for (int i = 0; i < 16; i++)
+    step<<<grid, block, 0, stream>>>(next[i], cells[i]);
+for (int i = 0; i < 16; i++)
+    cudaMemcpyAsync(host[i], bits[i], bytes,
+               cudaMemcpyDeviceToHost, stream);",
             work: PartWork::Rounds(order(Order::Breadth, Streams::One)),
         },
     ],
@@ -58,18 +76,43 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     name: "graphs",
     group: Group::Concepts,
     title: "a round as one launch",
-    source: "CUDA graphs, and the key F6",
-    intro: "16 lattices of 128 x 128 cells, 50 launches each per round: 800 calls by the host. \
+    source: Origin::Guide("CUDA Graphs"),
+    intro: "16 lattices of 128 × 128 cells, 50 launches each per round: 800 calls by the host. \
             Then the same round, prepared once as a graph and replayed: one call.",
-    question: "A launch costs the host 2 to 3 µs, as long as the kernel runs: what do 800 of \
-               them cost as one graph?",
+    question: "A launch costs the host 2 to 3 µs, as long as the kernel runs: how much faster are 800 of them as one graph?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 5.0, 15.0],
+    },
     parts: &[
         Part {
             title: "one call per launch",
+            code: "while (running) {
+    for (int i = 0; i < 16; i++) {
+        for (int g = 0; g < 50; g++)
+            step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
+        cudaMemcpyAsync(host[i], cells[i], bytes,
+                   cudaMemcpyDeviceToHost, stream[i]);
+    }
+    cudaDeviceSynchronize();
+}",
             work: PartWork::Rounds(graphs(false)),
         },
         Part {
             title: "one graph per round",
+            code: "cudaStreamBeginCapture(origin, mode);
+for (int i = 0; i < 16; i++) {
+    for (int g = 0; g < 50; g++)
+        step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
+    cudaMemcpyAsync(host[i], cells[i], bytes,
+               cudaMemcpyDeviceToHost, stream[i]);
+}
+cudaStreamEndCapture(origin, &graph);
+cudaGraphInstantiate(&round, graph, 0);
+while (running) {
+    cudaGraphLaunch(round, origin);
+    cudaStreamSynchronize(origin);
+}",
             work: PartWork::Rounds(graphs(true)),
         },
     ],

@@ -1,7 +1,7 @@
 //! The speed-up curve: more and more instances, in one stream, in a stream each, and as a batch.
 
 use crate::work::Rounds;
-use crate::{Closing, Compare, Group, Lesson, Missing, Part, PartWork};
+use crate::{Choices, Closing, Compare, Group, Lesson, Missing, Origin, Part, PartWork};
 use model::{Streams, Switches};
 
 /// The lesson that the key of the speed-up curve opens.
@@ -9,22 +9,40 @@ pub const SPEEDUP: Lesson = Lesson {
     name: "speedup",
     group: Group::Concepts,
     title: "1, 2, 4 … instances: the speed-up curve",
-    source: "the key F2, and the parallel speed-up of any textbook",
+    source: Origin::Guide("Concurrent Kernel Execution"),
     intro: "Rounds of 1, 2, 4 … lattices: all in one stream, in a stream each, and as a batch, one \
             launch for all of them. In the window they have the size and the kernel of the \
-            session, elsewhere 256 x 256 cells. Each round brings every cell to the host as a bit.",
-    question: "Twice as many instances: does each round take twice as long?",
+            session, elsewhere 256 × 256 cells. Each round brings every cell to the host as a bit.",
+    question: "Instances in a stream each instead of all in one stream: how much faster is a round?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 4.0, 16.0],
+    },
     parts: &[
         Part {
             title: "one stream for all",
+            code: "for (int i = 0; i < N; i++)
+    step<<<grid, block, 0, stream>>>(next[i], cells[i]);
+for (int i = 0; i < N; i++)
+    cudaMemcpyAsync(host[i], bits[i], bytes,
+               cudaMemcpyDeviceToHost, stream);",
             work: PartWork::Sweep(sweep(Streams::One)),
         },
         Part {
             title: "a stream each",
+            code: "for (int i = 0; i < N; i++)
+    step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
+for (int i = 0; i < N; i++)
+    cudaMemcpyAsync(host[i], bits[i], bytes,
+               cudaMemcpyDeviceToHost, stream[i]);",
             work: PartWork::Sweep(sweep(Streams::PerInstance)),
         },
         Part {
             title: "a batch",
+            code: "dim3 all(grid.x, grid.y, N);
+step<<<all, block, 0, stream>>>(next, cells);
+cudaMemcpyAsync(host, bits, N * bytes,
+           cudaMemcpyDeviceToHost, stream);",
             work: PartWork::Sweep(sweep(Streams::Batch)),
         },
     ],

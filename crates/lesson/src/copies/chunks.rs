@@ -2,15 +2,15 @@
 
 use crate::bench::{call, copy_part, inside};
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Part, PartWork, Result,
-    data,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
+    PartWork, Result, data,
 };
 use engine::buffer_kernels::SCALE;
-use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
+use engine::{Argument, BufferId, BufferOffset, HostMemory, Op, Program, StreamKind};
 use lang::{mark, tr};
 
 /// Pieces of the array.
-const CHUNKS: usize = 24;
+pub(super) const CHUNKS: usize = 24;
 /// Bytes of one.
 const CHUNK: usize = 4 << 20;
 const BYTES: usize = CHUNKS * CHUNK;
@@ -19,27 +19,60 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     name: "chunks",
     group: Group::Copies,
     title: "one large array in three streams",
-    source: "the tutorials' overlap of copies and launches",
+    source: Origin::BestPractices("Asynchronous and Overlapping Transfers with Computation"),
     intro: "96 MiB go up, are worked on, and come down. The work is chosen so that a launch \
             takes about as long as a copy. First in one piece; then in 24 pieces that go round \
             three streams.",
-    question: "Upload, launch and download take about the same time: how much faster can three \
-               streams be, at most?",
+    question: "Upload, launch and download take about the same time: how much faster are three streams than one?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 3.0, 24.0],
+    },
     parts: &[
         Part {
             title: "a piece alone",
+            code: "cudaMemcpyAsync(array, host, 4 << 20,
+               cudaMemcpyHostToDevice, stream);
+scale<<<64, 256, 0, stream>>>(array);
+cudaMemcpyAsync(host, array, 4 << 20,
+               cudaMemcpyDeviceToHost, stream);
+cudaStreamSynchronize(stream);",
             work: PartWork::Once(alone),
         },
         Part {
             title: "the array in one piece",
+            code: "cudaMemcpyAsync(array, host, 96 << 20,
+               cudaMemcpyHostToDevice, stream);
+scale<<<64, 256, 0, stream>>>(array);
+cudaMemcpyAsync(host, array, 96 << 20,
+               cudaMemcpyDeviceToHost, stream);
+cudaStreamSynchronize(stream);",
             work: PartWork::Program(|bench| Pieces::prepare(bench, 1, 1)),
         },
         Part {
             title: "24 pieces in one stream",
+            code: "for (int i = 0; i < 24; i++) {
+    size_t at = i * CHUNK;
+    cudaMemcpyAsync(array + at, host + at, bytes,
+               cudaMemcpyHostToDevice, stream);
+    scale<<<64, 256, 0, stream>>>(array + at);
+    cudaMemcpyAsync(host + at, array + at, bytes,
+               cudaMemcpyDeviceToHost, stream);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Pieces::prepare(bench, CHUNKS, 1)),
         },
         Part {
             title: "24 pieces in three streams",
+            code: "for (int i = 0; i < 24; i++) {
+    size_t at = i * CHUNK;
+    cudaMemcpyAsync(array + at, host + at, bytes,
+               cudaMemcpyHostToDevice, stream[i % 3]);
+    scale<<<64, 256, 0, stream[i % 3]>>>(array + at);
+    cudaMemcpyAsync(host + at, array + at, bytes,
+               cudaMemcpyDeviceToHost, stream[i % 3]);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Pieces::prepare(bench, CHUNKS, 3)),
         },
     ],
@@ -88,7 +121,7 @@ fn launch(array: BufferId, bytes: std::ops::Range<usize>, times: i32) -> Op {
 }
 
 /// Up, launch and down of one piece, each by itself; from them how much work there should be.
-fn alone(bench: &mut Bench) -> Result<Measured> {
+pub(super) fn alone(bench: &mut Bench) -> Result<Measured> {
     let stream = bench.stream()?;
     let host = bench.host_buffer(CHUNK, HostMemory::Pinned)?;
     let device = bench.device_buffer(CHUNK)?;
@@ -123,28 +156,44 @@ fn alone(bench: &mut Bench) -> Result<Measured> {
 }
 
 /// The array, in pieces or in one.
-struct Pieces {
+pub(super) struct Pieces {
     host: BufferId,
     program: Program,
 }
 
 impl Pieces {
+    /// So many pieces in so many streams, each in a place of its own on the device.
     fn prepare(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Box<dyn Experiment>> {
+        Pieces::in_room(bench, pieces, streams, pieces)
+    }
+
+    /// So many pieces in so many streams, where the device has room for `room` pieces.
+    pub(super) fn in_room(
+        bench: &mut Bench,
+        pieces: usize,
+        streams: usize,
+        room: usize,
+    ) -> Result<Box<dyn Experiment>> {
         let times = bench.kept(TIMES).unwrap_or(1.0) as i32;
         let streams = bench.streams(streams, StreamKind::NonBlocking)?;
         let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
-        let device = bench.device_buffer(BYTES)?;
+        let size = BYTES / pieces;
+        let device = bench.device_buffer(room * size)?;
         bench.fill_floats(host, 4)?;
         let mut program = Program::default();
-        let size = BYTES / pieces;
         for piece in 0..pieces {
-            let (stream, bytes) = (
-                streams[piece % streams.len()],
-                piece * size..(piece + 1) * size,
-            );
-            program.push(stream, copy_part(host, device, bytes.clone()));
-            program.push(stream, launch(device, bytes.clone(), times));
-            program.push(stream, copy_part(device, host, bytes));
+            let stream = streams[piece % streams.len()];
+            let there = piece % room * size..(piece % room + 1) * size;
+            let of = |buffer, offset| BufferOffset { buffer, offset };
+            let [on_host, on_device] = [of(host, piece * size), of(device, there.start)];
+            let copy = |from, to| Op::Copy {
+                from,
+                to,
+                bytes: size,
+            };
+            program.push(stream, copy(on_host, on_device));
+            program.push(stream, launch(device, there, times));
+            program.push(stream, copy(on_device, on_host));
         }
         bench.run(&program)?;
         Ok(Box::new(Pieces { host, program }))

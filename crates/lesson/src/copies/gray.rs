@@ -2,8 +2,8 @@
 
 use crate::bench::{at, call, copy};
 use crate::{
-    Bench, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Missing, Part,
-    PartWork, Result,
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Missing,
+    Origin, Part, PartWork, Result,
 };
 use engine::buffer_kernels::GRAY;
 use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
@@ -19,19 +19,38 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
     name: "rgb-to-gray",
     group: Group::Copies,
     title: "copy in, kernel, copy out, for many pictures",
-    source: "the streams tutorial's pictures",
-    intro: "32 pictures of 1024 x 768 pixels are made gray: 3 MiB go up, a launch, 0.75 MiB \
+    source: Origin::Guide("Overlapping Behavior"),
+    intro: "32 pictures of 1024 × 768 pixels are made gray: 3 MiB go up, a launch, 0.75 MiB \
             come down. One after the other, the host waiting for each; then all of them, a \
             stream each.",
-    question: "Which can happen at the same time: two copies up, a copy up and a copy down, a \
-               copy and a launch?",
+    question: "32 pictures in a stream each, without waiting in between: how much faster?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 1.5, 3.0, 32.0],
+    },
     parts: &[
         Part {
             title: "one after the other",
+            code: "for (int i = 0; i < 32; i++) {
+    cudaMemcpyAsync(colour[i], in[i], 4 * PIXELS,
+               cudaMemcpyHostToDevice, stream);
+    gray<<<768, 256, 0, stream>>>(colour[i], grey[i]);
+    cudaMemcpyAsync(out[i], grey[i], PIXELS,
+               cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+}",
             work: PartWork::Program(|bench| Pictures::prepare(bench, false)),
         },
         Part {
             title: "a stream each",
+            code: "for (int i = 0; i < 32; i++) {
+    cudaMemcpyAsync(colour[i], in[i], 4 * PIXELS,
+               cudaMemcpyHostToDevice, stream[i]);
+    gray<<<768, 256, 0, stream[i]>>>(colour[i], grey[i]);
+    cudaMemcpyAsync(out[i], grey[i], PIXELS,
+               cudaMemcpyDeviceToHost, stream[i]);
+}
+cudaDeviceSynchronize();",
             work: PartWork::Program(|bench| Pictures::prepare(bench, true)),
         },
     ],

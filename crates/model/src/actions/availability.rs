@@ -370,6 +370,7 @@ impl ViewAction {
             | ViewAction::OpenLesson
             | ViewAction::NextPage
             | ViewAction::PreviousPage
+            | ViewAction::Predict(_)
             | ViewAction::ToggleTimeline
             | ViewAction::ToggleGridLines
             | ViewAction::ToggleSeparateCameras

@@ -167,10 +167,12 @@ pub enum ViewAction {
     OpenLesson,
     /// Measures rounds per second by the number of instances, in the lesson of it.
     MeasureSpeedup,
-    /// The lesson's next page.
+    /// The lesson's next step.
     NextPage,
-    /// The lesson's previous page.
+    /// The lesson's previous step.
     PreviousPage,
+    /// This choice is what the class predicts in the open lesson.
+    Predict(u8),
     /// Shows or hides the timeline of every stream.
     ToggleTimeline,
     /// Shows or hides lines between cells that are large enough.

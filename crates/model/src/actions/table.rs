@@ -626,7 +626,7 @@ mod tests {
     use super::*;
 
     /// The variants that no key stands for: a dialog, the mouse or another action names the number.
-    const WITHOUT_ROW: [&str; 14] = [
+    const WITHOUT_ROW: [&str; 15] = [
         "SetPace",
         "RunTo",
         "SetInstances",
@@ -641,6 +641,7 @@ mod tests {
         "OpenLesson",
         "NextPage",
         "PreviousPage",
+        "Predict",
     ];
 
     /// The variant's name, whatever it holds.

@@ -439,47 +439,88 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         let wrapped = text.lines().flat_map(|line| wrap(line, columns));
         lines.extend(wrapped.map(|line| Line::styled(line, style)));
     };
-    for (text, style) in [
-        (&page.text, depth.text(PALETTE.value)),
-        (&page.question, depth.text(PALETTE.accent).bold()),
-    ] {
-        if !text.is_empty() {
-            say(text, style);
-            say(" ", style);
-        }
+    let [value, label] = [PALETTE.value, PALETTE.label].map(|colour| depth.text(colour));
+    let (accent, running) = (depth.text(PALETTE.accent), depth.text(PALETTE.running));
+    say(&page.about, label);
+    say(" ", value);
+    if !page.intro.is_empty() {
+        say(&page.intro, value);
+        say(" ", value);
+    }
+    say(&page.question, accent.bold());
+    for (at, choice) in page.choices.iter().enumerate() {
+        let sign = if choice.is_chosen { '▶' } else { ' ' };
+        let right = if choice.is_right { " ✓" } else { "" };
+        let style = if choice.is_right { running } else { value };
+        say(&format!("{sign}{}  {}{right}", at + 1, choice.text), style);
     }
     if let Some(speedup) = &page.speedup {
+        say(" ", value);
         for text in [&speedup.caption(), Speedup::meaning()] {
-            say(text, depth.text(PALETTE.label));
+            say(text, label);
         }
         for nth in 0..speedup.measured() {
             let [instances, rates] = speedup.row(nth);
-            say(&format!("{instances}: {rates}"), depth.text(PALETTE.value));
+            say(&format!("{instances}: {rates}"), value);
         }
         for series in &speedup.series {
             if let Some(why) = &series.unavailable {
-                let title = lang::shown(&series.title);
-                say(&format!("{title}: {why}"), depth.text(PALETTE.label));
+                say(&format!("{}: {why}", lang::shown(&series.title)), label);
             }
         }
     }
-    for (what, value) in &page.rows {
-        say(&format!("{what}: {value}"), depth.text(PALETTE.value));
+    for column in &page.columns {
+        say(" ", value);
+        say(&column.title, value.bold());
+        for line in &column.code {
+            let sign = if line.is_changed { '±' } else { ' ' };
+            say(
+                &format!("{sign} {}", line.text),
+                if line.is_changed { running } else { label },
+            );
+        }
+        for (what, measured) in &column.figures {
+            say(&format!("{what}: {measured}"), value);
+        }
+        say(&column.note, label);
+    }
+    if !page.bars.is_empty() {
+        say(" ", value);
+    }
+    let longest = page
+        .bars
+        .iter()
+        .map(|bar| bar.milliseconds)
+        .fold(1e-9, f64::max);
+    for bar in &page.bars {
+        let length = (bar.milliseconds / longest * (columns as f64 - 2.0)).round() as usize;
+        let (fill, style) = if bar.is_prediction {
+            ("░", accent)
+        } else {
+            ("█", value)
+        };
+        say(&format!("{}: {}", bar.label, bar.text), value);
+        say(&fill.repeat(length.max(1)), style);
+    }
+    if let Some(progress) = &page.progress {
+        say(" ", value);
+        say(progress, accent);
+    }
+    if !page.conclusion.is_empty() {
+        say(" ", value);
+        say(&page.conclusion, value);
     }
     for (what, passed) in &page.checks {
         let (sign, style) = if *passed {
-            ("✓", depth.text(PALETTE.running))
+            ("✓", running)
         } else {
             ("✗", depth.text(PALETTE.failed_text))
         };
         say(&format!("{sign} {what}"), style);
     }
-    if page.busy {
-        say(tr!("measuring …"), depth.text(PALETTE.accent));
-    }
     if !page.note.is_empty() {
-        say(" ", Style::new());
-        say(&page.note, depth.text(PALETTE.label));
+        say(" ", value);
+        say(&page.note, label);
     }
     let title = tr!("{} · {} of {} · ← →", page.title, page.number, page.of);
     Card::new(title, lines)

@@ -552,16 +552,23 @@ fn no_text_of_a_lesson_is_cut_at_any_width() {
         of_list.extend([entry.name.clone(), entry.title.clone()]);
     }
     let page = fixtures::lesson_page(false);
-    let mut of_page = vec![page.title.clone(), page.text.clone(), page.question.clone()];
-    of_page.extend([page.note.clone()]);
-    of_page.extend(
-        page.rows
-            .iter()
-            .map(|(what, value)| format!("{what}: {value}")),
-    );
+    let mut of_page = vec![
+        page.title.clone(),
+        page.about.clone(),
+        page.question.clone(),
+    ];
+    of_page.extend([page.note.clone(), page.conclusion.clone()]);
+    of_page.extend(page.choices.iter().map(|choice| choice.text.clone()));
+    for column in &page.columns {
+        of_page.push(column.title.clone());
+        let figures = column.figures.iter();
+        of_page.extend(figures.map(|(what, value)| format!("{what}: {value}")));
+    }
+    let bars = page.bars.iter();
+    of_page.extend(bars.map(|bar| format!("{}: {}", bar.label, bar.text)));
     of_page.extend(page.checks.iter().map(|(what, _)| what.clone()));
     let curve = fixtures::speedup_page(5, true);
-    let of_curve = vec![curve.title.clone(), curve.text.clone()];
+    let of_curve = vec![curve.title.clone(), curve.conclusion.clone()];
     let mut view = view();
     for (lesson, texts) in [
         (list, of_list),

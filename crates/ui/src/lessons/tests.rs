@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 use super::*;
 use engine::kernels;
 use life::Size;
-use model::{DeviceChoice, Pace, Setup};
+use model::actions::action_for;
+use model::{DeviceChoice, Pace, SessionAction, Setup};
 
 fn start() -> (Session, Lessons) {
     let kernel = kernels::find("bits").unwrap();
@@ -23,7 +24,7 @@ fn index_of(name: &str) -> usize {
 fn page(lessons: &mut Lessons) -> LessonPage {
     lessons.update();
     match lessons.screen() {
-        Some(LessonScreen::Page(page)) => page.clone(),
+        Some(LessonScreen::Page(page)) => (**page).clone(),
         other => panic!("no page: {other:?}"),
     }
 }
@@ -32,7 +33,7 @@ fn shown(lessons: &Lessons) -> String {
     match lessons.screen() {
         None => "nothing".into(),
         Some(LessonScreen::List { selected, .. }) => format!("list at {selected}"),
-        Some(LessonScreen::Page(page)) => format!("{}, page {}", page.title, page.number),
+        Some(LessonScreen::Page(page)) => format!("{}, step {}", page.title, page.number),
     }
 }
 
@@ -44,18 +45,30 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
+/// What a key asks for that the table gives this action.
+fn pressed(lessons: &Lessons, key: Key, action: impl Into<Option<Action>>) -> Option<Action> {
+    let chord = Chord {
+        key,
+        shift: false,
+        ctrl: false,
+    };
+    lessons.remap_key(chord, action.into())
+}
+
 #[test]
-fn arrows_choose_and_turn_and_escape_goes_back() {
+fn arrows_choose_and_go_on_and_escape_goes_back() {
     let (session, mut lessons) = start();
-    let (right, next): (Action, Action) =
-        (ViewAction::PanRight.into(), ViewAction::NextPage.into());
+    let right =
+        |lessons: &Lessons| pressed(lessons, Key::Right, Action::from(ViewAction::PanRight));
     let run: Action = SessionAction::TogglePause.into();
-    assert_eq!(lessons.remap_key(right), right);
-    assert_eq!(lessons.remap_key(run), run);
+    let next: Option<Action> = Some(ViewAction::NextPage.into());
+    assert_eq!(right(&lessons), Some(ViewAction::PanRight.into()));
+    assert_eq!(pressed(&lessons, Key::Space, run), Some(run));
     lessons.toggle(&session);
     assert_eq!(shown(&lessons), "list at 0");
-    assert_eq!(lessons.remap_key(ViewAction::PanDown.into()), next);
-    assert_eq!(lessons.remap_key(run), ViewAction::OpenLesson.into());
+    assert_eq!(pressed(&lessons, Key::Down, None), next);
+    let open = Some(ViewAction::OpenLesson.into());
+    assert_eq!(pressed(&lessons, Key::Space, run), open);
     for _ in 0..LESSONS.len() + 2 {
         lessons.next_page(&session);
     }
@@ -64,17 +77,16 @@ fn arrows_choose_and_turn_and_escape_goes_back() {
     lessons.previous_page(&session);
     lessons.open_selected(&session);
     let title = lang::text(LESSONS[last - 1].title);
-    assert_eq!(shown(&lessons), format!("{title}, page 1"));
-    assert_eq!(lessons.remap_key(right), next);
-    assert_eq!(lessons.remap_key(run), next);
-    for other in [ViewAction::PanUp.into(), SessionAction::StepRound.into()] {
-        assert_eq!(lessons.remap_key(other), other);
-    }
+    assert_eq!(shown(&lessons), format!("{title}, step 1"));
+    assert_eq!(right(&lessons), next);
+    assert_eq!(pressed(&lessons, Key::Space, run), next);
+    let tab = Some(SessionAction::StepRound.into());
+    assert_eq!(pressed(&lessons, Key::Tab, tab), tab);
     lessons.next_page(&session);
-    assert_eq!(shown(&lessons), format!("{title}, page 2"));
+    assert_eq!(shown(&lessons), format!("{title}, step 2"));
     lessons.previous_page(&session);
     lessons.previous_page(&session);
-    assert_eq!(shown(&lessons), format!("{title}, page 1"));
+    assert_eq!(shown(&lessons), format!("{title}, step 1"));
     lessons.go_up(&session);
     assert_eq!(shown(&lessons), format!("list at {}", last - 1));
     lessons.go_up(&session);
@@ -85,27 +97,110 @@ fn arrows_choose_and_turn_and_escape_goes_back() {
 }
 
 #[test]
+fn a_presenter_s_remote_goes_on_and_back_and_does_nothing_else() {
+    let (session, mut lessons) = start();
+    lessons.open(&session, 0);
+    let of = |key| pressed(&lessons, key, action_for(plain(key)));
+    assert_eq!(of(Key::PageDown), Some(ViewAction::NextPage.into()));
+    assert_eq!(of(Key::PageUp), Some(ViewAction::PreviousPage.into()));
+    for key in [Key::F(5), Key::Char('.'), Key::Char('B')] {
+        assert!(action_for(plain(key)).is_some());
+        assert_eq!(of(key), None, "{key:?}");
+        let chord = Chord {
+            shift: true,
+            ..plain(key)
+        };
+        assert_eq!(lessons.remap_key(chord, action_for(chord)), None, "{key:?}");
+    }
+}
+
+fn plain(key: Key) -> Chord {
+    Chord {
+        key,
+        shift: false,
+        ctrl: false,
+    }
+}
+
+#[test]
+fn digits_predict_until_it_is_measured_and_the_nearest_choice_is_marked() {
+    let (session, mut lessons) = start();
+    lessons.open(&session, index_of("event"));
+    let predict = pressed(&lessons, Key::Char('2'), None);
+    assert_eq!(predict, Some(ViewAction::Predict(1).into()));
+    let chosen = |lessons: &mut Lessons| {
+        let choices = page(lessons).choices.into_iter();
+        choices.map(|it| it.is_chosen).collect::<Vec<_>>()
+    };
+    lessons.predict(1);
+    assert_eq!(chosen(&mut lessons), [false, true, false]);
+    lessons.predict(1);
+    assert_eq!(chosen(&mut lessons), [false; 3]);
+    lessons.predict(0);
+    lessons.predict(9);
+    lessons.next_page(&session);
+    wait_until("the result", || page(&mut lessons).progress.is_none());
+    lessons.predict(2);
+    assert_eq!(chosen(&mut lessons), [true, false, false]);
+    let right = page(&mut lessons).choices;
+    assert_eq!(
+        right.iter().filter(|it| it.is_right).count(),
+        1,
+        "{right:?}"
+    );
+}
+
+#[test]
 fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
     let (session, mut lessons) = start();
-    lessons.open(&session, index_of("pinned"));
+    lessons.open(&session, index_of("default-stream"));
     let first = page(&mut lessons);
-    assert_eq!((first.number, first.busy), (1, false));
-    for _ in 0..first.of + 3 {
-        lessons.next_page(&session);
-    }
-    assert_eq!(page(&mut lessons).number, first.of);
-    wait_until("the result", || !page(&mut lessons).busy);
+    assert_eq!((first.number, first.progress), (1, None));
+    let is_changed = |column: &LessonColumn| column.code.iter().any(|line| line.is_changed);
+    assert!(first.columns.iter().any(is_changed), "{:?}", first.columns);
+    lessons.predict(0);
+    lessons.next_page(&session);
+    wait_until("the result", || page(&mut lessons).progress.is_none());
     assert!(!session.status().clock.running, "the session rests");
     let result = page(&mut lessons);
-    assert!(!result.checks.is_empty(), "{result:?}");
-    assert!(
-        result.checks.iter().all(|(_, passed)| *passed),
-        "{result:?}"
-    );
-    lessons.previous_page(&session);
-    assert!(!page(&mut lessons).rows.is_empty());
+    assert_eq!(result.rounds.len(), 2);
+    assert!(result.columns.iter().all(|it| !it.figures.is_empty()));
+    // No difference was predicted: as long as the slower part's.
+    let [slow, fast, predicted] = &result.bars[..] else {
+        panic!("{:?}", result.bars);
+    };
+    assert!(predicted.is_prediction && !slow.is_prediction && !fast.is_prediction);
+    assert_eq!(predicted.milliseconds, slow.milliseconds);
+    assert!(!result.conclusion.is_empty());
+    for _ in 0..first.of {
+        lessons.next_page(&session);
+    }
+    let last = page(&mut lessons);
+    assert_eq!(last.number, last.of);
+    assert!(!last.checks.is_empty(), "{last:?}");
+    assert!(last.checks.iter().all(|(_, passed)| *passed), "{last:?}");
     lessons.close(&session);
     wait_until("it goes on", || session.status().clock.running);
+}
+
+#[test]
+fn what_an_engine_lacks_has_a_sentence_and_no_times() {
+    let (session, mut lessons) = start();
+    for name in ["pinned", "context"] {
+        lessons.open(&session, index_of(name));
+        lessons.next_page(&session);
+        wait_until("the result", || page(&mut lessons).progress.is_none());
+        let page = page(&mut lessons);
+        let of = lesson::find(name).unwrap().missing_on_cpu.unwrap();
+        assert!(page.conclusion.contains(of.on_gpu), "{page:?}");
+        assert!(page.note.contains(of.what), "{page:?}");
+        assert!(page.bars.is_empty() && page.rounds.is_empty(), "{page:?}");
+        assert!(
+            page.columns.iter().all(|it| it.figures.is_empty()),
+            "{page:?}"
+        );
+        assert!(page.choices.iter().all(|it| !it.is_right), "{page:?}");
+    }
 }
 
 #[test]
@@ -113,7 +208,8 @@ fn the_speed_up_curve_is_of_the_session_s_lattices_and_comes_point_by_point() {
     let (session, mut lessons) = start();
     lessons.measure_speedup(&session);
     let first = page(&mut lessons);
-    assert_eq!((first.number, first.busy), (first.of, true));
+    assert_eq!(first.number, first.of);
+    assert!(first.progress.is_some());
     let mut seen = vec![0];
     wait_until("the curve", || {
         let page = page(&mut lessons);
@@ -121,7 +217,7 @@ fn the_speed_up_curve_is_of_the_session_s_lattices_and_comes_point_by_point() {
         if seen.last() != Some(&measured) {
             seen.push(measured);
         }
-        !page.busy
+        page.progress.is_none()
     });
     assert!(seen.starts_with(&[0, 1]), "{seen:?}");
     let result = page(&mut lessons);

@@ -43,6 +43,15 @@ pub struct Lane {
     pub bars: Vec<Bar>,
 }
 
+/// From the record of an event to what waits for it: each by the place of its lane, and when.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arrow {
+    /// The lane and the end of the record.
+    pub from: (usize, f64),
+    /// The lane and the end of the wait.
+    pub to: (usize, f64),
+}
+
 /// A timed round as lanes of bars.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoundChart {
@@ -60,6 +69,8 @@ pub struct RoundChart {
     pub whole: f64,
     /// The names of its helper kernels.
     pub helpers: BTreeSet<&'static str>,
+    /// Records of events, and what waits for them in another lane.
+    pub arrows: Vec<Arrow>,
     /// How its instances share streams.
     pub streams: Streams,
     /// The instance whose number is 0: B's first one, if the round is B's.
@@ -73,6 +84,12 @@ pub struct Chart {
     pub round: Arc<TimedRound>,
     /// Its bars.
     pub data: Arc<RoundChart>,
+}
+
+impl PartialEq for Chart {
+    fn eq(&self, other: &Self) -> bool {
+        self.data == other.data
+    }
 }
 
 impl Chart {
@@ -123,6 +140,21 @@ impl Chart {
             bars,
         };
         let wall = (end - start) as f64;
+        let lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
+        let end_of = |step: usize| {
+            let mut places = lanes.iter().enumerate();
+            places.find_map(|(at, lane)| {
+                let bar = lane.bars.iter().find(|bar| bar.step as usize == step)?;
+                Some((at, bar.end))
+            })
+        };
+        let arrow = |[record, wait]: [usize; 2]| {
+            Some(Arrow {
+                from: end_of(record)?,
+                to: end_of(wait)?,
+            })
+        };
+        let arrows = round.dependencies().into_iter().filter_map(arrow).collect();
         let data = RoundChart {
             host: round
                 .host
@@ -130,7 +162,8 @@ impl Chart {
                 .map(|span| bar(span, host_kind(&round, span)))
                 .collect(),
             blocks: BlockMap::new(&round, start, number),
-            lanes: lanes.into_iter().map(lane).collect(),
+            lanes,
+            arrows,
             wall,
             sum,
             whole: nice(wall.max(1e3), &AXIS),
@@ -142,6 +175,17 @@ impl Chart {
             data: Arc::new(data),
             round,
         }
+    }
+
+    /// Two rounds on one axis, which both fit.
+    pub fn on_one_axis(rounds: [Arc<TimedRound>; 2]) -> [Chart; 2] {
+        let mut charts = rounds.map(Chart::new);
+        let whole = charts
+            .iter()
+            .map(|chart| chart.data.whole)
+            .fold(0.0, f64::max);
+        charts.iter_mut().for_each(|chart| chart.set_axis(whole));
+        charts
     }
 
     /// Keeps the axis of the round shown before, in nanoseconds, if this one fits it.

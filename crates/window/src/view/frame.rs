@@ -9,7 +9,7 @@ use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs};
 use crate::view::hud::rect_of;
 use crate::view::hud::style::{self, opaque};
-use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
+use crate::view::layout::{self, Dock, LayoutRequest, LessonPlace, WindowLayout, lay_out};
 use crate::view::panels::ViewTransforms;
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::{WidgetPainter, Widgets};
@@ -22,8 +22,8 @@ use model::{PicturePlan, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::theme::Palette;
 use ui::{
-    ColourBy, Composer, EditOverlay, Screen, SidePanel, Sources, TextureLimits, ViewTransform,
-    WindowFacts, request,
+    ColourBy, Composer, EditOverlay, LessonScreen, Screen, SidePanel, Sources, TextureLimits,
+    ViewTransform, WindowFacts, request,
 };
 
 /// Panels that are said one by one, at most.
@@ -82,7 +82,10 @@ impl Frame<'_> {
             side: self.sources.options.side,
             toolbar: true,
             callouts: callouts::are_shown(self, status),
-            lesson: self.sources.lesson.is_some(),
+            lesson: self.sources.lesson.map(|lesson| match lesson {
+                LessonScreen::List { .. } => LessonPlace::Beside,
+                LessonScreen::Page(_) => LessonPlace::Everywhere,
+            }),
             presentation: self.sources.options.presentation,
             zoom: self.sources.options.interface_scale,
             comparison: comparison.filter(|_| self.sources.single_instance().is_none()),

@@ -89,6 +89,31 @@ pub struct WindowLayout {
 }
 
 impl WindowLayout {
+    /// A window that a lesson fills: no panel has a place, and each would have all of it.
+    fn of_lesson([width, height]: [u32; 2], unit: f32, panels: usize, size: Size) -> WindowLayout {
+        let all = PixelRect {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        };
+        WindowLayout {
+            dock: Dock::Hidden,
+            toolbar: None,
+            callouts: None,
+            timeline: None,
+            sm_count: None,
+            side: None,
+            lesson: Some(all),
+            comparison: None,
+            tiling: Tiling {
+                count: 0,
+                ..Panels::new(panels, size, None, unit).tile(all, all)
+            },
+            unit,
+        }
+    }
+
     /// The place of a side panel, if it is the one shown.
     pub fn side_rect(&self, panel: SidePanel) -> Option<PixelRect> {
         let (shown, rect) = self.side?;
@@ -106,6 +131,15 @@ const PRESENTATION: f32 = 1.6;
 /// The height of the callouts' row, in units.
 pub(crate) const CALLOUTS: f32 = 32.0;
 
+/// Where lessons stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LessonPlace {
+    /// Their list: beside or below the panels.
+    Beside,
+    /// The page of one: in place of everything.
+    Everywhere,
+}
+
 /// What a window should contain besides panels and HUD, if it fits.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct LayoutRequest {
@@ -119,8 +153,8 @@ pub(crate) struct LayoutRequest {
     pub toolbar: bool,
     /// Callouts below the toolbar, if there is one.
     pub callouts: bool,
-    /// A lesson, instead of the HUD.
-    pub lesson: bool,
+    /// A lesson, instead of the HUD or of everything.
+    pub lesson: Option<LessonPlace>,
     /// The strip of a presentation, instead of the HUD.
     pub presentation: bool,
     /// How large type is.
@@ -141,9 +175,12 @@ pub(crate) fn lay_out(
     request: &LayoutRequest,
 ) -> WindowLayout {
     let unit = unit(pixels, scale, request.zoom, request.presentation);
+    if request.lesson == Some(LessonPlace::Everywhere) {
+        return WindowLayout::of_lesson(pixels, unit, panels, size);
+    }
     let lesson = request
         .lesson
-        .then(|| docks::lesson(pixels, request.presentation));
+        .map(|_| docks::lesson(pixels, request.presentation));
     let mut dock = match lesson {
         None if request.presentation => docks::strip(pixels, unit),
         None => docks::hud(pixels, scale, unit),

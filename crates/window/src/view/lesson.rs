@@ -1,10 +1,9 @@
-//! A lesson in the window: the list of lessons, or a page of one, in large type beside the panels.
+//! Lessons in the window: their list beside the panels, or the page of one in place of everything else.
 
+mod page;
 mod speedup;
 
-use std::sync::Arc;
-
-use egui::{Align2, Galley, Rect, TextureHandle, pos2, vec2};
+use egui::{Align2, Rect, pos2, vec2};
 
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
@@ -14,14 +13,9 @@ use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::{Action, ViewAction};
 use ui::figures::Urgency;
-use ui::{LessonEntry, LessonPage, LessonScreen};
+use ui::{LessonEntry, LessonScreen};
 
 const PAD: f32 = 26.0;
-/// What leaves room for nothing else shrinks to this part of its size, and no farther.
-const SMALLEST_PAGE: f32 = 0.4;
-/// The largest type, of the usual one.
-const LARGEST_PAGE: f32 = 1.25;
-
 /// Where entries stand in a list's rectangle: the first one shown, and each one's place.
 fn entry_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize, Vec<Rect>) {
     let inside = rect.shrink(PAD * unit);
@@ -53,10 +47,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
         LessonScreen::List { entries, selected } => {
             paint_list(painter, rect, unit, entries, *selected);
         }
-        LessonScreen::Page(page) => {
-            let usual = frame.usual_unit();
-            paint_page(painter, rect, unit, usual, page);
-        }
+        LessonScreen::Page(page) => page::paint(painter, rect, frame.usual_unit(), page),
     }
 }
 
@@ -242,188 +233,6 @@ fn paint_list(
     }
 }
 
-/// Something of a page, of a known height.
-enum PageItem {
-    Text(Arc<Galley>),
-    /// On a card.
-    Question(Arc<Galley>),
-    Row(Arc<Galley>, Arc<Galley>),
-    Check(Arc<Galley>, bool),
-    Space(f32),
-}
-
-impl PageItem {
-    fn height(&self, unit: f32) -> f32 {
-        match self {
-            PageItem::Text(text) => text.size().y,
-            PageItem::Question(text) => text.size().y + 24.0 * unit,
-            PageItem::Row(label, value) => label.size().y.max(value.size().y) + 9.0 * unit,
-            PageItem::Check(text, _) => text.size().y + 7.0 * unit,
-            PageItem::Space(height) => *height,
-        }
-    }
-}
-
-/// The page's pieces in type of this size.
-fn pieces(painter: &WidgetPainter, page: &LessonPage, width: f32, unit: f32) -> Vec<PageItem> {
-    let text = |text: &str, font, colour, width: f32| {
-        paragraph(painter, text, font, colour, width.max(1.0), usize::MAX)
-    };
-    let mut pieces = vec![PageItem::Text(text(
-        &page.text,
-        regular(20.0 * unit),
-        painter.palette.value,
-        width,
-    ))];
-    if !page.question.is_empty() {
-        pieces.push(PageItem::Space(16.0 * unit));
-        let room = width - 32.0 * unit;
-        let question = text(
-            &page.question,
-            medium(22.0 * unit),
-            painter.palette.accent,
-            room,
-        );
-        pieces.push(PageItem::Question(question));
-    }
-    if page.busy {
-        pieces.push(PageItem::Space(16.0 * unit));
-        let busy = text(
-            tr!("measuring …"),
-            medium(20.0 * unit),
-            painter.palette.label,
-            width,
-        );
-        pieces.push(PageItem::Text(busy));
-    }
-    if !page.rows.is_empty() {
-        pieces.push(PageItem::Space(16.0 * unit));
-    }
-    for (label, value) in &page.rows {
-        let value = text(
-            value,
-            medium(19.0 * unit),
-            painter.palette.value,
-            0.55 * width,
-        );
-        let room = width - value.size().x - 18.0 * unit;
-        pieces.push(PageItem::Row(
-            text(label, regular(18.0 * unit), painter.palette.label, room),
-            value,
-        ));
-    }
-    if !page.note.is_empty() {
-        pieces.push(PageItem::Space(14.0 * unit));
-        let note = text(
-            &page.note,
-            regular(17.0 * unit),
-            painter.palette.label,
-            width,
-        );
-        pieces.push(PageItem::Text(note));
-    }
-    if !page.checks.is_empty() {
-        pieces.push(PageItem::Space(14.0 * unit));
-    }
-    for (check, holds) in &page.checks {
-        let colour = if *holds {
-            painter.palette.running
-        } else {
-            painter.palette.value
-        };
-        let check = text(check, regular(18.0 * unit), colour, width - 34.0 * unit);
-        pieces.push(PageItem::Check(check, *holds));
-    }
-    pieces
-}
-
-/// Paints a page: what leads and what follows is as large as the rest of the window, the words between
-/// as large as their room takes, counted in the unit of a window without a presentation.
-fn paint_page(painter: &WidgetPainter, rect: Rect, unit: f32, usual: f32, page: &LessonPage) {
-    let inside = rect.shrink(PAD * unit);
-    let number = format!("{} / {}", page.number, page.of);
-    let top = inside.top() + 50.0 * unit;
-    let bottom = inside.bottom() - 30.0 * unit;
-    // A picture or a chart asks for a part of the height, and takes what the words leave.
-    let part = match (&page.speedup, &page.picture) {
-        (Some(_), _) => 0.5,
-        (None, Some(_)) => 0.36,
-        (None, None) => 0.0,
-    };
-    let kept = part * (bottom - top);
-    let sizes = (0..).map(|step| LARGEST_PAGE * unit / usual - 0.05 * step as f32);
-    let (size, pieces) = sizes
-        .map(|size| (size, pieces(painter, page, inside.width(), size * usual)))
-        .find(|(size, pieces)| {
-            let heights = pieces.iter().map(|piece| piece.height(size * usual));
-            heights.sum::<f32>() + kept <= bottom - top || *size <= SMALLEST_PAGE
-        })
-        .expect("the smallest size ends the search");
-    // What leads and what follows is not larger than it has to be beside small words.
-    let around = size.clamp(0.7, 1.0);
-    paint_head(painter, inside, unit, around, [&page.title, &number]);
-    let buttons = [
-        (tr!("Close"), ViewAction::ToggleLessons, true),
-        (tr!("Back to the list"), ViewAction::Escape, true),
-        (
-            tr!("Previous page"),
-            ViewAction::PreviousPage,
-            page.number > 1,
-        ),
-        (
-            tr!("Next page"),
-            ViewAction::NextPage,
-            page.number < page.of,
-        ),
-    ];
-    let foot = tr!("← → · Enter or Space: next page");
-    paint_foot(painter, inside, unit, foot, &buttons);
-    let mut y = top;
-    for piece in pieces {
-        let height = piece.height(size * usual);
-        let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height));
-        paint_piece(painter, place, size * usual, piece);
-        y += height;
-    }
-    let left = Rect::from_min_max(
-        pos2(inside.left(), y + 12.0 * unit),
-        pos2(inside.right(), bottom),
-    );
-    if let Some(speedup) = &page.speedup {
-        speedup::paint(painter, left, unit, speedup);
-    } else if let Some(picture) = &page.picture {
-        paint_picture(painter, left, picture);
-    }
-}
-
-fn paint_piece(painter: &WidgetPainter, place: Rect, unit: f32, piece: PageItem) {
-    match piece {
-        PageItem::Space(_) => {}
-        PageItem::Text(text) => put(painter, place.min, Align2::LEFT_TOP, text),
-        PageItem::Question(text) => {
-            painter.rect_filled(place, 6.0 * unit, painter.palette.lesson_card);
-            let edge = Rect::from_min_size(place.min, vec2(4.0 * unit, place.height()));
-            painter.rect_filled(edge, 0.0, painter.palette.accent);
-            let at = place.min + vec2(18.0, 12.0) * unit;
-            put(painter, at, Align2::LEFT_TOP, text);
-        }
-        PageItem::Row(label, value) => {
-            put(painter, place.left_center(), Align2::LEFT_CENTER, label);
-            put(painter, place.right_center(), Align2::RIGHT_CENTER, value);
-            let line = (unit.max(1.0), painter.palette.rule);
-            painter.hline(place.x_range(), place.bottom().round(), line);
-        }
-        PageItem::Check(text, holds) => {
-            let size = 20.0 * unit;
-            let middle = pos2(place.left() + size / 2.0, place.center().y);
-            let sign = Rect::from_center_size(middle, vec2(size, size));
-            paint_sign(painter, sign, holds);
-            let at = pos2(place.left() + 32.0 * unit, place.center().y);
-            put(painter, at, Align2::LEFT_CENTER, text);
-        }
-    }
-}
-
 /// A tick on dark green or a cross on red: told apart by their shapes, too.
 pub(crate) fn paint_sign(painter: &WidgetPainter, rect: Rect, holds: bool) {
     let (background, text_colour) = if holds {
@@ -441,46 +250,6 @@ pub(crate) fn paint_sign(painter: &WidgetPainter, rect: Rect, holds: bool) {
         painter.line_segment([at(0.26, 0.26), at(0.74, 0.74)], stroke);
         painter.line_segment([at(0.74, 0.26), at(0.26, 0.74)], stroke);
     }
-}
-
-/// A cached texture with the pixels it was made from.
-#[derive(Clone)]
-struct Shown {
-    pixels: Arc<[u8]>,
-    texture: TextureHandle,
-}
-
-fn paint_picture(
-    painter: &WidgetPainter,
-    room: Rect,
-    (width, height, pixels): &(u32, u32, Arc<[u8]>),
-) {
-    let size = [*width, *height].map(|side| side as usize);
-    let most = painter.ctx().input(|input| input.max_texture_side);
-    let fits = size.iter().all(|side| (1..=most).contains(side));
-    if !fits || pixels.len() != 4 * size[0] * size[1] || !room.is_positive() {
-        return;
-    }
-    let id = egui::Id::unique("the lesson's picture");
-    let known = painter.ctx().data(|data| data.get_temp::<Shown>(id));
-    let shown = match known {
-        Some(shown) if Arc::ptr_eq(&shown.pixels, pixels) => shown,
-        _ => {
-            let image = egui::ColorImage::from_rgba_unmultiplied(size, pixels);
-            let options = egui::TextureOptions::LINEAR;
-            let texture = painter.ctx().load_texture("lesson", image, options);
-            let pixels = pixels.clone();
-            Shown { pixels, texture }
-        }
-    };
-    painter
-        .ctx()
-        .data_mut(|data| data.insert_temp(id, shown.clone()));
-    let size = vec2(*width as f32, *height as f32);
-    let scale = (room.width() / size.x).min(room.height() / size.y);
-    let place = Rect::from_center_size(room.center(), (size * scale).floor());
-    let all = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
-    painter.image(shown.texture.id(), place, all, UNTINTED);
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use model::{Bound, Effect, Finding, Overlap, Resource, Status, Streams};
 use ui::LessonScreen;
 use ui::SidePanel;
 use ui::fixtures::{
-    lesson_list, lesson_page, round_with_block_timestamps, speedup_page, waited_round,
+    lesson_list, lesson_page, question_page, round_with_block_timestamps, speedup_page,
+    waited_round,
 };
 
 pub(super) fn screens() -> Vec<Scenario> {
@@ -271,6 +272,11 @@ fn lessons() -> Vec<Scenario> {
         Scenario {
             name: "lesson-list",
             lesson: || Some(lesson_list(6)),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-question",
+            lesson: || Some(LessonScreen::Page(question_page())),
             ..SCREEN
         },
         Scenario {

@@ -111,7 +111,10 @@ fn every_text_stands_out_in_every_theme() {
         (failed, false, Some(SidePanel::Ladder)),
         (compared, false, None),
     ];
-    let lessons = [lesson_list(6), LessonScreen::Page(lesson_page(false))];
+    // Bars are meshes, whose colours are tested with the timeline.
+    let mut page = lesson_page(false);
+    page.rounds.clear();
+    let lessons = [lesson_list(6), LessonScreen::Page(page)];
     let mut faint = BTreeSet::new();
     for theme in 0..COUNT {
         let mut seen = HashSet::new();

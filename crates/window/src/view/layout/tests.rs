@@ -41,7 +41,7 @@ fn layout_requests(count: usize) -> [LayoutRequest; 7] {
             ..lab
         },
         LayoutRequest {
-            lesson: true,
+            lesson: Some(LessonPlace::Beside),
             comparison: Some(count / 2),
             ..lab
         },

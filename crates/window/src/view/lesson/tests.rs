@@ -3,7 +3,7 @@
 use super::*;
 use crate::view::hud::rect_of;
 use crate::view::hud::tests::{each_lesson, texts};
-use crate::view::layout::{LayoutRequest, lay_out};
+use crate::view::layout::{LayoutRequest, LessonPlace, lay_out};
 use egui::Shape;
 use life::Size;
 use ui::ViewOptions;
@@ -28,8 +28,15 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
                 seen += 1;
                 let (layout, _) = frame.layout().unwrap();
                 let place = rect_of(layout.lesson.unwrap());
-                let mut wanted = vec![page.title.clone(), page.text.clone(), page.question.clone()];
-                wanted.extend(page.rows.iter().flat_map(|(a, b)| [a.clone(), b.clone()]));
+                let mut wanted = vec![page.title.clone(), page.question.clone()];
+                wanted.push(page.conclusion.clone());
+                for column in &page.columns {
+                    wanted.extend(column.code.iter().map(|line| line.text.clone()));
+                    let figures = column.figures.iter();
+                    wanted.extend(figures.flat_map(|(a, b)| [a.clone(), b.clone()]));
+                }
+                let bars = page.bars.iter();
+                wanted.extend(bars.flat_map(|bar| [bar.label.clone(), bar.text.clone()]));
                 wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
                 wanted.push(page.note.clone());
                 for wanted in wanted {
@@ -87,7 +94,7 @@ fn the_speed_up_curve_has_its_axes_and_signs_in_every_window() {
 #[test]
 fn the_selected_entry_is_always_seen() {
     let wanted = LayoutRequest {
-        lesson: true,
+        lesson: Some(LessonPlace::Beside),
         ..Default::default()
     };
     let size = Size::new(512, 512).unwrap();

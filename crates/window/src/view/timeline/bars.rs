@@ -1,7 +1,7 @@
 //! The bars of a round, and the names in them: the colour is the instance's, the pattern says what is
 //! done.
 
-use egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind};
+use egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::hud::style::*;
 use crate::view::timeline::layout::TimelineLayout;
@@ -10,7 +10,7 @@ use crate::view::widget_painter::WidgetPainter;
 use ui::Chart;
 use ui::theme::Palette;
 use ui::timeline::Pattern;
-use ui::timeline::lanes::{Bar, Lane, fold_lanes};
+use ui::timeline::lanes::{Arrow, Bar, Lane, fold_lanes};
 use ui::timeline::scale::TimeScale;
 
 /// How much of the colour a hollow bar has inside.
@@ -51,6 +51,47 @@ pub(super) fn paint(
             paint_names(painter, places, scale, edges, bars, chart);
         }
     }
+    for arrow in &chart.data.arrows {
+        paint_arrow(painter, places, scale, rows, arrow);
+    }
+}
+
+/// Paints an arrow from the record of an event to what waits for it, where each lane has a row.
+fn paint_arrow(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    rows: Rows,
+    arrow: &Arrow,
+) {
+    let seen = places.lanes.x_range();
+    let place = |(lane, time): (usize, f64)| {
+        let row = (0..rows.count()).find(|&row| rows.lanes_of(row) == (lane..lane + 1))?;
+        let (top, bottom) = rows.edges(row);
+        let x = scale.x(time);
+        seen.contains(x).then(|| pos2(x, (top + bottom) / 2.0))
+    };
+    let (Some(from), Some(to)) = (place(arrow.from), place(arrow.to)) else {
+        return;
+    };
+    let unit = places.unit;
+    let colour = painter.palette.value;
+    // Events of one moment would hide one another: it leaves to the right, and comes from the left.
+    let bend = 7.0 * unit;
+    let corners = [
+        from,
+        pos2(from.x.max(to.x) + bend, from.y),
+        pos2(from.x.max(to.x) + bend, to.y),
+    ];
+    let end = pos2(to.x + 1.0 * unit, to.y);
+    let line = Stroke::new((1.8 * unit).max(1.0), colour);
+    painter.line(corners.into_iter().chain([end]).collect(), line);
+    let head = vec![
+        end,
+        end + vec2(6.0, -4.0) * unit,
+        end + vec2(6.0, 4.0) * unit,
+    ];
+    painter.add(Shape::convex_polygon(head, colour, Stroke::NONE));
 }
 
 /// A bar's place, if any of it is shown: at least a pixel wide.

@@ -147,6 +147,30 @@ impl TimelineLayout {
         }
     }
 
+    /// Lanes and their axis alone, in this rectangle.
+    pub(crate) fn of_lanes(all: Rect, unit: f32) -> TimelineLayout {
+        let left = (all.left() + GUTTER * unit).round();
+        let plot = |top: f32, bottom: f32| {
+            Rect::from_x_y_ranges(left..=all.right().floor(), top.round()..=bottom.round())
+        };
+        let axis = plot(all.bottom() - AXIS * unit, all.bottom());
+        let host = plot(all.top(), all.top() + HOST * unit);
+        TimelineLayout {
+            unit,
+            all,
+            chip: Rect::NOTHING,
+            summary: Rect::NOTHING,
+            legend: Rect::NOTHING,
+            finding: Rect::NOTHING,
+            host,
+            lanes: plot(host.bottom() + APART * unit, axis.top()),
+            map: None,
+            axis,
+            foot: Rect::NOTHING,
+            names: all.left(),
+        }
+    }
+
     /// Places for two rounds one above the other, of so many lanes each, on one axis.
     pub(crate) fn stacked(self, lanes: [usize; 2]) -> [TimelineLayout; 2] {
         let between = (HOST + 2.0 * APART) * self.unit;

@@ -21,7 +21,7 @@ mod tests;
 use egui::{Pos2, Rect};
 
 pub(crate) use finding::tone_colour;
-pub(crate) use paint::paint;
+pub(crate) use paint::{paint, paint_rounds};
 pub(crate) use sm_map::sm_count;
 
 use layout::TimelineLayout;

@@ -14,9 +14,11 @@ use lang::tr;
 use model::Status;
 use model::trace::StepKind;
 use ui::timeline::lanes::{Bar, Chart};
-use ui::timeline::scale::TimeScale;
-use ui::timeline::{BarKind, KINDS, drawn_round};
+use ui::timeline::scale::{TimeScale, TimeZoom};
+use ui::timeline::{BarKind, KINDS, Which, drawn_round};
 
+/// The least height, in units, in which the lanes of two rounds are told apart.
+const MIN_ROUNDS: f32 = 60.0;
 /// Spans of a row that are said one by one, at most.
 const MAX_SPANS_SAID: usize = 12;
 
@@ -63,6 +65,39 @@ pub(crate) fn paint(
         paint_foot(painter, &places, status, has_finding, folded);
     }
     tip::paint(painter, frame, &places);
+}
+
+/// Paints one round, or two as A and B on one axis, without what stands around the lanes of a session's
+/// timeline.
+pub(crate) fn paint_rounds(painter: &WidgetPainter, rect: Rect, unit: f32, charts: &[Chart]) {
+    let [first, ..] = charts else { return };
+    let places = TimelineLayout::of_lanes(rect, unit);
+    if places.lanes.height() < MIN_ROUNDS * unit || !places.lanes.is_positive() {
+        return;
+    }
+    let rounds = match charts {
+        [a, b] => {
+            let stacked = places.stacked([a, b].map(|chart| chart.data.lanes.len()));
+            let rounds = stacked.into_iter().zip([a, b]).zip(Which::both(true));
+            let round = |((places, chart), which)| ShownRound {
+                places,
+                chart,
+                which,
+            };
+            rounds.map(round).collect()
+        }
+        _ => vec![ShownRound {
+            places,
+            chart: first,
+            which: Which::Only,
+        }],
+    };
+    let whole = TimeZoom::default().of(first.data.whole);
+    let scale = TimeScale::new(whole, places.lanes.left(), places.lanes.width());
+    paint_axis(painter, &places, scale, &rounds);
+    for round in &rounds {
+        paint_round(painter, scale, round, None);
+    }
 }
 
 /// Everything that depends on the round; returns how many streams share a row.

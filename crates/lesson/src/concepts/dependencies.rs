@@ -1,0 +1,216 @@
+//! Events that streams wait for: a diamond of dependencies.
+
+use super::default_stream::Counter;
+use crate::bench::{DEVICE, copy};
+use crate::{
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
+    Ran, Result,
+};
+use engine::{BufferId, HostMemory, Op, Program, StreamId, StreamKind};
+use lang::{mark, tr};
+
+/// Words of each array.
+const WORDS: usize = 1 << 16;
+const BYTES: usize = 4 * WORDS;
+/// How long each branch lasts beside its copy.
+const BRANCH_NS: u64 = 1_000_000;
+
+pub(crate) const DEPENDENCIES: Lesson = Lesson {
+    name: "dependencies",
+    group: Group::Concepts,
+    title: "streams that wait for one another's events",
+    source: Origin::Guide("Events"),
+    intro: "An array goes up. Two branches take 1 ms each and make a copy of it, and both copies come \
+            down: a diamond of dependencies. First in one stream; then with a stream for each branch, \
+            where events say what waits for what; then the same without the events.",
+    question: "Two branches of 1 ms between an upload and a download: how much faster are two streams \
+               that are joined by events?",
+    choices: Choices::Factors {
+        comparison: 0,
+        factors: &[1.0, 2.0, 4.0],
+    },
+    parts: &[
+        Part {
+            title: "one stream",
+            code: "cudaMemcpyAsync(a, host, bytes,
+           cudaMemcpyHostToDevice, left);
+branch<<<1, 1, 0, left>>>(b, a);
+branch<<<1, 1, 0, left>>>(c, a);
+cudaMemcpyAsync(host_b, b, bytes,
+           cudaMemcpyDeviceToHost, left);
+cudaMemcpyAsync(host_c, c, bytes,
+           cudaMemcpyDeviceToHost, left);",
+            work: PartWork::Program(|bench| Diamond::prepare(bench, Way::OneStream)),
+        },
+        Part {
+            title: "two streams joined by events",
+            code: "cudaMemcpyAsync(a, host, bytes,
+           cudaMemcpyHostToDevice, left);
+cudaEventRecord(up, left);
+cudaStreamWaitEvent(right, up);
+branch<<<1, 1, 0, left>>>(b, a);
+branch<<<1, 1, 0, right>>>(c, a);
+cudaEventRecord(done, right);
+cudaStreamWaitEvent(left, done);
+cudaMemcpyAsync(host_b, b, bytes,
+           cudaMemcpyDeviceToHost, left);
+cudaMemcpyAsync(host_c, c, bytes,
+           cudaMemcpyDeviceToHost, left);",
+            work: PartWork::Program(|bench| Diamond::prepare(bench, Way::Events)),
+        },
+        Part {
+            title: "two streams without events",
+            code: "cudaMemcpyAsync(a, host, bytes,
+           cudaMemcpyHostToDevice, left);
+branch<<<1, 1, 0, left>>>(b, a);
+branch<<<1, 1, 0, right>>>(c, a);
+cudaMemcpyAsync(host_b, b, bytes,
+           cudaMemcpyDeviceToHost, left);
+cudaMemcpyAsync(host_c, c, bytes,
+           cudaMemcpyDeviceToHost, left);",
+            work: PartWork::Program(|bench| Diamond::prepare(bench, Way::NoEvents)),
+        },
+    ],
+    compared: &[Compare {
+        slow: 0,
+        fast: 1,
+        label: "two streams joined by events instead of one stream",
+        faster: "The branches ran side by side, each after what it depends on.",
+        none: "Here the branches did not run side by side.",
+        slower: "Here the branches did not run side by side, and the events cost more.",
+    }],
+    missing_on_cpu: None,
+    closing: Closing::OfFigures(|outcome| {
+        let wrong = outcome.value(2, WRONG);
+        if wrong > 0.0 {
+            tr!(
+                "Without the events {wrong} words came down wrong: the download did not wait for the \
+                 branch in the other stream. CUDA reported no error. An event orders two streams on the \
+                 device; the host waits for nothing.",
+                wrong = format_args!("{wrong:.0}")
+            )
+        } else {
+            tr!("Without the events every word was right all the same, this time: that is a race which \
+                 nobody has lost yet.")
+                .into()
+        }
+    }),
+};
+
+const WRONG: &str = mark!("wrong words");
+
+/// How the branches are ordered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    OneStream,
+    Events,
+    NoEvents,
+}
+
+/// An array, its two copies, and what came down of them.
+struct Diamond {
+    way: Way,
+    stream: StreamId,
+    host: BufferId,
+    branches: [Branch; 2],
+    program: Program,
+    counter: Counter,
+    runs: usize,
+}
+
+/// A copy of the array on the device, and on the host.
+struct Branch {
+    device: BufferId,
+    host: BufferId,
+}
+
+impl Diamond {
+    fn prepare(bench: &mut Bench, way: Way) -> Result<Box<dyn Experiment>> {
+        let streams = bench.streams(2, StreamKind::NonBlocking)?;
+        let [left, right] = match way {
+            Way::OneStream => [streams[0]; 2],
+            Way::Events | Way::NoEvents => [streams[0], streams[1]],
+        };
+        let (host, device) = (
+            bench.host_buffer(BYTES, HostMemory::Pinned)?,
+            bench.device_buffer(BYTES)?,
+        );
+        let mut branch = || -> Result<Branch> {
+            Ok(Branch {
+                device: bench.device_buffer(BYTES)?,
+                host: bench.host_buffer(BYTES, HostMemory::Pinned)?,
+            })
+        };
+        let branches = [branch()?, branch()?];
+        let engine = bench.engine()?;
+        let (up, done) = (engine.create_event(DEVICE)?, engine.create_event(DEVICE)?);
+        let counter = Counter::new(bench)?;
+        let mut program = Program::in_stream(left, [copy(host, device, BYTES)]);
+        if way == Way::Events {
+            program.push(left, Op::Record(up));
+            program.push(right, Op::Wait(up));
+        }
+        for (branch, stream) in branches.iter().zip([left, right]) {
+            program.push(stream, counter.spin(BRANCH_NS));
+            program.push(stream, copy(device, branch.device, BYTES));
+        }
+        if way == Way::Events {
+            program.push(right, Op::Record(done));
+            program.push(left, Op::Wait(done));
+        }
+        for branch in &branches {
+            program.push(left, copy(branch.device, branch.host, BYTES));
+        }
+        let mut diamond = Diamond {
+            way,
+            stream: left,
+            host,
+            branches,
+            program,
+            counter,
+            runs: 0,
+        };
+        diamond.run(bench)?;
+        Ok(Box::new(diamond))
+    }
+
+    fn run(&mut self, bench: &mut Bench) -> Result<Ran> {
+        self.runs += 1;
+        bench.run(&self.program)
+    }
+
+    /// Sends numbers that were not there before, and counts those that come down otherwise.
+    fn wrong(&mut self, bench: &mut Bench) -> Result<(usize, Ran)> {
+        let sent = self.runs as u32 + 1;
+        bench.access(self.host, &mut |words| words.fill(sent))?;
+        self.program.timed = true;
+        let ran = self.run(bench)?;
+        self.program.timed = false;
+        let mut wrong = 0;
+        for branch in &self.branches {
+            let words = bench.words(branch.host)?;
+            wrong += words.iter().filter(|&&word| word != sent).count();
+        }
+        Ok((wrong, ran))
+    }
+}
+
+impl Experiment for Diamond {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let ms = self.run(bench)?.wall_ms();
+        Ok(Measured::of_time(mark!("the diamond"), ms))
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let (wrong, ran) = self.wrong(bench)?;
+        let counted = self.counter.read(bench, self.stream)?;
+        let mut measured = Measured::default()
+            .figure(WRONG, wrong as f64, "")
+            .check(tr!("every launch was counted"), counted == 2 * self.runs);
+        if self.way != Way::NoEvents {
+            measured = measured.check(tr!("both arrays came down as they went up"), wrong == 0);
+        }
+        measured.trace = Some(bench.timed_round(&self.program, ran));
+        Ok(measured)
+    }
+}

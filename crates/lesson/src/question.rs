@@ -1,0 +1,148 @@
+//! What the class is asked to predict, and where a lesson comes from.
+
+use super::Outcome;
+use lang::tr;
+use model::Finding;
+
+/// Where a lesson comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A program of Brian Tuomanen's book, *Hands-On GPU Programming with Python and CUDA*.
+    Book {
+        /// The number of the chapter.
+        chapter: u8,
+        /// The name of the program's file.
+        program: &'static str,
+    },
+    /// A section of NVIDIA's *CUDA C++ Programming Guide*.
+    Guide(&'static str),
+    /// A section of NVIDIA's *CUDA C++ Best Practices Guide*.
+    BestPractices(&'static str),
+}
+
+impl Origin {
+    /// As a reader finds it.
+    pub fn in_words(self) -> String {
+        match self {
+            Origin::Book { chapter, program } => tr!(
+                "Tuomanen, Hands-On GPU Programming with Python and CUDA, chapter {chapter}: {program}",
+                chapter = chapter,
+                program = program
+            ),
+            Origin::Guide(section) => tr!("NVIDIA, CUDA C++ Programming Guide: {}", section),
+            Origin::BestPractices(section) => {
+                tr!("NVIDIA, CUDA C++ Best Practices Guide: {}", section)
+            }
+        }
+    }
+}
+
+/// What the class may predict.
+#[derive(Clone, Copy, Debug)]
+pub enum Choices {
+    /// How much faster one part is than another.
+    Factors {
+        /// Which of the lesson's comparisons.
+        comparison: usize,
+        /// The time of the part that is expected to be slower over that of the other, in ascending
+        /// order; 1 is no difference.
+        factors: &'static [f64],
+    },
+    /// Sentences.
+    Words {
+        /// All of them.
+        choices: &'static [&'static str],
+        /// Which of them holds, by what was measured; `None` if that does not say.
+        right: fn(&Outcome) -> Option<usize>,
+    },
+}
+
+impl Choices {
+    /// Each choice, as it is read.
+    pub fn in_words(&self) -> Vec<String> {
+        match self {
+            Choices::Factors { factors, .. } => factors
+                .iter()
+                .map(|&factor| factor_in_words(factor))
+                .collect(),
+            Choices::Words { choices, .. } => {
+                choices.iter().map(|choice| lang::shown(choice)).collect()
+            }
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Choices::Factors { factors, .. } => factors.len(),
+            Choices::Words { choices, .. } => choices.len(),
+        }
+    }
+
+    /// The factor that a choice stands for, and of which of the lesson's comparisons.
+    pub fn factor(&self, choice: usize) -> Option<(usize, f64)> {
+        match self {
+            Choices::Factors {
+                comparison,
+                factors,
+            } => Some((*comparison, *factors.get(choice)?)),
+            Choices::Words { .. } => None,
+        }
+    }
+
+    /// Which choice is nearest to what was measured; `None` if that was not resolved, or the engine lacks
+    /// what the lesson is about.
+    pub fn right(&self, outcome: &Outcome) -> Option<usize> {
+        match self {
+            _ if outcome.missing.is_some() => None,
+            Choices::Words { right, .. } => right(outcome),
+            Choices::Factors {
+                comparison,
+                factors,
+            } => {
+                let measured = match outcome.factors.get(*comparison)?.finding {
+                    Finding::Difference { ratio, .. } => ratio,
+                    Finding::NoDifference { .. } => 1.0,
+                    Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => return None,
+                };
+                let distance = |factor: &f64| (factor / measured).ln().abs();
+                let places = factors.iter().map(distance).enumerate();
+                let nearest = places.min_by(|a, b| a.1.total_cmp(&b.1))?;
+                Some(nearest.0)
+            }
+        }
+    }
+}
+
+fn factor_in_words(factor: f64) -> String {
+    if factor == 1.0 {
+        tr!("no difference").into()
+    } else {
+        tr!("{factor}× faster", factor = factor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LESSONS;
+
+    #[test]
+    fn every_lesson_has_choices_that_differ_and_can_be_typed() {
+        for lesson in LESSONS {
+            let words = lesson.choices.in_words();
+            assert!((2..=9).contains(&words.len()), "{}", lesson.name);
+            for (at, choice) in words.iter().enumerate() {
+                assert!(!words[..at].contains(choice), "{}: {choice}", lesson.name);
+            }
+            if let Choices::Factors {
+                comparison,
+                factors,
+            } = lesson.choices
+            {
+                assert!(factors.is_sorted(), "{}", lesson.name);
+                assert!(comparison < lesson.compared.len(), "{}", lesson.name);
+            }
+        }
+    }
+}
