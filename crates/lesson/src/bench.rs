@@ -1,13 +1,12 @@
 //! What the parts of a lesson work with: an engine, buffers, streams, and a stopwatch.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use super::{Result, SweepSetup, data};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
-    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, Program, RunId, Span,
+    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, Program, RunId, Span, Step,
     StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
@@ -306,25 +305,37 @@ impl Bench {
         }
     }
 
-    /// What a timed program did, for the timeline.
+    /// What a timed program did, for the timeline; its streams are numbered from 0.
     pub fn timed_round(&self, program: &Program, ran: Ran) -> TimedRound {
         let one = Size::new(1, 1).expect("the smallest lattice");
-        let steps: Arc<[StepFacts]> = program
-            .steps
-            .iter()
-            .map(|step| {
-                let facts = StepFacts::of(step, one, 0);
-                let kind = match &step.op {
-                    Op::Copy { from, .. } if self.is_on_host(from.buffer) => StepKind::Upload,
-                    _ => facts.kind,
-                };
-                StepFacts { kind, ..facts }
-            })
-            .collect();
+        let streams: BTreeSet<StreamId> = program.steps.iter().map(|step| step.stream).collect();
+        let number = |stream: StreamId| {
+            let place = streams.iter().position(|it| *it == stream);
+            place.map_or(stream, |place| StreamId(place as u32))
+        };
+        let facts = |step: &Step| {
+            let facts = StepFacts::of(step, one, 0);
+            let kind = match &step.op {
+                Op::Copy { from, .. } if self.is_on_host(from.buffer) => StepKind::Upload,
+                _ => facts.kind,
+            };
+            StepFacts {
+                kind,
+                stream: number(step.stream),
+                ..facts
+            }
+        };
+        let numbered = |spans: Vec<Span>| {
+            let spans = spans.into_iter().map(|span| Span {
+                stream: number(span.stream),
+                ..span
+            });
+            spans.collect()
+        };
         TimedRound {
-            steps,
-            spans: ran.spans,
-            host: ran.host,
+            steps: program.steps.iter().map(facts).collect(),
+            spans: numbered(ran.spans),
+            host: numbered(ran.host),
             block_timestamps: Vec::new(),
             replayed: false,
             // A lesson's streams are numbered.

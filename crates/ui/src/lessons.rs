@@ -216,16 +216,19 @@ impl Lessons {
         }
     }
 
-    /// Makes anew what is shown.
+    /// Makes anew what is shown, with what has been measured.
     fn show(&mut self) {
         self.language = lang::language();
-        self.screen = match &self.state {
+        self.screen = match &mut self.state {
             State::Closed => None,
             State::List { selected } => Some(LessonScreen::List {
                 entries: entries(),
                 selected: *selected,
             }),
-            State::Open(open) => Some(LessonScreen::Page(Box::new(open.page()))),
+            State::Open(open) => {
+                open.receive();
+                Some(LessonScreen::Page(Box::new(open.page())))
+            }
         };
     }
 
