@@ -1,5 +1,5 @@
 //! Plaintext: one line per row; `!` starts a comment. Rows may use dblife's counts, as in
-//! `23.O15.3O`.
+//! `23.O15.3O`, and its commands, as in `5k10h@!`, which are ignored.
 
 use super::{Format, Frame, Sheet};
 use crate::Size;
@@ -89,8 +89,8 @@ pub(super) enum PartFlaw<E> {
 /// Calls `live` with the live cells of a row of characters: offset of the first character, first
 /// column, number of cells. Returns the row's columns.
 ///
-/// With `counted`, a number repeats the next cell, and letters that move a cursor are ignored, both
-/// as in dblife (`23.O15.3O`).
+/// With `counted`, a number repeats the next cell, and dblife's commands (`5k10h@!`) are ignored, as
+/// Golly does.
 pub(super) fn each_part<E>(
     row: &[u8],
     counted: bool,
@@ -119,7 +119,7 @@ pub(super) fn each_part<E>(
             }
             match cell {
                 b'.' => x += cells,
-                b'h' | b'j' | b'k' | b'l' | b'@' if counted => {}
+                b'h' | b'j' | b'k' | b'l' | b'@' | b'!' if counted => {}
                 _ => return Err(PartFlaw::Letter(at)),
             }
         }

@@ -1,7 +1,7 @@
 //! The comments and the header line: `x = W, y = H, rule = R:TW,H`. Some files lack it, and begin
 //! with their cells: they are as large as their live cells need. XLife has the rule in a comment,
-//! `#r 23/3`, Golly the generation, `#CXRLE Gen=100`, and LifeBC has `skip`, `fps` and `gen` in the
-//! header.
+//! `#r 23/3`, Golly the generation, `#CXRLE Gen=100`, and LifeBC has `skip`, `fps`, `h`, `v` and `gen` in
+//! the header.
 
 use crate::fault::{Fault, Flaw};
 use crate::formats::Frame;
@@ -115,7 +115,7 @@ fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Resul
                 at += field.len();
             }
             // LifeBC's fields: display settings and the generation.
-            b"skip" | b"fps" | b"gen" => {
+            b"skip" | b"fps" | b"h" | b"v" | b"gen" => {
                 if name.eq_ignore_ascii_case(b"gen") {
                     frame.read_generation(&text[at..end]);
                 }
@@ -140,20 +140,23 @@ fn name_length(text: &[u8]) -> usize {
 /// Length of the rule at the start of this text. It ends at the line's end, or at a comma before
 /// another field, since some rules contain commas.
 fn rule_length(text: &[u8]) -> usize {
-    let begins_field = |at: &usize| {
-        let rest = text[at + 1..].trim_ascii_start();
-        let name = name_length(rest);
-        name > 0 && text::is_header(&rest[name..])
-    };
     let mut commas = (0..text.len()).filter(|&at| text[at] == b',');
-    commas.find(begins_field).unwrap_or(text.len())
+    let before_field = commas.find(|at| begins_field(&text[at + 1..]));
+    before_field.unwrap_or(text.len())
 }
 
-/// Reads a side at `at` and moves past it. A side that is blank, negative or too large gives 0, so
-/// the live cells determine the size.
+/// Whether this text starts with a field's name and `=`.
+fn begins_field(text: &[u8]) -> bool {
+    let rest = text.trim_ascii_start();
+    let name = name_length(rest);
+    name > 0 && text::is_header(&rest[name..])
+}
+
+/// Reads a side at `at` and moves past it. A side that is blank (as in `y = rule = B3/S23`), negative
+/// or too large gives 0, so the live cells determine the size.
 fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
     let value = &line[*at..];
-    let is_blank = matches!(value.first(), None | Some(b','));
+    let is_blank = matches!(value.first(), None | Some(b',')) || begins_field(value);
     let sign = usize::from(matches!(value.first(), Some(b'-' | b'+')));
     let digits = value[sign..].iter().take_while(|b| b.is_ascii_digit());
     let length = sign + digits.count();

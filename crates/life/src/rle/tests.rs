@@ -118,6 +118,8 @@ fn headers_are_read_as_loosely_as_in_golly() {
         "x = 1000000000, y = 99999999999999999999999\nbo$2bo$3o!",
         "x = 3, y = 3, skip = 20, fps = 5.5\nbo$2bo$3o!",
         "x = 3, y = 3, rule = B3/S23, skip=8\nbo$2bo$3o!",
+        "x = 3, y = 3, h=1,v=-2,gen=0\nbo$2bo$3o!",
+        "x = 3, y = rule = B3/S23\nbo$2bo$3o!",
     ] {
         assert_eq!(tight(text), glider, "{text:?}");
     }

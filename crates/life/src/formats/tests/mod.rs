@@ -119,6 +119,10 @@ fn rows_are_drawn_with_whatever_people_draw_them_with() {
         ("a.lif", ".*.\n..*\n***\n\x1a"),
         ("a.cells", "!dblife\n.O\n2.O\n3O\n"),
         ("a.cells", "!dblife\n5k10h@\n1.O3.\n2.0O\n3O\n"),
+        (
+            "a.cells",
+            "! \"main\" (cells 5)\n57k86h@!\n5.O\n5..O\n3..OOO\n5",
+        ),
         ("a.rle", "x = 3, y = 3\nbo$2bo$3o!\r\n\x1a"),
         ("a.rle", "x = 3, y = 3\nbo$2bo$3o\x1a"),
         ("a.lif", "#Life 1.06\n1 0\n2 1\n0 2\n1 2\n2 2\n\x1a\0\0"),
