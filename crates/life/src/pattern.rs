@@ -2,7 +2,7 @@
 
 use super::fault::{Flaw, TextError};
 use super::formats::macrocell::{self, Tree};
-use super::formats::{Corner, Format, Frame, Notes, life, packed, plaintext};
+use super::formats::{Corner, Format, Frame, Notes, apgcode, life, packed, plaintext};
 use super::read::{ReadError, read_regular_file};
 use super::rle::{Outline, Rle};
 use super::text;
@@ -122,7 +122,8 @@ impl Pattern {
     }
 
     /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`,
-    /// whose ending counts where the text itself does not tell its [`Format`].
+    /// whose ending counts where the text itself does not tell its [`Format`]. It may be an apgcode
+    /// such as `xq4_153`, or stand between a forum's `[code]` and `[/code]`.
     ///
     /// # Errors
     /// If it is no pattern: the first thing that is wrong, with its line and column.
@@ -137,6 +138,8 @@ impl Pattern {
             .and_then(|mut text| {
                 text.truncate(text::end(&text));
                 packed::check_kind(&name, &text).map_err(at_start)?;
+                text = text::untagged(text);
+                text = apgcode::to_life_106(&text).unwrap_or(text);
                 let read = Cells::read(&text, Format::detect(&text, &name));
                 let (frame, cells) = read.map_err(|flaw| TextError::new(&text, flaw))?;
                 Ok((text, frame, cells))

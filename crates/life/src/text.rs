@@ -12,6 +12,21 @@ pub(crate) fn start(text: &[u8]) -> usize {
     }
 }
 
+/// The text between a forum's `[code]` and `[/code]`, or all of it.
+pub(crate) fn untagged(text: Vec<u8>) -> Vec<u8> {
+    const START: &[u8] = b"[code]";
+    const END: &[u8] = b"[/code]";
+    let all = text.trim_ascii_start();
+    match all.split_at_checked(START.len()) {
+        Some((tag, rest)) if tag.eq_ignore_ascii_case(START) => {
+            let mut windows = rest.windows(END.len());
+            let end = windows.position(|window| window.eq_ignore_ascii_case(END));
+            rest[..end.unwrap_or(rest.len())].to_vec()
+        }
+        _ => text,
+    }
+}
+
 /// The end-of-file byte of DOS.
 const END_OF_TEXT: u8 = 0x1a;
 

@@ -4,6 +4,7 @@
 //! [`super::rle`] does, so memory is only used for the text and the lattice. The macrocell
 //! reader also stores nodes, a fixed number of bytes each.
 
+pub(crate) mod apgcode;
 pub mod life;
 pub mod macrocell;
 mod notes;

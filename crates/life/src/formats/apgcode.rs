@@ -1,0 +1,94 @@
+//! apgcodes, the names of objects on Catagolue: `xq4_153` is the glider. After the kind and a `_` come
+//! strips of five rows, one character per column in extended Wechsler notation.
+
+use std::fmt::Write;
+
+/// The live cells of an apgcode as a Life 1.06 text around the origin; `None` for any other text.
+pub(crate) fn to_life_106(text: &[u8]) -> Option<Vec<u8>> {
+    let text = text.trim_ascii();
+    let kind = [b"xs", b"xp", b"xq"];
+    let rest = kind.iter().find_map(|kind| text.strip_prefix(*kind))?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let strips = rest[digits..].strip_prefix(b"_").filter(|_| digits > 0)?;
+    let cells = live_cells(strips)?;
+    let middle =
+        |sides: &dyn Fn(&(i64, i64)) -> i64| cells.iter().map(sides).max().unwrap_or(0) / 2;
+    let (left, top) = (middle(&|cell| cell.0), middle(&|cell| cell.1));
+    let mut written = String::from("#Life 1.06\n");
+    for (x, y) in &cells {
+        writeln!(written, "{} {}", x - left, y - top).expect("a string takes any text");
+    }
+    Some(written.into_bytes())
+}
+
+/// Columns and rows of the live cells; `None` if a character has no meaning.
+fn live_cells(strips: &[u8]) -> Option<Vec<(i64, i64)>> {
+    let mut cells = Vec::new();
+    let (mut x, mut y) = (0, 0);
+    let mut letters = strips.iter().map(|&letter| char::from(letter));
+    while let Some(letter) = letters.next() {
+        match letter {
+            '0'..='9' | 'a'..='v' => {
+                let column = letter.to_digit(32)?;
+                let alive = (0..5).filter(|row| column >> row & 1 == 1);
+                cells.extend(alive.map(|row| (x, y + row)));
+                x += 1;
+            }
+            'w' => x += 2,
+            'x' => x += 3,
+            'y' => x += 4 + i64::from(letters.next()?.to_digit(36)?),
+            'z' => (x, y) = (0, y + 5),
+            _ => return None,
+        }
+    }
+    Some(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::pattern;
+
+    /// The cells of a text, as rows.
+    fn rows(text: &str) -> Vec<String> {
+        let part = pattern("pasted", text).live_part().unwrap().unwrap();
+        let cell = |x, y| if part.get(x, y) { 'O' } else { '.' };
+        let row = |y| (0..part.size().width()).map(|x| cell(x, y)).collect();
+        (0..part.size().height()).map(row).collect()
+    }
+
+    #[test]
+    fn apgcodes_are_read_alone_and_between_tags() {
+        let glider = ["OOO", "..O", ".O."];
+        for text in [
+            "xq4_153",
+            " xq4_153\n",
+            "[code]xq4_153[/code]",
+            "\n[CODE]\nx = 3, y = 3\n3o$2bo$bo!\n[/CODE] a glider",
+            "[code]OOO\n..O\n.O.\n[/code].OO",
+        ] {
+            assert_eq!(rows(text), glider, "{text:?}");
+        }
+        assert_eq!(rows("xs4_33"), ["OO", "OO"]);
+        // A strip of ten rows, and every letter for dead columns.
+        assert_eq!(rows("xp2_7"), ["O", "O", "O"]);
+        let (gaps, strips) = (rows("xs9_1w1x1y01y11"), rows("xs2_1zg"));
+        assert_eq!(gaps, ["O..O...O....O.....O"]);
+        assert_eq!((strips.len(), strips.concat()), (10, "O........O".into()));
+    }
+
+    #[test]
+    fn other_texts_are_no_apgcodes() {
+        for text in [
+            "xs_33",
+            "xs4",
+            "xs4_3!",
+            "xs4_1y",
+            "yl144_1",
+            "x = 1, y = 1\no!",
+            "xp2_7_1",
+        ] {
+            assert_eq!(to_life_106(text.as_bytes()), None, "{text}");
+        }
+    }
+}
