@@ -8,6 +8,7 @@
 pub mod actions;
 mod edits;
 mod finding;
+mod identity;
 mod kernel_choice;
 pub mod ladder;
 mod notice;
@@ -29,6 +30,7 @@ pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use edits::{Area, Change, Edit, Patch};
 pub use experiment::{Finding, Load, Side, Source, median};
 pub use finding::{finding_in_words, load_in_words};
+pub use identity::Identity;
 pub use kernel_choice::KernelChoice;
 pub use notice::{Done, Failure, Notice, Refusal, SettingChange};
 pub use overlap::{Bound, IsolatedOp, NoOverlap, Overlap, Resource};

@@ -10,6 +10,7 @@ mod cell_write;
 mod command;
 mod comparison;
 mod health;
+mod identify;
 mod known_cells;
 mod lab;
 mod last_known;
@@ -43,6 +44,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use cell_write::CellWrite;
+pub use identify::identify;
 pub use model::saved::{NotSaved, SavedError};
 pub use own_file::SessionFile;
 pub use persistence::Saver;

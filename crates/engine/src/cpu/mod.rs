@@ -16,6 +16,7 @@ pub mod memory;
 mod planar_rows;
 mod reduce;
 mod slots;
+mod stepper;
 mod stream;
 mod vector;
 mod worker_pool;
@@ -40,6 +41,8 @@ use life::Size;
 use slots::CpuSlots;
 use stream::StreamPool;
 use worker_pool::WorkerPool;
+
+pub use stepper::Stepper;
 
 /// The engine for machines without CUDA, and the reference for the CUDA engine.
 pub struct CpuEngine {

@@ -1,9 +1,10 @@
-//! What the bundled patterns do.
+//! What patterns do.
 
 use lang::tr;
-use life::{Behaviour, Kind};
+use life::{Behaviour, Kind, grouped};
 
 use super::InWords;
+use crate::Identity;
 
 impl InWords for Kind {
     fn in_words(&self) -> String {
@@ -61,6 +62,37 @@ impl InWords for Behaviour {
             Behaviour::Symmetric(symmetry) => {
                 tr!("symmetry {symmetry}", symmetry = symmetry)
             }
+        }
+    }
+}
+
+/// As a notice says it.
+impl InWords for Identity {
+    fn in_words(&self) -> String {
+        match self {
+            Identity::Repeats(behaviour) => tr!(
+                "Identified: {kind}, {behaviour}",
+                kind = behaviour.kind().in_words(),
+                behaviour = behaviour.in_words()
+            ),
+            Identity::Dies(generation) => tr!(
+                "Neither still life, oscillator nor spaceship: it dies out in generation {}",
+                generation
+            ),
+            Identity::Unknown {
+                generations,
+                population,
+            } => tr!(
+                "Neither still life, oscillator nor spaceship within {} generations; {} cells by then",
+                grouped(u64::from(*generations)),
+                grouped(*population)
+            ),
+            Identity::Empty => tr!("There are no live cells to identify").into(),
+            Identity::TooLarge => tr!("Too large to identify; select less").into(),
+            Identity::BirthInEmptySpace(rule) => tr!(
+                "{} gives birth in empty space, where no pattern is alone",
+                rule
+            ),
         }
     }
 }
