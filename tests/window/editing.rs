@@ -62,6 +62,22 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     (25..36).for_each(|x| both.set(x, 30, true));
     assert_eq!(shown.saved("pasted.mc").population(), both.population());
     assert_eq!(shown.saved("pasted.rle"), both);
+    // A part is identified, cut, and brought back by undoing one edit.
+    shown.mouse("keydown shift");
+    drag([10, 10], [20, 10]);
+    shown.mouse("keyup shift");
+    shown.then(
+        "ctrl+i",
+        "notice: Neither still life, oscillator nor spaceship",
+    );
+    shown.then("ctrl+x", "notice: Copied 11x1 cells");
+    shown.key("Escape");
+    shown.rest();
+    let mut other = both.clone();
+    (10..21).for_each(|x| other.set(x, 10, false));
+    assert_eq!(shown.saved("cut.rle"), other);
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("uncut.rle"), both);
     // What cannot be written is said, and kept for another try.
     shown.ask_path("ctrl+s");
     // The proposed name is replaced by what is typed.

@@ -70,7 +70,15 @@ impl Handler {
                     ghost.pattern = Arc::new(Change::turned(&ghost.pattern, clockwise));
                 }
             }
-            EditAction::CopyCells => self.copy_cells(),
+            EditAction::CopyCells => {
+                self.copy_cells();
+            }
+            EditAction::CutCells => {
+                if self.copy_cells() {
+                    self.change_selection(Change::Clear);
+                }
+            }
+            EditAction::IdentifySelection => self.identify_selection(),
             EditAction::PastePattern => self.paste(),
             EditAction::OpenPattern => self.ask_for_file(FileTask::Open),
             EditAction::SavePattern => self.ask_for_file(FileTask::Save),

@@ -431,6 +431,7 @@ impl EditAction {
         match self {
             EditAction::TogglePencil
             | EditAction::ClearSelection
+            | EditAction::CutCells
             | EditAction::FillRandomly
             | EditAction::FlipHorizontal
             | EditAction::FlipVertical
@@ -445,6 +446,7 @@ impl EditAction {
             EditAction::SelectAll
             | EditAction::ToggleAreaSelection
             | EditAction::CopyCells
+            | EditAction::IdentifySelection
             | EditAction::SavePattern => Requirement::Session,
         }
     }

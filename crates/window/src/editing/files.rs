@@ -17,7 +17,7 @@ use life::{
 use model::actions::Prompt;
 use model::words::{remarks, shown};
 use model::{Action, Area, InWords, ViewAction};
-use session::SavedSession;
+use session::{SavedSession, identify};
 use ui::EditOverlay;
 
 /// The most cells that the clipboard takes.
@@ -145,16 +145,18 @@ impl Handler {
         self.app.open_session(saved, name);
     }
 
-    /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE.
-    pub(super) fn copy_cells(&mut self) {
+    /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE, on another
+    /// thread; false if they are too many. The cells are those before any edit that is made next.
+    pub(super) fn copy_cells(&mut self) -> bool {
         let Some((area, receive)) = self.request_cells() else {
-            return;
+            return false;
         };
         if area.size.cells() > MAX_COPIED {
-            return self.show_notice(message!(
+            self.show_notice(message!(
                 "{} is too large for the clipboard; Ctrl+S saves it to a file",
                 area.size
             ));
+            return false;
         }
         self.run_in_background(move || match receive() {
             None => {
@@ -173,6 +175,21 @@ impl Handler {
                     }
                 }
             }
+        });
+        true
+    }
+
+    /// Says what the selection's cells, or the selected panel's, are alone on an empty plane.
+    pub(super) fn identify_selection(&mut self) {
+        let Some((_, receive)) = self.request_cells() else {
+            return;
+        };
+        self.run_in_background(move || {
+            BackgroundResult::Notice(match receive().map(|it| identify(&it.cells, it.rule)) {
+                None => tr!("Nothing was identified: the session has ended").into(),
+                Some(Ok(identity)) => identity.in_words(),
+                Some(Err(error)) => error.in_words(),
+            })
         });
     }
 
