@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+mod census;
 mod waiting;
 
 use super::failure::{BadArguments, Interrupted};
@@ -41,6 +42,7 @@ struct Report {
     generations: u64,
     wall_ms: f64,
     cells_per_second: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     population: Vec<u64>,
     streams: String,
     graphs: bool,
@@ -69,6 +71,10 @@ pub(super) fn check(arguments: &RunArguments) -> Result<()> {
 
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     check(arguments)?;
+    if arguments.until_still {
+        return census::main(arguments);
+    }
+    let generations = arguments.generations.unwrap_or(0);
     let traces = arguments.trace.is_some();
     let setup = common(arguments).setup()?;
     if let Some(folder) = &arguments.save {
@@ -87,16 +93,17 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
             })
         })
     };
-    let mut run = Run::start(setup, arguments.generations, prepare)?;
-    if arguments.generations > 0 {
+    let mut run = Run::start(setup, generations, prepare)?;
+    if generations > 0 {
         waiting.step();
     }
     let setup = run.setup();
     tracing::debug!("stepping by {}, {:?}", setup.kernel.name, setup.switches);
+    let kernel = setup.kernel.name;
+    let cells = setup.size.cells() as f64 * setup.instances as f64;
     let mut stepping = Stepping {
-        progress: Progress::new(setup, arguments.generations),
+        progress: Progress::new(move |done, took| progress(kernel, cells, generations, done, took)),
         traced: VecDeque::new(),
-        began: Instant::now(),
         waiting,
     };
     let finished = loop {
@@ -105,7 +112,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
             Err(error) => go_on(&mut run, &mut stepping, error.downcast()?, arguments)?,
         }
     };
-    report(&run, finished, arguments)
+    report(&run, finished, generations, arguments)
 }
 
 /// Prepares instances whose rounds are traced.
@@ -130,7 +137,6 @@ struct Stepping {
     progress: Progress,
     /// The last rounds, if they are traced.
     traced: VecDeque<TimedRound>,
-    began: Instant,
     waiting: Waiting,
 }
 
@@ -145,7 +151,6 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
     let Stepping {
         progress,
         traced,
-        began,
         waiting,
     } = stepping;
     waiting.next(tr!("the next round"));
@@ -155,7 +160,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
         } = event
         {
             waiting.next(tr!("the next round"));
-            progress.add(generations);
+            progress.set(progress.done + u64::from(generations));
             traced.extend(timed);
             if traced.len() > ROUNDS_TRACED {
                 traced.pop_front();
@@ -167,7 +172,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
             ControlFlow::Continue(())
         }
     })?;
-    let took = began.elapsed();
+    let took = progress.began.elapsed();
     progress.clear();
     waiting.next(tr!("the results"));
     let (setup, generation) = (run.setup().clone(), run.generation());
@@ -244,48 +249,60 @@ fn go_on(
 }
 
 /// Prints what a run came to.
-fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()> {
-    let (setup, done) = (run.setup(), run.done());
-    let Entered { rounds, plan } = run.entered();
-    // The last rounds may have been planned longer than the run.
-    let generations_per_round = match arguments.common.requested().generations {
-        Some(requested) => requested,
-        None => u64::from(rounds.generations()).min(arguments.generations.max(1)) as u32,
-    };
-    let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
-    let seconds = finished.took.as_secs_f64();
-    let stopped = done < arguments.generations;
+fn report(run: &Run, finished: Finished, generations: u64, arguments: &RunArguments) -> Result<()> {
+    let done = run.done();
+    let stopped = done < generations;
     let report = Report {
-        engine: run.instances().engine().name(),
-        device: devices(run.instances()),
-        kernel: setup.kernel.name,
-        instances: setup.instances,
-        width: setup.size.width(),
-        height: setup.size.height(),
-        generations: done,
-        wall_ms: seconds * 1e3,
-        cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
         population: finished.population,
-        streams: setup.switches.streams.to_string(),
-        graphs: setup.switches.graphs,
-        generations_per_round,
-        chosen_by: plan.map_or("options", chosen_by),
         stopped,
+        ..Report::new(run, done, finished.took, generations, arguments)
     };
     if arguments.json {
         print(&serde_json::to_string(&report)?)?;
     } else {
-        print_for_people(&report, *plan, setup, arguments)?;
+        print_for_people(&report, run.entered().plan, run.setup(), arguments)?;
     }
     if stopped {
         Err(Interrupted(tr!(
             "stopped after {done} of {all} generations",
             done = grouped(done),
-            all = grouped(arguments.generations)
+            all = grouped(generations)
         ))
         .into())
     } else {
         Ok(())
+    }
+}
+
+impl Report {
+    /// What was stepped, and how: `done` generations, of which the longest round has at most `longest`.
+    fn new(run: &Run, done: u64, took: Duration, longest: u64, arguments: &RunArguments) -> Report {
+        let setup = run.setup();
+        let Entered { rounds, plan } = run.entered();
+        // The last rounds may have been planned longer than the run.
+        let generations_per_round = match arguments.common.requested().generations {
+            Some(requested) => requested,
+            None => u64::from(rounds.generations()).min(longest.max(1)) as u32,
+        };
+        let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
+        let seconds = took.as_secs_f64();
+        Report {
+            engine: run.instances().engine().name(),
+            device: devices(run.instances()),
+            kernel: setup.kernel.name,
+            instances: setup.instances,
+            width: setup.size.width(),
+            height: setup.size.height(),
+            generations: done,
+            wall_ms: seconds * 1e3,
+            cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
+            population: Vec::new(),
+            streams: setup.switches.streams.to_string(),
+            graphs: setup.switches.graphs,
+            generations_per_round,
+            chosen_by: plan.map_or("options", chosen_by),
+            stopped: false,
+        }
     }
 }
 
@@ -390,11 +407,9 @@ struct Progress {
     /// When the line was written last; `None` where nobody would see it.
     written: Option<Instant>,
     is_shown: bool,
-    kernel: &'static str,
-    /// Cells of all lattices.
-    cells: f64,
     done: u64,
-    all: u64,
+    /// The line for how much is done after so long.
+    line: Box<dyn Fn(u64, Duration) -> String>,
 }
 
 impl Progress {
@@ -403,43 +418,27 @@ impl Progress {
 
     const INTERVAL: Duration = Duration::from_millis(500);
 
-    fn new(setup: &Setup, all: u64) -> Progress {
+    fn new(line: impl Fn(u64, Duration) -> String + 'static) -> Progress {
         let now = Instant::now();
         Progress {
             began: now,
             written: std::io::stderr().is_terminal().then_some(now),
             is_shown: false,
-            kernel: setup.kernel.name,
-            cells: setup.size.cells() as f64 * setup.instances as f64,
             done: 0,
-            all,
+            line: Box::new(line),
         }
     }
 
-    /// Counts a round.
-    fn add(&mut self, generations: u32) {
-        self.done += u64::from(generations);
+    /// Notes how much is done.
+    fn set(&mut self, done: u64) {
+        self.done = done;
         let took = self.began.elapsed();
         let is_due = |written: Instant| took >= Self::DELAY && written.elapsed() >= Self::INTERVAL;
         if self.written.is_some_and(is_due) {
             self.written = Some(Instant::now());
             self.is_shown = true;
-            write_over(&self.line(took));
+            write_over(&(self.line)(done, took));
         }
-    }
-
-    /// How far it is after so long.
-    fn line(&self, took: Duration) -> String {
-        let per_second = self.done as f64 / took.as_secs_f64();
-        let left = (self.all - self.done) as f64 / per_second;
-        tr!(
-            "{kernel}: {done} of {all} generations, {rate}cells/s, {left} left",
-            kernel = self.kernel,
-            done = grouped(self.done),
-            all = grouped(self.all),
-            rate = si(self.cells * per_second),
-            left = time_left(left)
-        )
     }
 
     /// Takes the line away.
@@ -448,6 +447,19 @@ impl Progress {
             write_over("");
         }
     }
+}
+
+/// How far a run by this kernel, of so many cells, is after so many of all generations.
+fn progress(kernel: &str, cells: f64, all: u64, done: u64, took: Duration) -> String {
+    let per_second = done as f64 / took.as_secs_f64();
+    tr!(
+        "{kernel}: {done} of {all} generations, {rate}cells/s, {left} left",
+        kernel = kernel,
+        done = grouped(done),
+        all = grouped(all),
+        rate = si(cells * per_second),
+        left = time_left((all - done) as f64 / per_second)
+    )
 }
 
 /// Writes on the terminal's present line, in place of what stands there.
@@ -502,17 +514,8 @@ mod tests {
 
     #[test]
     fn progress_says_how_far_how_fast_and_how_long() {
-        let progress = Progress {
-            began: Instant::now(),
-            written: None,
-            is_shown: false,
-            kernel: "bits",
-            cells: 4e9,
-            done: 1_500,
-            all: 60_000,
-        };
         assert_eq!(
-            progress.line(Duration::from_secs(3)),
+            progress("bits", 4e9, 60_000, 1_500, Duration::from_secs(3)),
             "bits: 1,500 of 60,000 generations, 2.00 Tcells/s, 1 min 57 s left"
         );
     }

@@ -13,6 +13,7 @@ mod traced;
 
 mod around;
 mod bad_input;
+mod census;
 mod collection;
 mod cuda_engine;
 mod cuda_ladder;

@@ -55,6 +55,25 @@ impl Instances {
         Ok(Results { instances, rows })
     }
 
+    /// Measures the bits of every lattice, which [`Instances::results`] and
+    /// [`Instances::issue_snapshot`] bring up to date, and waits.
+    ///
+    /// # Errors
+    /// The engine is lost, or memory is lacking.
+    pub fn measure_bits(&mut self) -> Result<Vec<Measure>> {
+        let slot = self.spec.measure_slot(0);
+        let program = self.plan().measure_all(slot);
+        self.submit(&program, Kind::Other, None)?;
+        self.finish()?;
+        let read = |i: usize| {
+            let (id, mut measure) = (LatticeId(i as u32), None);
+            let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
+            self.slots.read(id, slot, &mut look);
+            measure.ok_or(EngineError::SlotBusy(id, slot))
+        };
+        (0..self.count).map(read).collect()
+    }
+
     /// Copies every lattice to the host, once nothing runs. Rounds download the same pictures
     /// afterwards.
     ///
@@ -74,25 +93,13 @@ impl Results<'_> {
     /// # Errors
     /// The engine is lost.
     pub fn populations(&mut self) -> Result<Vec<u64>> {
-        let instances = &mut *self.instances;
-        let slot = instances.spec.measure_slot(0);
-        let program = instances.plan().measure_all(slot);
-        match instances.submit(&program, Kind::Other, None) {
-            Ok(()) => {}
+        match self.instances.measure_bits() {
+            Ok(measures) => Ok(measures.iter().map(|it| it.population).collect()),
             Err(EngineError::OutOfMemory { .. } | EngineError::DriverOutOfMemory(_)) => {
-                return (0..instances.count).map(|i| self.count(i)).collect();
+                (0..self.instances.count).map(|i| self.count(i)).collect()
             }
-            Err(error) => return Err(error),
+            Err(error) => Err(error),
         }
-        instances.finish()?;
-        let count = |i: usize| {
-            let (id, mut population) = (LatticeId(i as u32), None);
-            instances.slots.read(id, slot, &mut |words| {
-                population = Some(Measure::from_words(words).population);
-            });
-            population.ok_or(EngineError::SlotBusy(id, slot))
-        };
-        (0..instances.count).map(count).collect()
     }
 
     /// Counts a lattice's live cells on the host.
