@@ -136,18 +136,17 @@ pub(crate) fn side_by_side(codes: &[&str]) -> Vec<Vec<CodeLine>> {
         let lines = |code: &&str| code.lines().map(|text| line(text, false)).collect();
         return codes.iter().map(lines).collect();
     };
-    let [a, b] = [a, b].map(|code| format!("{code}\n"));
+    // What is only indented otherwise is the same.
+    let [a, b]: [Vec<&str>; 2] = [a, b].map(|code| code.lines().collect());
+    let [old, new] = [&a, &b].map(|lines| lines.iter().map(|it| it.trim()).collect::<Vec<_>>());
     let mut columns = vec![Vec::new(), Vec::new()];
     let mut diff = TextDiff::configure();
-    let diff = diff.algorithm(Algorithm::Patience).diff_lines(&a, &b);
+    let diff = diff.algorithm(Algorithm::Patience).diff_slices(&old, &new);
     for change in diff.iter_all_changes() {
-        let is_in = match change.tag() {
-            ChangeTag::Equal => [true, true],
-            ChangeTag::Delete => [true, false],
-            ChangeTag::Insert => [false, true],
-        };
-        for (column, _) in columns.iter_mut().zip(is_in).filter(|(_, is_in)| *is_in) {
-            column.push(line(change.value(), is_in != [true, true]));
+        let is_changed = change.tag() != ChangeTag::Equal;
+        let places = [(change.old_index(), &a), (change.new_index(), &b)];
+        for (column, (place, lines)) in columns.iter_mut().zip(places) {
+            column.extend(place.map(|at| line(lines[at], is_changed)));
         }
     }
     columns
@@ -168,6 +167,8 @@ mod tests {
         };
         let columns = shown(&["launch\nwait", "launch\ncopy\nwait"]);
         assert_eq!(columns, ["launch wait", "launch !copy wait"]);
+        let columns = shown(&["launch", "loop\n  launch"]);
+        assert_eq!(columns, ["launch", "!loop   launch"]);
         let columns = shown(&["launch 1", "launch 2"]);
         assert_eq!(columns, ["!launch 1", "!launch 2"]);
         assert_eq!(shown(&["launch\nwait"]), ["launch wait"]);
