@@ -2,7 +2,8 @@
 //! asynchrony, and kernels that are the committed `.cu` files compiled as C++ (`tests/emulator`).
 //!
 //! [`library`] builds it once and gives its path; put that into `LIFESTREAMS_LIBCUDA`. What it
-//! can be told by environment variables stands at the top of `driver.cpp`.
+//! can be told by environment variables stands at the top of `driver.cpp`. The same library takes a
+//! program's ranges as a profiler does (`nvtx.cpp`).
 #![allow(dead_code)] // each test program uses its part
 
 use std::collections::hash_map::DefaultHasher;
@@ -23,8 +24,9 @@ const GXX: [&str; 8] = [
     "-pthread",
 ];
 
-const DRIVER: [&str; 3] = [
+const DRIVER: [&str; 4] = [
     "tests/driver/driver.cpp",
+    "tests/driver/nvtx.cpp",
     "tests/driver/tasks.cpp",
     "tests/emulator/emulator.cpp",
 ];

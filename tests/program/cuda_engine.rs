@@ -2,6 +2,7 @@
 //! events, slots, graphs and errors run for real; the kernels are the committed `.cu` files
 //! compiled as C++.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -92,6 +93,58 @@ fn both_engines_save_the_same_cells_however_rounds_are_issued() {
             let got = save(&format!("--device cuda {how}"), &i.to_string());
             assert!(got == want, "{} {how} differs from the CPU", kernel.name);
         }
+    }
+}
+
+/// What a profiler's library is told: the names of rounds, ops and streams, and no range is left open.
+#[test]
+fn a_profiler_sees_rounds_ops_and_streams_by_name() {
+    let folder = scratch();
+    let log = folder.path().join("ranges");
+    let library = crate::driver::library();
+    let attached = [
+        ("NVTX_INJECTION64_PATH", library.to_str().unwrap()),
+        ("FAKE_NVTX_LOG", log.to_str().unwrap()),
+        ("FAKE_CUDA_DEVICES", "2"),
+    ];
+    let line = "run --kernel bits --instances 3 --size 64x64";
+    let (short, long) = (
+        "-g 12 --generations-per-round 4",
+        "-g 300 --generations-per-round 100", // so that a thread per GPU issues it
+    );
+    for (how, streams) in [
+        (format!("--device cpu {short}"), ""),
+        (format!("--device cuda {short}"), "stream stream 2"),
+        (
+            format!("--device cuda --streams one {short}"),
+            "stream shared stream",
+        ),
+        (format!("--device cuda {long}"), "stream stream 2"),
+    ] {
+        let line = format!("{line} {how}");
+        succeeds_in(folder.path(), &line, &attached[2..]);
+        assert!(!log.exists(), "no profiler is attached");
+        succeeds_in(folder.path(), &line, &attached);
+        let told = fs::read_to_string(&log).unwrap();
+        fs::remove_file(&log).unwrap();
+        let mut open: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut closed: HashMap<&str, usize> = HashMap::new();
+        for line in told.lines() {
+            match line.splitn(3, ' ').collect::<Vec<_>>()[..] {
+                ["push", thread, name] => open.entry(thread).or_default().push(name),
+                ["pop", thread] => {
+                    let name = open.get_mut(thread).and_then(Vec::pop);
+                    *closed.entry(name.expect("a range is open")).or_default() += 1;
+                }
+                _ => assert!(line.starts_with("stream "), "{line}"),
+            }
+        }
+        assert!(open.values().all(Vec::is_empty), "{how}: {open:?}");
+        let rounds = closed["round"]; // those that would take long are divided
+        assert!(rounds >= 3, "{how}: {closed:?}");
+        assert_eq!(closed["bits"], 3 * rounds, "{how}: {closed:?}");
+        assert!(closed["download"] >= 3, "{how}: {closed:?}");
+        assert!(told.contains(streams), "{how}: {told}");
     }
 }
 

@@ -16,6 +16,8 @@
     missing_docs
 )]
 
+pub mod nvtx;
+
 use cust_raw::*;
 use libloading::Library;
 use std::ffi::{c_char, c_void};

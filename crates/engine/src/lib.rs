@@ -35,6 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use buffer_kernels::BufferKernel;
+pub use cuda_loader::nvtx;
 pub use edit::WordEdit;
 pub use error::{DriverFault, EngineError, Loss, MemoryUse, NoCuda, SizeLimit, UnusableGpu};
 pub use kernels::{Kernel, Layout};
@@ -84,6 +85,9 @@ pub trait Engine: Send {
 
     /// Creates a stream. A context has one default stream: requesting it again returns the same id.
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId>;
+
+    /// Gives a stream a name in profilers.
+    fn name_stream(&mut self, _stream: StreamId, _name: &str) {}
 
     /// Creates another context on a device, with its own memory, streams and events. The returned
     /// id is used like a device's, and [`Engine::devices`] lists it from now on.

@@ -7,7 +7,7 @@ use cust::sys;
 
 use super::driver::check;
 use crate::kernels::{Launch, MAX_PARAMETERS, Parameter};
-use crate::{ProgramError, Result, StreamId};
+use crate::{ProgramError, Result, StreamId, nvtx};
 
 /// A kernel's arguments, each at the start of a 64-bit word.
 #[derive(Clone, Copy, Default)]
@@ -262,8 +262,8 @@ unsafe fn launch(
 /// An entry of a thread's list of calls.
 pub(super) enum Entry {
     Call(Call),
-    /// The start of a step whose host time is measured.
-    Begin,
+    /// The start of a step whose host time is measured, with its op's name.
+    Begin(&'static str),
     /// The end of that step.
     End {
         step: u32,
@@ -280,21 +280,28 @@ pub(super) enum Sink {
 }
 
 impl Sink {
-    /// Marks the start of a step's calls, for its host time.
-    pub(super) fn begin(&mut self) -> Instant {
-        if let Sink::Later(entries) = self {
-            entries.push(Entry::Begin);
+    /// Marks the start of a step's calls, for its host time and for a profiler.
+    pub(super) fn begin(&mut self, op: &'static str) -> Begun {
+        let range = match self {
+            Sink::Now => nvtx::range(op),
+            Sink::Later(entries) => {
+                entries.push(Entry::Begin(op));
+                None
+            }
+        };
+        Begun {
+            at: Instant::now(),
+            _range: range,
         }
-        Instant::now()
     }
 
     /// Marks the end of a step's calls. Returns the host time if they were made immediately.
-    pub(super) fn end(&mut self, step: u32, stream: StreamId, began: Instant) -> Option<HostTime> {
+    pub(super) fn end(&mut self, step: u32, stream: StreamId, begun: Begun) -> Option<HostTime> {
         match self {
             Sink::Now => Some(HostTime {
                 step,
                 stream,
-                began,
+                began: begun.at,
                 ended: Instant::now(),
             }),
             Sink::Later(entries) => {
@@ -316,6 +323,12 @@ impl Sink {
     }
 }
 
+/// A step whose calls are being made.
+pub(super) struct Begun {
+    at: Instant,
+    _range: Option<nvtx::Range>,
+}
+
 /// The time the host spent in a step's calls.
 pub(super) struct HostTime {
     pub(super) step: u32,
@@ -328,16 +341,23 @@ pub(super) struct HostTime {
 pub(super) fn make_all(entries: &[Entry]) -> Result<Vec<HostTime>> {
     let mut times = Vec::new();
     let mut began = Instant::now();
+    let mut range = None;
     for entry in entries {
         match *entry {
             Entry::Call(ref call) => call.make()?,
-            Entry::Begin => began = Instant::now(),
-            Entry::End { step, stream } => times.push(HostTime {
-                step,
-                stream,
-                began,
-                ended: Instant::now(),
-            }),
+            Entry::Begin(op) => {
+                range = nvtx::range(op);
+                began = Instant::now();
+            }
+            Entry::End { step, stream } => {
+                times.push(HostTime {
+                    step,
+                    stream,
+                    began,
+                    ended: Instant::now(),
+                });
+                drop(range.take());
+            }
         }
     }
     Ok(times)

@@ -204,6 +204,10 @@ impl Engine for CudaEngine {
         Ok(stream)
     }
 
+    fn name_stream(&mut self, stream: StreamId, name: &str) {
+        self.resources.name_stream(stream, name);
+    }
+
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
         self.resources.make_context(device)
     }

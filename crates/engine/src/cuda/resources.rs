@@ -18,7 +18,7 @@ use super::stream::RawStream;
 use crate::check::{Plan, Validator};
 use crate::{
     BufferId, BufferLocation, DeviceId, EventId, LatticeId, Layout, Op, Program, ProgramError,
-    Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec,
+    Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
 };
 use life::Size;
 
@@ -219,12 +219,19 @@ impl Resources {
             replays_seen,
         });
         let id = StreamId(self.streams.len() as u32 - 1);
+        self.name_stream(id, &format!("stream {}", id.0));
         let is_default = spec.kind == StreamKind::Default;
         self.check.add_stream(id, device, is_default);
         if is_default {
             self.gpus[gpu].default_stream = Some(id);
         }
         Ok(id)
+    }
+
+    /// Names a stream in profilers. Panics for an unknown stream.
+    pub(super) fn name_stream(&self, stream: StreamId, name: &str) {
+        // SAFETY: the stream is alive.
+        unsafe { nvtx::name_stream(self.raw(stream).cast(), name) };
     }
 
     pub(super) fn make_context(&mut self, device: DeviceId) -> Result<DeviceId> {

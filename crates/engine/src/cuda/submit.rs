@@ -13,7 +13,7 @@ use super::runs::{Marker, Runs};
 use super::threads::{Threads, make_concurrently};
 use super::timing::Timer;
 use crate::check::{Plan, issuers};
-use crate::{Op, Program, Result, RunId, Slot, StreamId};
+use crate::{Op, Program, Result, RunId, Slot, StreamId, nvtx};
 
 /// A program while it is being issued.
 pub(super) struct Submission<'a> {
@@ -212,9 +212,9 @@ impl Submission<'_> {
             } else {
                 timer.pause();
             }
-            let began = sink.begin();
+            let begun = sink.begin(step.op.label());
             self.resources.issue(gpu, step, sink, block_timestamps)?;
-            if let Some(time) = sink.end(at, stream, began) {
+            if let Some(time) = sink.end(at, stream, begun) {
                 timer.host(&time);
             }
             if on_device {
@@ -222,7 +222,9 @@ impl Submission<'_> {
                 timer.after(pool, index, stream, |event| record(event, sink))?;
             }
         } else {
+            let begun = nvtx::is_attached().then(|| sink.begin(step.op.label()));
             self.resources.issue(gpu, step, sink, block_timestamps)?;
+            begun.map(|begun| sink.end(at, stream, begun));
         }
         let download = match &step.op {
             Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),

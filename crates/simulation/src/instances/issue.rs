@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
 use crate::fastest::{MAX_ROUND, RoundLength};
 use crate::round::RoundPlan;
-use engine::{EngineError, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step};
+use engine::{EngineError, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step, nvtx};
 use life::Size;
 use model::trace::StepFacts;
 use model::{PicturePlan, Side};
@@ -168,6 +168,7 @@ impl Instances {
             return Ok(false);
         };
         let graphs = self.plan().switches.graphs;
+        let _range = nvtx::range("round");
         let issued = if graphs && self.fits_a_graph(generations) {
             self.replay_round(generations, slot, timed)
         } else {

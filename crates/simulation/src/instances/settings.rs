@@ -5,6 +5,7 @@ use super::{Instances, Measuring, PICTURE_SLOTS, shares, validate_devices};
 use crate::round::RoundPlan;
 use engine::{
     Engine, Kernel, Layout, Result, Slot, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
+    nvtx,
 };
 use life::Rule;
 use model::PicturePlan;
@@ -271,6 +272,11 @@ pub(super) fn make_streams(
         } else {
             let shared = engine.create_stream(device, spec)?;
             streams.extend(std::iter::repeat_n(shared, count));
+        }
+    }
+    if nvtx::is_attached() {
+        for (&stream, instance) in streams.iter().zip(0..) {
+            engine.name_stream(stream, &how.stream_name(instance, None));
         }
     }
     Ok(streams)

@@ -7,7 +7,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::Shared;
 use super::scheduler::{StreamScheduler, Task};
-use crate::{EngineError, Loss, Op, Result, Span, StreamId};
+use crate::{EngineError, Loss, Op, Result, Span, StreamId, nvtx};
 
 impl Shared {
     /// Serves streams until the pool stops.
@@ -97,6 +97,7 @@ impl Shared {
 
     /// Runs an op. Any error or panic in it is a fault of the whole engine.
     fn execute(&self, op: &Op) -> Result<()> {
+        let _range = nvtx::range(op.label());
         let result = catch_unwind(AssertUnwindSafe(|| (self.execute)(op, &self.stop)));
         let loss = match result {
             Ok(Ok(())) => return Ok(()),
