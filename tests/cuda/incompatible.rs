@@ -9,9 +9,9 @@ use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, Completion, DeviceId, Engine,
-    EngineError, EventId, HostMemory, IssuerId, LatticeId, Layout, Op, PreparedId, Priority,
-    Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec,
-    Transfer, WordEdit,
+    EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId, Layout, Op, PreparedId,
+    Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind,
+    StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use model::InWords;
@@ -389,6 +389,8 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no Buffer(BufferId(99))"),
         ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no Buffer(BufferId(99))"),
         ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no Buffer(BufferId(0))"),
+        ("a host function on the device", stream, Op::HostFunction(HostFunction::Invert, device), "not on the host"),
+        ("a host function on nothing", stream, Op::HostFunction(HostFunction::Invert, BufferId(NOWHERE)), "no Buffer(BufferId(99))"),
         // Calls.
         ("too few arguments", stream, call(&SCALE, 1, 32, &[on_device]), "3 arguments, not 1"),
         ("too many arguments", stream, call(&SPIN, 1, 1, &[on_device, U64(0), U64(0)]), "2 arguments, not 3"),

@@ -8,5 +8,6 @@ mod compiling;
 mod cuda_lab;
 mod fake_driver;
 mod incompatible;
+mod lesson_ops;
 mod ops;
 mod several_gpus;

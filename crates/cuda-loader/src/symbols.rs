@@ -60,6 +60,7 @@ forward! {
     fn cuStreamBeginCapture_v2(hStream: CUstream, mode: CUstreamCaptureMode);
     fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph);
     fn cuStreamSynchronize(hStream: CUstream);
+    fn cuLaunchHostFunc(hStream: CUstream, fn_: CUhostFn, userData: *mut c_void);
     fn cuStreamDestroy_v2(hStream: CUstream);
     fn cuEventCreate(phEvent: *mut CUevent, Flags: c_uint);
     fn cuEventRecord(hEvent: CUevent, hStream: CUstream);

@@ -42,8 +42,8 @@ pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId, EventId,
-    IssuerId, LatticeId, Nanos, Op, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId,
-    Transfer,
+    HostFunction, IssuerId, LatticeId, Nanos, Op, PreparedId, Program, RunId, Scope, Slot, Span,
+    Step, StreamId, Transfer,
 };
 pub use program_error::{ProgramError, Resource};
 pub use reduce_region::ReduceRegion;

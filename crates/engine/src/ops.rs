@@ -147,6 +147,9 @@ pub enum Op {
     },
     /// Launches a kernel that takes buffers instead of lattices.
     LaunchOnBuffers(BufferLaunch),
+    /// Calls a function of the host in the order of the stream, while the thread that issued it goes
+    /// on.
+    HostFunction(HostFunction, BufferId),
     /// Blocks the host before it issues the next step.
     Synchronize(Scope),
     /// Records an event in the stream.
@@ -208,6 +211,7 @@ impl Op {
             | Op::Download { lattices, .. } => lattices.clone(),
             Op::Copy { .. }
             | Op::LaunchOnBuffers(_)
+            | Op::HostFunction(..)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => 0..0,
@@ -228,6 +232,7 @@ impl Op {
             Op::Download { .. } => mark!("download"),
             Op::Copy { .. } => mark!("copy"),
             Op::LaunchOnBuffers(call) => call.kernel.name,
+            Op::HostFunction(..) => mark!("host function"),
             Op::Synchronize(_) => mark!("synchronize"),
             Op::Record(_) => mark!("record"),
             Op::Wait(_) => "wait",
@@ -302,6 +307,22 @@ pub enum Argument {
     U64(u64),
     /// A number.
     F32(f32),
+}
+
+/// A function that changes every word of a host buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HostFunction {
+    /// Inverts the bits.
+    Invert,
+}
+
+impl HostFunction {
+    /// What it makes of a word.
+    pub fn apply(self, word: u32) -> u32 {
+        match self {
+            HostFunction::Invert => !word,
+        }
+    }
 }
 
 /// What the host waits for in [`Op::Synchronize`].

@@ -37,6 +37,8 @@ pub enum ProgramError {
     OnOtherDevice(Resource),
     #[error("{0:?} is not on the device")]
     NotOnDevice(BufferId),
+    #[error("{0:?} is not on the host")]
+    NotOnHost(BufferId),
     #[error("too many contexts")]
     TooManyContexts,
     #[error("there is no memory for {0:?}")]

@@ -15,7 +15,7 @@ use life::Size;
 pub enum StepKind {
     /// A kernel that steps lattices.
     Launch,
-    /// A kernel that converts, reduces, measures or sets cells, and steps none.
+    /// A kernel that converts, reduces, measures or sets cells, and steps none; a host function.
     Support,
     /// A copy to the device.
     Upload,
@@ -86,6 +86,7 @@ impl StepFacts {
             }
             Op::Copy { .. } => (StepKind::Download, 0, 0),
             Op::LaunchOnBuffers(_) => (StepKind::Launch, 0, 0),
+            Op::HostFunction(..) => (StepKind::Support, 0, 0),
             Op::Synchronize(_) => (StepKind::Wait, 0, 0),
             Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),
         };

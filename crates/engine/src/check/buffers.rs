@@ -67,6 +67,14 @@ impl Validator {
         }
     }
 
+    /// Errors unless a buffer is in host memory.
+    pub(super) fn check_on_host(&self, buffer: BufferId) -> Result<()> {
+        match self.buffer(buffer)?.place {
+            BufferLocation::Host(_) => Ok(()),
+            BufferLocation::Device => Err(ProgramError::NotOnHost(buffer).into()),
+        }
+    }
+
     pub(super) fn check_call(&self, call: &BufferLaunch, device: DeviceId) -> Result<()> {
         let kernel = call.kernel;
         let name = kernel.name;

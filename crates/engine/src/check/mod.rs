@@ -293,6 +293,7 @@ impl Validator {
                 Op::Copy { from, to, bytes } => {
                     self.check_copy(*from, *to, *bytes, stream.device)?;
                 }
+                Op::HostFunction(_, buffer) => self.check_on_host(*buffer)?,
                 Op::LaunchOnBuffers(call) => {
                     let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
                     if !known.any(|known| std::ptr::eq(known, call.kernel)) {

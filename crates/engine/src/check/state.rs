@@ -77,6 +77,7 @@ impl LatticeState {
             Op::Download { .. }
             | Op::Copy { .. }
             | Op::LaunchOnBuffers(_)
+            | Op::HostFunction(..)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => {}

@@ -73,6 +73,13 @@ impl Buffers {
                 Ok(())
             }
             Op::LaunchOnBuffers(call) => self.call(call, stop),
+            Op::HostFunction(function, buffer) => {
+                for word in &self.get(*buffer)?.words {
+                    let changed = function.apply(word.load(Ordering::Relaxed));
+                    word.store(changed, Ordering::Relaxed);
+                }
+                Ok(())
+            }
             other => Err(ProgramError::WrongOp(other.label()).into()),
         }
     }

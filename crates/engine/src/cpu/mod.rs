@@ -75,7 +75,9 @@ impl CpuEngine {
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
         let pool = StreamPool::new(workers, move |op, stop| match op {
-            Op::Copy { .. } | Op::LaunchOnBuffers(_) => other.execute(op, stop),
+            Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) => {
+                other.execute(op, stop)
+            }
             _ => store.execute(op, stop),
         });
         CpuEngine {

@@ -1,5 +1,6 @@
 //! Buffers on a device or on the host.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use cust::sys;
@@ -7,7 +8,7 @@ use cust::sys;
 use super::context::{self, OwnedContext};
 use super::driver::check;
 use super::memory::{DeviceWords, HostWords};
-use crate::{BufferId, BufferLocation, MemoryUse, ProgramError, Resource, Result};
+use crate::{BufferId, BufferLocation, HostFunction, MemoryUse, ProgramError, Resource, Result};
 
 /// A device or host buffer.
 pub(super) struct Buffer {
@@ -18,7 +19,8 @@ pub(super) struct Buffer {
 
 pub(super) enum Memory {
     Device(DeviceWords),
-    Host(HostWords),
+    /// At an address of its own, where host functions find it.
+    Host(Box<HostWords>),
 }
 
 impl Buffer {
@@ -32,9 +34,21 @@ impl Buffer {
         let (words, what) = (bytes / 4, MemoryUse::Buffer);
         let memory = match place {
             BufferLocation::Device => Memory::Device(DeviceWords::zeroed(context, words, what)?),
-            BufferLocation::Host(kind) => Memory::Host(HostWords::new(context, words, kind, what)?),
+            BufferLocation::Host(kind) => {
+                Memory::Host(Box::new(HostWords::new(context, words, kind, what)?))
+            }
         };
         Ok(Buffer { gpu, bytes, memory })
+    }
+
+    /// A function of the host as the driver calls it, and its argument: the buffer's words.
+    pub(super) fn on_host(&self, function: HostFunction) -> Result<(sys::CUhostFn, *mut c_void)> {
+        match (&self.memory, function) {
+            (Memory::Host(words), HostFunction::Invert) => {
+                Ok((Some(invert), (&raw const **words).cast_mut().cast()))
+            }
+            (Memory::Device(_), _) => Err(ProgramError::WrongOp("a host function").into()),
+        }
     }
 
     /// Calls `visit` with its words. Nothing else may be using them.
@@ -59,6 +73,19 @@ impl Buffer {
             sys::cuMemcpyHtoD_v2(words.at(), copy.as_ptr().cast(), self.bytes)
         })?;
         context::synchronize() // other streams do not wait for the default stream
+    }
+}
+
+/// [`HostFunction::Invert`] on the [`HostWords`] at this address.
+unsafe extern "C" fn invert(words: *mut c_void) {
+    // SAFETY: `Buffer::on_host` passed the words, and buffers are dropped only when nothing runs. The
+    // order of the stream keeps other work away.
+    let words = unsafe {
+        let words: &HostWords = &*words.cast();
+        std::slice::from_raw_parts_mut(words.at(), words.words())
+    };
+    for word in words {
+        *word = HostFunction::Invert.apply(*word);
     }
 }
 

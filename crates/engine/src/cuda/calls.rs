@@ -92,6 +92,11 @@ pub(super) enum Call {
         bytes: usize,
         stream: sys::CUstream,
     },
+    HostFunction {
+        function: sys::CUhostFn,
+        words: *mut c_void,
+        stream: sys::CUstream,
+    },
     Record {
         event: sys::CUevent,
         stream: sys::CUstream,
@@ -163,6 +168,14 @@ impl Call {
                 } => (
                     "cuMemcpyDtoDAsync",
                     sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream),
+                ),
+                Call::HostFunction {
+                    function,
+                    words,
+                    stream,
+                } => (
+                    "cuLaunchHostFunc",
+                    sys::cuLaunchHostFunc(stream, function, words),
                 ),
                 Call::Record { event, stream } => {
                     ("cuEventRecord", sys::cuEventRecord(event, stream))

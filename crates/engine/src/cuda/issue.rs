@@ -97,6 +97,14 @@ impl Issuer<'_> {
             }),
             Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             Op::LaunchOnBuffers(call) => self.launch_on_buffers(call),
+            Op::HostFunction(function, buffer) => {
+                let (function, words) = find(self.buffers, *buffer)?.on_host(*function)?;
+                self.sink.push(Call::HostFunction {
+                    function,
+                    words,
+                    stream: self.stream,
+                })
+            }
             Op::Synchronize(Scope::Stream) => self.sink.push(Call::Synchronize(self.stream)),
             Op::Synchronize(Scope::Device) => self.sink.push(Call::SynchronizeContext),
             Op::Record(_) | Op::Wait(_) => Ok(()),

@@ -69,7 +69,7 @@ fn stays_on_its_gpu(op: &Op) -> bool {
         | Op::Synchronize(_)
         | Op::Record(_) => true,
         // An event of another GPU, and buffers on the host.
-        Op::Wait(_) | Op::Copy { .. } | Op::LaunchOnBuffers(_) => false,
+        Op::Wait(_) | Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) => false,
     }
 }
 

@@ -379,6 +379,7 @@ fn is_kernel(op: &Op) -> bool {
         Op::Upload { .. }
         | Op::Download { .. }
         | Op::Copy { .. }
+        | Op::HostFunction(..)
         | Op::Synchronize(_)
         | Op::Record(_)
         | Op::Wait(_) => false,
