@@ -9,9 +9,9 @@ use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, Completion, DeviceId, Engine,
-    EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId, Layout, Op, PreparedId,
-    Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind,
-    StreamSpec, Transfer, WordEdit,
+    EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId, Layout, MemoryOp, Op,
+    PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId,
+    StreamKind, StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use model::InWords;
@@ -53,6 +53,7 @@ struct Ids {
     foreign_device: BufferId,
     pinned: BufferId,
     pageable: BufferId,
+    pooled: BufferId,
     gone: BufferId,
 }
 
@@ -97,6 +98,7 @@ impl Stage {
             foreign_device: buffer(&mut *engine, further, BufferLocation::Device),
             pinned: buffer(&mut *engine, D0, BufferLocation::Host(HostMemory::Pinned)),
             pageable: buffer(&mut *engine, D0, BufferLocation::Host(HostMemory::Pageable)),
+            pooled: buffer(&mut *engine, D0, BufferLocation::Pool),
             gone,
         };
         let cells = (0..LATTICES).map(|i| soup(size_of(i), 0.4, 3, u64::from(i)));
@@ -389,8 +391,15 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no Buffer(BufferId(99))"),
         ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no Buffer(BufferId(99))"),
         ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no Buffer(BufferId(0))"),
-        ("a host function on the device", stream, Op::HostFunction(HostFunction::Invert, device), "not on the host"),
+        ("a host function on the device", stream, Op::HostFunction(HostFunction::Invert, device), "cannot be used like this in Device"),
         ("a host function on nothing", stream, Op::HostFunction(HostFunction::Invert, BufferId(NOWHERE)), "no Buffer(BufferId(99))"),
+        // Memory.
+        ("allocation of device memory", stream, Op::Memory(MemoryOp::Allocate(device)), "cannot be used like this in Device"),
+        ("allocation on another device", foreign, Op::Memory(MemoryOp::Allocate(ids.pooled)), "not on the stream's device"),
+        ("allocation without an end", stream, Op::Memory(MemoryOp::Allocate(ids.pooled)), "allocated and not freed"),
+        ("an end without allocation", stream, Op::Memory(MemoryOp::Free(ids.pooled)), "not allocated in this stream"),
+        ("a copy from what is not allocated", stream, copy(at(ids.pooled, 0), at(pinned, 0), 4), "not allocated in this stream"),
+        ("a call with what is not allocated", stream, call(&SPIN, 1, 1, &[Buffer(at(ids.pooled, 0)), U64(0)]), "not allocated in this stream"),
         // Calls.
         ("too few arguments", stream, call(&SCALE, 1, 32, &[on_device]), "3 arguments, not 1"),
         ("too many arguments", stream, call(&SPIN, 1, 1, &[on_device, U64(0), U64(0)]), "2 arguments, not 3"),
@@ -442,7 +451,13 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
         }
         program
     };
+    let memory = |op: MemoryOp| Op::Memory(op);
+    let (allocate, free) = (memory(MemoryOp::Allocate(ids.pooled)), memory(MemoryOp::Free(ids.pooled)));
     vec![
+        ("allocated twice", on(vec![allocate.clone(), allocate.clone(), free.clone()]), "allocated and not freed"),
+        ("used after its end", on(vec![allocate.clone(), free.clone(), copy(at(ids.pooled, 0), at(ids.pinned, 0), 4)]), "not allocated in this stream"),
+        ("freed in another stream", program([(stream, allocate.clone()), (second, free.clone())]), "not allocated in this stream"),
+        ("allocated by one of several threads", issued(vec![(0, stream, allocate), (0, stream, free), (1, second, Op::Pack(0..1))]), "one of several threads"),
         ("cells after an upload", on(vec![Op::unpack(0..1, Layout::I32), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
         ("a kernel after unpacking", on(vec![Op::unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
         ("a kernel of a range in two layouts", on(vec![Op::unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
@@ -488,6 +503,7 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
         ("a pageable slot", one(download(0..1, 2, Transfer::Bits)), "pageable memory"),
         ("a copy to pageable memory", one(copy(at(device, 0), at(pageable, 0), 4)), "pageable memory"),
         ("a copy from pageable memory", one(copy(at(pageable, 0), at(device, 0), 4)), "pageable memory"),
+        ("memory of a pool", program([MemoryOp::Allocate(ids.pooled), MemoryOp::Free(ids.pooled)].map(|op| (stream, Op::Memory(op)))), "managing memory"),
         ("a wait for an event from before", one(Op::Wait(event)), "has not recorded"),
         ("a wait before its record", program([(stream, Op::Wait(event)), (second, Op::Record(event))]), "has not recorded"),
     ]

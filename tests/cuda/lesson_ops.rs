@@ -6,10 +6,11 @@ use engine::buffer_kernels::SPIN;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Argument, BufferId, BufferLaunch, BufferLocation, DeviceId, Engine, HostFunction, HostMemory,
-    Op, StreamId, StreamSpec,
+    Argument, BufferId, BufferLaunch, BufferLocation, DeviceId, Engine, EngineError, Feature,
+    HostFunction, HostMemory, MemoryOp, Missing, Op, StreamId, StreamSpec,
 };
 
+use crate::cuda_lab::{Variable, query};
 use crate::ops::{alone, at, copy, program};
 
 const D0: DeviceId = DeviceId(0);
@@ -19,7 +20,15 @@ const PINNED: BufferLocation = BufferLocation::Host(HostMemory::Pinned);
 fn on_both<T: PartialEq + std::fmt::Debug>(mut act: impl FnMut(&mut dyn Engine) -> T) -> T {
     let _alone = alone();
     let on_cpu = act(&mut CpuEngine::new(NonZeroUsize::new(3).unwrap()));
-    let on_cuda = act(&mut CudaEngine::open(Ordinals::First).unwrap());
+    let mut cuda = CudaEngine::open(Ordinals::First).unwrap();
+    let leaked = query("fake_cuda_leaked");
+    let on_cuda = act(&mut cuda);
+    drop(cuda);
+    assert_eq!(
+        query("fake_cuda_leaked"),
+        leaked,
+        "something was left behind"
+    );
     assert_eq!(on_cpu, on_cuda);
     on_cpu
 }
@@ -31,7 +40,7 @@ fn stream(engine: &mut dyn Engine) -> StreamId {
 /// A buffer with these words.
 fn buffer(engine: &mut dyn Engine, place: BufferLocation, words: &[u32]) -> BufferId {
     let buffer = engine.create_buffer(D0, 4 * words.len(), place).unwrap();
-    if place != BufferLocation::Device {
+    if !matches!(place, BufferLocation::Device | BufferLocation::Pool) {
         let fill = &mut |to: &mut [u32]| to.copy_from_slice(words);
         engine.access(buffer, fill).unwrap();
     }
@@ -83,4 +92,44 @@ fn a_host_function_runs_in_the_order_of_its_stream_and_keeps_nobody_waiting() {
         }
         words(engine, host)
     });
+}
+
+#[test]
+fn memory_of_a_pool_is_there_from_its_allocation_to_its_end() {
+    let kept = on_both(|engine| {
+        let stream = stream(engine);
+        let pooled = buffer(engine, BufferLocation::Pool, &[0; 4]);
+        let host = buffer(engine, PINNED, &[7; 4]);
+        let round = [
+            Op::Memory(MemoryOp::SetReleaseThreshold(1 << 20)),
+            Op::Memory(MemoryOp::Allocate(pooled)),
+            copy(at(host, 0), at(pooled, 0), 16),
+            spin(pooled),
+            copy(at(pooled, 0), at(host, 0), 16),
+            Op::Memory(MemoryOp::Free(pooled)),
+        ];
+        let twice = round.iter().chain(&round).cloned();
+        let steps = program(twice.map(|op| (stream, op)));
+        for _ in 0..2 {
+            engine.submit(&steps).unwrap();
+        }
+        let look = &mut |_: &mut [u32]| panic!("it is not allocated");
+        engine.access(pooled, look).unwrap_err();
+        words(engine, host)
+    });
+    assert_eq!(kept, [11, 7, 7, 7]);
+}
+
+#[test]
+fn a_device_that_lacks_a_feature_refuses_its_buffers() {
+    let _alone = alone();
+    let (attribute, place, feature) = ("115", BufferLocation::Pool, Feature::MemoryPools);
+    let lacks = Variable::set("FAKE_CUDA_LACKS", attribute);
+    let mut engine = CudaEngine::open(Ordinals::First).unwrap();
+    let error = EngineError::Unsupported(feature, Missing::Device);
+    assert_eq!(engine.check_feature(D0, feature), Err(error.clone()));
+    assert_eq!(engine.create_buffer(D0, 16, place), Err(error));
+    drop(lacks);
+    engine.check_feature(D0, feature).unwrap();
+    engine.create_buffer(D0, 16, place).unwrap();
 }

@@ -7,6 +7,7 @@
 //   FAKE_CUDA_CAPABILITY=90     compute capability
 //   FAKE_CUDA_MEMORY=bytes      memory of each device (1 GiB)
 //   FAKE_CUDA_HOST_MEMORY=bytes page-locked memory there is (1 GiB)
+//   FAKE_CUDA_LACKS=attribute   the device's attribute of this number is 0
 //   FAKE_CUDA_INIT_ERROR=code   what cuInit says
 //   FAKE_CUDA_FAIL_AFTER=n      the launch after n good ones ends in error 700, and with it the
 //                               context: every later call says 700
@@ -260,14 +261,11 @@ static int allocate(Context* context, size_t size, bool host, uintptr_t* at,
     return OK;
 }
 
-static int release(Lock& lock, Context* context, uintptr_t at, bool host)
+// Frees memory, which nothing uses any more. The lock is held.
+static int release_now(Context* context, uintptr_t at, bool host)
 {
     State& s = state();
-    REFUSE(at == 0, host ? INVALID_VALUE : OK);
     auto found = s.memory.find(at);
-    REFUSE(found == s.memory.end() || found->second.host != host, INVALID_VALUE);
-    wait_for_all(lock, found->second.context);
-    found = s.memory.find(at);
     REFUSE(found == s.memory.end(), INVALID_VALUE);
     const size_t size = found->second.size;
     (host ? s.host_used : s.device_used[found->second.context->device]) -= size;
@@ -280,6 +278,16 @@ static int release(Lock& lock, Context* context, uintptr_t at, bool host)
         context->error = ILLEGAL_ADDRESS;
     }
     return context->error;
+}
+
+static int release(Lock& lock, Context* context, uintptr_t at, bool host)
+{
+    State& s = state();
+    REFUSE(at == 0, host ? INVALID_VALUE : OK);
+    auto found = s.memory.find(at);
+    REFUSE(found == s.memory.end() || found->second.host != host, INVALID_VALUE);
+    wait_for_all(lock, found->second.context);
+    return release_now(context, at, host);
 }
 
 // Copies in stream order. Pageable memory makes the call wait, as the driver's staging does.
@@ -424,6 +432,8 @@ API cuDeviceGetAttribute(int* value, int attribute, int device)
 {
     TRY(check_device(device));
     const int capability = setting("FAKE_CUDA_CAPABILITY", 90);
+    *value = 0;
+    if (setting("FAKE_CUDA_LACKS", -1) == attribute) return OK;
     switch (attribute) {
     case 1: case 2: case 3: *value = 1024; break;         // threads of a block, its x and y
     case 4: *value = 64; break;                           // its z
@@ -443,6 +453,7 @@ API cuDeviceGetAttribute(int* value, int attribute, int device)
     case 75: *value = capability / 10; break;
     case 76: *value = capability % 10; break;
     case 78: *value = 1; break;                           // stream priorities
+    case 115: *value = 1; break;                          // memory pools
     case 97: *value = 227 * 1024; break;                  // shared memory a block if asked for
     default: *value = 0;
     }
@@ -701,6 +712,46 @@ API cuMemFreeHost(void* at)
     ENTER
     TRY(unsafe_call());
     return release(lock, context, (uintptr_t)at, true);
+}
+
+API cuMemAllocAsync(Pointer* out, size_t size, void* handle)
+{
+    ENTER
+    Stream* stream = stream_of(context, handle);
+    REFUSE(!stream || stream->context != context, INVALID_HANDLE);
+    REFUSE(stream->capture, NOT_SUPPORTED); // graphs' own memory: not here
+    uintptr_t at = 0;
+    TRY(allocate(context, size, false, &at));
+    *out = at;
+    return enqueue(lock, stream, Work{"allocate", size, nullptr});
+}
+
+// What uses the memory later finds it gone.
+API cuMemFreeAsync(Pointer at, void* handle)
+{
+    ENTER
+    Stream* stream = stream_of(context, handle);
+    REFUSE(!stream || stream->context != context, INVALID_HANDLE);
+    REFUSE(!s.memory.count(at) || s.memory[at].host, INVALID_VALUE);
+    return enqueue(lock, stream, Work{"free", s.memory[at].size, [=] {
+        Lock lock(state().mutex);
+        return release_now(context, at, false);
+    }});
+}
+
+API cuDeviceGetDefaultMemPool(void** pool, int device)
+{
+    TRY(check_device(device));
+    static int pools[64];
+    *pool = &pools[device];
+    return OK;
+}
+
+// Of what there is to set, only the release threshold.
+API cuMemPoolSetAttribute(void* pool, int attribute, void*)
+{
+    REFUSE(!pool || attribute != 4, INVALID_VALUE);
+    return OK;
 }
 
 API cuMemHostGetDevicePointer_v2(Pointer* out, void* at, unsigned)

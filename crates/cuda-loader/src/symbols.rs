@@ -41,6 +41,10 @@ forward! {
     fn cuMemFree_v2(dptr: CUdeviceptr);
     fn cuMemFreeHost(p: *mut c_void);
     fn cuMemHostAlloc(pp: *mut *mut c_void, bytesize: usize, Flags: c_uint);
+    fn cuMemAllocAsync(dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream);
+    fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream);
+    fn cuDeviceGetDefaultMemPool(pool_out: *mut CUmemoryPool, dev: CUdevice);
+    fn cuMemPoolSetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void);
     fn cuDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, dev: CUdevice);
     fn cuMemcpyHtoD_v2(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize);
     fn cuMemcpyDtoH_v2(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize);

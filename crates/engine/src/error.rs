@@ -78,6 +78,9 @@ pub enum EngineError {
         /// The supported shapes.
         shapes: &'static [(u32, u32)],
     },
+    /// The device or its driver lacks a feature.
+    #[error("no {0:?}: {1:?}")]
+    Unsupported(Feature, Missing),
     /// The engine is lost, with its lattices.
     #[error("engine lost: {0}")]
     ContextLost(Loss),
@@ -195,6 +198,20 @@ pub enum Loss {
     /// No snapshot of the lattices is left.
     #[error("no snapshot is left")]
     NoSnapshot,
+}
+
+/// A feature that some drivers and devices lack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Feature {
+    /// [`BufferLocation::Pool`].
+    MemoryPools,
+}
+
+/// What is missing for a [`Feature`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// The device does not support it.
+    Device,
 }
 
 /// What memory is for.

@@ -37,13 +37,15 @@ use std::time::Duration;
 pub use buffer_kernels::BufferKernel;
 pub use cuda_loader::nvtx;
 pub use edit::WordEdit;
-pub use error::{DriverFault, EngineError, Loss, MemoryUse, NoCuda, SizeLimit, UnusableGpu};
+pub use error::{
+    DriverFault, EngineError, Feature, Loss, MemoryUse, Missing, NoCuda, SizeLimit, UnusableGpu,
+};
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId, EventId,
-    HostFunction, IssuerId, LatticeId, Nanos, Op, PreparedId, Program, RunId, Scope, Slot, Span,
-    Step, StreamId, Transfer,
+    HostFunction, IssuerId, LatticeId, MemoryOp, Nanos, Op, PreparedId, Program, RunId, Scope,
+    Slot, Span, Step, StreamId, Transfer,
 };
 pub use program_error::{ProgramError, Resource};
 pub use reduce_region::ReduceRegion;
@@ -92,6 +94,11 @@ pub trait Engine: Send {
     /// Creates another context on a device, with its own memory, streams and events. The returned
     /// id is used like a device's, and [`Engine::devices`] lists it from now on.
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId>;
+
+    /// Errors with [`EngineError::Unsupported`] if a device or its driver lacks a feature.
+    fn check_feature(&self, _device: DeviceId, _feature: Feature) -> Result<()> {
+        Ok(())
+    }
 
     /// Creates a zeroed buffer. `bytes` must be a positive multiple of 4.
     fn create_buffer(
@@ -239,6 +246,18 @@ pub enum BufferLocation {
     Device,
     /// In host memory.
     Host(HostMemory),
+    /// In the device's pool, while it is allocated: see [`MemoryOp::Allocate`].
+    Pool,
+}
+
+impl BufferLocation {
+    /// Whether kernels of the buffer's device can use it.
+    pub(crate) fn is_on_device(self) -> bool {
+        match self {
+            BufferLocation::Device | BufferLocation::Pool => true,
+            BufferLocation::Host(_) => false,
+        }
+    }
 }
 
 /// The properties of a stream.

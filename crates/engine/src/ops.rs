@@ -150,6 +150,8 @@ pub enum Op {
     /// Calls a function of the host in the order of the stream, while the thread that issued it goes
     /// on.
     HostFunction(HostFunction, BufferId),
+    /// Manages the memory of a buffer.
+    Memory(MemoryOp),
     /// Blocks the host before it issues the next step.
     Synchronize(Scope),
     /// Records an event in the stream.
@@ -212,6 +214,7 @@ impl Op {
             Op::Copy { .. }
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
+            | Op::Memory(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => 0..0,
@@ -233,6 +236,9 @@ impl Op {
             Op::Copy { .. } => mark!("copy"),
             Op::LaunchOnBuffers(call) => call.kernel.name,
             Op::HostFunction(..) => mark!("host function"),
+            Op::Memory(MemoryOp::Allocate(_)) => mark!("allocate"),
+            Op::Memory(MemoryOp::Free(_)) => mark!("free"),
+            Op::Memory(MemoryOp::SetReleaseThreshold(_)) => mark!("release threshold"),
             Op::Synchronize(_) => mark!("synchronize"),
             Op::Record(_) => mark!("record"),
             Op::Wait(_) => "wait",
@@ -323,6 +329,20 @@ impl HostFunction {
             HostFunction::Invert => !word,
         }
     }
+}
+
+/// An op on the memory of a buffer instead of its words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryOp {
+    /// Allocates a buffer in [`BufferLocation::Pool`](crate::BufferLocation::Pool), in the order of the
+    /// stream. The words are undefined. The same program must free it, and use it in this stream
+    /// only.
+    Allocate(BufferId),
+    /// Frees such a buffer, in the order of the stream.
+    Free(BufferId),
+    /// Sets how many bytes of freed memory the pool of the stream's device keeps when the host
+    /// waits for the device; 0 at first. Takes effect when it is issued.
+    SetReleaseThreshold(u64),
 }
 
 /// What the host waits for in [`Op::Synchronize`].

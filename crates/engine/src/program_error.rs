@@ -3,8 +3,8 @@
 use crate::buffer_kernels::ArgumentType;
 use crate::kernels::{Layout, Parameter};
 use crate::{
-    BufferId, BufferOffset, DeviceId, EventId, IssuerId, LatticeId, MemoryUse, PreparedId,
-    ReduceRegion, Slot, StreamId, Transfer, WordEdit,
+    BufferId, BufferLocation, BufferOffset, DeviceId, EventId, IssuerId, LatticeId, MemoryUse,
+    PreparedId, ReduceRegion, Slot, StreamId, Transfer, WordEdit,
 };
 use life::Size;
 
@@ -37,8 +37,14 @@ pub enum ProgramError {
     OnOtherDevice(Resource),
     #[error("{0:?} is not on the device")]
     NotOnDevice(BufferId),
-    #[error("{0:?} is not on the host")]
-    NotOnHost(BufferId),
+    #[error("{0:?} cannot be used like this in {1:?}")]
+    OtherLocation(BufferId, BufferLocation),
+    #[error("{0:?} is not allocated in this stream")]
+    NotAllocatedHere(BufferId),
+    #[error("{0:?} is allocated and not freed")]
+    NotFreed(BufferId),
+    #[error("{0} cannot be issued by one of several threads")]
+    SeveralIssuers(&'static str),
     #[error("too many contexts")]
     TooManyContexts,
     #[error("there is no memory for {0:?}")]

@@ -86,7 +86,7 @@ impl StepFacts {
             }
             Op::Copy { .. } => (StepKind::Download, 0, 0),
             Op::LaunchOnBuffers(_) => (StepKind::Launch, 0, 0),
-            Op::HostFunction(..) => (StepKind::Support, 0, 0),
+            Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
             Op::Synchronize(_) => (StepKind::Wait, 0, 0),
             Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),
         };

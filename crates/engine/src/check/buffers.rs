@@ -3,8 +3,8 @@
 use super::Validator;
 use crate::buffer_kernels::ArgumentType;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, ProgramError,
-    Resource, Result,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, MemoryOp,
+    ProgramError, Resource, Result, StreamId,
 };
 
 /// The facts about a buffer that programs are checked against.
@@ -29,8 +29,8 @@ impl Validator {
     }
 
     /// The buffer of a region of `bytes` bytes. Errors if the region is not aligned, does not fit
-    /// the buffer, or is on another device.
-    fn region(&self, region: BufferOffset, bytes: usize, device: DeviceId) -> Result<&BufferFacts> {
+    /// the buffer, is on another device, or is not allocated.
+    fn region(&self, region: BufferOffset, bytes: usize, stream: StreamId) -> Result<&BufferFacts> {
         let buffer = self.buffer(region.buffer)?;
         let BufferOffset { offset, buffer: id } = region;
         if !offset.is_multiple_of(4) {
@@ -42,8 +42,11 @@ impl Validator {
         {
             return Err(ProgramError::BeyondBuffer(region, bytes, buffer.bytes).into());
         }
-        if buffer.place == BufferLocation::Device && buffer.device != device {
+        if buffer.place.is_on_device() && buffer.device != self.stream(stream)?.device {
             return Err(ProgramError::OnOtherDevice(Resource::Buffer(id)).into());
+        }
+        if buffer.place == BufferLocation::Pool && !self.allocated.contains(&(id, stream)) {
+            return Err(ProgramError::NotAllocatedHere(id).into());
         }
         Ok(buffer)
     }
@@ -53,12 +56,12 @@ impl Validator {
         from: BufferOffset,
         to: BufferOffset,
         bytes: usize,
-        device: DeviceId,
+        stream: StreamId,
     ) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
             return Err(ProgramError::Bytes(bytes).into());
         }
-        let places = [from, to].map(|region| self.region(region, bytes, device).map(|b| b.place));
+        let places = [from, to].map(|region| self.region(region, bytes, stream).map(|b| b.place));
         match places {
             [Ok(BufferLocation::Host(_)), Ok(BufferLocation::Host(_))] => {
                 Err(ProgramError::HostToHost.into())
@@ -71,11 +74,34 @@ impl Validator {
     pub(super) fn check_on_host(&self, buffer: BufferId) -> Result<()> {
         match self.buffer(buffer)?.place {
             BufferLocation::Host(_) => Ok(()),
-            BufferLocation::Device => Err(ProgramError::NotOnHost(buffer).into()),
+            other => Err(ProgramError::OtherLocation(buffer, other).into()),
         }
     }
 
-    pub(super) fn check_call(&self, call: &BufferLaunch, device: DeviceId) -> Result<()> {
+    pub(super) fn check_memory(&mut self, op: MemoryOp, stream: StreamId) -> Result<()> {
+        let (MemoryOp::Allocate(id) | MemoryOp::Free(id)) = op else {
+            return Ok(());
+        };
+        let &BufferFacts { device, place, .. } = self.buffer(id)?;
+        if place != BufferLocation::Pool {
+            return Err(ProgramError::OtherLocation(id, place).into());
+        }
+        if device != self.stream(stream)?.device {
+            return Err(ProgramError::OnOtherDevice(Resource::Buffer(id)).into());
+        }
+        let mut allocated = self.allocated.iter();
+        match (op, allocated.position(|&(other, _)| other == id)) {
+            (MemoryOp::Allocate(_), None) => self.allocated.push((id, stream)),
+            (MemoryOp::Allocate(_), Some(_)) => return Err(ProgramError::NotFreed(id).into()),
+            (_, Some(at)) if self.allocated[at].1 == stream => {
+                self.allocated.remove(at);
+            }
+            _ => return Err(ProgramError::NotAllocatedHere(id).into()),
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_call(&self, call: &BufferLaunch, stream: StreamId) -> Result<()> {
         let kernel = call.kernel;
         let name = kernel.name;
         let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
@@ -99,7 +125,7 @@ impl Validator {
             };
             // A kernel that `words_of` does not list uses at least one word.
             let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
-            if self.region(region, bytes, device)?.place != BufferLocation::Device {
+            if !self.region(region, bytes, stream)?.place.is_on_device() {
                 return Err(ProgramError::NotOnDevice(region.buffer).into());
             }
         }

@@ -26,8 +26,8 @@ use std::ops::Range;
 use crate::buffer_kernels::{LESSON_KERNELS, PROBE_KERNELS};
 use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
-    BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout, Measure, Op,
-    Program, ProgramError, Resource, Result, Slot, SlotsSpec, Step, StreamId, SupportKernel,
+    BufferId, BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout, Measure,
+    Op, Program, ProgramError, Resource, Result, Slot, SlotsSpec, Step, StreamId, SupportKernel,
     Transfer, WordEdit,
 };
 use buffers::BufferFacts;
@@ -56,6 +56,8 @@ pub(crate) struct Validator {
     events: Vec<DeviceId>,
     /// By [`BufferId`](crate::BufferId); `None` once dropped.
     buffers: Vec<Option<BufferFacts>>,
+    /// Buffers that the program being validated has allocated and not freed, each with its stream.
+    allocated: Vec<(BufferId, StreamId)>,
     slots: Option<SlotFacts>,
     prepared: Vec<Option<Prepared>>,
     /// Counts replacements of memory that a prepared program may refer to. A prepared program is
@@ -271,6 +273,7 @@ impl Validator {
     /// leaves.
     pub(crate) fn validate(&mut self, program: &Program, purpose: ProgramMode) -> Result<Plan> {
         self.states.begin();
+        self.allocated.clear();
         let mut plan = Plan::default();
         let first = program.steps.first().map(|step| step.issuer);
         plan.several_issuers = program.steps.iter().any(|step| Some(step.issuer) != first);
@@ -291,21 +294,28 @@ impl Validator {
                     }
                 }
                 Op::Copy { from, to, bytes } => {
-                    self.check_copy(*from, *to, *bytes, stream.device)?;
+                    self.check_copy(*from, *to, *bytes, step.stream)?;
                 }
                 Op::HostFunction(_, buffer) => self.check_on_host(*buffer)?,
+                Op::Memory(_) if plan.several_issuers => {
+                    return Err(ProgramError::SeveralIssuers(step.op.label()).into());
+                }
+                Op::Memory(op) => self.check_memory(*op, step.stream)?,
                 Op::LaunchOnBuffers(call) => {
                     let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
                     if !known.any(|known| std::ptr::eq(known, call.kernel)) {
                         return unknown(Resource::Kernel(call.kernel.name));
                     }
-                    self.check_call(call, stream.device)?;
+                    self.check_call(call, step.stream)?;
                     plan.launches(stream.device, Function::Buffer(call.kernel));
                 }
                 op => self.validate_op(op, stream.device, &mut plan)?,
             }
         }
-        Ok(plan)
+        match self.allocated.first() {
+            Some((buffer, _)) => Err(ProgramError::NotFreed(*buffer).into()),
+            None => Ok(plan),
+        }
     }
 
     fn stream(&self, id: StreamId) -> Result<StreamFacts> {
@@ -478,6 +488,7 @@ impl Validator {
                     return unpreparable("an edit (a graph would keep its address)");
                 }
                 Op::Synchronize(_) => return unpreparable("waiting on the host"),
+                Op::Memory(_) => return unpreparable("managing memory"),
                 Op::Download { slot, .. } if self.is_pageable_slot(*slot) => {
                     return unpreparable("a download to pageable memory");
                 }

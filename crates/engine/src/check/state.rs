@@ -78,6 +78,7 @@ impl LatticeState {
             | Op::Copy { .. }
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
+            | Op::Memory(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => {}

@@ -10,8 +10,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::kernels::lessons::{self, Value};
 use super::memory;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, MemoryUse, Op, ProgramError,
-    Resource, Result,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, MemoryOp, MemoryUse, Op,
+    ProgramError, Resource, Result,
 };
 
 /// All buffers, shared with the workers; those given back leave their place empty.
@@ -22,21 +22,39 @@ pub(super) struct Buffers {
 
 struct Buffer {
     place: BufferLocation,
+    bytes: usize,
+    /// None while a buffer in a pool is not allocated.
     words: Vec<AtomicU32>,
+}
+
+impl Buffer {
+    fn new(bytes: usize, place: BufferLocation, is_allocated: bool) -> Result<Arc<Buffer>> {
+        let words = if is_allocated { bytes / 4 } else { 0 };
+        Ok(Arc::new(Buffer {
+            place,
+            bytes,
+            words: memory::zeroed(words, MemoryUse::Buffer)?,
+        }))
+    }
 }
 
 impl Buffers {
     /// Makes a buffer of zeros.
     pub(super) fn create(&self, bytes: usize, place: BufferLocation) -> Result<BufferId> {
-        let what = MemoryUse::Buffer;
-        memory::ensure(bytes as u64, what)?;
-        let buffer = Buffer {
-            place,
-            words: memory::zeroed(bytes / 4, what)?,
-        };
+        memory::ensure(bytes as u64, MemoryUse::Buffer)?;
+        let buffer = Buffer::new(bytes, place, place != BufferLocation::Pool)?;
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
-        all.push(Some(Arc::new(buffer)));
+        all.push(Some(buffer));
         Ok(BufferId(all.len() as u32 - 1))
+    }
+
+    /// Allocates or frees the memory of a buffer in a pool.
+    fn allocate(&self, id: BufferId, is_allocated: bool) -> Result<()> {
+        let buffer = self.get(id)?;
+        let changed = Buffer::new(buffer.bytes, buffer.place, is_allocated)?;
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        all[id.0 as usize] = Some(changed);
+        Ok(())
     }
 
     /// Drops all buffers. Nothing may be running.
@@ -48,7 +66,7 @@ impl Buffers {
     /// Calls `visit` with a host buffer's words. Nothing may be running.
     pub(super) fn access(&self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let buffer = self.get(buffer)?;
-        if buffer.place == BufferLocation::Device {
+        if buffer.place.is_on_device() {
             return Err(ProgramError::HostToHost.into());
         }
         let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), MemoryUse::Buffer)?;
@@ -80,6 +98,9 @@ impl Buffers {
                 }
                 Ok(())
             }
+            Op::Memory(MemoryOp::Allocate(buffer)) => self.allocate(*buffer, true),
+            Op::Memory(MemoryOp::Free(buffer)) => self.allocate(*buffer, false),
+            Op::Memory(MemoryOp::SetReleaseThreshold(_)) => Ok(()),
             other => Err(ProgramError::WrongOp(other.label()).into()),
         }
     }

@@ -250,6 +250,7 @@ impl Lattices {
             Op::Copy { .. }
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
+            | Op::Memory(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => Err(ProgramError::WrongOp(op.label()).into()),

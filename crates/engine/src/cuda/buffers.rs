@@ -1,5 +1,6 @@
 //! Buffers on a device or on the host.
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -8,19 +9,29 @@ use cust::sys;
 use super::context::{self, OwnedContext};
 use super::driver::check;
 use super::memory::{DeviceWords, HostWords};
-use crate::{BufferId, BufferLocation, HostFunction, MemoryUse, ProgramError, Resource, Result};
+use crate::{
+    BufferId, BufferLocation, BufferOffset, HostFunction, MemoryUse, ProgramError, Resource, Result,
+};
 
 /// A device or host buffer.
 pub(super) struct Buffer {
     pub(super) gpu: usize,
     bytes: usize,
-    pub(super) memory: Memory,
+    memory: Memory,
 }
 
-pub(super) enum Memory {
+enum Memory {
     Device(DeviceWords),
     /// At an address of its own, where host functions find it.
     Host(Box<HostWords>),
+    /// Words while it is allocated.
+    Pool(Arc<OwnedContext>, RefCell<Option<DeviceWords>>),
+}
+
+/// Where a part of a buffer is.
+pub(super) enum Address {
+    Device(sys::CUdeviceptr),
+    Host(*mut c_void),
 }
 
 impl Buffer {
@@ -37,8 +48,45 @@ impl Buffer {
             BufferLocation::Host(kind) => {
                 Memory::Host(Box::new(HostWords::new(context, words, kind, what)?))
             }
+            BufferLocation::Pool => Memory::Pool(context.clone(), RefCell::default()),
         };
         Ok(Buffer { gpu, bytes, memory })
+    }
+
+    /// The address of a part of it. Errors if it is not allocated.
+    pub(super) fn address(&self, part: BufferOffset) -> Result<Address> {
+        let at = match &self.memory {
+            Memory::Host(words) => {
+                let at = words.at().wrapping_byte_add(part.offset);
+                return Ok(Address::Host(at.cast()));
+            }
+            Memory::Device(words) => words.at(),
+            Memory::Pool(_, words) => match &*words.borrow() {
+                Some(words) => words.at(),
+                None => return Err(ProgramError::NotAllocatedHere(part.buffer).into()),
+            },
+        };
+        Ok(Address::Device(at + part.offset as u64))
+    }
+
+    /// Allocates a buffer of a pool in the order of a stream, whose context must be current.
+    pub(super) fn allocate(&self, stream: sys::CUstream) -> Result<()> {
+        if let Memory::Pool(context, words) = &self.memory {
+            words.replace(Some(DeviceWords::from_pool(
+                context,
+                self.bytes / 4,
+                stream,
+            )?));
+        }
+        Ok(())
+    }
+
+    /// Frees a buffer of a pool in the order of a stream.
+    pub(super) fn free(&self, stream: sys::CUstream) -> Result<()> {
+        match &self.memory {
+            Memory::Pool(_, words) => words.take().map_or(Ok(()), |words| words.free_in(stream)),
+            Memory::Device(_) | Memory::Host(_) => Ok(()),
+        }
     }
 
     /// A function of the host as the driver calls it, and its argument: the buffer's words.
@@ -47,7 +95,9 @@ impl Buffer {
             (Memory::Host(words), HostFunction::Invert) => {
                 Ok((Some(invert), (&raw const **words).cast_mut().cast()))
             }
-            (Memory::Device(_), _) => Err(ProgramError::WrongOp("a host function").into()),
+            (Memory::Device(_) | Memory::Pool(..), _) => {
+                Err(ProgramError::WrongOp("a host function").into())
+            }
         }
     }
 
@@ -61,6 +111,7 @@ impl Buffer {
                 return Ok(());
             }
             Memory::Device(words) => words,
+            Memory::Pool(..) => return Err(ProgramError::HostToHost.into()),
         };
         let mut copy = vec![0u32; self.bytes / 4];
         // SAFETY: both have `bytes` bytes; the call waits for the copy.

@@ -4,9 +4,12 @@ use std::ops::RangeInclusive;
 
 use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaError;
+use cust::sys::CUdevice_attribute_enum::*;
 use cust::sys::{self, CUresult};
 
-use crate::{DeviceInfo, DriverFault, EngineError, Loss, NoCuda, Result, UnusableGpu};
+use crate::{
+    DeviceInfo, DriverFault, EngineError, Feature, Loss, Missing, NoCuda, Result, UnusableGpu,
+};
 
 /// The oldest supported CUDA version: 11.4 (driver 470) has every function this engine calls.
 const OLDEST_DRIVER: i32 = 11_040;
@@ -104,6 +107,22 @@ pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
             has,
             needed: MIN_CAPABILITY,
         })),
+        _ => Ok(()),
+    }
+}
+
+/// Errors if a device or the driver lacks a feature.
+pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
+    let attribute = match feature {
+        Feature::MemoryPools => CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+    };
+    let mut has = 0;
+    // SAFETY: `has` is valid for the write.
+    check("cuDeviceGetAttribute", unsafe {
+        sys::cuDeviceGetAttribute(&mut has, attribute, device.as_raw())
+    })?;
+    match has {
+        0 => Err(EngineError::Unsupported(feature, Missing::Device)),
         _ => Ok(()),
     }
 }

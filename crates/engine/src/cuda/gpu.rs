@@ -95,6 +95,20 @@ impl Gpu {
         self.timestamp_pool.push(memory);
     }
 
+    /// See [`MemoryOp::SetReleaseThreshold`](crate::MemoryOp::SetReleaseThreshold).
+    pub(super) fn set_release_threshold(&self, mut bytes: u64) -> Result<()> {
+        let mut pool = std::ptr::null_mut();
+        // SAFETY: `pool` is valid for the write.
+        check("cuDeviceGetDefaultMemPool", unsafe {
+            sys::cuDeviceGetDefaultMemPool(&mut pool, self.device.as_raw())
+        })?;
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        // SAFETY: the pool is the device's own; the attribute is a number of 64 bits.
+        check("cuMemPoolSetAttribute", unsafe {
+            sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut bytes).cast())
+        })
+    }
+
     /// The value of `%globaltimer` when this device's clock shows 0. Measured again after a second:
     /// a kernel reads `%globaltimer` between two events. Blocks until that kernel is done.
     pub(super) fn skew(&mut self) -> Result<i64> {

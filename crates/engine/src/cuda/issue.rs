@@ -5,7 +5,7 @@ use std::ops::Range;
 use cust::sys;
 
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
-use super::buffers::{Buffer, Memory, find};
+use super::buffers::{Address, Buffer, find};
 use super::calls::{Arguments, Call, Sink, Values};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
@@ -16,8 +16,8 @@ use crate::kernels::Parameter::{
 };
 use crate::kernels::{Batch, Function, Kernel, Launch, Layout};
 use crate::{
-    Argument, BufferLaunch, BufferOffset, LatticeId, Measure, Op, ProgramError, ReduceRegion,
-    Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
+    Argument, BufferLaunch, BufferOffset, LatticeId, Measure, MemoryOp, Op, ProgramError,
+    ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
 };
 use life::{Rule, Size, Soup};
 
@@ -105,6 +105,7 @@ impl Issuer<'_> {
                     stream: self.stream,
                 })
             }
+            Op::Memory(op) => self.manage(*op),
             Op::Synchronize(Scope::Stream) => self.sink.push(Call::Synchronize(self.stream)),
             Op::Synchronize(Scope::Device) => self.sink.push(Call::SynchronizeContext),
             Op::Record(_) | Op::Wait(_) => Ok(()),
@@ -465,32 +466,41 @@ impl Issuer<'_> {
 
     fn copy(&mut self, from: BufferOffset, to: BufferOffset, bytes: usize) -> Result<()> {
         let stream = self.stream;
-        let source = &find(self.buffers, from.buffer)?.memory;
-        let target = &find(self.buffers, to.buffer)?.memory;
+        let source = find(self.buffers, from.buffer)?.address(from)?;
+        let target = find(self.buffers, to.buffer)?.address(to)?;
         let call = match (source, target) {
-            (Memory::Host(source), Memory::Device(target)) => Call::CopyIn {
-                to: target.at() + to.offset as u64,
-                from: source.at().wrapping_byte_add(from.offset).cast(),
+            (Address::Host(from), Address::Device(to)) => Call::CopyIn {
+                to,
+                from,
                 bytes,
                 stream,
             },
-            (Memory::Device(source), Memory::Host(target)) => Call::CopyOut {
-                to: target.at().wrapping_byte_add(to.offset).cast(),
-                from: source.at() + from.offset as u64,
+            (Address::Device(from), Address::Host(to)) => Call::CopyOut {
+                to,
+                from,
                 bytes,
                 stream,
             },
-            (Memory::Device(source), Memory::Device(target)) => Call::CopyWithin {
-                to: target.at() + to.offset as u64,
-                from: source.at() + from.offset as u64,
+            (Address::Device(from), Address::Device(to)) => Call::CopyWithin {
+                to,
+                from,
                 bytes,
                 stream,
             },
-            (Memory::Host(_), Memory::Host(_)) => {
+            (Address::Host(_), Address::Host(_)) => {
                 return Err(ProgramError::HostToHost.into());
             }
         };
         self.sink.push(call)
+    }
+
+    /// Manages the memory of a buffer. The calls are made at once: only one thread issues such a program.
+    fn manage(&mut self, op: MemoryOp) -> Result<()> {
+        match op {
+            MemoryOp::Allocate(buffer) => find(self.buffers, buffer)?.allocate(self.stream),
+            MemoryOp::Free(buffer) => find(self.buffers, buffer)?.free(self.stream),
+            MemoryOp::SetReleaseThreshold(bytes) => self.gpu.set_release_threshold(bytes),
+        }
     }
 
     fn launch_on_buffers(&mut self, launch: &BufferLaunch) -> Result<()> {
@@ -498,10 +508,11 @@ impl Issuer<'_> {
         for argument in &launch.arguments {
             match *argument {
                 Argument::Buffer(region) => {
-                    let Memory::Device(words) = &find(self.buffers, region.buffer)?.memory else {
+                    let buffer = find(self.buffers, region.buffer)?;
+                    let Address::Device(at) = buffer.address(region)? else {
                         return Err(ProgramError::NotOnDevice(region.buffer).into());
                     };
-                    arguments.push(&(words.at() + region.offset as u64));
+                    arguments.push(&at);
                 }
                 Argument::I32(number) => arguments.push(&number),
                 Argument::U32(number) => arguments.push(&number),

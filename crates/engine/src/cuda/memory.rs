@@ -172,6 +172,30 @@ impl DeviceWords {
         context::synchronize().map(|()| memory)
     }
 
+    /// Allocates from the device's pool in the order of a stream. The context must be current.
+    pub(super) fn from_pool(
+        context: &Arc<OwnedContext>,
+        words: usize,
+        stream: sys::CUstream,
+    ) -> Result<DeviceWords> {
+        let mut at = 0;
+        // SAFETY: `at` is valid for the write; the stream is alive.
+        let code = unsafe { sys::cuMemAllocAsync(&mut at, words * 4, stream) };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(out_of(BufferLocation::Pool, words, MemoryUse::Buffer));
+        }
+        check("cuMemAllocAsync", code)?;
+        let context = context.clone();
+        Ok(DeviceWords { at, context })
+    }
+
+    /// Frees memory of the pool in the order of a stream.
+    pub(super) fn free_in(mut self, stream: sys::CUstream) -> Result<()> {
+        let at = std::mem::take(&mut self.at);
+        // SAFETY: allocated by cuMemAllocAsync, freed once: to free address 0 does nothing.
+        check("cuMemFreeAsync", unsafe { sys::cuMemFreeAsync(at, stream) })
+    }
+
     pub(super) fn at(&self) -> sys::CUdeviceptr {
         self.at
     }

@@ -49,8 +49,8 @@ use submit::Submission;
 use crate::check::{ProgramMode, Validator};
 use crate::{
     BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
-    LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
-    Startup, StreamId, StreamSpec,
+    Feature, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
+    SlotsSpec, Startup, StreamId, StreamSpec,
 };
 use life::Size;
 
@@ -210,6 +210,10 @@ impl Engine for CudaEngine {
 
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
         self.resources.make_context(device)
+    }
+
+    fn check_feature(&self, device: DeviceId, feature: Feature) -> Result<()> {
+        self.resources.check_feature(device, feature)
     }
 
     fn create_buffer(

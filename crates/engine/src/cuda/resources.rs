@@ -9,6 +9,7 @@ use super::block_timestamps::TimestampRecorder;
 use super::buffers::{Buffer, find};
 use super::calls::{Call, Sink};
 use super::context::{self, OwnedContext};
+use super::driver;
 use super::event::Event;
 use super::gpu::Gpu;
 use super::group::Group;
@@ -17,8 +18,8 @@ use super::slots::{CudaSlots, GroupShape};
 use super::stream::RawStream;
 use crate::check::{Plan, Validator};
 use crate::{
-    BufferId, BufferLocation, DeviceId, EventId, LatticeId, Layout, Op, Program, ProgramError,
-    Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
+    BufferId, BufferLocation, DeviceId, EventId, Feature, LatticeId, Layout, Op, Program,
+    ProgramError, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
 };
 use life::Size;
 
@@ -268,12 +269,20 @@ impl Resources {
     ) -> Result<BufferId> {
         let gpu = self.gpu_at(device)?;
         self.check.check_buffer_size(bytes)?;
+        if place == BufferLocation::Pool {
+            self.check_feature(device, Feature::MemoryPools)?;
+        }
         self.make_current(gpu)?;
         let context = &self.gpus[gpu].context;
         let buffer = Buffer::new(gpu, context, bytes, place)?;
         self.buffers.push(Some(buffer));
         self.check.add_buffer(device, bytes, place);
         Ok(BufferId(self.buffers.len() as u32 - 1))
+    }
+
+    pub(super) fn check_feature(&self, device: DeviceId, feature: Feature) -> Result<()> {
+        let device = self.gpus[self.gpu_at(device)?].device;
+        driver::check_feature(device, feature)
     }
 
     pub(super) fn visit_buffer(

@@ -69,7 +69,11 @@ fn stays_on_its_gpu(op: &Op) -> bool {
         | Op::Synchronize(_)
         | Op::Record(_) => true,
         // An event of another GPU, and buffers on the host.
-        Op::Wait(_) | Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) => false,
+        Op::Wait(_)
+        | Op::Copy { .. }
+        | Op::LaunchOnBuffers(_)
+        | Op::HostFunction(..)
+        | Op::Memory(_) => false,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use engine::kernels::SupportedSizes;
 use engine::{
-    BufferLocation, DriverFault, EngineError, HostMemory, Layout, Loss, MemoryUse, NoCuda,
-    ProgramError, SizeLimit, UnusableGpu,
+    BufferLocation, DriverFault, EngineError, Feature, HostMemory, Layout, Loss, MemoryUse,
+    Missing, NoCuda, ProgramError, SizeLimit, UnusableGpu,
 };
 use lang::tr;
 use life::grouped;
@@ -80,6 +80,12 @@ impl InWords for EngineError {
                     block = named(block)
                 )
             }
+            EngineError::Unsupported(feature, missing) => match missing {
+                Missing::Device => tr!(
+                    "this device does not support {feature}",
+                    feature = feature_in_words(*feature)
+                ),
+            },
             EngineError::ContextLost(loss) => tr!(
                 "the engine is lost ({it}); every lattice must be restored",
                 it = loss.in_words()
@@ -234,9 +240,15 @@ impl InWords for SizeLimit {
     }
 }
 
+fn feature_in_words(feature: Feature) -> &'static str {
+    match feature {
+        Feature::MemoryPools => tr!("stream-ordered allocation"),
+    }
+}
+
 fn place_in_words(place: BufferLocation) -> &'static str {
     match place {
-        BufferLocation::Device => tr!("device"),
+        BufferLocation::Device | BufferLocation::Pool => tr!("device"),
         BufferLocation::Host(HostMemory::Pinned) => tr!("page-locked host"),
         BufferLocation::Host(HostMemory::Pageable) => tr!("host"),
     }

@@ -380,6 +380,7 @@ fn is_kernel(op: &Op) -> bool {
         | Op::Download { .. }
         | Op::Copy { .. }
         | Op::HostFunction(..)
+        | Op::Memory(_)
         | Op::Synchronize(_)
         | Op::Record(_)
         | Op::Wait(_) => false,
