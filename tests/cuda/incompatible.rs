@@ -8,10 +8,10 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, Completion, DeviceId, Engine,
-    EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId, Layout, MemoryOp, Op,
-    PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId,
-    StreamKind, StreamSpec, Transfer, WordEdit,
+    Advice, Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, Completion, DeviceId,
+    Engine, EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId, Layout, MemoryOp,
+    Op, PageLocation, PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec,
+    StreamId, StreamKind, StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use model::InWords;
@@ -395,6 +395,8 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a host function on nothing", stream, Op::HostFunction(HostFunction::Invert, BufferId(NOWHERE)), "no Buffer(BufferId(99))"),
         // Memory.
         ("allocation of device memory", stream, Op::Memory(MemoryOp::Allocate(device)), "cannot be used like this in Device"),
+        ("advice on device memory", stream, Op::Memory(MemoryOp::Advise(device, Advice::ReadMostly)), "cannot be used like this in Device"),
+        ("a prefetch of a pool's memory", stream, Op::Memory(MemoryOp::Prefetch(ids.pooled, PageLocation::Host)), "cannot be used like this in Pool"),
         ("allocation on another device", foreign, Op::Memory(MemoryOp::Allocate(ids.pooled)), "not on the stream's device"),
         ("allocation without an end", stream, Op::Memory(MemoryOp::Allocate(ids.pooled)), "allocated and not freed"),
         ("an end without allocation", stream, Op::Memory(MemoryOp::Free(ids.pooled)), "not allocated in this stream"),

@@ -6,8 +6,8 @@ use engine::buffer_kernels::SPIN;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Argument, BufferId, BufferLaunch, BufferLocation, DeviceId, Engine, EngineError, Feature,
-    HostFunction, HostMemory, MemoryOp, Missing, Op, StreamId, StreamSpec,
+    Advice, Argument, BufferId, BufferLaunch, BufferLocation, DeviceId, Engine, EngineError,
+    Feature, HostFunction, HostMemory, MemoryOp, Missing, Op, PageLocation, StreamId, StreamSpec,
 };
 
 use crate::cuda_lab::{Variable, query};
@@ -121,15 +121,47 @@ fn memory_of_a_pool_is_there_from_its_allocation_to_its_end() {
 }
 
 #[test]
+fn host_and_device_use_unified_memory_at_one_address() {
+    let left = on_both(|engine| {
+        let stream = stream(engine);
+        let unified = buffer(engine, BufferLocation::Managed, &[40; 3]);
+        let device = buffer(engine, BufferLocation::Device, &[0; 3]);
+        let ops = [
+            Op::Memory(MemoryOp::Advise(unified, Advice::ReadMostly)),
+            Op::Memory(MemoryOp::Advise(
+                unified,
+                Advice::Preferred(PageLocation::Device),
+            )),
+            Op::Memory(MemoryOp::Prefetch(unified, PageLocation::Device)),
+            spin(unified),
+            copy(at(unified, 0), at(device, 0), 12),
+            spin(device),
+            copy(at(device, 0), at(unified, 4), 4),
+            Op::Memory(MemoryOp::Prefetch(unified, PageLocation::Host)),
+        ];
+        let steps = program(ops.map(|op| (stream, op)));
+        for _ in 0..2 {
+            engine.submit(&steps).unwrap();
+        }
+        words(engine, unified)
+    });
+    assert_eq!(left, [42, 43, 40]);
+}
+
+#[test]
 fn a_device_that_lacks_a_feature_refuses_its_buffers() {
     let _alone = alone();
-    let (attribute, place, feature) = ("115", BufferLocation::Pool, Feature::MemoryPools);
-    let lacks = Variable::set("FAKE_CUDA_LACKS", attribute);
-    let mut engine = CudaEngine::open(Ordinals::First).unwrap();
-    let error = EngineError::Unsupported(feature, Missing::Device);
-    assert_eq!(engine.check_feature(D0, feature), Err(error.clone()));
-    assert_eq!(engine.create_buffer(D0, 16, place), Err(error));
-    drop(lacks);
-    engine.check_feature(D0, feature).unwrap();
-    engine.create_buffer(D0, 16, place).unwrap();
+    for (attribute, place, feature) in [
+        ("115", BufferLocation::Pool, Feature::MemoryPools),
+        ("89", BufferLocation::Managed, Feature::ManagedMemory),
+    ] {
+        let lacks = Variable::set("FAKE_CUDA_LACKS", attribute);
+        let mut engine = CudaEngine::open(Ordinals::First).unwrap();
+        let error = EngineError::Unsupported(feature, Missing::Device);
+        assert_eq!(engine.check_feature(D0, feature), Err(error.clone()));
+        assert_eq!(engine.create_buffer(D0, 16, place), Err(error));
+        drop(lacks);
+        engine.check_feature(D0, feature).unwrap();
+        engine.create_buffer(D0, 16, place).unwrap();
+    }
 }

@@ -454,6 +454,7 @@ API cuDeviceGetAttribute(int* value, int attribute, int device)
     case 76: *value = capability % 10; break;
     case 78: *value = 1; break;                           // stream priorities
     case 115: *value = 1; break;                          // memory pools
+    case 83: case 89: *value = 1; break;                  // unified memory, and faults in it
     case 97: *value = 227 * 1024; break;                  // shared memory a block if asked for
     default: *value = 0;
     }
@@ -737,6 +738,37 @@ API cuMemFreeAsync(Pointer at, void* handle)
         Lock lock(state().mutex);
         return release_now(context, at, false);
     }});
+}
+
+// Unified memory is the device's, which the host can reach here anyway.
+API cuMemAllocManaged(Pointer* out, size_t size, unsigned flags)
+{
+    ALIAS
+    REFUSE(flags != 1, INVALID_VALUE);
+    return cuMemAlloc_v2(out, size);
+}
+
+// -1 is the host.
+static int check_side(Pointer at, size_t size, int side)
+{
+    REFUSE(!holds(at, size, false) || size == 0, INVALID_VALUE);
+    return side == -1 ? OK : check_device(side);
+}
+
+API cuMemAdvise(Pointer at, size_t size, int advice, int side)
+{
+    ENTER
+    REFUSE(advice < 1 || advice > 6, INVALID_VALUE);
+    return check_side(at, size, side);
+}
+
+API cuMemPrefetchAsync(Pointer at, size_t size, int side, void* handle)
+{
+    ENTER
+    Stream* stream = stream_of(context, handle);
+    REFUSE(!stream || stream->context != context, INVALID_HANDLE);
+    TRY(check_side(at, size, side));
+    return enqueue(lock, stream, Work{side == -1 ? "prefetch-host" : "prefetch", size, nullptr});
 }
 
 API cuDeviceGetDefaultMemPool(void** pool, int device)

@@ -7,6 +7,9 @@
 //! `cust_raw`'s enum does not contain becomes `CUDA_ERROR_UNKNOWN` (999), since any other value in
 //! a Rust enum would be undefined behaviour; [`last_unknown_code`] returns the original.
 //!
+//! A function is looked up by its name in the library, where a name keeps the signature that it came
+//! with: in CUDA 13, too, `cuMemPrefetchAsync` takes what `cust_raw` declares.
+//!
 //! `LIFESTREAMS_LIBCUDA` names another library to open instead; tests use it to load a fake driver.
 #![allow(unsafe_code)] // this crate forwards to C functions
 #![allow(

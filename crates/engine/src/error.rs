@@ -205,6 +205,8 @@ pub enum Loss {
 pub enum Feature {
     /// [`BufferLocation::Pool`].
     MemoryPools,
+    /// [`BufferLocation::Managed`], with page faults on the device.
+    ManagedMemory,
 }
 
 /// What is missing for a [`Feature`].

@@ -43,9 +43,9 @@ pub use error::{
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
-    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId, EventId,
-    HostFunction, IssuerId, LatticeId, MemoryOp, Nanos, Op, PreparedId, Program, RunId, Scope,
-    Slot, Span, Step, StreamId, Transfer,
+    Advice, Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId,
+    EventId, HostFunction, IssuerId, LatticeId, MemoryOp, Nanos, Op, PageLocation, PreparedId,
+    Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
 };
 pub use program_error::{ProgramError, Resource};
 pub use reduce_region::ReduceRegion;
@@ -246,6 +246,8 @@ pub enum BufferLocation {
     Device,
     /// In host memory.
     Host(HostMemory),
+    /// In unified memory, whose pages move to who uses them: the host, or kernels on the device.
+    Managed,
     /// In the device's pool, while it is allocated: see [`MemoryOp::Allocate`].
     Pool,
 }
@@ -254,7 +256,7 @@ impl BufferLocation {
     /// Whether kernels of the buffer's device can use it.
     pub(crate) fn is_on_device(self) -> bool {
         match self {
-            BufferLocation::Device | BufferLocation::Pool => true,
+            BufferLocation::Device | BufferLocation::Managed | BufferLocation::Pool => true,
             BufferLocation::Host(_) => false,
         }
     }

@@ -239,6 +239,8 @@ impl Op {
             Op::Memory(MemoryOp::Allocate(_)) => mark!("allocate"),
             Op::Memory(MemoryOp::Free(_)) => mark!("free"),
             Op::Memory(MemoryOp::SetReleaseThreshold(_)) => mark!("release threshold"),
+            Op::Memory(MemoryOp::Advise(..)) => mark!("advise"),
+            Op::Memory(MemoryOp::Prefetch(..)) => mark!("prefetch"),
             Op::Synchronize(_) => mark!("synchronize"),
             Op::Record(_) => mark!("record"),
             Op::Wait(_) => "wait",
@@ -343,6 +345,30 @@ pub enum MemoryOp {
     /// Sets how many bytes of freed memory the pool of the stream's device keeps when the host
     /// waits for the device; 0 at first. Takes effect when it is issued.
     SetReleaseThreshold(u64),
+    /// Advises the driver how a buffer in [`BufferLocation::Managed`](crate::BufferLocation::Managed) will
+    /// be used. Takes effect when it is issued.
+    Advise(BufferId, Advice),
+    /// Moves such a buffer's pages to the device of the stream or to the host, in the order of the
+    /// stream.
+    Prefetch(BufferId, PageLocation),
+}
+
+/// Where the pages of unified memory can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageLocation {
+    /// In the memory of the stream's device.
+    Device,
+    /// In the host's memory.
+    Host,
+}
+
+/// How unified memory will be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advice {
+    /// Hardly written: who reads a page gets a copy of it.
+    ReadMostly,
+    /// A page moved there stays there, and the other side reads it from afar.
+    Preferred(PageLocation),
 }
 
 /// What the host waits for in [`Op::Synchronize`].

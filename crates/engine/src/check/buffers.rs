@@ -79,11 +79,13 @@ impl Validator {
     }
 
     pub(super) fn check_memory(&mut self, op: MemoryOp, stream: StreamId) -> Result<()> {
-        let (MemoryOp::Allocate(id) | MemoryOp::Free(id)) = op else {
-            return Ok(());
+        let (id, needed) = match op {
+            MemoryOp::Allocate(id) | MemoryOp::Free(id) => (id, BufferLocation::Pool),
+            MemoryOp::Advise(id, _) | MemoryOp::Prefetch(id, _) => (id, BufferLocation::Managed),
+            MemoryOp::SetReleaseThreshold(_) => return Ok(()),
         };
         let &BufferFacts { device, place, .. } = self.buffer(id)?;
-        if place != BufferLocation::Pool {
+        if place != needed {
             return Err(ProgramError::OtherLocation(id, place).into());
         }
         if device != self.stream(stream)?.device {
@@ -93,10 +95,11 @@ impl Validator {
         match (op, allocated.position(|&(other, _)| other == id)) {
             (MemoryOp::Allocate(_), None) => self.allocated.push((id, stream)),
             (MemoryOp::Allocate(_), Some(_)) => return Err(ProgramError::NotFreed(id).into()),
-            (_, Some(at)) if self.allocated[at].1 == stream => {
+            (MemoryOp::Free(_), Some(at)) if self.allocated[at].1 == stream => {
                 self.allocated.remove(at);
             }
-            _ => return Err(ProgramError::NotAllocatedHere(id).into()),
+            (MemoryOp::Free(_), _) => return Err(ProgramError::NotAllocatedHere(id).into()),
+            _ => {}
         }
         Ok(())
     }

@@ -4,13 +4,16 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use cust::device::Device;
 use cust::sys;
+use cust::sys::CUmem_advise_enum::*;
 
 use super::context::{self, OwnedContext};
 use super::driver::check;
 use super::memory::{DeviceWords, HostWords};
 use crate::{
-    BufferId, BufferLocation, BufferOffset, HostFunction, MemoryUse, ProgramError, Resource, Result,
+    Advice, BufferId, BufferLocation, BufferOffset, HostFunction, MemoryUse, PageLocation,
+    ProgramError, Resource, Result,
 };
 
 /// A device or host buffer.
@@ -24,6 +27,7 @@ enum Memory {
     Device(DeviceWords),
     /// At an address of its own, where host functions find it.
     Host(Box<HostWords>),
+    Managed(DeviceWords),
     /// Words while it is allocated.
     Pool(Arc<OwnedContext>, RefCell<Option<DeviceWords>>),
 }
@@ -48,6 +52,7 @@ impl Buffer {
             BufferLocation::Host(kind) => {
                 Memory::Host(Box::new(HostWords::new(context, words, kind, what)?))
             }
+            BufferLocation::Managed => Memory::Managed(DeviceWords::managed(context, words)?),
             BufferLocation::Pool => Memory::Pool(context.clone(), RefCell::default()),
         };
         Ok(Buffer { gpu, bytes, memory })
@@ -60,7 +65,7 @@ impl Buffer {
                 let at = words.at().wrapping_byte_add(part.offset);
                 return Ok(Address::Host(at.cast()));
             }
-            Memory::Device(words) => words.at(),
+            Memory::Device(words) | Memory::Managed(words) => words.at(),
             Memory::Pool(_, words) => match &*words.borrow() {
                 Some(words) => words.at(),
                 None => return Err(ProgramError::NotAllocatedHere(part.buffer).into()),
@@ -85,8 +90,39 @@ impl Buffer {
     pub(super) fn free(&self, stream: sys::CUstream) -> Result<()> {
         match &self.memory {
             Memory::Pool(_, words) => words.take().map_or(Ok(()), |words| words.free_in(stream)),
-            Memory::Device(_) | Memory::Host(_) => Ok(()),
+            Memory::Device(_) | Memory::Host(_) | Memory::Managed(_) => Ok(()),
         }
+    }
+
+    /// Advises the driver how unified memory will be used.
+    pub(super) fn advise(&self, advice: Advice, device: Device) -> Result<()> {
+        let (advice, side) = match advice {
+            Advice::ReadMostly => (CU_MEM_ADVISE_SET_READ_MOSTLY, PageLocation::Device),
+            Advice::Preferred(side) => (CU_MEM_ADVISE_SET_PREFERRED_LOCATION, side),
+        };
+        let Memory::Managed(words) = &self.memory else {
+            return Err(ProgramError::WrongOp("advise").into());
+        };
+        // SAFETY: the allocation has `bytes` bytes.
+        check("cuMemAdvise", unsafe {
+            sys::cuMemAdvise(words.at(), self.bytes, advice, number(side, device))
+        })
+    }
+
+    /// Moves unified memory in the order of a stream.
+    pub(super) fn prefetch(
+        &self,
+        to: PageLocation,
+        device: Device,
+        stream: sys::CUstream,
+    ) -> Result<()> {
+        let Memory::Managed(words) = &self.memory else {
+            return Err(ProgramError::WrongOp("prefetch").into());
+        };
+        // SAFETY: the allocation has `bytes` bytes; the stream is alive.
+        check("cuMemPrefetchAsync", unsafe {
+            sys::cuMemPrefetchAsync(words.at(), self.bytes, number(to, device), stream)
+        })
     }
 
     /// A function of the host as the driver calls it, and its argument: the buffer's words.
@@ -95,7 +131,7 @@ impl Buffer {
             (Memory::Host(words), HostFunction::Invert) => {
                 Ok((Some(invert), (&raw const **words).cast_mut().cast()))
             }
-            (Memory::Device(_) | Memory::Pool(..), _) => {
+            (Memory::Device(_) | Memory::Managed(_) | Memory::Pool(..), _) => {
                 Err(ProgramError::WrongOp("a host function").into())
             }
         }
@@ -108,6 +144,11 @@ impl Buffer {
                 // SAFETY: the allocation has that many initialised words; nothing runs, and this is
                 // the only place that makes a reference to them.
                 visit(unsafe { std::slice::from_raw_parts_mut(words.at(), words.words()) });
+                return Ok(());
+            }
+            Memory::Managed(words) => {
+                // SAFETY: as above, and nothing runs on the device either.
+                visit(unsafe { std::slice::from_raw_parts_mut(words.on_host(), self.bytes / 4) });
                 return Ok(());
             }
             Memory::Device(words) => words,
@@ -124,6 +165,14 @@ impl Buffer {
             sys::cuMemcpyHtoD_v2(words.at(), copy.as_ptr().cast(), self.bytes)
         })?;
         context::synchronize() // other streams do not wait for the default stream
+    }
+}
+
+/// A side as the functions for unified memory number it: -1 is the host.
+fn number(side: PageLocation, device: Device) -> sys::CUdevice {
+    match side {
+        PageLocation::Device => device.as_raw(),
+        PageLocation::Host => -1,
     }
 }
 

@@ -115,6 +115,7 @@ pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
 pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
     let attribute = match feature {
         Feature::MemoryPools => CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+        Feature::ManagedMemory => CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
     };
     let mut has = 0;
     // SAFETY: `has` is valid for the write.

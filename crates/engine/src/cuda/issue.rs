@@ -500,6 +500,12 @@ impl Issuer<'_> {
             MemoryOp::Allocate(buffer) => find(self.buffers, buffer)?.allocate(self.stream),
             MemoryOp::Free(buffer) => find(self.buffers, buffer)?.free(self.stream),
             MemoryOp::SetReleaseThreshold(bytes) => self.gpu.set_release_threshold(bytes),
+            MemoryOp::Advise(buffer, advice) => {
+                find(self.buffers, buffer)?.advise(advice, self.gpu.device)
+            }
+            MemoryOp::Prefetch(buffer, to) => {
+                find(self.buffers, buffer)?.prefetch(to, self.gpu.device, self.stream)
+            }
         }
     }
 

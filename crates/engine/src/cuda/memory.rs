@@ -196,6 +196,27 @@ impl DeviceWords {
         check("cuMemFreeAsync", unsafe { sys::cuMemFreeAsync(at, stream) })
     }
 
+    /// Allocates zeroed unified memory. The context must be current.
+    pub(super) fn managed(context: &Arc<OwnedContext>, words: usize) -> Result<DeviceWords> {
+        let mut at = 0;
+        // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEM_ATTACH_GLOBAL.
+        let code = unsafe { sys::cuMemAllocManaged(&mut at, words * 4, 1) };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(out_of(BufferLocation::Managed, words, MemoryUse::Buffer));
+        }
+        check("cuMemAllocManaged", code)?;
+        let context = context.clone();
+        let memory = DeviceWords { at, context };
+        // SAFETY: the host may write to unified memory that nothing uses yet.
+        unsafe { std::ptr::write_bytes(memory.on_host(), 0, words) };
+        Ok(memory)
+    }
+
+    /// The host's address of unified memory, which is the same.
+    pub(super) fn on_host(&self) -> *mut u32 {
+        std::ptr::with_exposed_provenance_mut(self.at as usize)
+    }
+
     pub(super) fn at(&self) -> sys::CUdeviceptr {
         self.at
     }

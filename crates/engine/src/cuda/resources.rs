@@ -269,9 +269,12 @@ impl Resources {
     ) -> Result<BufferId> {
         let gpu = self.gpu_at(device)?;
         self.check.check_buffer_size(bytes)?;
-        if place == BufferLocation::Pool {
-            self.check_feature(device, Feature::MemoryPools)?;
-        }
+        let needed = match place {
+            BufferLocation::Pool => Some(Feature::MemoryPools),
+            BufferLocation::Managed => Some(Feature::ManagedMemory),
+            BufferLocation::Device | BufferLocation::Host(_) => None,
+        };
+        needed.map_or(Ok(()), |feature| self.check_feature(device, feature))?;
         self.make_current(gpu)?;
         let context = &self.gpus[gpu].context;
         let buffer = Buffer::new(gpu, context, bytes, place)?;

@@ -243,12 +243,14 @@ impl InWords for SizeLimit {
 fn feature_in_words(feature: Feature) -> &'static str {
     match feature {
         Feature::MemoryPools => tr!("stream-ordered allocation"),
+        Feature::ManagedMemory => tr!("page faults in unified memory"),
     }
 }
 
 fn place_in_words(place: BufferLocation) -> &'static str {
     match place {
         BufferLocation::Device | BufferLocation::Pool => tr!("device"),
+        BufferLocation::Managed => tr!("unified"),
         BufferLocation::Host(HostMemory::Pinned) => tr!("page-locked host"),
         BufferLocation::Host(HostMemory::Pageable) => tr!("host"),
     }
