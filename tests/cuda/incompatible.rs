@@ -332,6 +332,7 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a foreign event recorded", stream, Op::Record(ids.foreign_event), "not on the stream's device"),
         ("an event recorded by a foreign stream", foreign, Op::Record(ids.event), "not on the stream's device"),
         ("a copy from a foreign buffer", stream, copy(at(ids.foreign_device, 0), at(pinned, 0), 4), "not on the stream's device"),
+        ("a copy between two that a stream is not of", foreign, copy(at(device, 0), at(device, 4), 4), "not on the stream's device"),
         ("a copy to a foreign buffer", stream, copy(at(pinned, 0), at(ids.foreign_device, 0), 4), "not on the stream's device"),
         ("a call with a foreign buffer", stream, call(&SPIN, 1, 1, &[Buffer(at(ids.foreign_device, 0)), U64(0)]), "not on the stream's device"),
         // Layouts.

@@ -148,6 +148,54 @@ fn host_and_device_use_unified_memory_at_one_address() {
     assert_eq!(left, [42, 43, 40]);
 }
 
+/// Copies to a second device and back, waits there for the first copy, and gives what came back.
+fn there_and_back(engine: &mut dyn Engine, peer: DeviceId) -> Vec<u32> {
+    let here = stream(engine);
+    let there = engine.create_stream(peer, StreamSpec::PLAIN).unwrap();
+    let host = buffer(engine, PINNED, &[20; 4]);
+    let own = buffer(engine, BufferLocation::Device, &[0; 4]);
+    let other = engine
+        .create_buffer(peer, 16, BufferLocation::Device)
+        .unwrap();
+    let [arrived, left] = [D0, peer].map(|device| engine.create_event(device).unwrap());
+    let steps = program([
+        (here, copy(at(host, 0), at(own, 0), 16)),
+        (here, spin(own)),
+        (here, copy(at(own, 0), at(other, 0), 16)),
+        (here, Op::Record(arrived)),
+        (there, Op::Wait(arrived)),
+        (there, spin(other)),
+        (there, copy(at(other, 0), at(own, 4), 8)),
+        (there, Op::Record(left)),
+        (here, Op::Wait(left)),
+        (here, copy(at(own, 0), at(host, 0), 16)),
+    ]);
+    engine.submit(&steps).unwrap();
+    assert!(engine.prepare(&steps).is_err(), "two graphs");
+    words(engine, host)
+}
+
+#[test]
+fn buffers_are_copied_between_contexts_and_between_devices() {
+    let back = on_both(|engine| {
+        let further = engine.create_context(D0).unwrap();
+        there_and_back(engine, further)
+    });
+    assert_eq!(back, [21, 22, 20, 20]);
+    let _alone = alone();
+    let _devices = Variable::set("FAKE_CUDA_DEVICES", "2");
+    let mut engine = CudaEngine::open(Ordinals::All).unwrap();
+    assert_eq!(there_and_back(&mut engine, DeviceId(1)), back);
+    for is_allowed in [true, true, false, false, true] {
+        for (device, peer) in [(0, 1), (1, 0)] {
+            let (device, peer) = (DeviceId(device), DeviceId(peer));
+            assert_eq!(engine.set_peer_access(device, peer, is_allowed), Ok(true));
+        }
+        assert_eq!(there_and_back(&mut engine, DeviceId(1)), back);
+    }
+    assert_eq!(engine.set_peer_access(D0, D0, true), Ok(false));
+}
+
 #[test]
 fn a_device_that_lacks_a_feature_refuses_its_buffers() {
     let _alone = alone();

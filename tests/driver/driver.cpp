@@ -465,7 +465,7 @@ API cuDeviceCanAccessPeer(int* can, int device, int peer)
 {
     TRY(check_device(device));
     TRY(check_device(peer));
-    *can = 0;
+    *can = device != peer;
     return OK;
 }
 
@@ -804,6 +804,38 @@ API cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t size, void* stream)
     ENTER
     return copy(lock, stream_of(context, stream), "d2h", to, (void*)from, size, true, false, true);
 }
+// Logged as direct if the source's context may reach the target's.
+API cuMemcpyPeerAsync(Pointer to, Context* to_context, Pointer from, Context* from_context,
+                      size_t size, void* handle)
+{
+    ENTER
+    Stream* stream = stream_of(context, handle);
+    REFUSE(!stream || stream->context != context, INVALID_HANDLE);
+    REFUSE(!known(to_context) || !known(from_context), INVALID_CONTEXT);
+    for (auto [at, of] : {std::pair(to, to_context), std::pair(from, from_context)}) {
+        const Allocation* known = holds(at, size, false);
+        REFUSE(!known || known->context != of, INVALID_VALUE);
+    }
+    const char* name = from_context->peers.count(to_context) ? "peer" : "peer-staged";
+    return enqueue(lock, stream, Work{name, size, [=] {
+        memmove((void*)to, (const void*)from, size);
+        return 0;
+    }});
+}
+
+API cuCtxEnablePeerAccess(Context* peer, unsigned flags)
+{
+    ENTER
+    REFUSE(!known(peer) || flags, INVALID_VALUE);
+    REFUSE(peer->device == context->device, PEER_ACCESS_UNSUPPORTED);
+    return context->peers.insert(peer).second ? OK : PEER_ACCESS_ALREADY_ENABLED;
+}
+API cuCtxDisablePeerAccess(Context* peer)
+{
+    ENTER
+    return context->peers.erase(peer) ? OK : PEER_ACCESS_NOT_ENABLED;
+}
+
 API cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t size, void* stream)
 {
     ENTER

@@ -20,6 +20,7 @@ using Lock = std::unique_lock<std::mutex>;
 enum Result : int {
     OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100,
     INVALID_DEVICE = 101, INVALID_CONTEXT = 201, NO_BINARY = 209, INVALID_PTX = 218,
+    PEER_ACCESS_UNSUPPORTED = 217, PEER_ACCESS_ALREADY_ENABLED = 704, PEER_ACCESS_NOT_ENABLED = 705,
     INVALID_HANDLE = 400, ILLEGAL_STATE = 401, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
     COOPERATIVE_LAUNCH_TOO_LARGE = 720,
     LAUNCH_TIMEOUT = 702, LAUNCH_FAILED = 719, NOT_SUPPORTED = 801,
@@ -106,6 +107,7 @@ struct Context {
     bool alive = true;
     Stream* default_stream;
     std::unordered_set<TaskRef> pending;
+    std::unordered_set<Context*> peers; // whose memory it may reach
 };
 
 struct Module { Context* context; std::string text; };

@@ -100,6 +100,17 @@ pub trait Engine: Send {
         Ok(())
     }
 
+    /// Allows or forbids that a device reaches a peer's memory directly. Waits until no work runs.
+    /// Returns `false` if it cannot reach it.
+    fn set_peer_access(
+        &mut self,
+        _device: DeviceId,
+        _peer: DeviceId,
+        _is_allowed: bool,
+    ) -> Result<bool> {
+        Ok(true)
+    }
+
     /// Creates a zeroed buffer. `bytes` must be a positive multiple of 4.
     fn create_buffer(
         &mut self,

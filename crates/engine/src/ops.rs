@@ -136,7 +136,9 @@ pub enum Op {
         /// What to copy.
         what: Transfer,
     },
-    /// Copies bytes between buffers, asynchronously if host memory is page-locked.
+    /// Copies bytes between buffers, asynchronously if host memory is page-locked. Of two buffers in
+    /// device memory one may be another device's; such a copy goes through the host's memory unless
+    /// [`Engine::set_peer_access`](crate::Engine::set_peer_access) allows a direct one.
     Copy {
         /// Source.
         from: BufferOffset,

@@ -29,7 +29,7 @@ impl Validator {
     }
 
     /// The buffer of a region of `bytes` bytes. Errors if the region is not aligned, does not fit
-    /// the buffer, is on another device, or is not allocated.
+    /// the buffer, or is not allocated.
     fn region(&self, region: BufferOffset, bytes: usize, stream: StreamId) -> Result<&BufferFacts> {
         let buffer = self.buffer(region.buffer)?;
         let BufferOffset { offset, buffer: id } = region;
@@ -41,9 +41,6 @@ impl Validator {
             .is_none_or(|end| end > buffer.bytes)
         {
             return Err(ProgramError::BeyondBuffer(region, bytes, buffer.bytes).into());
-        }
-        if buffer.place.is_on_device() && buffer.device != self.stream(stream)?.device {
-            return Err(ProgramError::OnOtherDevice(Resource::Buffer(id)).into());
         }
         if buffer.place == BufferLocation::Pool && !self.allocated.contains(&(id, stream)) {
             return Err(ProgramError::NotAllocatedHere(id).into());
@@ -61,13 +58,35 @@ impl Validator {
         if bytes == 0 || !bytes.is_multiple_of(4) {
             return Err(ProgramError::Bytes(bytes).into());
         }
-        let places = [from, to].map(|region| self.region(region, bytes, stream).map(|b| b.place));
-        match places {
-            [Ok(BufferLocation::Host(_)), Ok(BufferLocation::Host(_))] => {
-                Err(ProgramError::HostToHost.into())
-            }
-            [from, to] => from.and(to).map(drop),
+        let source = self.region(from, bytes, stream)?;
+        let target = self.region(to, bytes, stream)?;
+        if !source.place.is_on_device() && !target.place.is_on_device() {
+            return Err(ProgramError::HostToHost.into());
         }
+        match [
+            self.check_is_here(from.buffer, stream),
+            self.check_is_here(to.buffer, stream),
+        ] {
+            [Ok(()), Err(_)] | [Err(_), Ok(())] if is_peer_copy(source, target) => Ok(()),
+            [of_source, of_target] => of_source.and(of_target),
+        }
+    }
+
+    /// Whether a copy is between two devices.
+    pub(super) fn is_between_devices(&self, from: BufferOffset, to: BufferOffset) -> Result<bool> {
+        Ok(is_peer_copy(
+            self.buffer(from.buffer)?,
+            self.buffer(to.buffer)?,
+        ))
+    }
+
+    /// Errors if a buffer is on another device than the stream.
+    fn check_is_here(&self, id: BufferId, stream: StreamId) -> Result<()> {
+        let buffer = self.buffer(id)?;
+        if buffer.place.is_on_device() && buffer.device != self.stream(stream)?.device {
+            return Err(ProgramError::OnOtherDevice(Resource::Buffer(id)).into());
+        }
+        Ok(())
     }
 
     /// Errors unless a buffer is in host memory.
@@ -84,13 +103,11 @@ impl Validator {
             MemoryOp::Advise(id, _) | MemoryOp::Prefetch(id, _) => (id, BufferLocation::Managed),
             MemoryOp::SetReleaseThreshold(_) => return Ok(()),
         };
-        let &BufferFacts { device, place, .. } = self.buffer(id)?;
+        let place = self.buffer(id)?.place;
         if place != needed {
             return Err(ProgramError::OtherLocation(id, place).into());
         }
-        if device != self.stream(stream)?.device {
-            return Err(ProgramError::OnOtherDevice(Resource::Buffer(id)).into());
-        }
+        self.check_is_here(id, stream)?;
         let mut allocated = self.allocated.iter();
         match (op, allocated.position(|&(other, _)| other == id)) {
             (MemoryOp::Allocate(_), None) => self.allocated.push((id, stream)),
@@ -131,9 +148,16 @@ impl Validator {
             if !self.region(region, bytes, stream)?.place.is_on_device() {
                 return Err(ProgramError::NotOnDevice(region.buffer).into());
             }
+            self.check_is_here(region.buffer, stream)?;
         }
         Ok(())
     }
+}
+
+/// Whether both are in the memory of a device, of two devices.
+fn is_peer_copy(source: &BufferFacts, target: &BufferFacts) -> bool {
+    let both = [source.place, target.place];
+    both == [BufferLocation::Device; 2] && source.device != target.device
 }
 
 /// The type of an argument.

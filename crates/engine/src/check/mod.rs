@@ -497,6 +497,9 @@ impl Validator {
                 {
                     return unpreparable("a copy of pageable memory");
                 }
+                Op::Copy { from, to, .. } if self.is_between_devices(*from, *to)? => {
+                    return unpreparable("a copy between devices (each has a graph of its own)");
+                }
                 Op::Wait(event) => {
                     let records = |step: &Step| {
                         let same = matches!(step.op, Op::Record(of) if of == *event);

@@ -19,6 +19,7 @@ use crate::{
 /// A device or host buffer.
 pub(super) struct Buffer {
     pub(super) gpu: usize,
+    pub(super) context: Arc<OwnedContext>,
     bytes: usize,
     memory: Memory,
 }
@@ -29,7 +30,7 @@ enum Memory {
     Host(Box<HostWords>),
     Managed(DeviceWords),
     /// Words while it is allocated.
-    Pool(Arc<OwnedContext>, RefCell<Option<DeviceWords>>),
+    Pool(RefCell<Option<DeviceWords>>),
 }
 
 /// Where a part of a buffer is.
@@ -53,9 +54,15 @@ impl Buffer {
                 Memory::Host(Box::new(HostWords::new(context, words, kind, what)?))
             }
             BufferLocation::Managed => Memory::Managed(DeviceWords::managed(context, words)?),
-            BufferLocation::Pool => Memory::Pool(context.clone(), RefCell::default()),
+            BufferLocation::Pool => Memory::Pool(RefCell::default()),
         };
-        Ok(Buffer { gpu, bytes, memory })
+        let context = context.clone();
+        Ok(Buffer {
+            gpu,
+            context,
+            bytes,
+            memory,
+        })
     }
 
     /// The address of a part of it. Errors if it is not allocated.
@@ -66,7 +73,7 @@ impl Buffer {
                 return Ok(Address::Host(at.cast()));
             }
             Memory::Device(words) | Memory::Managed(words) => words.at(),
-            Memory::Pool(_, words) => match &*words.borrow() {
+            Memory::Pool(words) => match &*words.borrow() {
                 Some(words) => words.at(),
                 None => return Err(ProgramError::NotAllocatedHere(part.buffer).into()),
             },
@@ -76,9 +83,9 @@ impl Buffer {
 
     /// Allocates a buffer of a pool in the order of a stream, whose context must be current.
     pub(super) fn allocate(&self, stream: sys::CUstream) -> Result<()> {
-        if let Memory::Pool(context, words) = &self.memory {
+        if let Memory::Pool(words) = &self.memory {
             words.replace(Some(DeviceWords::from_pool(
-                context,
+                &self.context,
                 self.bytes / 4,
                 stream,
             )?));
@@ -89,7 +96,7 @@ impl Buffer {
     /// Frees a buffer of a pool in the order of a stream.
     pub(super) fn free(&self, stream: sys::CUstream) -> Result<()> {
         match &self.memory {
-            Memory::Pool(_, words) => words.take().map_or(Ok(()), |words| words.free_in(stream)),
+            Memory::Pool(words) => words.take().map_or(Ok(()), |words| words.free_in(stream)),
             Memory::Device(_) | Memory::Host(_) | Memory::Managed(_) => Ok(()),
         }
     }

@@ -86,6 +86,13 @@ pub(super) enum Call {
         rows: usize,
         stream: sys::CUstream,
     },
+    /// Each side is an address and its context.
+    CopyPeer {
+        to: (sys::CUdeviceptr, sys::CUcontext),
+        from: (sys::CUdeviceptr, sys::CUcontext),
+        bytes: usize,
+        stream: sys::CUstream,
+    },
     CopyWithin {
         to: sys::CUdeviceptr,
         from: sys::CUdeviceptr,
@@ -159,6 +166,15 @@ impl Call {
                 } => (
                     "cuMemcpy2DAsync",
                     copy_rows_out(to, from, row_bytes, rows, stream),
+                ),
+                Call::CopyPeer {
+                    to,
+                    from,
+                    bytes,
+                    stream,
+                } => (
+                    "cuMemcpyPeerAsync",
+                    sys::cuMemcpyPeerAsync(to.0, to.1, from.0, from.1, bytes, stream),
                 ),
                 Call::CopyWithin {
                     to,

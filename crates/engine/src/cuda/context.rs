@@ -1,7 +1,7 @@
 //! Contexts: a device's primary context, and additional ones.
 
 use cust::device::Device;
-use cust::sys;
+use cust::sys::{self, CUresult};
 
 use super::driver::check;
 use crate::Result;
@@ -68,6 +68,30 @@ impl OwnedContext {
         }
         // SAFETY: the context is alive.
         check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })
+    }
+
+    /// Allows or forbids this context to reach memory of another device's.
+    pub(super) fn set_peer_access(&self, peer: &OwnedContext, is_allowed: bool) -> Result<()> {
+        self.make_current()?;
+        // SAFETY: both contexts are alive.
+        let (call, code) = unsafe {
+            if is_allowed {
+                (
+                    "cuCtxEnablePeerAccess",
+                    sys::cuCtxEnablePeerAccess(peer.raw, 0),
+                )
+            } else {
+                (
+                    "cuCtxDisablePeerAccess",
+                    sys::cuCtxDisablePeerAccess(peer.raw),
+                )
+            }
+        };
+        match code {
+            CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+            | CUresult::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED => Ok(()),
+            code => check(call, code),
+        }
     }
 
     /// Calls `act` with this context current and then restores the previous one. For drops, which

@@ -466,9 +466,9 @@ impl Issuer<'_> {
 
     fn copy(&mut self, from: BufferOffset, to: BufferOffset, bytes: usize) -> Result<()> {
         let stream = self.stream;
-        let source = find(self.buffers, from.buffer)?.address(from)?;
-        let target = find(self.buffers, to.buffer)?.address(to)?;
-        let call = match (source, target) {
+        let source = find(self.buffers, from.buffer)?;
+        let target = find(self.buffers, to.buffer)?;
+        let call = match (source.address(from)?, target.address(to)?) {
             (Address::Host(from), Address::Device(to)) => Call::CopyIn {
                 to,
                 from,
@@ -481,6 +481,14 @@ impl Issuer<'_> {
                 bytes,
                 stream,
             },
+            (Address::Device(from), Address::Device(to)) if source.gpu != target.gpu => {
+                Call::CopyPeer {
+                    to: (to, target.context.raw()),
+                    from: (from, source.context.raw()),
+                    bytes,
+                    stream,
+                }
+            }
             (Address::Device(from), Address::Device(to)) => Call::CopyWithin {
                 to,
                 from,

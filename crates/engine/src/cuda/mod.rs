@@ -216,6 +216,16 @@ impl Engine for CudaEngine {
         self.resources.check_feature(device, feature)
     }
 
+    fn set_peer_access(
+        &mut self,
+        device: DeviceId,
+        peer: DeviceId,
+        is_allowed: bool,
+    ) -> Result<bool> {
+        self.synchronize()?;
+        self.resources.set_peer_access(device, peer, is_allowed)
+    }
+
     fn create_buffer(
         &mut self,
         device: DeviceId,

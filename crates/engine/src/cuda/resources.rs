@@ -9,7 +9,7 @@ use super::block_timestamps::TimestampRecorder;
 use super::buffers::{Buffer, find};
 use super::calls::{Call, Sink};
 use super::context::{self, OwnedContext};
-use super::driver;
+use super::driver::{self, check};
 use super::event::Event;
 use super::gpu::Gpu;
 use super::group::Group;
@@ -286,6 +286,25 @@ impl Resources {
     pub(super) fn check_feature(&self, device: DeviceId, feature: Feature) -> Result<()> {
         let device = self.gpus[self.gpu_at(device)?].device;
         driver::check_feature(device, feature)
+    }
+
+    pub(super) fn set_peer_access(
+        &self,
+        device: DeviceId,
+        peer: DeviceId,
+        is_allowed: bool,
+    ) -> Result<bool> {
+        let (own, peer) = (self.gpu_at(device)?, self.gpu_at(peer)?);
+        let (own, peer) = (&self.gpus[own], &self.gpus[peer]);
+        let mut can = 0;
+        // SAFETY: `can` is valid for the write.
+        check("cuDeviceCanAccessPeer", unsafe {
+            sys::cuDeviceCanAccessPeer(&mut can, own.device.as_raw(), peer.device.as_raw())
+        })?;
+        if can != 0 {
+            own.context.set_peer_access(&peer.context, is_allowed)?;
+        }
+        Ok(can != 0)
     }
 
     pub(super) fn visit_buffer(
