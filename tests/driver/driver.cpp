@@ -1428,6 +1428,84 @@ API cuStreamEndCapture(void* handle, std::shared_ptr<Graph>** out)
     return OK;
 }
 
+// The graph is kept by its capture; the handle is another one each time.
+API cuStreamGetCaptureInfo_v2(void* handle, int* status, unsigned long long*,
+                              std::shared_ptr<Graph>** graph, Node* const** before, size_t* count)
+{
+    ENTER
+    Stream* stream = stream_of(context, handle);
+    REFUSE(!stream || !stream->capture, INVALID_HANDLE);
+    REFUSE(stream->capture->invalid, CAPTURE_INVALIDATED);
+    *status = 1;
+    *graph = keep(new std::shared_ptr<Graph>(stream->capture->graph));
+    *before = stream->frontier.data();
+    *count = stream->frontier.size();
+    return OK;
+}
+
+API cuStreamUpdateCaptureDependencies(void* handle, Node** nodes, size_t count, unsigned flags)
+{
+    ENTER
+    Stream* stream = stream_of(context, handle);
+    REFUSE(!stream || !stream->capture || flags != 1, INVALID_VALUE);
+    stream->frontier.assign(nodes, nodes + count);
+    return OK;
+}
+
+// What decides about a conditional node; kernels write the value.
+struct Condition { unsigned value, at_launch; };
+
+API cuGraphConditionalHandleCreate(unsigned long long* handle, std::shared_ptr<Graph>* graph,
+                                   Context* of, unsigned at_launch, unsigned flags)
+{
+    ENTER
+    REFUSE(!known(graph) || of != context || flags != 1, INVALID_VALUE);
+    *handle = (unsigned long long)new Condition{0, at_launch};
+    return OK;
+}
+
+// As in cuda.h: what a conditional node has of its union.
+struct NodeParams {
+    int kind, reserved[3];
+    unsigned long long handle;
+    int condition;
+    unsigned count;
+    std::shared_ptr<Graph>** bodies;
+    Context* context;
+};
+
+API cuGraphAddNode(Node** out, std::shared_ptr<Graph>* graph, Node* const* before, size_t count,
+                   NodeParams* params)
+{
+    ENTER
+    REFUSE(!known(graph) || params->context != context, INVALID_HANDLE);
+    REFUSE(params->kind != 13 || params->condition != 1 || params->count != 1, NOT_SUPPORTED);
+    auto* condition = (Condition*)params->handle;
+    const auto body = std::make_shared<Graph>();
+    params->bodies = new std::shared_ptr<Graph>* [1] {keep(new std::shared_ptr<Graph>(body))};
+    Work work{"while", 0, [=] {
+        for (condition->value = condition->at_launch; condition->value;)
+            for (const auto& node : body->nodes)
+                if (node->work.run) TRY(node->work.run());
+        return (int)OK;
+    }};
+    (*graph)->nodes.emplace_back(new Node{std::move(work), 0, {before, before + count}});
+    *out = (*graph)->nodes.back().get();
+    return OK;
+}
+
+API cuStreamBeginCaptureToGraph(void* handle, std::shared_ptr<Graph>* graph, Node* const* before,
+                                const void*, size_t count, int mode)
+{
+    TRY(cuStreamBeginCapture_v2(handle, mode));
+    ENTER
+    REFUSE(!known(graph), INVALID_HANDLE);
+    Stream* stream = stream_of(context, handle);
+    stream->capture->graph = *graph;
+    stream->frontier.assign(before, before + count);
+    return OK;
+}
+
 API cuStreamIsCapturing(void* handle, int* status)
 {
     ENTER

@@ -189,23 +189,40 @@ macro_rules! forward {
             pub unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
                 // Fails to compile if cust_raw declares another signature.
                 const _: unsafe extern "C" fn($($ty),*) -> CUresult = cust_raw::$name;
-                static SLOT: Slot = Slot::new(concat!(stringify!($name), "\0"));
-                match SLOT.get() {
-                    Some(at) => {
-                        // SAFETY: the driver's function of this name has this C signature; its
-                        // result is read as a number and checked.
-                        let code = unsafe {
-                            let f: unsafe extern "C" fn($($ty),*) -> u32 = std::mem::transmute(at);
-                            f($($arg),*)
-                        };
-                        checked(code)
-                    }
-                    None => absent(),
-                }
+                call_driver!($name($($arg: $ty),*))
             }
         )*
     };
 }
+
+/// Calls the driver's function of this name.
+macro_rules! call_driver {
+    ($name:ident($($arg:ident: $ty:ty),*)) => {{
+        static SLOT: Slot = Slot::new(concat!(stringify!($name), "\0"));
+        match SLOT.get() {
+            Some(at) => {
+                // SAFETY: the driver's function of this name has this C signature; its result is
+                // read as a number and checked.
+                let code = unsafe {
+                    let f: unsafe extern "C" fn($($ty),*) -> u32 = std::mem::transmute(at);
+                    f($($arg),*)
+                };
+                checked(code)
+            }
+            None => absent(),
+        }
+    }};
+}
+
+/// Whether the driver has a function.
+pub fn has(function: &str) -> bool {
+    driver().is_ok_and(|driver| {
+        // SAFETY: only whether there is an address is asked.
+        unsafe { driver.library.get::<*mut c_void>(function.as_bytes()) }.is_ok()
+    })
+}
+
+pub mod newer;
 
 mod symbols {
     use super::*;

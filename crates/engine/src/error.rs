@@ -207,6 +207,8 @@ pub enum Feature {
     MemoryPools,
     /// [`BufferLocation::Managed`], with page faults on the device.
     ManagedMemory,
+    /// [`Op::While`](crate::Op::While).
+    WhileGraphs,
 }
 
 /// What is missing for a [`Feature`].
@@ -214,6 +216,10 @@ pub enum Feature {
 pub enum Missing {
     /// The device does not support it.
     Device,
+    /// The driver lacks this function.
+    Function(&'static str),
+    /// The driver supports an older CUDA than this one, as major and minor.
+    Cuda(i32, i32),
 }
 
 /// What memory is for.

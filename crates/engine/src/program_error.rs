@@ -101,6 +101,10 @@ pub enum ProgramError {
     NoSlot(LatticeId, Slot),
     #[error("{0:?} of {1:?} needs {3} words, but {2:?} has {4}")]
     SlotWords(Transfer, LatticeId, Slot, usize, usize),
+    #[error("a step of a loop in {0:?}, another stream")]
+    OtherStream(StreamId),
+    #[error("{0} must be prepared")]
+    OnlyPrepared(&'static str),
     #[error("{0} cannot be prepared")]
     Unpreparable(&'static str),
     #[error("memory that {0:?} uses was replaced since it was prepared")]

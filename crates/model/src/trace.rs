@@ -85,7 +85,7 @@ impl StepFacts {
                 (StepKind::Download, 1, bytes)
             }
             Op::Copy { .. } => (StepKind::Download, 0, 0),
-            Op::LaunchOnBuffers(_) => (StepKind::Launch, 0, 0),
+            Op::LaunchOnBuffers(_) | Op::While(_) => (StepKind::Launch, 0, 0),
             Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
             Op::Synchronize(_) => (StepKind::Wait, 0, 0),
             Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),

@@ -1,10 +1,11 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
-use super::Validator;
-use crate::buffer_kernels::ArgumentType;
+use super::{Plan, Validator};
+use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS, WHILE_CONDITION};
+use crate::kernels::Function;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, MemoryOp,
-    ProgramError, Resource, Result, StreamId,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, HostMemory, Loop,
+    MemoryOp, Op, ProgramError, Resource, Result, StreamId,
 };
 
 /// The facts about a buffer that programs are checked against.
@@ -20,12 +21,6 @@ impl Validator {
             Some(Some(buffer)) => Ok(buffer),
             _ => Err(ProgramError::Unknown(Resource::Buffer(id)).into()),
         }
-    }
-
-    /// Whether a region is in pageable host memory.
-    pub(super) fn is_pageable(&self, region: BufferOffset) -> Result<bool> {
-        let place = self.buffer(region.buffer)?.place;
-        Ok(place == BufferLocation::Host(crate::HostMemory::Pageable))
     }
 
     /// The buffer of a region of `bytes` bytes. Errors if the region is not aligned, does not fit
@@ -72,12 +67,47 @@ impl Validator {
         }
     }
 
-    /// Whether a copy is between two devices.
-    pub(super) fn is_between_devices(&self, from: BufferOffset, to: BufferOffset) -> Result<bool> {
-        Ok(is_peer_copy(
-            self.buffer(from.buffer)?,
-            self.buffer(to.buffer)?,
-        ))
+    /// Errors for a copy that a CUDA graph cannot contain.
+    pub(super) fn check_copy_preparable(&self, from: BufferOffset, to: BufferOffset) -> Result<()> {
+        let sides = [self.buffer(from.buffer)?, self.buffer(to.buffer)?];
+        let pageable = BufferLocation::Host(HostMemory::Pageable);
+        let what = if sides.iter().any(|buffer| buffer.place == pageable) {
+            "a copy of pageable memory"
+        } else if is_peer_copy(sides[0], sides[1]) {
+            "a copy between devices, which have a graph each"
+        } else {
+            return Ok(());
+        };
+        Err(ProgramError::Unpreparable(what).into())
+    }
+
+    /// Checks a loop and what it repeats.
+    pub(super) fn check_loop(
+        &self,
+        repeated: &Loop,
+        stream: StreamId,
+        plan: &mut Plan,
+    ) -> Result<()> {
+        let state = self.region(repeated.state, 8, stream)?;
+        if state.place != BufferLocation::Device {
+            return Err(ProgramError::OtherLocation(repeated.state.buffer, state.place).into());
+        }
+        self.check_is_here(repeated.state.buffer, stream)?;
+        plan.launches(state.device, Function::Buffer(&WHILE_CONDITION));
+        for step in &repeated.body.steps {
+            match &step.op {
+                _ if step.stream != stream => {
+                    return Err(ProgramError::OtherStream(step.stream).into());
+                }
+                Op::Copy { from, to, bytes } => {
+                    self.check_copy(*from, *to, *bytes, stream)?;
+                    self.check_copy_preparable(*from, *to)?;
+                }
+                Op::LaunchOnBuffers(call) => self.check_call(call, stream, plan)?,
+                other => return Err(ProgramError::WrongOp(other.label()).into()),
+            }
+        }
+        Ok(())
     }
 
     /// Errors if a buffer is on another device than the stream.
@@ -121,9 +151,19 @@ impl Validator {
         Ok(())
     }
 
-    pub(super) fn check_call(&self, call: &BufferLaunch, stream: StreamId) -> Result<()> {
+    /// Checks a call, and adds its kernel to the plan.
+    pub(super) fn check_call(
+        &self,
+        call: &BufferLaunch,
+        stream: StreamId,
+        plan: &mut Plan,
+    ) -> Result<()> {
         let kernel = call.kernel;
         let name = kernel.name;
+        let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
+        if !known.any(|known| std::ptr::eq(known, kernel)) {
+            return Err(ProgramError::Unknown(Resource::Kernel(name)).into());
+        }
         let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
         if given != wanted {
             return Err(ProgramError::ArgumentCount(name, wanted, given).into());
@@ -150,6 +190,7 @@ impl Validator {
             }
             self.check_is_here(region.buffer, stream)?;
         }
+        plan.launches(self.stream(stream)?.device, Function::Buffer(kernel));
         Ok(())
     }
 }
@@ -199,6 +240,20 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
                 return Err(ProgramError::Shape(name, grid, block).into());
             }
             vec![cells, cells]
+        }
+        (
+            "settle",
+            &[
+                Buffer(_),
+                Buffer(_),
+                I32(width),
+                I32(height),
+                U32(_),
+                Buffer(_),
+            ],
+        ) => {
+            let cells = count(width)?.saturating_mul(count(height)?);
+            vec![cells, cells, 1]
         }
         ("lop3_rate", &[Buffer(_), U32(_), I32(_)]) => vec![grid as usize * block as usize],
         ("copy_rate", &[Buffer(_), Buffer(_), U64(quads)]) => {

@@ -23,7 +23,6 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::buffer_kernels::{LESSON_KERNELS, PROBE_KERNELS};
 use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
     BufferId, BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout, Measure,
@@ -301,14 +300,11 @@ impl Validator {
                     return Err(ProgramError::SeveralIssuers(step.op.label()).into());
                 }
                 Op::Memory(op) => self.check_memory(*op, step.stream)?,
-                Op::LaunchOnBuffers(call) => {
-                    let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
-                    if !known.any(|known| std::ptr::eq(known, call.kernel)) {
-                        return unknown(Resource::Kernel(call.kernel.name));
-                    }
-                    self.check_call(call, step.stream)?;
-                    plan.launches(stream.device, Function::Buffer(call.kernel));
+                Op::LaunchOnBuffers(call) => self.check_call(call, step.stream, &mut plan)?,
+                Op::While(_) if purpose == ProgramMode::Submit => {
+                    return Err(ProgramError::OnlyPrepared(step.op.label()).into());
                 }
+                Op::While(repeated) => self.check_loop(repeated, step.stream, &mut plan)?,
                 op => self.validate_op(op, stream.device, &mut plan)?,
             }
         }
@@ -492,14 +488,7 @@ impl Validator {
                 Op::Download { slot, .. } if self.is_pageable_slot(*slot) => {
                     return unpreparable("a download to pageable memory");
                 }
-                Op::Copy { from, to, .. }
-                    if self.is_pageable(*from)? || self.is_pageable(*to)? =>
-                {
-                    return unpreparable("a copy of pageable memory");
-                }
-                Op::Copy { from, to, .. } if self.is_between_devices(*from, *to)? => {
-                    return unpreparable("a copy between devices (each has a graph of its own)");
-                }
+                Op::Copy { from, to, .. } => self.check_copy_preparable(*from, *to)?,
                 Op::Wait(event) => {
                     let records = |step: &Step| {
                         let same = matches!(step.op, Op::Record(of) if of == *event);

@@ -251,6 +251,7 @@ impl Lattices {
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
             | Op::Memory(_)
+            | Op::While(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => Err(ProgramError::WrongOp(op.label()).into()),

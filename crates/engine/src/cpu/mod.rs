@@ -75,9 +75,11 @@ impl CpuEngine {
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
         let pool = StreamPool::new(workers, move |op, stop| match op {
-            Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) | Op::Memory(_) => {
-                other.execute(op, stop)
-            }
+            Op::Copy { .. }
+            | Op::LaunchOnBuffers(_)
+            | Op::HostFunction(..)
+            | Op::Memory(_)
+            | Op::While(_) => other.execute(op, stop),
             _ => store.execute(op, stop),
         });
         CpuEngine {

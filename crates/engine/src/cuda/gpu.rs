@@ -64,6 +64,11 @@ impl Gpu {
         })
     }
 
+    /// A stream in which nothing runs.
+    pub(super) fn idle_stream(&self) -> sys::CUstream {
+        self.clock_stream.raw()
+    }
+
     /// The anchor for the times of events recorded from now on.
     pub(super) fn origin(&self) -> Result<Origin> {
         self.clock.origin(self.clock_stream.raw())

@@ -16,7 +16,9 @@ use super::group::Group;
 use super::issue::Issuer;
 use super::slots::{CudaSlots, GroupShape};
 use super::stream::RawStream;
+use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{Plan, Validator};
+use crate::kernels::Function;
 use crate::{
     BufferId, BufferLocation, DeviceId, EventId, Feature, LatticeId, Layout, Op, Program,
     ProgramError, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
@@ -123,6 +125,9 @@ impl Resources {
             self.check.lattices.groups[group].has_measures_memory = true;
         }
         for &(device, function) in &plan.functions {
+            if function == Function::Buffer(&WHILE_CONDITION) {
+                self.check_feature(device, Feature::WhileGraphs)?;
+            }
             let gpu = usize::from(device.0);
             self.make_current(gpu)?;
             self.gpus[gpu].functions.get(function, false)?;

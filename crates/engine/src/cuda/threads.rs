@@ -73,7 +73,8 @@ fn stays_on_its_gpu(op: &Op) -> bool {
         | Op::Copy { .. }
         | Op::LaunchOnBuffers(_)
         | Op::HostFunction(..)
-        | Op::Memory(_) => false,
+        | Op::Memory(_)
+        | Op::While(_) => false,
     }
 }
 

@@ -85,6 +85,17 @@ impl InWords for EngineError {
                     "this device does not support {feature}",
                     feature = feature_in_words(*feature)
                 ),
+                Missing::Function(name) => tr!(
+                    "the NVIDIA driver is too old for {feature}: it lacks {function}; update it",
+                    feature = feature_in_words(*feature),
+                    function = name
+                ),
+                Missing::Cuda(major, minor) => tr!(
+                    "the NVIDIA driver is too old for {feature}: CUDA {major}.{minor} is needed; update it",
+                    feature = feature_in_words(*feature),
+                    major = major,
+                    minor = minor
+                ),
             },
             EngineError::ContextLost(loss) => tr!(
                 "the engine is lost ({it}); every lattice must be restored",
@@ -244,6 +255,7 @@ fn feature_in_words(feature: Feature) -> &'static str {
     match feature {
         Feature::MemoryPools => tr!("stream-ordered allocation"),
         Feature::ManagedMemory => tr!("page faults in unified memory"),
+        Feature::WhileGraphs => tr!("loops in CUDA graphs"),
     }
 }
 

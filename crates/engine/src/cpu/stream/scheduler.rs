@@ -375,7 +375,8 @@ fn is_kernel(op: &Op) -> bool {
         | Op::Advance { .. }
         | Op::Reduce { .. }
         | Op::Measure(_)
-        | Op::LaunchOnBuffers(_) => true,
+        | Op::LaunchOnBuffers(_)
+        | Op::While(_) => true,
         Op::Upload { .. }
         | Op::Download { .. }
         | Op::Copy { .. }

@@ -47,18 +47,32 @@ impl Block<'_> {
         };
         let (width, height) = (self.width, self.height);
         for y in (warp..height).step_by(self.warps) {
-            let rows = [(y + height - 1) % height, y, (y + 1) % height];
-            let rows = rows.map(|y| &from[y * width..][..width]);
+            let rows = rows(from, width, height, y);
             for x in 0..width {
-                let columns = [(x + width - 1) % width, x, (x + 1) % width];
-                let cell = |row: usize, column: usize| {
-                    rows[row][columns[column]].load(Ordering::Relaxed) & 1
-                };
-                let around = (0..3).map(|row| cell(row, 0) + cell(row, 1) + cell(row, 2));
-                let (alive, all) = (cell(1, 1), around.sum::<u32>());
-                let next = self.rule >> (9 * alive + all - alive) & 1;
+                let next = next_cell(rows, self.rule, x);
                 to[y * width + x].store(next, Ordering::Relaxed);
             }
         }
     }
+}
+
+/// Row `y` of a lattice between its neighbours.
+pub(super) fn rows(
+    cells: &[AtomicU32],
+    width: usize,
+    height: usize,
+    y: usize,
+) -> [&[AtomicU32]; 3] {
+    let rows = [(y + height - 1) % height, y, (y + 1) % height];
+    rows.map(|y| &cells[y * width..][..width])
+}
+
+/// The next state of cell `x` of the middle row.
+pub(super) fn next_cell(rows: [&[AtomicU32]; 3], rule: u32, x: usize) -> u32 {
+    let width = rows[1].len();
+    let columns = [(x + width - 1) % width, x, (x + 1) % width];
+    let cell = |row: usize, column: usize| rows[row][columns[column]].load(Ordering::Relaxed) & 1;
+    let around = (0..3).map(|row| cell(row, 0) + cell(row, 1) + cell(row, 2));
+    let (alive, all) = (cell(1, 1), around.sum::<u32>());
+    rule >> (9 * alive + all - alive) & 1
 }
