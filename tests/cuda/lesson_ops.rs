@@ -118,7 +118,9 @@ fn memory_of_a_pool_is_there_from_its_allocation_to_its_end() {
         }
         let look = &mut |_: &mut [u32]| panic!("it is not allocated");
         engine.access(pooled, look).unwrap_err();
-        words(engine, host)
+        let left = words(engine, host);
+        engine.drop_buffers().unwrap();
+        left
     });
     assert_eq!(kept, [11, 7, 7, 7]);
 }
@@ -187,7 +189,12 @@ fn buffers_are_copied_between_contexts_and_between_devices() {
     assert_eq!(back, [21, 22, 20, 20]);
     let _alone = alone();
     let _devices = Variable::set("FAKE_CUDA_DEVICES", "2");
+    let one = CudaEngine::open(Ordinals::First).unwrap();
+    let missing = EngineError::Unsupported(Feature::PeerCopies, Missing::SecondDevice);
+    assert_eq!(one.check_feature(D0, Feature::PeerCopies), Err(missing));
+    drop(one);
     let mut engine = CudaEngine::open(Ordinals::All).unwrap();
+    engine.check_feature(D0, Feature::PeerCopies).unwrap();
     assert_eq!(there_and_back(&mut engine, DeviceId(1)), back);
     for is_allowed in [true, true, false, false, true] {
         for (device, peer) in [(0, 1), (1, 0)] {

@@ -209,6 +209,8 @@ pub enum Feature {
     ManagedMemory,
     /// [`Op::While`](crate::Op::While).
     WhileGraphs,
+    /// Copies between two devices.
+    PeerCopies,
 }
 
 /// What is missing for a [`Feature`].
@@ -216,6 +218,8 @@ pub enum Feature {
 pub enum Missing {
     /// The device does not support it.
     Device,
+    /// There is only one device.
+    SecondDevice,
     /// The driver lacks this function.
     Function(&'static str),
     /// The driver supports an older CUDA than this one, as major and minor.

@@ -81,6 +81,10 @@ impl Buffer {
         Ok(Address::Device(at + part.offset as u64))
     }
 
+    pub(super) fn is_pooled(&self) -> bool {
+        matches!(self.memory, Memory::Pool(_))
+    }
+
     /// Allocates a buffer of a pool in the order of a stream, whose context must be current.
     pub(super) fn allocate(&self, stream: sys::CUstream) -> Result<()> {
         if let Memory::Pool(words) = &self.memory {

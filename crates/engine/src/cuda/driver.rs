@@ -114,7 +114,7 @@ pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
     }
 }
 
-/// Errors if a device or the driver lacks a feature.
+/// Errors if a device or the driver lacks a feature of one device.
 pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
     let attribute = match feature {
         Feature::MemoryPools => CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
@@ -129,6 +129,7 @@ pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
             };
             return Err(EngineError::Unsupported(feature, missing));
         }
+        Feature::PeerCopies => return Ok(()),
     };
     let mut has = 0;
     // SAFETY: `has` is valid for the write.

@@ -243,8 +243,7 @@ impl Engine for CudaEngine {
 
     fn drop_buffers(&mut self) -> Result<()> {
         let answer = self.synchronize();
-        self.resources.check.drop_buffers();
-        self.resources.buffers.fill_with(|| None);
+        self.resources.drop_buffers();
         answer
     }
 

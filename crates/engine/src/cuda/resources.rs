@@ -20,8 +20,9 @@ use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{Plan, Validator};
 use crate::kernels::Function;
 use crate::{
-    BufferId, BufferLocation, DeviceId, EventId, Feature, LatticeId, Layout, Op, Program,
-    ProgramError, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
+    BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout, Missing,
+    Op, Program, ProgramError, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind,
+    StreamSpec, nvtx,
 };
 use life::Size;
 
@@ -290,6 +291,10 @@ impl Resources {
 
     pub(super) fn check_feature(&self, device: DeviceId, feature: Feature) -> Result<()> {
         let device = self.gpus[self.gpu_at(device)?].device;
+        let is_other = |gpu: &Gpu| gpu.device.as_raw() != device.as_raw();
+        if feature == Feature::PeerCopies && !self.gpus.iter().any(is_other) {
+            return Err(EngineError::Unsupported(feature, Missing::SecondDevice));
+        }
         driver::check_feature(device, feature)
     }
 
@@ -320,6 +325,21 @@ impl Resources {
         let gpu = find(&self.buffers, buffer)?.gpu;
         self.make_current(gpu)?;
         find(&self.buffers, buffer)?.visit(visit)
+    }
+
+    /// Drops every buffer. The pools of devices keep nothing of those that they had. Nothing may run.
+    pub(super) fn drop_buffers(&mut self) {
+        self.check.drop_buffers();
+        let pooled = self
+            .buffers
+            .iter()
+            .flatten()
+            .filter(|buffer| buffer.is_pooled());
+        for gpu in pooled.map(|buffer| buffer.gpu) {
+            // What it keeps is only a loss of memory.
+            let _ = self.gpus[gpu].set_release_threshold(0);
+        }
+        self.buffers.fill_with(|| None);
     }
 
     /// Binds the slots of all downloads, or none if one is busy.

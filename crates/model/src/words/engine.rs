@@ -85,6 +85,10 @@ impl InWords for EngineError {
                     "this device does not support {feature}",
                     feature = feature_in_words(*feature)
                 ),
+                Missing::SecondDevice => tr!(
+                    "there is only one GPU here, and {feature} need two",
+                    feature = feature_in_words(*feature)
+                ),
                 Missing::Function(name) => tr!(
                     "the NVIDIA driver is too old for {feature}: it lacks {function}; update it",
                     feature = feature_in_words(*feature),
@@ -256,6 +260,7 @@ fn feature_in_words(feature: Feature) -> &'static str {
         Feature::MemoryPools => tr!("stream-ordered allocation"),
         Feature::ManagedMemory => tr!("page faults in unified memory"),
         Feature::WhileGraphs => tr!("loops in CUDA graphs"),
+        Feature::PeerCopies => tr!("peer copies"),
     }
 }
 
