@@ -411,7 +411,14 @@ fn measure(
                 continue;
             }
             go_on(on_progress(Progress::Measuring(part)))?;
-            let mut experiment = work.prepare(bench)?;
+            let mut experiment = match work.prepare(bench) {
+                Err(LessonError::Engine(lacks @ EngineError::Unsupported(..))) => {
+                    let nothing = Measured::default().note(lacks.in_words());
+                    outcome.add(&lesson.parts[part], nothing, Measured::default());
+                    continue;
+                }
+                experiment => experiment?,
+            };
             let sample = experiment.sample(bench)?;
             let inspected = experiment.inspect(bench)?;
             outcome.add(&lesson.parts[part], sample, inspected);
