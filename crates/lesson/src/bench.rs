@@ -41,6 +41,7 @@ pub struct Started {
 }
 
 /// A program that has run.
+#[derive(Default)]
 pub struct Ran {
     /// How long the host was inside the call.
     pub call: Duration,
@@ -53,6 +54,18 @@ pub struct Ran {
 }
 
 impl Ran {
+    /// Adds what ran later: a program whose steps come after so many others.
+    pub(super) fn append(&mut self, later: Ran, steps: usize) {
+        self.call += later.call;
+        self.wall += later.wall;
+        let moved = |span: Span| Span {
+            step: span.step.saturating_add(steps as u32),
+            ..span
+        };
+        self.spans.extend(later.spans.into_iter().map(moved));
+        self.host.extend(later.host.into_iter().map(moved));
+    }
+
     /// Until everything was done, in milliseconds.
     pub fn wall_ms(&self) -> f64 {
         self.wall.as_secs_f64() * 1e3
@@ -356,14 +369,18 @@ pub(super) fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
 /// A copy of these bytes of one buffer to the same place in another.
 pub(super) fn copy_part(from: BufferId, to: BufferId, bytes: std::ops::Range<usize>) -> Op {
     let offset = bytes.start;
-    Op::Copy {
-        from: BufferOffset {
-            buffer: from,
-            offset,
-        },
-        to: BufferOffset { buffer: to, offset },
-        bytes: bytes.len(),
-    }
+    let [from, to] = [from, to].map(|buffer| BufferOffset { buffer, offset });
+    copy_between(from, to, bytes.len())
+}
+
+/// A copy from one place to another.
+pub(super) fn copy_between(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
+    Op::Copy { from, to, bytes }
+}
+
+/// The start of a buffer.
+pub(super) fn start(buffer: BufferId) -> BufferOffset {
+    BufferOffset { buffer, offset: 0 }
 }
 
 /// A launch of `grid` blocks of `block` threads.

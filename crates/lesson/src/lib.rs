@@ -233,6 +233,7 @@ pub static LESSONS: &[Lesson] = &[
     concepts::rounds::ISSUE_ORDER,
     concepts::connections::CONNECTIONS,
     concepts::rounds::GRAPHS,
+    concepts::host_functions::HOST_FUNCTIONS,
     concepts::priorities::PRIORITIES,
     concepts::occupancy::OCCUPANCY,
     concepts::barrier::BARRIER_LESSON,
