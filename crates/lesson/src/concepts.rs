@@ -9,3 +9,4 @@ pub(super) mod occupancy;
 pub(super) mod priorities;
 pub(super) mod rounds;
 pub(super) mod speedup;
+pub(super) mod stream_memory;

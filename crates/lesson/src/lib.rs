@@ -234,6 +234,7 @@ pub static LESSONS: &[Lesson] = &[
     concepts::connections::CONNECTIONS,
     concepts::rounds::GRAPHS,
     concepts::host_functions::HOST_FUNCTIONS,
+    concepts::stream_memory::STREAM_MEMORY,
     concepts::priorities::PRIORITIES,
     concepts::occupancy::OCCUPANCY,
     concepts::barrier::BARRIER_LESSON,
