@@ -4,3 +4,4 @@ pub(super) mod chunks;
 pub(super) mod depth;
 pub(super) mod gray;
 pub(super) mod pinned;
+pub(super) mod unified_memory;

@@ -227,6 +227,7 @@ pub static LESSONS: &[Lesson] = &[
     copies::pinned::PINNED,
     copies::chunks::IN_CHUNKS,
     copies::depth::DEPTH,
+    copies::unified_memory::UNIFIED_MEMORY,
     concepts::default_stream::DEFAULT_STREAM,
     concepts::dependencies::DEPENDENCIES,
     concepts::speedup::SPEEDUP,

@@ -93,7 +93,7 @@ fn pixel(picture: usize, at: usize, noise: u32) -> u32 {
     (red + noise % 16) | (green + noise / 16 % 16) << 8 | (blue + noise / 256 % 16) << 16
 }
 
-fn gray_of(color: u32) -> u8 {
+pub(super) fn gray_of(color: u32) -> u8 {
     let [red, green, blue, _] = color.to_le_bytes().map(u32::from);
     ((77 * red + 150 * green + 29 * blue) / 256) as u8
 }

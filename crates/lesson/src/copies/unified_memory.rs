@@ -1,0 +1,187 @@
+//! Unified memory: pages that migrate on demand, are copied to both sides, or are prefetched.
+
+use std::time::Instant;
+
+use super::gray::gray_of;
+use crate::bench::{DEVICE, at, call, copy};
+use crate::{
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
+    PartWork, Result,
+};
+use engine::buffer_kernels::GRAY;
+use engine::{
+    Advice, Argument, BufferId, BufferLocation, HostMemory, MemoryOp, Op, PageLocation, Program,
+    StreamId,
+};
+use lang::{mark, tr};
+
+const PIXELS: usize = 32 << 20;
+
+pub(crate) const UNIFIED_MEMORY: Lesson = Lesson {
+    name: "unified-memory",
+    group: Group::Copies,
+    title: "one address for host and device",
+    source: Origin::Guide("Unified Memory Programming"),
+    intro: "A kernel reads 32 Mi pixels (128 MiB) in unified memory and converts them to gray; then the host \
+            reads the same pixels. First, pages migrate on demand. Then the driver is advised that they are \
+            mostly read. Last, they are prefetched to the device and back.",
+    question: "The pages are prefetched to the device and back: how much faster than on demand?",
+    choices: Choices::Factors {
+        comparison: 1,
+        factors: &[1.0, 1.5, 3.0, 10.0],
+    },
+    parts: &[
+        Part {
+            title: "on demand",
+            code: "cudaMallocManaged(&colour, 128 << 20);
+fill(colour);
+gray<<<BLOCKS, 256, 0, stream>>>(colour, grey);
+cudaStreamSynchronize(stream);
+sum(colour);",
+            work: PartWork::Program(|bench| Pixels::prepare(bench, Way::OnDemand)),
+        },
+        Part {
+            title: "advised: mostly read",
+            code: "cudaMallocManaged(&colour, 128 << 20);
+fill(colour);
+cudaMemAdvise(colour, 128 << 20,
+           cudaMemAdviseSetReadMostly, device);
+gray<<<BLOCKS, 256, 0, stream>>>(colour, grey);
+cudaStreamSynchronize(stream);
+sum(colour);",
+            work: PartWork::Program(|bench| Pixels::prepare(bench, Way::Advised)),
+        },
+        Part {
+            title: "prefetched",
+            code: "cudaMallocManaged(&colour, 128 << 20);
+fill(colour);
+cudaMemPrefetchAsync(colour, 128 << 20, device, stream);
+gray<<<BLOCKS, 256, 0, stream>>>(colour, grey);
+cudaMemPrefetchAsync(colour, 128 << 20, host, stream);
+cudaStreamSynchronize(stream);
+sum(colour);",
+            work: PartWork::Program(|bench| Pixels::prepare(bench, Way::Prefetched)),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 0,
+            fast: 1,
+            label: "advice that pages are mostly read",
+            faster: "Host and device each keep a copy of a page that is mostly read, so nothing moves after the \
+                     first round.",
+            none: "Keeping copies on both sides saved no time here.",
+            slower: "Here, the advice cost more than the migrations it avoided.",
+        },
+        Compare {
+            slow: 0,
+            fast: 2,
+            label: "prefetched instead of on demand",
+            faster: "A prefetch moves large blocks; on demand, the threads that touch a missing page wait for \
+                     it.",
+            none: "Pages migrated on demand as fast as prefetched ones here.",
+            slower: "Here, prefetching all pages cost more than migrating them on demand.",
+        },
+    ],
+    missing_on_cpu: Some(Missing {
+        what: "page migration (all memory is the host's)",
+        on_gpu: "A GPU would show what it costs when a kernel waits for every page that is still on the host, \
+                 and how advice and prefetches avoid that.",
+        on_cpu: None,
+    }),
+    closing: Closing::Text(
+        "Unified memory saves the programmer the copies, not the transfers: pages still cross the bus. Advice \
+         and prefetches tell the driver what explicit copies would have told it.",
+    ),
+};
+
+/// How pages get to who reads them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    OnDemand,
+    Advised,
+    Prefetched,
+}
+
+/// Pixels that the device and then the host read.
+struct Pixels {
+    stream: StreamId,
+    color: BufferId,
+    gray: BufferId,
+    program: Program,
+}
+
+impl Pixels {
+    fn prepare(bench: &mut Bench, way: Way) -> Result<Box<dyn Experiment>> {
+        let stream = bench.stream()?;
+        let color = bench.buffer_in(DEVICE, 4 * PIXELS, BufferLocation::Managed)?;
+        let gray = bench.device_buffer(PIXELS)?;
+        bench.access(color, &mut |words| {
+            for (word, number) in words.iter_mut().zip(0u32..) {
+                *word = pixel(number);
+            }
+        })?;
+        if way == Way::Advised {
+            let advice = Op::Memory(MemoryOp::Advise(color, Advice::ReadMostly));
+            bench.run(&Program::in_stream(stream, [advice]))?;
+        }
+        let arguments = [at(color), at(gray), Argument::I32(PIXELS as i32)];
+        let launch = call(&GRAY, (PIXELS / 1024) as u32, 256, arguments);
+        let prefetch = |to| Op::Memory(MemoryOp::Prefetch(color, to));
+        let ops = match way {
+            Way::OnDemand | Way::Advised => vec![launch],
+            Way::Prefetched => vec![
+                prefetch(PageLocation::Device),
+                launch,
+                prefetch(PageLocation::Host),
+            ],
+        };
+        let mut pixels = Pixels {
+            stream,
+            color,
+            gray,
+            program: Program::in_stream(stream, ops),
+        };
+        pixels.sample(bench)?;
+        Ok(Box::new(pixels))
+    }
+}
+
+impl Experiment for Pixels {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let began = Instant::now();
+        let device = bench.run(&self.program)?.wall_ms();
+        let mut sum = 0u32;
+        bench.access(self.color, &mut |words| {
+            sum = words.iter().fold(0, |sum, word| sum.wrapping_add(*word));
+        })?;
+        let ms = began.elapsed().as_secs_f64() * 1e3;
+        let want = (0..PIXELS as u32).fold(0u32, |sum, at| sum.wrapping_add(pixel(at)));
+        Ok(
+            Measured::of_time(mark!("device and host read all pixels"), ms)
+                .time(mark!("on the device"), device)
+                .time(mark!("on the host"), ms - device)
+                .check(tr!("the host reads back the pixels it wrote"), sum == want),
+        )
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let timed = bench.run_timed(&mut self.program)?;
+        let host = bench.host_buffer(PIXELS, HostMemory::Pinned)?;
+        let down = copy(self.gray, host, PIXELS);
+        bench.run(&Program::in_stream(self.stream, [down]))?;
+        let gray = bench.words(host)?.into_iter().flat_map(u32::to_le_bytes);
+        let right = gray
+            .zip(0u32..)
+            .all(|(gray, at)| gray == gray_of(pixel(at)));
+        let mut measured =
+            Measured::default().check(tr!("every pixel has the right gray value"), right);
+        measured.trace = Some(bench.timed_round(&self.program, timed));
+        Ok(measured)
+    }
+}
+
+/// A pixel with all kinds of colors around it.
+fn pixel(number: u32) -> u32 {
+    number.wrapping_mul(0x9e37_79b1) & 0x00ff_ffff
+}
