@@ -228,6 +228,7 @@ pub static LESSONS: &[Lesson] = &[
     copies::chunks::IN_CHUNKS,
     copies::depth::DEPTH,
     copies::unified_memory::UNIFIED_MEMORY,
+    copies::peer_copy::PEER_COPY,
     concepts::default_stream::DEFAULT_STREAM,
     concepts::dependencies::DEPENDENCIES,
     concepts::speedup::SPEEDUP,
