@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::common::{Ended, lifestreams, lifestreams_with, picture_of, scratch};
+use crate::cuda_engine::with_driver;
 use lesson::{LESSONS, Lesson};
 use serde_json::Value;
 
 /// The lessons that a debug build measures in seconds.
-const CHEAP: [&str; 8] = [
+const CHEAP: [&str; 12] = [
     "conway",
     "context",
     "mandelbrot-sync",
@@ -18,6 +19,10 @@ const CHEAP: [&str; 8] = [
     "connections",
     "priorities",
     "barrier",
+    "host-functions",
+    "stream-memory",
+    "peer-copy",
+    "while-graph",
 ];
 
 fn lesson(name: &str) -> &'static Lesson {
@@ -116,6 +121,42 @@ fn the_cheap_ones_pass_and_say_all_of_it_in_json() {
     let folder = scratch();
     for name in CHEAP {
         is_whole(lesson(name), &outcome(folder.path(), name, ""));
+    }
+}
+
+/// On a GPU, over the tests' driver: each part either is measured or says what is missing for it.
+#[test]
+fn a_gpu_that_lacks_something_says_so_in_a_sentence() {
+    let folder = scratch();
+    let second = "there is only one GPU here";
+    let newer = "CUDA 12.4 is needed";
+    for (name, devices, version, missing) in [
+        ("host-functions", "1", "12030", None),
+        ("peer-copy", "1", "13000", Some((second, 0))),
+        ("peer-copy", "2", "13000", None),
+        ("while-graph", "1", "12030", Some((newer, 1))),
+        ("while-graph", "1", "12040", None),
+    ] {
+        let variables = [
+            ("LIFESTREAMS_TEST_TIMEOUT_MS", "0"),
+            ("FAKE_CUDA_DEVICES", devices),
+            ("FAKE_CUDA_VERSION", version),
+        ];
+        let line = format!("lesson {name} --device cuda --json");
+        let ended = with_driver(folder.path(), &line, &variables);
+        assert_eq!(ended.code, Some(0), "{name}: {ended:?}");
+        let outcome: Value = serde_json::from_str(&ended.stdout).unwrap();
+        for (at, part) in list(&outcome, "parts").iter().enumerate() {
+            let note = missing.filter(|(_, first)| at >= *first);
+            match note {
+                Some((why, _)) => assert!(text(part, "note").contains(why), "{name}: {part}"),
+                None => assert!(part["note"].is_null(), "{name}: {part}"),
+            }
+            assert_eq!(list(part, "figures").is_empty(), note.is_some(), "{part}");
+        }
+        for check in list(&outcome, "checks") {
+            assert_eq!(check["passed"], Value::Bool(true), "{name}: {check}");
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::{Result, SweepSetup, data};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
-    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, Program, RunId, Span, Step,
-    StreamId, StreamKind, StreamSpec,
+    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, PreparedId, Program, RunId,
+    Span, Step, StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
 use model::trace::{StepFacts, StepKind, TimedRound};
@@ -285,9 +285,21 @@ impl Bench {
 
     /// Starts a program.
     pub fn start(&mut self, program: &Program) -> Result<Started> {
+        self.start_by(|engine| engine.submit(program))
+    }
+
+    /// Starts a program that was prepared.
+    pub(super) fn start_prepared(&mut self, prepared: PreparedId) -> Result<Started> {
+        self.start_by(|engine| engine.replay(prepared))
+    }
+
+    fn start_by(
+        &mut self,
+        act: impl FnOnce(&mut dyn Engine) -> Result<RunId, EngineError>,
+    ) -> Result<Started> {
         let engine = self.engine()?;
         let began = Instant::now();
-        let run = engine.submit(program)?;
+        let run = act(engine)?;
         let call = began.elapsed();
         Ok(Started { run, began, call })
     }
