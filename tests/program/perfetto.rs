@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::common::{needs, scratch};
 use crate::traced::{Traced, traced};
 use engine::{Nanos, Span, StreamId};
-use model::Streams;
+use model::Switches;
 use model::trace::{StepFacts, StepKind, TimedRound, write_chrome};
 use serde_json::{Map, Value, json};
 
@@ -178,7 +178,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
             spans,
             block_timestamps: Vec::new(),
             replayed: false,
-            streams: Streams::PerInstance,
+            switches: Switches::DEFAULT,
         });
     }
     let folder = scratch();

@@ -369,7 +369,7 @@ mod tests {
             host: Vec::new(),
             block_timestamps: Vec::new(),
             replayed: false,
-            streams: Streams::PerInstance,
+            switches: Switches::DEFAULT,
         }
     }
 

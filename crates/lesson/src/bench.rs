@@ -11,7 +11,7 @@ use engine::{
 };
 use life::Size;
 use model::trace::{StepFacts, StepKind, TimedRound};
-use model::{DeviceChoice, Streams};
+use model::{DeviceChoice, Switches};
 use simulation::instances::open_engine;
 
 /// An engine and what a lesson has on it.
@@ -364,7 +364,7 @@ impl Bench {
             block_timestamps: Vec::new(),
             replayed: false,
             // A lesson's streams are numbered.
-            streams: Streams::PerInstance,
+            switches: Switches::DEFAULT,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::Streams;
+use crate::Switches;
 use engine::{BlockTimestamp, EventId, Measure, Nanos, Op, Span, Step, StreamId, Transfer};
 use life::Size;
 
@@ -124,8 +124,8 @@ pub struct TimedRound {
     pub block_timestamps: Vec<BlockTimestamp>,
     /// Whether it was replayed as a graph; else the host issued its steps.
     pub replayed: bool,
-    /// How its instances shared streams.
-    pub streams: Streams,
+    /// How it was issued, copied and waited for.
+    pub switches: Switches,
 }
 
 impl TimedRound {
@@ -190,10 +190,20 @@ impl TimedRound {
         calls.map(|span| span.length().as_us()).sum()
     }
 
+    /// Whether it steps the same lattices with the same settings.
+    fn has_setting_of(&self, other: &TimedRound) -> bool {
+        let launches = |round: &TimedRound| {
+            let steps = round.steps.iter().copied();
+            let launches = steps.filter(|facts| facts.kind == StepKind::Launch);
+            launches.collect::<Vec<_>>()
+        };
+        self.switches == other.switches && launches(self) == launches(other)
+    }
+
     /// The name of a step's stream: numbered as its instance is, where each has a stream of its own.
     pub fn stream_name(&self, facts: &StepFacts) -> String {
         let number = facts.instance.unwrap_or(facts.stream.0);
-        self.streams.stream_name(number, None)
+        self.switches.streams.stream_name(number, None)
     }
 
     /// From the first call or op to the end of the last.
@@ -224,6 +234,13 @@ impl Trace {
 
     /// Adds a round with the present setting, and forgets the oldest where there are too many.
     pub fn add(&mut self, round: TimedRound) {
+        if self
+            .rounds
+            .back()
+            .is_some_and(|last| !last.has_setting_of(&round))
+        {
+            self.present = 0;
+        }
         push(&mut self.rounds, round);
         self.present = (self.present + 1).min(self.rounds.len());
         self.sequence += 1;
@@ -243,14 +260,11 @@ impl Trace {
         self.sequence += 1;
     }
 
-    /// The round to be drawn: the newest, or beside rounds before a change the typical one of the
-    /// present setting.
+    /// The round to be drawn: the typical one of the present setting, or the newest before
+    /// there is one.
     pub fn drawn(&self) -> Option<&Arc<TimedRound>> {
         let newest = self.rounds.len() - self.present.min(self.rounds.len());
-        match typical(self.rounds.range(newest..)) {
-            Some(typical) if !self.before.is_empty() => Some(typical),
-            _ => self.rounds.back(),
-        }
+        typical(self.rounds.range(newest..)).or(self.rounds.back())
     }
 
     /// The round to be drawn above it: the typical one before a change.
@@ -356,7 +370,7 @@ mod tests {
             host: Vec::new(),
             block_timestamps: Vec::new(),
             replayed: false,
-            streams: Streams::PerInstance,
+            switches: Switches::DEFAULT,
         }
     }
 
@@ -378,6 +392,11 @@ mod tests {
         assert_eq!(length(trace.drawn_before()), Some(2500));
         trace.setting_changed();
         assert_eq!(length(trace.drawn_before()), None);
+        // Whatever else has changed, rounds with other settings no longer count.
+        let mut other = round_of(5000);
+        other.switches.graphs = true;
+        trace.add(other);
+        assert_eq!(length(trace.drawn()), Some(5000));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
     ClockStatus, EngineStatus, KernelChoice, LabStatus, LatticeStatus, Pace, PanelStatus, Picture,
     PictureSource, RateStatus, Series, SettingStatus, Speedup, SpeedupPoint, SpeedupSeries, Status,
-    Streams, Switches, TimeSettings, Trace,
+    Switches, TimeSettings, Trace,
 };
 
 /// The figures of a session that does well.
@@ -137,7 +137,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
         host,
         block_timestamps: Vec::new(),
         replayed: false,
-        streams: Streams::PerInstance,
+        switches: Switches::DEFAULT,
     }
 }
 

@@ -125,7 +125,7 @@ impl Instances {
             slot: None,
             kind: Kind::IsolatedStep,
             steps: [].into(),
-            streams: self.plan().switches.streams,
+            switches: self.plan().switches,
             side: Side::A,
             launches: 1,
             stepped: 0,

@@ -122,7 +122,7 @@ impl Instances {
                                 host,
                                 block_timestamps,
                                 replayed,
-                                streams: done.streams,
+                                switches: done.switches,
                             });
                             let launches = done.launches;
                             let now = Instant::now();

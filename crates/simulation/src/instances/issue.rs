@@ -11,7 +11,7 @@ use engine::{EngineError, Kernel, LatticeId, Op, Program, Result, RunId, Slot, S
 use life::Size;
 use model::trace::StepFacts;
 use model::{PicturePlan, Side};
-use model::{Streams, Wait};
+use model::{Switches, Wait};
 
 /// A program that the engine has accepted and not completed.
 pub(super) struct InFlight {
@@ -27,8 +27,8 @@ pub(super) struct InFlight {
     pub(super) slot: Option<Slot>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
-    /// How its instances share streams.
-    pub(super) streams: Streams,
+    /// How it is issued, copied and waited for.
+    pub(super) switches: Switches,
     /// Whose plan it was made from.
     pub(super) side: Side,
     pub(super) launches: u32,
@@ -399,7 +399,7 @@ impl Instances {
             slot: None,
             kind,
             steps,
-            streams: self.plan().switches.streams,
+            switches: self.plan().switches,
             side,
             launches,
             stepped,

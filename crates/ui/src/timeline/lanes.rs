@@ -168,7 +168,7 @@ impl Chart {
             sum,
             whole: nice(wall.max(1e3), &AXIS),
             helpers,
-            streams: round.streams,
+            streams: round.switches.streams,
             first,
         };
         Chart {
@@ -320,7 +320,7 @@ mod tests {
             for span in &mut round.spans {
                 span.stream = StreamId(16);
             }
-            round.streams = streams;
+            round.switches.streams = streams;
             let chart = Chart::new(Arc::new(round));
             let bar = chart.data.lanes[0].bars[0];
             let names = [chart.data.lane_name(&chart.data.lanes[0], Some(status))];
