@@ -85,7 +85,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         let measured = !options.timeline
             || arguments.comparison
             || status.clock.finished
-            || status.lab.overlap.is_some();
+            || status.lab.isolated.is_some();
         if let (true, Some(what)) = (status.clock.finished, lacking(block_timestamps, halved)) {
             bail!(BadArguments(what.into()));
         }

@@ -165,6 +165,13 @@ const UNITS: [&str; 12] = [
     "%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB", "×", "x",
 ];
 
+/// With a capital letter, if it begins with a letter that has one.
+pub fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
 /// The text with no-break spaces where a line should not end: between a number and its unit, and
 /// around the × of a size.
 pub fn keep_units(text: &str) -> String {

@@ -424,7 +424,7 @@ impl Outcome {
         };
         Some(tr!(
             "{label}: {finding}. {conclusion}",
-            label = sentence_case(lang::text(factor.label)),
+            label = lang::sentence_case(lang::text(factor.label)),
             finding = finding_in_words(factor.finding),
             conclusion = conclusion
         ))
@@ -446,13 +446,6 @@ impl Outcome {
             .find(|figure| figure.label == label)
             .map_or(0.0, |figure| figure.value)
     }
-}
-
-/// With a capital letter, if it begins with a letter that has one.
-fn sentence_case(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).collect()
 }
 
 #[cfg(test)]
@@ -545,13 +538,14 @@ mod tests {
                 let closing = recorded(lesson, "cuda", &findings).closing;
                 let words = finding_in_words(finding);
                 let (name, label) = (lesson.name, compare.label);
-                if closing.contains(&sentence_case(lang::text(label))) {
+                if closing.contains(&lang::sentence_case(lang::text(label))) {
                     assert!(closing.contains(&words), "{name}: {closing}");
                 }
                 without_words.push(closing.replace(&words, ""));
             }
-            let names =
-                |closing: &String| closing.contains(&sentence_case(lang::text(compare.label)));
+            let names = |closing: &String| {
+                closing.contains(&lang::sentence_case(lang::text(compare.label)))
+            };
             let [faster, others @ ..] = &without_words[..] else {
                 unreachable!()
             };

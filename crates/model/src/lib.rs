@@ -6,6 +6,7 @@
 //! other of it.
 
 pub mod actions;
+pub mod diagnosis;
 mod edits;
 mod finding;
 mod identity;
@@ -27,13 +28,14 @@ pub mod trace;
 pub mod words;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
+pub use diagnosis::Diagnosis;
 pub use edits::{Area, Change, Edit, Patch};
 pub use experiment::{Finding, Load, Side, Source, median};
 pub use finding::{finding_in_words, load_in_words};
 pub use identity::Identity;
 pub use kernel_choice::KernelChoice;
 pub use notice::{Done, Failure, Notice, Refusal, SettingChange};
-pub use overlap::{Bound, IsolatedOp, NoOverlap, Overlap, Resource};
+pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
 pub use picture_plan::PicturePlan;
 pub use pictures::{Picture, PictureSource, Pictures};
 pub use population::Series;

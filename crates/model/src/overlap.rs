@@ -1,23 +1,20 @@
-//! How much of a round's work overlaps, what bounds it, and why nothing does.
+//! How much of a round's work overlaps, and what bounds it.
 //!
-//! Every op of a round is first run alone, one at a time, which gives its own time; then the same
-//! round is run as it is. The factor is the sum of the ops' own times over the time of the round
-//! on the device. What each resource needs at least comes from the same times of the ops. A short
-//! op takes longer alone than among others (it wakes an idle device, and is bounded by events), which
-//! would make the factor too large, but never larger than the slowest resource allows: a round is
-//! taken to last at least as long as that resource needs.
+//! Every op of a round is first run alone, one at a time, and then the same round is run as it is. An
+//! op's own time is the shorter of both: alone a short op takes longer (it wakes an idle device), and
+//! among others an op may wait for what they use. The factor is the sum of the own times over the
+//! time of the round. So it is never more than the number of ops that ran at once on average, nor
+//! more than the slowest resource allows: a round is taken to last at least as long as that resource
+//! needs.
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-
+use crate::diagnosis::TimedOp;
 use crate::trace::{StepFacts, StepKind};
-use crate::{Order, Status, Streams, Switches, Wait};
-use engine::{DeviceId, HostMemory, Nanos};
+use engine::{DeviceId, Nanos};
 
 /// What a round's ops share, and what one of them may be short of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// The host: its calls come one after the other.
     Host,
@@ -30,7 +27,7 @@ pub enum Resource {
 }
 
 /// The least time that a round's work needs of a resource.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bound {
     /// Of which.
     pub resource: Resource,
@@ -39,7 +36,7 @@ pub struct Bound {
 }
 
 /// An op that ran alone.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct IsolatedOp {
     /// What it is.
     pub facts: StepFacts,
@@ -51,30 +48,30 @@ pub struct IsolatedOp {
     pub share: f64,
 }
 
-/// What a calibration found.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// How much of a timed round overlaps.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Overlap {
-    /// The sum of the ops' own times, each run alone, in microseconds.
+    /// The sum of the ops' own times, in microseconds.
     pub alone_us: f64,
-    /// The same ops together, from the first's start to the last's end, in microseconds.
+    /// The same ops together: the time of the round, in microseconds.
     pub together_us: f64,
     /// What each resource needs at least; the longest first.
     pub bounds: Vec<Bound>,
 }
 
 impl Overlap {
-    /// Of ops that were run alone, and a round of them that took `together_us`, in which the host
-    /// was inside its calls for `host_us`.
-    pub fn of(alone: &[IsolatedOp], together_us: f64, host_us: f64) -> Overlap {
+    /// Of a round's ops, which took `together_us`, in which the host was inside its calls for
+    /// `host_us`.
+    pub(crate) fn of(ops: &[TimedOp<'_>], together_us: f64, host_us: f64) -> Overlap {
         let mut streams: HashMap<_, f64> = HashMap::new();
         let mut copies: HashMap<_, f64> = HashMap::new();
         let mut units: HashMap<_, f64> = HashMap::new();
-        for op in alone {
-            let us = op.took.as_us();
-            *streams.entry(op.facts.stream).or_default() += us;
-            *units.entry(op.device).or_default() += us * op.share;
-            if op.facts.kind == StepKind::Download {
-                *copies.entry(op.device).or_default() += us;
+        for op in ops {
+            *streams.entry(op.facts.stream).or_default() += op.own_us;
+            *units.entry(op.device).or_default() += op.own_us * op.share;
+            // A CPU's workers copy as they step.
+            if op.facts.kind == StepKind::Download && op.share == 0.0 {
+                *copies.entry(op.device).or_default() += op.own_us;
             }
         }
         let longest = |sums: &mut dyn Iterator<Item = f64>| sums.fold(0.0, f64::max);
@@ -87,7 +84,7 @@ impl Overlap {
         bounds.retain(|(_, us)| *us > 0.0);
         bounds.sort_by(|a, b| b.1.total_cmp(&a.1));
         Overlap {
-            alone_us: alone.iter().map(|op| op.took.as_us()).sum(),
+            alone_us: ops.iter().map(|op| op.own_us).sum(),
             together_us,
             bounds: bounds
                 .into_iter()
@@ -124,62 +121,5 @@ impl Overlap {
     /// Whether ops hardly overlap: the factor is below 1.05.
     pub fn is_negligible(&self) -> bool {
         self.factor() < 1.05
-    }
-
-    /// Why ops with these settings, in several streams, do not overlap.
-    fn cause_of_none(&self, switches: Switches, engine: &str) -> NoOverlap {
-        let slowest = self.bounds.first();
-        match slowest.filter(|bound| bound.us >= BUSY * self.round_us()) {
-            // All memory of the CPU engine is alike.
-            _ if switches.host_memory == HostMemory::Pageable && engine != "cpu" => {
-                NoOverlap::PageableCopies
-            }
-            _ if switches.wait == Wait::Each && switches.order == Order::Depth => {
-                NoOverlap::HostWaits
-            }
-            Some(bound) => NoOverlap::Bound(bound.resource),
-            None => NoOverlap::Delayed,
-        }
-    }
-}
-
-/// The part of a round from which on a resource that is busy for so long is what bounds it.
-const BUSY: f64 = 0.75;
-
-/// Why the ops of a round do not overlap.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NoOverlap {
-    /// There is one instance, and so one stream.
-    OneInstance,
-    /// All instances share one stream.
-    OneStream,
-    /// One launch steps all instances, and one copy downloads them.
-    Batch,
-    /// The host waits in each copy to pageable memory.
-    PageableCopies,
-    /// The host waits for each instance before it issues the next one's ops.
-    HostWaits,
-    /// This resource is busy all the time.
-    Bound(Resource),
-    /// The round was delayed by the host or by other programs.
-    Delayed,
-}
-
-impl NoOverlap {
-    /// Why the ops of this session's rounds do not overlap: by its settings or, where those let
-    /// them, by what was measured; `None` if they do overlap or that is not measured yet.
-    pub fn of(status: &Status) -> Option<NoOverlap> {
-        let switches = status.setting.switches;
-        if status.engine.devices.len() == 1 {
-            match switches.streams {
-                _ if status.lattices.instances == 1 => return Some(NoOverlap::OneInstance),
-                Streams::One | Streams::Default => return Some(NoOverlap::OneStream),
-                Streams::Batch => return Some(NoOverlap::Batch),
-                Streams::PerInstance => {}
-            }
-        }
-        let measured = status.lab.overlap.as_ref();
-        let negligible = measured.filter(|overlap| overlap.is_negligible())?;
-        Some(negligible.cause_of_none(switches, status.engine.name))
     }
 }

@@ -10,7 +10,7 @@ pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 use crate::ladder::Ladder;
 use crate::{
-    Finding, KernelChoice, Overlap, Pace, Settled, Setup, Source, Start, Switches, TimeSettings,
+    Finding, IsolatedOp, KernelChoice, Pace, Settled, Setup, Source, Start, Switches, TimeSettings,
     finding_in_words,
 };
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
@@ -50,10 +50,19 @@ pub struct EngineStatus {
     pub name: &'static str,
     /// The computing devices.
     pub devices: Vec<DeviceInfo>,
+    /// Into how many hardware queues the driver sorts streams; the CPU engine has none.
+    pub queues: Option<u32>,
     /// What every rung reaches on the computing device, where that was recorded.
     pub recorded: Option<&'static Ladder>,
     /// What the engine spent at its start.
     pub startup: Startup,
+}
+
+impl EngineStatus {
+    /// Whether the CPU computes.
+    pub fn is_cpu(&self) -> bool {
+        self.name == "cpu"
+    }
 }
 
 /// What is stepped.
@@ -139,8 +148,8 @@ pub struct RateStatus {
 /// What is measured of a session's rounds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LabStatus {
-    /// How much of a round's work overlaps, measured while the timeline is shown.
-    pub overlap: Option<Overlap>,
+    /// A round's ops, each run alone; measured while the timeline is shown.
+    pub isolated: Option<Arc<[IsolatedOp]>>,
     /// The two settings, while two are compared.
     pub comparison: Option<AbComparison>,
     /// What the last switch did to the time of a round, once measured.

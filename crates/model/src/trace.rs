@@ -28,7 +28,7 @@ pub enum StepKind {
 }
 
 /// What a step is, beside when it ran.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StepFacts {
     /// The op's name.
     pub label: &'static str,
@@ -49,7 +49,7 @@ pub struct StepFacts {
 }
 
 /// What a step does with an event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EventUse {
     /// Records it.
     Record(EventId),
@@ -260,7 +260,7 @@ impl Trace {
         self.sequence += 1;
     }
 
-    /// The round to be drawn: the typical one of the present setting, or the newest before
+    /// The round to be drawn, and judged: the typical one of the present setting, or the newest before
     /// there is one.
     pub fn drawn(&self) -> Option<&Arc<TimedRound>> {
         let newest = self.rounds.len() - self.present.min(self.rounds.len());

@@ -30,18 +30,27 @@ pub fn quieten_vulkan() {
     }
 }
 
+const CONNECTIONS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
+
 /// Sets the number of hardware work queues (`CUDA_DEVICE_MAX_CONNECTIONS`), which the CUDA driver
 /// reads once at its start: `requested` if given; else the environment's value; else `usual` if given;
 /// else the driver's default.
 ///
 /// Call this while the program has one thread.
 pub fn set_connections(requested: Option<u32>, usual: Option<u32>) {
-    const NAME: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
-    let usual = usual.filter(|_| std::env::var_os(NAME).is_none());
+    let usual = usual.filter(|_| std::env::var_os(CONNECTIONS).is_none());
     if let Some(connections) = requested.or(usual) {
         // SAFETY: no other thread reads the environment yet; see above.
-        unsafe { std::env::set_var(NAME, connections.to_string()) };
+        unsafe { std::env::set_var(CONNECTIONS, connections.to_string()) };
     }
+}
+
+/// The number of hardware work queues with which the CUDA driver starts, or has started.
+pub fn connections() -> u32 {
+    const DRIVERS_DEFAULT: u32 = 8;
+    let requested = std::env::var(CONNECTIONS);
+    let requested = requested.ok().and_then(|text| text.parse().ok());
+    requested.unwrap_or(DRIVERS_DEFAULT)
 }
 
 /// A time that the program waits: `usual`, or less if the environment's

@@ -167,6 +167,7 @@ impl Lattices {
         EngineStatus {
             name: engine.name(),
             devices: engine.devices().to_vec(),
+            queues: (engine.name() == "cuda").then(platform::connections),
             recorded: engine.devices().first().and_then(|it| recorded(&it.name)),
             startup: engine.startup(),
         }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use engine::{
-    BlockTimestamp, DeviceInfo, Measure, Nanos, Op, ReduceRegion, Scope, Slot, Span, Startup,
-    StreamId, Transfer, kernels,
+    BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, ReduceRegion, Scope, Slot, Span,
+    Startup, StreamId, Transfer, kernels,
 };
 
 use crate::{
@@ -15,9 +15,9 @@ use crate::{
 use life::{Lattice, Rule, Size};
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
-    ClockStatus, EngineStatus, KernelChoice, LabStatus, LatticeStatus, Pace, PanelStatus, Picture,
-    PictureSource, RateStatus, Series, SettingStatus, Speedup, SpeedupPoint, SpeedupSeries, Status,
-    Switches, TimeSettings, Trace,
+    ClockStatus, EngineStatus, IsolatedOp, KernelChoice, LabStatus, LatticeStatus, Pace,
+    PanelStatus, Picture, PictureSource, RateStatus, Series, SettingStatus, Speedup, SpeedupPoint,
+    SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace,
 };
 
 /// The figures of a session that does well.
@@ -38,6 +38,7 @@ pub fn status(instances: usize, size: Size) -> Status {
                 memory: Some(141 << 30),
                 pci_bus_id: Some("0000:17:00.0".into()),
             }],
+            queues: Some(32),
             recorded: None,
             startup: Startup {
                 driver_ms: 1.0,
@@ -141,6 +142,42 @@ pub fn timed_round(streams: u32) -> TimedRound {
     }
 }
 
+/// The same ops one after the other in one stream.
+pub fn serial_round(instances: u32) -> TimedRound {
+    let mut round = timed_round(instances);
+    let stream = StreamId(0);
+    let mut end = Nanos(0);
+    for span in &mut round.spans {
+        let length = span.length();
+        span.stream = stream;
+        span.start = end.max(span.start);
+        end = Nanos(span.start.0 + length.0);
+        span.end = end;
+    }
+    let steps = round.steps.iter();
+    round.steps = steps.map(|facts| StepFacts { stream, ..*facts }).collect();
+    round.switches.streams = Streams::One;
+    round
+}
+
+/// What each op of a round takes alone, if it takes as long in it, and a launch fills this part of the
+/// device.
+pub fn isolated(round: &TimedRound, share: f64) -> Arc<[IsolatedOp]> {
+    let op = |span: &Span| {
+        let facts = round.steps[span.step as usize];
+        IsolatedOp {
+            facts,
+            device: DeviceId(0),
+            took: span.length(),
+            share: match facts.kind {
+                StepKind::Launch => share,
+                _ => 0.0,
+            },
+        }
+    };
+    round.spans.iter().map(op).collect()
+}
+
 /// The same round with the block timestamps of `sm_count` SMs: instance i runs its blocks on SMs i,
 /// i + 37, ….
 pub fn round_with_block_timestamps(streams: u32, sm_count: u32) -> TimedRound {
@@ -213,14 +250,15 @@ impl PictureSource for TimedAs {
     }
 }
 
-/// A round with one stream after a change, and the one before it with this many.
+/// A round of this many instances in one stream after a change, and the one before it with a stream
+/// each.
 pub struct TimedBefore(pub u32);
 
 impl PictureSource for TimedBefore {
     fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let mut trace = TimedAs(timed_round(1)).newer_trace(seen)?;
+        let mut trace = TimedAs(serial_round(self.0)).newer_trace(seen)?;
         trace.add_before(timed_round(self.0));
         Some(trace)
     }

@@ -21,7 +21,8 @@ use crate::{
 use engine::kernels::KERNELS;
 use lang::Language;
 use model::actions::{Context, FrontEnd, Toggles};
-use model::{Setup, Status};
+use model::diagnosis::Circumstances;
+use model::{Diagnosis, Setup, Status};
 
 /// What is on screen, in sections; a section that is not shown is `None`. Painters decide where
 /// each stands. A [`Composer`] makes it and keeps every section whose source has not changed.
@@ -41,7 +42,10 @@ pub struct Screen {
     pub finding: Option<Arc<Headline>>,
     /// The names of A and B and what is known of them, while they are compared.
     pub comparison: Option<Arc<ComparisonTexts>>,
-    /// How much of a round overlaps and how long it takes, in words, while the timeline is shown.
+    /// The round that the timeline draws, as it was judged.
+    pub diagnosis: Option<Arc<Diagnosis>>,
+    /// How much of it overlaps, why no more does, and how long it takes, in words, while the timeline is
+    /// shown.
     pub overlap: Option<Arc<OverlapTexts>>,
     /// The newest timed round, while the timeline is shown.
     pub round: Option<Arc<RoundChart>>,
@@ -97,11 +101,17 @@ impl Screen {
             });
             set(&mut self.comparison, both);
         }
-        if words || changes.options {
+        if changes.diagnosis {
+            let chart = sources.timeline.chart().zip(sources.circumstances());
+            let judged = chart.and_then(|(chart, facts)| Diagnosis::of(&chart.round, &facts));
+            set(&mut self.diagnosis, judged);
+        }
+        if words || changes.options || changes.diagnosis {
             // While A and B are compared it is not measured.
             let status =
                 status.filter(|status| options.timeline && status.lab.comparison.is_none());
-            set(&mut self.overlap, status.map(OverlapTexts::of));
+            let texts = status.map(|status| OverlapTexts::of(self.diagnosis.as_deref(), status));
+            set(&mut self.overlap, texts);
         }
         if changes.timeline || changes.options {
             let timeline = Some(sources.timeline).filter(|_| options.timeline);
@@ -222,6 +232,14 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// What the judgement of a round depends on beside the round.
+    fn circumstances(&self) -> Option<Circumstances> {
+        let status = self.status?;
+        let draws = self.drawing.adapter.as_ref();
+        let is_drawn_here = draws.is_some_and(|it| it.is_one_of(&status.engine.devices));
+        Some(Circumstances::of(status, is_drawn_here))
+    }
+
     /// How many instances there can be.
     pub fn most_instances(&self) -> usize {
         let most = self.drawing.most_instances;
@@ -272,6 +290,7 @@ struct MadeFrom {
     drawing: Drawing,
     population: (Option<usize>, u64),
     timeline: u64,
+    circumstances: Option<Circumstances>,
     language: Language,
     window: Option<WindowFacts>,
     toggles: Toggles,
@@ -284,6 +303,8 @@ struct Changes {
     drawing: bool,
     population: bool,
     timeline: bool,
+    /// The round that is drawn, or what is known of such rounds.
+    diagnosis: bool,
     lesson: bool,
     /// All texts are others then.
     language: bool,
@@ -317,6 +338,7 @@ impl Composer {
                 drawing: true,
                 population: true,
                 timeline: true,
+                diagnosis: true,
                 lesson,
                 language: true,
                 window: true,
@@ -324,6 +346,7 @@ impl Composer {
             };
         };
         let language = before.language != lang::language();
+        let timeline = before.timeline != sources.timeline.sequence();
         let offers_same = match (&before.status, sources.status) {
             (Some(before), Some(now)) => before.offers_same(now),
             (before, now) => before.is_none() && now.is_none(),
@@ -333,7 +356,8 @@ impl Composer {
             options: before.options != *sources.options,
             drawing: before.drawing != *sources.drawing,
             population: before.population != sources.population.shown(),
-            timeline: before.timeline != sources.timeline.sequence(),
+            timeline,
+            diagnosis: timeline || before.circumstances != sources.circumstances(),
             lesson,
             language,
             window: before.window != sources.window,
@@ -354,6 +378,7 @@ impl MadeFrom {
             drawing: sources.drawing.clone(),
             population: sources.population.shown(),
             timeline: sources.timeline.sequence(),
+            circumstances: sources.circumstances(),
             language: lang::language(),
             window: sources.window,
             toggles: sources.context().toggles,

@@ -22,7 +22,7 @@ impl SessionWorker {
     pub(super) fn wants_calibration(&self, instances: &Instances) -> bool {
         let generations = self.state.pacing.generations();
         self.lab.is_watching()
-            && self.lab.alone.is_none()
+            && self.lab.isolated.is_none()
             && self.comparison.is_none()
             && !instances.has_alternative()
             && !self.state.has_records_ahead()
@@ -55,7 +55,7 @@ impl SessionWorker {
     pub(super) fn check_calibration(&mut self) {
         let now = self.lattices.instances.as_ref().map(|it| self.setting(it));
         if self.lab.calibrating.take() != now {
-            self.lab.alone = None;
+            self.lab.isolated = None;
         }
     }
 }

@@ -234,9 +234,6 @@ impl SessionWorker {
         self.report_waiting_command(now);
         self.reseed_one(now);
         self.publish_last_known(PUBLISH_INTERVAL);
-        if self.lab.renew_overlap() {
-            self.publisher.mark_changed();
-        }
         if self.publisher.due().is_some_and(|due| now >= due) {
             self.publish_status(now);
         }
@@ -311,7 +308,7 @@ impl SessionWorker {
         let may_be_timed = !instances.is_next_an_exception()
             && matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
         let wanted = || {
-            let soon = self.lab.wants_rounds() || self.lab.statistics.stepping_rate().is_none();
+            let soon = self.lab.statistics.stepping_rate().is_none();
             self.lab
                 .sampling
                 .wants(now, soon, self.comparison.is_some())

@@ -78,14 +78,13 @@ impl SessionWorker {
                             lab.statistics.launch(us);
                         }
                     }
-                    lab.round(&timed);
                     // While blocks are shown, rounds without timestamps only measure their cost.
                     if !lab.block_timestamps() || !plain {
                         publisher.add_round(timed, false);
                     }
                 }
                 Event::Calibrated(alone) => {
-                    lab.calibrated(alone);
+                    lab.isolated = Some(alone.into());
                     calibrated = true;
                 }
                 Event::Measured {

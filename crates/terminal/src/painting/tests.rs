@@ -421,6 +421,24 @@ fn a_finding_over_the_lanes_is_said_once() {
 }
 
 #[test]
+fn the_first_cause_against_overlap_stands_beside_the_verdict() {
+    let mut status = status(8, size(64, 64));
+    status.setting.switches = one_stream();
+    let round = fixtures::serial_round(8);
+    status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
+    let mut view = view();
+    view.options.timeline = true;
+    view.update(&status, &fixtures::TimedAs(round));
+    let lines = text(&screen(&mut view, &status, [160, 40])).concat();
+    for said in [
+        "No overlap: one stream runs its operations one after the other",
+        "µs per round · F2: streams per-instance",
+    ] {
+        assert!(lines.contains(said), "{said}: {lines}");
+    }
+}
+
+#[test]
 fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
     let mut view = view();
     view.options.timeline = true;

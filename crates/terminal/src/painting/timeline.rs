@@ -62,27 +62,28 @@ impl Contents {
     pub(super) fn of(screen: &Screen, lanes: usize, columns: u16, most: usize) -> Option<Contents> {
         let has_before = screen.round_before.is_some();
         let attempts = [
-            (has_before, true, true),
-            (false, true, true),
-            (false, false, true),
-            (false, false, false),
+            (has_before, HeadParts::All, true),
+            (has_before, HeadParts::Overlap, true),
+            (false, HeadParts::Overlap, true),
+            (false, HeadParts::Finding, true),
+            (false, HeadParts::Finding, false),
         ];
-        let mut attempts = attempts.into_iter().map(|(both, overlap, legend)| {
-            Contents::with(both, overlap, legend, screen, lanes, columns)
+        let mut attempts = attempts.into_iter().map(|(both, parts, legend)| {
+            Contents::with(both, parts, legend, screen, lanes, columns)
         });
         attempts.find(|contents| contents.min_height() <= most)
     }
 
     fn with(
         has_both: bool,
-        has_overlap: bool,
+        parts: HeadParts,
         has_legend: bool,
         screen: &Screen,
         lanes: usize,
         columns: u16,
     ) -> Contents {
         let columns = usize::from(columns);
-        let head = wrap_parts(&head(screen, has_overlap), columns.saturating_sub(2));
+        let head = wrap_parts(&head(screen, parts), columns.saturating_sub(2));
         let entries = if has_legend {
             legend(screen)
         } else {
@@ -137,8 +138,19 @@ impl Contents {
     }
 }
 
+/// What of the head is there, which is more the more room there is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum HeadParts {
+    /// What the last change did.
+    Finding,
+    /// And how much overlaps.
+    Overlap,
+    /// And what the first cause against overlap costs.
+    All,
+}
+
 /// What is said over the bars.
-fn head(screen: &Screen, has_overlap: bool) -> Vec<String> {
+fn head(screen: &Screen, which: HeadParts) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(found) = &screen.finding {
         parts.push(match found.subject.as_str() {
@@ -148,9 +160,11 @@ fn head(screen: &Screen, has_overlap: bool) -> Vec<String> {
         parts.push(found.times.clone());
     }
     // While A and B are compared, overlap is not measured.
-    let overlap = screen.overlap.as_ref().filter(|_| has_overlap);
-    if let Some(overlap) = overlap {
+    let overlap = screen.overlap.as_ref();
+    if let Some(overlap) = overlap.filter(|_| which >= HeadParts::Overlap) {
         parts.push(overlap.overlap.clone());
+        let has_cause = which == HeadParts::All && !overlap.main_cause.is_empty();
+        parts.extend(has_cause.then(|| overlap.main_cause.clone()));
         // The finding has the times of the rounds compared.
         let is_only = screen.finding.is_none() && !overlap.round_time.is_empty();
         parts.extend(is_only.then(|| overlap.round_time.clone()));

@@ -150,7 +150,10 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
     let timed = |session: &mut Session| {
         session.timeline = Timeline::default();
     };
-    assert_eq!(changed(session, timed), ["round", "round before"]);
+    assert_eq!(
+        changed(session, timed),
+        ["overlap", "round", "round before"]
+    );
     let closed = |session: &mut Session| session.options.timeline = false;
     assert_eq!(changed(session, closed), ["overlap", "menu", "toolbar"]);
     let paused = |session: &mut Session| session.status().clock.running ^= true;

@@ -1,98 +1,262 @@
-//! How much of the ops' own times overlaps, and what bounds it, in words.
+//! How much of a timed round overlaps, what bounds it, and what keeps it from overlapping more, in
+//! words.
 
 use crate::numbers::time_us;
 use lang::tr;
-use model::{NoOverlap, Overlap, Resource, Status};
+use model::diagnosis::{Cause, Evidence, Remedy, Verdict};
+use model::{Action, Diagnosis, Overlap, Resource, SessionAction, Status, Streams};
 
-/// What is said over the lanes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What is said of a round over its lanes, and beside them.
+#[derive(Clone, PartialEq, Debug)]
 pub struct OverlapTexts {
     /// How much of a round overlaps, or why nothing does.
     pub overlap: String,
+    /// What the factor means and is made of, line by line.
+    pub tip: Vec<String>,
     /// The time of a round, and which statistic that is; empty until there is one.
     pub round_time: String,
+    /// The first cause in one line: what it costs, and what takes it away; empty if there is none.
+    pub main_cause: String,
+    /// What keeps it from overlapping more, the most expensive first.
+    pub causes: Vec<CauseTexts>,
+    /// What else could, and how long it does.
+    pub others: Vec<(String, String)>,
+}
+
+/// A cause in words.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CauseTexts {
+    /// What it is.
+    pub title: String,
+    /// What shows it in the round; empty where the settings alone do.
+    pub evidence: String,
+    /// What it costs; empty where that cannot be known.
+    pub cost: String,
+    /// Which part of the round that is, from 0 to 1.
+    pub part: Option<f32>,
+    /// The key and what it does, or what to do at the next start; empty if nothing takes it away.
+    pub remedy: String,
+    /// What the key does, if there is one.
+    pub action: Option<Action>,
 }
 
 impl OverlapTexts {
-    /// As of this status.
-    pub fn of(status: &Status) -> OverlapTexts {
+    /// Of the round that is drawn, as it was judged; `None` before there is one.
+    pub fn of(diagnosis: Option<&Diagnosis>, status: &Status) -> OverlapTexts {
         let round_time = |us| tr!("time per round: {} (median)", time_us(us));
+        let words = Words::of(status);
+        let causes = diagnosis.iter().flat_map(|round| {
+            let causes = round.causes.iter();
+            causes.map(|found| words.cause(found, round))
+        });
+        let others = diagnosis.iter().flat_map(|round| &round.others);
+        let others = others.map(|found| {
+            let title = lang::sentence_case(words.reason(found.cause));
+            (title, time_us(found.us.unwrap_or(0.0)))
+        });
         OverlapTexts {
-            overlap: overlap_text(status),
+            overlap: words.overlap(diagnosis),
+            tip: describe(diagnosis.and_then(|it| it.overlap.as_ref())),
             round_time: status.rates.round_us.map_or(String::new(), round_time),
+            main_cause: diagnosis.map_or(String::new(), |it| words.main_cause(it)),
+            causes: causes.collect(),
+            others: others.collect(),
         }
     }
 }
 
-/// How much of a round of this session overlaps, or why nothing does, in a sentence.
-fn overlap_text(status: &Status) -> String {
-    let engine = status.engine.name;
-    if let Some(cause) = NoOverlap::of(status) {
-        return no_overlap(cause, engine).into();
-    }
-    let Some(overlap) = &status.lab.overlap else {
-        return tr!("overlap: measuring …").into();
-    };
-    let by = |resource| match resource {
-        Resource::Host => tr!("the host's calls"),
-        Resource::CopyEngine => tr!("the copy engine"),
-        Resource::Units if engine == "cpu" => tr!("the CPU cores"),
-        Resource::Units => tr!("the SMs"),
-        Resource::Stream => tr!("the longest stream"),
-    };
-    let factor = format!("{:.1}", overlap.factor());
-    match overlap.upper_bound() {
-        Some((_, resource)) if overlap.is_at_the_bound() => tr!(
-            "overlap {factor}×, all that the bottleneck allows: {}",
-            by(resource),
-            factor = factor
-        ),
-        Some((most, resource)) => tr!(
-            "overlap {factor}× · at most {most}× (bottleneck: {})",
-            by(resource),
-            factor = factor,
-            most = format_args!("{most:.1}")
-        ),
-        None => tr!("overlap {factor}×", factor = factor),
-    }
+/// What words depend on.
+struct Words<'a> {
+    status: &'a Status,
+    is_cpu: bool,
 }
 
-fn no_overlap(cause: NoOverlap, engine: &str) -> &'static str {
-    match cause {
-        NoOverlap::OneInstance => tr!("No overlap: one lattice has one stream"),
-        NoOverlap::OneStream => {
-            tr!("No overlap: one stream runs its operations one after the other")
+impl Words<'_> {
+    fn of(status: &Status) -> Words<'_> {
+        Words {
+            status,
+            is_cpu: status.engine.is_cpu(),
         }
-        NoOverlap::Batch => tr!("No overlap: one launch steps all lattices, then one copy runs"),
-        NoOverlap::PageableCopies => {
-            tr!("No overlap: the host waits in each copy to pageable memory")
+    }
+
+    /// How much of a round overlaps, or why nothing does, in a sentence.
+    fn overlap(&self, diagnosis: Option<&Diagnosis>) -> String {
+        let Some(round) = diagnosis else {
+            return tr!("overlap: measuring …").into();
+        };
+        let reason = round.causes.first().map_or("", |it| self.reason(it.cause));
+        match (round.verdict(), &round.overlap) {
+            (Verdict::NoOverlap, _) => tr!("No overlap: {reason}", reason = reason),
+            (Verdict::NoGain, _) => tr!("No gain from overlap: {reason}", reason = reason),
+            (Verdict::Overlap, Some(overlap)) => self.factor(overlap),
+            (Verdict::Overlap | Verdict::Measuring, _) => tr!("overlap: measuring …").into(),
         }
-        NoOverlap::HostWaits => {
-            tr!("No overlap: the host waits for each lattice before it issues the next")
+    }
+
+    fn factor(&self, overlap: &Overlap) -> String {
+        let by = |resource| match resource {
+            Resource::Host => tr!("the host's calls"),
+            Resource::CopyEngine => tr!("the copy engine"),
+            Resource::Units if self.is_cpu => tr!("the CPU cores"),
+            Resource::Units => tr!("the SMs"),
+            Resource::Stream => tr!("the longest stream"),
+        };
+        let factor = format!("{:.1}", overlap.factor());
+        match overlap.upper_bound() {
+            Some((_, resource)) if overlap.is_at_the_bound() => tr!(
+                "overlap {factor}×, all that the bottleneck allows: {}",
+                by(resource),
+                factor = factor
+            ),
+            Some((most, resource)) => tr!(
+                "overlap {factor}× · at most {most}× (bottleneck: {})",
+                by(resource),
+                factor = factor,
+                most = format_args!("{most:.1}")
+            ),
+            None => tr!("overlap {factor}×", factor = factor),
         }
-        NoOverlap::Bound(Resource::Host) => {
-            tr!("No overlap: the launches are shorter than the calls that issue them")
+    }
+
+    /// What keeps ops from overlapping, as the rest of a sentence.
+    fn reason(&self, cause: Cause) -> &'static str {
+        match cause {
+            Cause::OneInstance => tr!("one lattice has one stream"),
+            Cause::OneStream(Streams::Default) => {
+                tr!("the default stream runs its operations one after the other")
+            }
+            Cause::OneStream(_) => tr!("one stream runs its operations one after the other"),
+            Cause::Batch => tr!("one launch steps all lattices, then one copy runs"),
+            Cause::PageableCopies => tr!("the host waits in each copy to pageable memory"),
+            Cause::HostWaits => tr!("the host waits for each lattice before it issues the next"),
+            Cause::IssueOrder => tr!("each lattice's copy is issued before the next launch"),
+            Cause::Calls { .. } => tr!("the launches are shorter than the calls that issue them"),
+            Cause::UnitsFull { .. } if self.is_cpu => tr!("the launches keep all CPU cores busy"),
+            Cause::UnitsFull { .. } => tr!("the launches fill the SMs"),
+            Cause::CopyEngine { .. } => tr!("the copy engine makes one copy at a time"),
+            Cause::FewQueues { .. } => tr!("there are more streams than hardware queues"),
+            Cause::ShortKernels { .. } => tr!("each kernel is over before the next one starts"),
+            Cause::WindowDraws => tr!("the window is drawn on the same device"),
+            Cause::Delayed => tr!("the round was delayed by the host or by other programs"),
+            Cause::LongestStream => tr!("one stream has most of the work"),
         }
-        NoOverlap::Bound(Resource::CopyEngine) => {
-            tr!("No overlap: the copy engine makes one copy at a time")
+    }
+
+    /// What shows a cause in a round; empty where its settings alone do.
+    fn evidence(&self, found: &Evidence, round: &Diagnosis) -> String {
+        let Some(us) = found.us else {
+            return String::new();
+        };
+        let part = tr!(
+            "{time} of {round}",
+            time = time_us(us),
+            round = time_us(round.round_us)
+        );
+        match found.cause {
+            Cause::OneInstance | Cause::Batch => String::new(),
+            Cause::OneStream(_) => tr!("operations wait for others of their stream: {}", part),
+            Cause::PageableCopies => tr!("the host is blocked in copies: {}", part),
+            Cause::HostWaits => tr!("the host waits with work left to issue: {}", part),
+            Cause::IssueOrder => tr!("other calls before the last launch: {}", part),
+            Cause::Calls { calls, us } => tr!(
+                "the host issues {calls} operations in {us}; the device waits: {}",
+                part,
+                calls = calls,
+                us = time_us(us)
+            ),
+            Cause::UnitsFull { demand } if self.is_cpu => tr!(
+                "{demand}× as many cores could be used: {}",
+                part,
+                demand = format_args!("{demand:.1}")
+            ),
+            Cause::UnitsFull { demand } => tr!(
+                "{demand}× as many SMs could be used: {}",
+                part,
+                demand = format_args!("{demand:.1}")
+            ),
+            Cause::CopyEngine { copies } => tr!(
+                "{copies} copies at a time wait for the copy engine: {}",
+                part,
+                copies = format_args!("{copies:.1}")
+            ),
+            Cause::FewQueues { queues, streams } => tr!(
+                "operations of {streams} streams wait in {queues} queues: {}",
+                part,
+                streams = streams,
+                queues = queues
+            ),
+            Cause::ShortKernels { us } => tr!(
+                "a launch takes {us}; operations have been issued, but not started: {}",
+                part,
+                us = time_us(us)
+            ),
+            Cause::WindowDraws | Cause::Delayed => {
+                tr!("time lost outside the round: {}", part)
+            }
+            Cause::LongestStream => tr!("only one stream has work left: {}", part),
         }
-        NoOverlap::Bound(Resource::Units) if engine == "cpu" => {
-            tr!("No overlap: each launch keeps all CPU cores busy")
+    }
+
+    fn cause(&self, found: &Evidence, round: &Diagnosis) -> CauseTexts {
+        let (remedy, action) = self.remedy(found.remedy);
+        CauseTexts {
+            title: lang::sentence_case(self.reason(found.cause)),
+            evidence: self.evidence(found, round),
+            cost: match (found.us, found.cost_us) {
+                (_, Some(us)) => tr!("up to {} per round", time_us(us)),
+                (Some(_), None) => tr!("measuring …").into(),
+                (None, None) => String::new(),
+            },
+            part: found.cost_us.map(|us| (us / round.round_us) as f32),
+            remedy,
+            action,
         }
-        NoOverlap::Bound(Resource::Units) => tr!("No overlap: each launch fills the SMs"),
-        NoOverlap::Bound(Resource::Stream) => tr!("No overlap: one stream has most of the work"),
-        NoOverlap::Delayed => {
-            tr!("No overlap: the round was delayed by the host or by other programs")
+    }
+
+    /// What takes a cause away, and the action that does so.
+    fn remedy(&self, remedy: Option<Remedy>) -> (String, Option<Action>) {
+        let with_key = |key: String, what: &str| tr!("{label}: {value}", label = key, value = what);
+        match remedy {
+            Some(Remedy::Switch(switch, at)) => {
+                let setting = &self.status.setting;
+                let choices = switch.choices(setting.switches, setting.kernel);
+                let choice = choices.get(usize::from(at));
+                let choice = choice.map_or("", |choice| &choice.label);
+                let what = format!("{} {choice}", switch.name());
+                let action = SessionAction::SetSwitch(switch, at);
+                (with_key(switch.key(), &what), Some(action.into()))
+            }
+            Some(Remedy::Act(action)) => {
+                let what = action.row().map_or("", |row| row.name());
+                (with_key(action.key(), what), Some(action))
+            }
+            Some(Remedy::Option(option)) => (tr!("at the next start: {}", option), None),
+            None => (String::new(), None),
         }
+    }
+
+    /// The first cause, in one line beside the verdict.
+    fn main_cause(&self, round: &Diagnosis) -> String {
+        let Some(first) = round.causes.first() else {
+            return String::new();
+        };
+        let texts = self.cause(first, round);
+        // Where nothing overlaps, the verdict says what it is.
+        let is_said = matches!(round.verdict(), Verdict::NoOverlap | Verdict::NoGain);
+        let title = Some(texts.title).filter(|_| !is_said);
+        let parts = [title, Some(texts.cost), Some(texts.remedy)];
+        let parts = parts.into_iter().flatten();
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join(" · ")
     }
 }
 
 /// What the factor means, with the times that it is made of once they are measured, line by line.
-pub fn describe(overlap: Option<&Overlap>) -> Vec<String> {
+fn describe(overlap: Option<&Overlap>) -> Vec<String> {
     let times = overlap.map(|overlap| {
         let [alone, together] = [overlap.alone_us, overlap.round_us()].map(time_us);
         tr!(
-            "one at a time: {alone} · together: {together} (medians of timed rounds)",
+            "one at a time: {alone} · together: {together} (the round that is drawn)",
             alone = alone,
             together = together
         )
@@ -114,110 +278,112 @@ pub fn describe(overlap: Option<&Overlap>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::fixtures::status;
-    use engine::HostMemory;
     use life::Size;
-    use model::{Bound, Order, Streams, Wait};
+    use model::{Bound, Switch};
 
-    fn overlap(alone_us: f64, together_us: f64, resource: Resource, us: f64) -> Overlap {
+    fn overlap(together_us: f64, resource: Resource, us: f64) -> Overlap {
         Overlap {
-            alone_us,
+            alone_us: 1590.0,
             together_us,
             bounds: vec![Bound { resource, us }],
         }
     }
 
-    fn measured(overlap: Overlap) -> Status {
+    fn judged(overlap: Overlap, overlapping: f64, cause: Option<Evidence>) -> Diagnosis {
+        Diagnosis {
+            round_us: overlap.together_us,
+            overlapping,
+            overlap: Some(overlap),
+            causes: cause.into_iter().collect(),
+            others: Vec::new(),
+        }
+    }
+
+    fn found(cause: Cause) -> Evidence {
+        Evidence {
+            cause,
+            us: Some(1200.0),
+            cost_us: Some(1000.0),
+            remedy: Some(Remedy::Switch(Switch::Streams, 0)),
+        }
+    }
+
+    fn texts(diagnosis: Option<&Diagnosis>, engine: &'static str) -> OverlapTexts {
         let mut status = status(16, Size::new(64, 64).unwrap());
-        status.lab.overlap = Some(overlap);
-        status
+        status.engine.name = engine;
+        OverlapTexts::of(diagnosis, &status)
     }
 
     #[test]
     fn overlap_says_what_bounds_it() {
         let say = |together_us, resource, us| {
-            overlap_text(&measured(overlap(1590.0, together_us, resource, us)))
+            let judged = judged(overlap(together_us, resource, us), 0.9, None);
+            texts(Some(&judged), "cuda").overlap
         };
         assert_eq!(
             say(163.9, Resource::Stream, 100.0),
             "overlap 9.7× · at most 15.9× (bottleneck: the longest stream)"
         );
-        // Ops that take longer alone than among others cannot overlap more than is possible.
         assert_eq!(
             say(160.6, Resource::CopyEngine, 172.8),
             "overlap 9.2×, all that the bottleneck allows: the copy engine"
         );
-        let mut unmeasured = status(16, Size::new(64, 64).unwrap());
-        assert_eq!(overlap_text(&unmeasured), "overlap: measuring …");
-        unmeasured.lattices.instances = 1;
-        let one = "No overlap: one lattice has one stream";
-        assert_eq!(overlap_text(&unmeasured), one);
+        assert_eq!(texts(None, "cuda").overlap, "overlap: measuring …");
     }
 
     #[test]
-    fn where_nothing_overlaps_the_cause_is_said() {
-        let serial = |resource, us| measured(overlap(1590.0, 1580.0, resource, us));
-        let with = |change: fn(&mut Status)| {
-            let mut status = serial(Resource::Host, 1500.0);
-            change(&mut status);
-            overlap_text(&status)
-        };
-        for (said, cause) in [
-            (
-                with(|it| it.setting.switches.streams = Streams::One),
-                "one stream runs",
-            ),
-            (
-                with(|it| it.setting.switches.streams = Streams::Default),
-                "one stream runs",
-            ),
-            (
-                with(|it| it.setting.switches.streams = Streams::Batch),
-                "one launch steps all",
-            ),
-            (
-                with(|it| it.setting.switches.host_memory = HostMemory::Pageable),
-                "copy to pageable memory",
-            ),
-            (
-                with(|it| {
-                    let switches = &mut it.setting.switches;
-                    (switches.wait, switches.order) = (Wait::Each, Order::Depth);
-                }),
-                "waits for each lattice",
-            ),
-            (with(|_| {}), "shorter than the calls"),
-            (
-                overlap_text(&serial(Resource::CopyEngine, 1500.0)),
-                "the copy engine",
-            ),
-            (
-                overlap_text(&serial(Resource::Units, 1500.0)),
-                "fills the SMs",
-            ),
-            (
-                overlap_text(&serial(Resource::Units, 60.0)),
-                "delayed by the host",
-            ),
-            (
-                with(|it| {
-                    it.engine.name = "cpu";
-                    it.lab.overlap = Some(overlap(105.0, 110.0, Resource::Units, 105.0));
-                }),
-                "keeps all CPU cores busy",
-            ),
-        ] {
-            let is_said = said.starts_with("No overlap: ") && said.contains(cause);
-            assert!(is_said, "'{cause}' in '{said}'");
-        }
+    fn a_cause_says_what_shows_it_what_it_costs_and_what_takes_it_away() {
+        let serial = overlap(1580.0, Resource::Stream, 1500.0);
+        let one_stream = judged(
+            serial.clone(),
+            0.0,
+            Some(found(Cause::OneStream(Streams::One))),
+        );
+        let said = texts(Some(&one_stream), "cuda");
+        assert_eq!(
+            said.overlap,
+            "No overlap: one stream runs its operations one after the other"
+        );
+        assert_eq!(
+            said.main_cause,
+            "up to 1.00 ms per round · F2: streams per-instance"
+        );
+        let cause = &said.causes[0];
+        assert_eq!(
+            cause.title,
+            "One stream runs its operations one after the other"
+        );
+        assert_eq!(
+            cause.evidence,
+            "operations wait for others of their stream: 1.20 ms of 1.58 ms"
+        );
+        let first = SessionAction::SetSwitch(Switch::Streams, 0);
+        assert_eq!(cause.action, Some(first.into()));
+        // Bars that overlap without a gain are not called "no overlap".
+        let full = judged(serial, 0.8, Some(found(Cause::UnitsFull { demand: 8.0 })));
+        assert_eq!(
+            texts(Some(&full), "cuda").overlap,
+            "No gain from overlap: the launches fill the SMs"
+        );
+        assert_eq!(
+            texts(Some(&full), "cpu").overlap,
+            "No gain from overlap: the launches keep all CPU cores busy"
+        );
+        let better = judged(
+            overlap(400.0, Resource::Stream, 100.0),
+            0.8,
+            Some(found(Cause::PageableCopies)),
+        );
+        let said = texts(Some(&better), "cuda").main_cause;
+        assert!(said.starts_with("The host waits in each copy"), "{said}");
     }
 
     #[test]
     fn the_tip_says_what_the_factor_is_made_of() {
-        let idle = overlap(105.0, 553.0, Resource::Units, 60.0);
-        let lines = describe(Some(&idle));
+        let lines = describe(Some(&overlap(553.0, Resource::Units, 60.0)));
         assert_eq!(
             lines[1],
-            "one at a time: 105 µs · together: 553 µs (medians of timed rounds)"
+            "one at a time: 1.59 ms · together: 553 µs (the round that is drawn)"
         );
         assert_eq!(describe(None).len() + 1, lines.len());
     }

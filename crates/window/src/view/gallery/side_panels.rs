@@ -5,28 +5,22 @@ use crate::view::gallery::{SCREEN, Scenario};
 use engine::Kernel;
 use lang::tr;
 use model::ladder::fixtures::ladder;
-use model::{Bound, Effect, Finding, Overlap, Resource, Status, Streams};
+use model::{Effect, Finding, Status, Streams};
 use ui::LessonScreen;
 use ui::SidePanel;
 use ui::fixtures::{
-    lesson_list, lesson_page, question_page, round_with_block_timestamps, speedup_page,
-    waited_round,
+    isolated, lesson_list, lesson_page, question_page, round_with_block_timestamps, speedup_page,
+    timed_round, waited_round,
 };
 
 pub(super) fn screens() -> Vec<Scenario> {
     [timeline(), blocks(), lab(), graphs(), lessons()].concat()
 }
 
-/// An overlap of 1590 µs of work, bound by the longest stream.
-fn overlap(together_us: f64, longest_us: f64) -> Overlap {
-    Overlap {
-        alone_us: 1_590.0,
-        together_us,
-        bounds: vec![Bound {
-            resource: Resource::Stream,
-            us: longest_us,
-        }],
-    }
+/// The ops of a round of all instances were run alone.
+fn calibrate(status: &mut Status) {
+    let instances = status.lattices.instances as u32;
+    status.lab.isolated = Some(isolated(&timed_round(instances), 0.05));
 }
 
 /// What one stream for all instances did.
@@ -47,7 +41,7 @@ fn timeline() -> Vec<Scenario> {
     vec![
         Scenario {
             name: "timeline",
-            status: |status| status.lab.overlap = Some(overlap(163.9, 100.0)),
+            status: calibrate,
             ..shown
         },
         Scenario {
@@ -90,7 +84,7 @@ fn timeline() -> Vec<Scenario> {
             name: "timeline-waits",
             status: |status| {
                 status.engine.name = "cpu";
-                status.lab.overlap = Some(overlap(1_570.0, 1_500.0));
+                calibrate(status);
             },
             round: waited_round,
             ..shown
@@ -111,7 +105,7 @@ fn timeline() -> Vec<Scenario> {
 
 fn add_block_timestamps(status: &mut Status, cost: Option<f64>) {
     (status.lab.block_timestamps, status.lab.timestamp_overhead) = (true, cost);
-    status.lab.overlap = Some(overlap(163.9, 100.0));
+    calibrate(status);
 }
 
 fn blocks() -> Vec<Scenario> {

@@ -13,9 +13,9 @@ use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
 use model::actions::{Prompt, Topic};
-use model::{AbComparison, Bound, Overlap, Resource, Settled, Status, StopWhenStill};
+use model::{AbComparison, Settled, Status, StopWhenStill};
 use ui::SidePanel;
-use ui::fixtures::{Timed, TimedAs, round_with_block_timestamps, status};
+use ui::fixtures::{Timed, TimedAs, isolated, round_with_block_timestamps, status, timed_round};
 use ui::{ColourBy, Population, Sources, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
@@ -97,14 +97,9 @@ fn states() -> Vec<(Status, ViewOptions)> {
     .map(Some)
     .collect();
     let mut overlapping = status(16, size);
-    overlapping.lab.overlap = Some(Overlap {
-        alone_us: 970.0,
-        together_us: 100.0,
-        bounds: vec![Bound {
-            resource: Resource::Stream,
-            us: 61.0,
-        }],
-    });
+    overlapping.lab.isolated = Some(isolated(&timed_round(16), 0.05));
+    let mut alone = status(1, size);
+    alone.lab.isolated = Some(isolated(&timed_round(1), 0.05));
     let mut ended = status(1, size);
     ended.failed = Some("没有引擎".into());
     let mut counted = busy();
@@ -122,6 +117,10 @@ fn states() -> Vec<(Status, ViewOptions)> {
         (
             overlapping,
             shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Ladder))),
+        ),
+        (
+            alone,
+            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Lab))),
         ),
         (
             settled.clone(),

@@ -378,7 +378,7 @@ fn paint_foot(
     has_finding: bool,
     folded: usize,
 ) {
-    let how = if status.engine.name == "cpu" {
+    let how = if status.engine.is_cpu() {
         tr!("spans: measured by the worker threads themselves")
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")

@@ -13,7 +13,6 @@ use crate::view::timeline::sm_map;
 use crate::view::widget_painter::WidgetPainter;
 use ui::Chart;
 use ui::timeline::lanes::Bar;
-use ui::timeline::overlap;
 use ui::timeline::scale::TimeScale;
 
 /// Pixels beside a bar that still count as over it.
@@ -25,12 +24,10 @@ pub(super) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, places: &Timelin
     let Some(at) = timeline.pointer.filter(|at| places.all.contains(*at)) else {
         return;
     };
-    let lines = if let (true, Some(status), Some(_)) = (
-        places.summary.contains(at),
-        frame.sources.status,
-        &frame.screen.overlap,
-    ) {
-        overlap::describe(status.lab.overlap.as_ref())
+    let is_over_summary = places.summary.contains(at);
+    let summary = frame.screen.overlap.as_ref().filter(|_| is_over_summary);
+    let lines = if let Some(overlap) = summary {
+        overlap.tip.clone()
     } else {
         let Some(chart) = timeline.chart() else {
             return;
