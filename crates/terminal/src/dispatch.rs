@@ -146,7 +146,8 @@ impl TerminalApp {
             ViewAction::Escape => self.escape(),
             ViewAction::Quit => self.quit = true,
             // The table gives these to the window alone.
-            ViewAction::TogglePopulation
+            ViewAction::ToggleCauses
+            | ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
             | ViewAction::ToggleGridLines
             | ViewAction::ToggleSeparateCameras

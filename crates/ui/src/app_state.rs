@@ -157,9 +157,13 @@ impl AppState {
         }
     }
 
-    /// Opens or closes the timeline; overlap is measured only while it is open.
+    /// Opens or closes the timeline; overlap is measured only while it is open. What is said of the
+    /// round in it closes with it.
     pub fn show_timeline(&mut self, shown: bool) {
         self.options.timeline = shown;
+        if !shown && self.options.side == Some(SidePanel::Causes) {
+            self.options.side = None;
+        }
         if let Some(session) = &self.session {
             session.watch_overlap(shown);
         }
@@ -173,6 +177,9 @@ impl AppState {
         let is_watched = self.options.side == Some(SidePanel::Population);
         if let (true, Some(session)) = (was_watched != is_watched, &self.session) {
             session.watch_population(is_watched);
+        }
+        if self.options.side == Some(SidePanel::Causes) {
+            self.show_timeline(true);
         }
     }
 

@@ -80,6 +80,8 @@ pub struct ViewOptions {
 pub enum SidePanel {
     /// The switches, and the driver calls that they make.
     Lab,
+    /// What keeps streams from overlapping; shown with the timeline, whose round it is about.
+    Causes,
     /// Population, births and deaths over time.
     Population,
     /// The recorded speed of every kernel, beside that of the present one.

@@ -209,6 +209,7 @@ impl<'a> Sources<'a> {
             most_instances: self.most_instances(),
             toggles: Toggles {
                 timeline: options.timeline,
+                causes: options.side == Some(SidePanel::Causes),
                 lab: options.side == Some(SidePanel::Lab),
                 ladder: options.side == Some(SidePanel::Ladder),
                 source: options.shown_source().is_some(),

@@ -82,6 +82,7 @@ impl Handler {
             ViewAction::ToggleSeparateCameras => self.toggle_separate(),
             ViewAction::ToggleMinimap => self.app.options.hides_minimap ^= true,
             ViewAction::ToggleTimeline => self.toggle_timeline(),
+            ViewAction::ToggleCauses => self.app.toggle_side(SidePanel::Causes),
             ViewAction::ToggleLab => self.app.toggle_side(SidePanel::Lab),
             ViewAction::ToggleLadder => self.app.toggle_side(SidePanel::Ladder),
             ViewAction::ToggleSource => self.app.toggle_source(),

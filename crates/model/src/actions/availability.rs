@@ -44,6 +44,8 @@ pub struct Toggles {
     pub ladder: bool,
     /// It shows a rung's source.
     pub source: bool,
+    /// What keeps streams from overlapping is shown.
+    pub causes: bool,
     /// The population graph is shown.
     pub population: bool,
     /// It shows all panels together.
@@ -353,7 +355,8 @@ impl ViewAction {
     fn needs(self) -> Requirement {
         match self {
             ViewAction::Prompt(_) | ViewAction::MeasureSpeedup => Requirement::Engine,
-            ViewAction::TogglePopulation
+            ViewAction::ToggleCauses
+            | ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
             | ViewAction::ToggleSingle
             | ViewAction::ZoomIn
@@ -406,6 +409,7 @@ impl ViewAction {
 
     fn state(self, on: Toggles) -> Option<bool> {
         match self {
+            ViewAction::ToggleCauses => Some(on.causes),
             ViewAction::TogglePopulation => Some(on.population),
             ViewAction::TogglePopulationOfAll => Some(on.population_of_all),
             ViewAction::ToggleSingle => Some(on.single),

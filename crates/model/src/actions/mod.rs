@@ -135,6 +135,8 @@ pub enum SessionAction {
 pub enum ViewAction {
     /// Asks for a value.
     Prompt(Prompt),
+    /// Shows or hides what keeps streams from overlapping.
+    ToggleCauses,
     /// Shows or hides population, births and deaths over time.
     TogglePopulation,
     /// Shows the population of all panels together, or of the selected one.

@@ -482,6 +482,17 @@ pub static TABLE: &[Row] = &[
     Row::view(ToggleTimeline, Measuring, "Timeline of the streams")
         .chords(&[char('T')])
         .search(&["gpu", "profiler", "trace", "overlap", "events", "显卡"]),
+    Row::view(ToggleCauses, Measuring, "Why streams do not overlap")
+        .chords(&[shift('W')])
+        .search(&[
+            "overlap",
+            "bottleneck",
+            "diagnosis",
+            "cause",
+            "reason",
+            "瓶颈",
+        ])
+        .in_window(),
     Row::view(
         MeasureSpeedup,
         Measuring,

@@ -12,7 +12,7 @@ use model::actions::{Prompt, Setting};
 use model::{Action, Pace, SessionAction, Status, Streams, Switch, ViewAction};
 use ui::calls::CallLanguage;
 use ui::figures::{GRID, KERNEL, PACE};
-use ui::fixtures::{Timed, lesson_list, status};
+use ui::fixtures::{Timed, TimedAs, lesson_list, serial_round, status};
 use ui::{Figure, LessonScreen, SidePanel, Sources, ViewOptions};
 
 use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
@@ -269,11 +269,50 @@ fn the_ladder_s_sources_are_opened_and_read_by_name() {
 }
 
 #[test]
+fn a_cause_is_read_and_taken_away_by_name() {
+    let mut status = some_status();
+    status.setting.switches.streams = Streams::One;
+    let options = ViewOptions {
+        timeline: true,
+        side: Some(SidePanel::Causes),
+        ..ViewOptions::default()
+    };
+    let mut timeline = TimelineView::default();
+    timeline.update(&TimedAs(serial_round(4)));
+    let plain = Frame::plain(&status, &options);
+    let sources = Sources {
+        timeline: timeline.timeline(),
+        ..plain.sources
+    };
+    let frame = Frame {
+        sources,
+        timeline: &timeline,
+        ..plain
+    };
+    let frame = frame.composed();
+    let overlap = frame.screen.overlap.as_ref().unwrap();
+    let cause = &overlap.causes[0];
+    heard(&frame, Dialogs::default(), |harness, _| {
+        let texts = texts(harness);
+        for text in [&cause.title, &cause.evidence, &cause.cost] {
+            assert!(texts.contains(&lang::keep_units(text)), "{text}: {texts:?}");
+        }
+    });
+    let first = SessionAction::SetSwitch(Switch::Streams, 0);
+    assert_eq!(clicked(&frame, Role::Button, &cause.remedy), act(first));
+    // The sentence over the lanes opens the panel, and closes it.
+    let toggle = act(ViewAction::ToggleCauses);
+    let sentence = format!("{} · {}", overlap.overlap, overlap.round_time);
+    assert_eq!(clicked(&frame, Role::Button, &sentence), toggle);
+}
+
+#[test]
 fn side_panels_are_closed_and_lessons_opened_by_name() {
     let status = some_status();
     for (panel, action) in [
         (SidePanel::Lab, ViewAction::ToggleLab),
         (SidePanel::Ladder, ViewAction::ToggleLadder),
+        (SidePanel::Causes, ViewAction::ToggleCauses),
         (SidePanel::Population, ViewAction::TogglePopulation),
     ] {
         let options = ViewOptions {

@@ -14,8 +14,8 @@ use crate::view::panels::ViewTransforms;
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::{WidgetPainter, Widgets};
 use crate::view::{
-    LabView, TimelineView, callouts, comparison, edit_overlay, hud, lab, ladder, lesson, minimap,
-    panel_marks, population, timeline, toolbar,
+    LabView, TimelineView, callouts, causes, comparison, edit_overlay, hud, lab, ladder, lesson,
+    minimap, panel_marks, population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use model::{PicturePlan, Status, Switches, TransferChoice};
@@ -340,6 +340,7 @@ pub(crate) fn paint(
                     lab::paint(painter, frame.lab, shown, rect, unit);
                 }
             }
+            SidePanel::Causes => causes::paint(painter, screen, rect, unit),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {
                     population::paint(painter, shown, rect, unit);
@@ -388,11 +389,15 @@ fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
     match frame.sources.options.side {
         Some(panel) if layout.side.is_none() => Some(match panel {
             SidePanel::Lab => message!("The window is too small for the lab"),
+            SidePanel::Causes => message!("The window is too small for the list of causes"),
             SidePanel::Population => message!("The window is too small for the population graph"),
             SidePanel::Ladder => message!("The window is too small for the ladder"),
         }),
         Some(panel) if no_timeline => Some(match panel {
             SidePanel::Lab => message!("The lab takes the timeline's place in this window"),
+            SidePanel::Causes => {
+                message!("The list of causes takes the timeline's place in this window")
+            }
             SidePanel::Population => {
                 message!("The population graph takes the timeline's place in this window")
             }

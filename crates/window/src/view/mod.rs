@@ -10,6 +10,7 @@
 
 mod activity;
 mod callouts;
+mod causes;
 mod cell_ages;
 mod comparison;
 mod dialogs;

@@ -19,12 +19,13 @@ use lang::with;
 use ui::SidePanel;
 
 /// The screens that are stored.
-const GOLDEN: [&str; 19] = [
+const GOLDEN: [&str; 20] = [
     "panels",
     "panels-256",
     "panels-alone",
     "timeline",
     "timeline-changed",
+    "causes-timeline",
     "blocks",
     "lab-timeline",
     "population-of-all-timeline",

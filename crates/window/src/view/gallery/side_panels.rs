@@ -9,12 +9,12 @@ use model::{Effect, Finding, Status, Streams};
 use ui::LessonScreen;
 use ui::SidePanel;
 use ui::fixtures::{
-    isolated, lesson_list, lesson_page, question_page, round_with_block_timestamps, speedup_page,
-    timed_round, waited_round,
+    isolated, lesson_list, lesson_page, question_page, round_with_block_timestamps, serial_round,
+    speedup_page, timed_round, waited_round,
 };
 
 pub(super) fn screens() -> Vec<Scenario> {
-    [timeline(), blocks(), lab(), graphs(), lessons()].concat()
+    [timeline(), causes(), blocks(), lab(), graphs(), lessons()].concat()
 }
 
 /// The ops of a round of all instances were run alone.
@@ -98,6 +98,39 @@ fn timeline() -> Vec<Scenario> {
             name: "timeline-256",
             instances: 256,
             size: (64, 64),
+            ..shown
+        },
+    ]
+}
+
+fn causes() -> Vec<Scenario> {
+    let shown = Scenario {
+        options: |options, _, _| (options.side, options.timeline) = (Some(SidePanel::Causes), true),
+        ..SCREEN
+    };
+    vec![
+        Scenario {
+            name: "causes-timeline",
+            status: |status| {
+                status.setting.switches.streams = Streams::One;
+                let instances = status.lattices.instances as u32;
+                status.lab.isolated = Some(isolated(&serial_round(instances), 0.05));
+            },
+            round: serial_round,
+            ..shown
+        },
+        Scenario {
+            name: "causes-several",
+            status: |status| {
+                let round = waited_round(status.lattices.instances as u32);
+                status.lab.isolated = Some(isolated(&round, 0.9));
+            },
+            round: waited_round,
+            ..shown
+        },
+        Scenario {
+            name: "causes-none",
+            status: calibrate,
             ..shown
         },
     ]

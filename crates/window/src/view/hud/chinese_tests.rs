@@ -120,7 +120,7 @@ fn states() -> Vec<(Status, ViewOptions)> {
         ),
         (
             alone,
-            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Lab))),
+            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Causes))),
         ),
         (
             settled.clone(),

@@ -4,9 +4,9 @@ use egui::{Align2, pos2};
 
 use crate::view::hud::style::*;
 use crate::view::timeline::layout::TimelineLayout;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::{Action, SessionAction, Switch};
+use model::{Action, SessionAction, Switch, ViewAction};
 use ui::Screen;
 use ui::finding::{Headline, Tone};
 use ui::theme::Palette;
@@ -38,13 +38,21 @@ fn paint_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Scre
         (None, time) if !time.is_empty() => format!("{} · {time}", overlap.overlap),
         _ => overlap.overlap.clone(),
     };
-    let whole = painter.layout_no_wrap(parts, font.clone(), colour);
+    let whole = painter.layout_no_wrap(parts.clone(), font.clone(), colour);
     let text = if whole.size().x <= room {
         whole
     } else {
         fitted(painter, &overlap.overlap, font, colour, room)
     };
     let at = places.summary.left_center();
+    let place = Align2::LEFT_CENTER.anchor_size(at, text.size());
+    // Its tip is a card of the timeline's own.
+    let tip = tr!("Click for what keeps streams from overlapping");
+    let spoken = Spoken::new(&parts, tip).without_card();
+    if painter.button(place, &spoken, ViewAction::ToggleCauses) {
+        let line = (places.unit.max(1.0), colour);
+        painter.hline(place.x_range(), place.bottom().round(), line);
+    }
     put(painter, at, Align2::LEFT_CENTER, text);
 }
 

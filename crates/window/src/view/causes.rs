@@ -1,0 +1,173 @@
+//! What keeps streams from overlapping, beside the timeline whose round it is about: each cause with
+//! what shows it, what it costs, and a button that takes it away.
+
+use egui::{Align2, Color32, FontId, Rect, pos2, vec2};
+
+use crate::view::hud::close_button;
+use crate::view::hud::style::*;
+use crate::view::widget_painter::{Spoken, WidgetPainter};
+use lang::tr;
+use model::ViewAction;
+use ui::Screen;
+use ui::timeline::overlap::CauseTexts;
+
+const PAD: f32 = 14.0;
+const TITLE: f32 = 30.0;
+/// Between two causes, and between the lines of one.
+const APART: f32 = 16.0;
+const LINE: f32 = 4.0;
+/// The bar of what a cause costs of a round.
+const BAR: f32 = 6.0;
+/// The row of what is no cause.
+const OTHER: f32 = 21.0;
+/// What a button adds to its text on either side.
+const AROUND_BUTTON: f32 = 6.0;
+
+/// Paints the causes into their rectangle.
+pub(crate) fn paint(painter: &WidgetPainter, screen: &Screen, rect: Rect, unit: f32) {
+    let line = (unit.max(1.0), painter.palette.rule);
+    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+    let inside = rect.shrink2(vec2(PAD, 6.0) * unit);
+    let title = inside.with_max_y(inside.top() + TITLE * unit);
+    let right = title.right_center();
+    let left = close_button(painter, right, unit, ViewAction::ToggleCauses);
+    let text = fitted(
+        painter,
+        tr!("Why streams do not overlap"),
+        medium(18.0 * unit),
+        painter.palette.value,
+        left - title.left() - 12.0 * unit,
+    );
+    put(painter, title.left_center(), Align2::LEFT_CENTER, text);
+    let mut list = List {
+        painter,
+        unit,
+        rect: inside,
+        y: title.bottom() + LINE * unit,
+    };
+    let Some(overlap) = &screen.overlap else {
+        let why = tr!("Not measured while A and B are compared");
+        list.text(why, regular(14.0 * unit), painter.palette.label);
+        return;
+    };
+    list.text(
+        &overlap.overlap,
+        medium(16.0 * unit),
+        painter.palette.accent,
+    );
+    let note = if screen.round.is_none() {
+        tr!("No round has been timed yet")
+    } else {
+        tr!("in the round that is drawn, the typical one of the last")
+    };
+    list.text(note, regular(13.0 * unit), painter.palette.label);
+    for cause in &overlap.causes {
+        list.cause(cause);
+    }
+    if !overlap.others.is_empty() {
+        list.y += (APART - LINE) * unit;
+        let head = tr!("Takes less than a tenth of the round, or costs hardly anything:");
+        list.text(head, regular(13.0 * unit), painter.palette.label);
+    }
+    for (title, time) in &overlap.others {
+        list.other(title, time);
+    }
+}
+
+/// Lines from the top to the bottom.
+struct List<'a> {
+    painter: &'a WidgetPainter,
+    unit: f32,
+    rect: Rect,
+    /// Where the next one begins.
+    y: f32,
+}
+
+impl List<'_> {
+    /// A text in at most two lines, if there is room for it.
+    fn text(&mut self, text: &str, font: FontId, colour: Color32) {
+        let galley = paragraph(self.painter, text, font, colour, self.rect.width(), 2);
+        let bottom = self.y + galley.size().y;
+        if bottom <= self.rect.bottom() {
+            let at = pos2(self.rect.left(), self.y);
+            put(self.painter, at, Align2::LEFT_TOP, galley);
+            self.y = bottom + LINE * self.unit;
+        }
+    }
+
+    /// What is no cause, and its time, if there is room for it.
+    fn other(&mut self, title: &str, time: &str) {
+        let (painter, unit, colour) = (self.painter, self.unit, self.painter.palette.label);
+        let row = self.rect.with_min_y(self.y);
+        let row = row.with_max_y(self.y + OTHER * unit);
+        if row.bottom() > self.rect.bottom() {
+            return;
+        }
+        let font = regular(13.0 * unit);
+        let time = painter.layout_no_wrap(time.into(), font.clone(), colour);
+        let room = row.width() - time.size().x - PAD * unit;
+        let title = fitted(painter, title, font, colour, room);
+        put(painter, row.left_center(), Align2::LEFT_CENTER, title);
+        put(painter, row.right_center(), Align2::RIGHT_CENTER, time);
+        self.y = row.bottom();
+    }
+
+    /// A cause, if there is room for all of it.
+    fn cause(&mut self, cause: &CauseTexts) {
+        let (unit, palette) = (self.unit, self.painter.palette);
+        if self.y + 100.0 * unit > self.rect.bottom() {
+            return;
+        }
+        self.y += (APART - LINE) * unit;
+        self.text(&cause.title, medium(15.0 * unit), palette.value);
+        if !cause.evidence.is_empty() {
+            self.text(&cause.evidence, regular(13.5 * unit), palette.label);
+        }
+        if let Some(part) = cause.part {
+            let (left, width) = (self.rect.left(), self.rect.width());
+            let bar =
+                |part: f32| Rect::from_min_size(pos2(left, self.y), vec2(part * width, BAR * unit));
+            self.painter.rect_filled(bar(1.0), 0.0, palette.recessed);
+            self.painter.rect_filled(bar(part), 0.0, palette.accent);
+            self.y += (BAR + LINE) * unit;
+        }
+        self.foot(cause);
+    }
+
+    /// What it costs, and at the right what takes it away.
+    fn foot(&mut self, cause: &CauseTexts) {
+        let (painter, unit, palette) = (self.painter, self.unit, self.painter.palette);
+        let row = self
+            .rect
+            .with_min_y(self.y)
+            .with_max_y(self.y + 24.0 * unit);
+        let cost = fitted(
+            painter,
+            &cause.cost,
+            medium(14.0 * unit),
+            palette.accent,
+            0.5 * row.width(),
+        );
+        let room = row.width() - cost.size().x - 2.0 * (AROUND_BUTTON + PAD) * unit;
+        put(painter, row.left_center(), Align2::LEFT_CENTER, cost);
+        if !cause.remedy.is_empty() {
+            let font = regular(14.0 * unit);
+            let text = fitted(painter, &cause.remedy, font, palette.value, room);
+            let right = row.right_center() - vec2(AROUND_BUTTON * unit, 0.0);
+            let place = Align2::RIGHT_CENTER.anchor_size(right, text.size());
+            if let Some(action) = cause.action {
+                let place = place.expand2(vec2(AROUND_BUTTON, 3.0) * unit);
+                let is_over = painter.button(place, &Spoken::new(&cause.remedy, ""), action);
+                let background = if is_over {
+                    palette.raised_pointed
+                } else {
+                    palette.raised
+                };
+                painter.rect_filled(place, 4.0 * unit, background);
+            }
+            put(painter, right, Align2::RIGHT_CENTER, text);
+        }
+        self.y = row.bottom() + LINE * unit;
+    }
+}
