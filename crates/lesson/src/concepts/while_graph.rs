@@ -51,12 +51,13 @@ pub(crate) const WHILE_GRAPH: Lesson = Lesson {
         },
         Part {
             title: "the graph decides",
-            code: "// the body of the graph's WHILE node
-settle<<<16, 256, 0, body>>>(a, b, flag);
-settle<<<16, 256, 0, body>>>(b, a, flag);
-condition<<<1, 1, 0, body>>>(node, flag);
+            code: "// captured once, as the body of the WHILE node:
+    settle<<<16, 256, 0, stream>>>(a, b, flag);
+    settle<<<16, 256, 0, stream>>>(b, a, flag);
+    condition<<<1, 1, 0, stream>>>(node, flag);
 // condition calls
 //     cudaGraphSetConditional(node, *flag);
+//     and sets the flag back.
 
 cudaGraphLaunch(graph, stream);",
             work: PartWork::Program(|bench| Settling::prepare(bench, true)),
