@@ -410,6 +410,9 @@ pub(super) struct SnapshotArguments {
     /// Show population, births and deaths over time
     #[arg(long, conflicts_with_all = ["lab", "ladder"])]
     pub population: bool,
+    /// Show the timeline, and why streams do not overlap
+    #[arg(long, conflicts_with_all = ["lab", "ladder", "population"])]
+    pub causes: bool,
     /// Compare two settings, A and B, each on half of the panels
     #[arg(long, alias = "halves")]
     pub comparison: bool,
@@ -424,12 +427,14 @@ pub(super) struct SnapshotArguments {
 impl SnapshotArguments {
     /// What stands beside the panels.
     pub(super) fn side_panel(&self) -> Option<SidePanel> {
-        match (self.lab, self.population, self.ladder) {
-            (true, _, _) => Some(SidePanel::Lab),
-            (_, true, _) => Some(SidePanel::Population),
-            (_, _, true) => Some(SidePanel::Ladder),
-            (false, false, false) => None,
-        }
+        let panels = [
+            (self.lab, SidePanel::Lab),
+            (self.population, SidePanel::Population),
+            (self.ladder, SidePanel::Ladder),
+            (self.causes, SidePanel::Causes),
+        ];
+        let shown = panels.into_iter().find(|(is_shown, _)| *is_shown);
+        shown.map(|(_, panel)| panel)
     }
 }
 

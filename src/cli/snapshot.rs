@@ -34,7 +34,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     }
     let mut options = ViewOptions {
         single: arguments.single,
-        timeline: arguments.timeline || arguments.blocks,
+        timeline: arguments.timeline || arguments.blocks || arguments.causes,
         side: arguments.side_panel(),
         ..arguments.look.options()
     };
