@@ -1,6 +1,7 @@
 //! The settings file: default options, in the platform's configuration folder. Only `config save`
 //! writes it. Options on the command line take precedence over it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use anyhow::Result;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use directories::ProjectDirs;
+use toml::{Spanned, Value};
 
 use super::failure::{BadArguments, in_words};
 use super::options::command_line;
@@ -146,7 +148,7 @@ fn apply(mut command: Command, settings: &[Setting]) -> Command {
                 None => command,
             }
         };
-        for part in ["run", "snapshot"] {
+        for part in ["run", "snapshot", "lecture"] {
             command = command.mut_subcommand(part, set);
         }
         command = set(command);
@@ -157,22 +159,16 @@ fn apply(mut command: Command, settings: &[Setting]) -> Command {
 /// The settings of a file, in their order.
 fn read(text: &str) -> Result<Vec<Setting>, (usize, String)> {
     let line_of = |at: usize| 1 + text[..at.min(text.len())].matches('\n').count();
-    let table = toml::de::DeTable::parse(text).map_err(|error| {
+    let table = toml::from_str::<BTreeMap<String, Spanned<Value>>>(text);
+    let table = table.map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         (line_of(at), error.message().to_owned())
     })?;
     let mut settings = Vec::new();
-    for (name, value) in table.into_inner() {
-        use toml::de::DeValue;
-        let line = line_of(name.span().start);
-        let name = name.into_inner().into_owned();
-        let value = match value.into_inner() {
-            DeValue::String(text) => text.into_owned(),
-            DeValue::Integer(number) => number.to_string(),
-            DeValue::Float(number) => number.to_string(),
-            DeValue::Boolean(true) => "on".into(),
-            DeValue::Boolean(false) => "off".into(),
-            _ => return Err((line, format!("{name} must be a text or a number"))),
+    for (name, value) in table {
+        let line = line_of(value.span().start);
+        let Some(value) = option_value(value.get_ref()) else {
+            return Err((line, format!("{name} must be a text or a number")));
         };
         settings.push(Setting { name, value, line });
     }
@@ -180,8 +176,20 @@ fn read(text: &str) -> Result<Vec<Setting>, (usize, String)> {
     Ok(settings)
 }
 
+/// What is typed on the command line for a value of a file, if it is a text, a number or a truth value.
+pub(super) fn option_value(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Boolean(true) => "on".into(),
+        Value::Boolean(false) => "off".into(),
+        _ => return None,
+    })
+}
+
 /// Checks that there is such an option and that it takes this value.
-fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
+pub(super) fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
     let kept = |argument: &&clap::Arg| {
         let long = argument.get_long();
         long.is_some_and(|long| long == name && !NOT_KEPT.contains(&long))
@@ -197,7 +205,7 @@ fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
 }
 
 /// What clap says of a value, and what it offers instead.
-fn in_a_line(error: &clap::Error) -> String {
+pub(super) fn in_a_line(error: &clap::Error) -> String {
     use clap::error::{ContextKind, ContextValue};
     let text = error.to_string();
     let mut line = text

@@ -59,7 +59,7 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
 }
 
 /// So that the exit code is that of what went wrong beneath.
-fn unwrapped(error: LessonError) -> anyhow::Error {
+pub(super) fn unwrapped(error: LessonError) -> anyhow::Error {
     match error {
         LessonError::Engine(error) => error.into(),
         other => other.into(),

@@ -7,6 +7,7 @@ mod config;
 mod devices;
 mod failure;
 mod headless;
+mod lecture;
 mod lesson;
 mod options;
 mod patterns;
@@ -52,10 +53,11 @@ pub fn main() -> ExitCode {
     notes.iter().for_each(|note| text::say(note));
     say_what_is_ignored(&matches);
     let done = match cli.command {
-        None => window::main(&cli.common, &cli.window),
+        None => window::main(&cli.common, &cli.window, None),
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Snapshot(arguments)) => snapshot::main(&arguments),
         Some(Command::Lesson(arguments)) => lesson::main(&arguments),
+        Some(Command::Lecture(arguments)) => lecture::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
@@ -116,6 +118,7 @@ fn check(command: clap::Command) -> anyhow::Result<()> {
         None => window::check(&cli.common, &cli.window),
         Some(Command::Run(arguments)) => run::check(arguments),
         Some(Command::Snapshot(arguments)) => arguments.common.check(),
+        Some(Command::Lecture(arguments)) => window::check(&arguments.common, &arguments.window),
         Some(_) => Ok(()),
     }
 }
@@ -124,7 +127,7 @@ fn check(command: clap::Command) -> anyhow::Result<()> {
 fn say_what_is_ignored(matches: &clap::ArgMatches) {
     let matches = match matches.subcommand() {
         None => matches,
-        Some(("run" | "snapshot", of)) => of,
+        Some(("run" | "snapshot" | "lecture", of)) => of,
         Some(_) => return,
     };
     let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);

@@ -66,6 +66,7 @@ impl Cli {
         match &self.command {
             None => (self.common.connections, ALL),
             Some(Command::Snapshot(arguments)) => (arguments.common.connections, ALL),
+            Some(Command::Lecture(arguments)) => (arguments.common.connections, ALL),
             Some(Command::Lesson(_)) => (None, ALL),
             Some(Command::Run(arguments)) => {
                 let looks = arguments.trace.is_some();
@@ -90,6 +91,8 @@ pub(super) enum Command {
     Snapshot(SnapshotArguments),
     /// Run a lesson that measures what streams do; without a name, list the lessons
     Lesson(LessonArguments),
+    /// Give a lecture: steps of settings, lessons, texts and questions, from a file
+    Lecture(Box<LectureArguments>),
     /// Run benchmarks and print their tables
     Bench(BenchArguments),
     /// Check every kernel on this device against the reference
@@ -457,6 +460,50 @@ pub(super) struct LessonArguments {
     /// Measure for the parent process
     #[arg(long, hide = true)]
     pub child: bool,
+}
+
+/// Options of `lecture`.
+#[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct LectureArguments {
+    /// What to do instead of giving it
+    #[command(subcommand)]
+    pub what: Option<LectureCommand>,
+    /// ten-minutes, chapter-5 or a file
+    #[arg(value_name = "LECTURE", default_value = "ten-minutes")]
+    pub lecture: PathBuf,
+    /// Append the speaker's notes to this file; without it, the terminal that started the window
+    /// prints them
+    #[arg(long, value_name = "FILE", help_heading = "What is kept")]
+    pub notes: Option<PathBuf>,
+    /// The HTML page with the class's predictions and the results
+    /// [default: lecture-DATE.html]
+    #[arg(long, value_name = "FILE", help_heading = "What is kept")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub window: WindowArguments,
+}
+
+/// What `lecture` does beside giving one.
+#[derive(Subcommand, Clone, Debug)]
+pub(super) enum LectureCommand {
+    /// Check a lecture's file
+    Check {
+        /// ten-minutes, chapter-5 or a file
+        #[arg(value_name = "LECTURE")]
+        lecture: PathBuf,
+    },
+    /// Measure what a lecture asks about, and say which findings this machine resolves
+    Rehearse {
+        /// ten-minutes, chapter-5 or a file
+        #[arg(value_name = "LECTURE", default_value = "ten-minutes")]
+        lecture: PathBuf,
+        /// Compute device: auto, cpu, cuda or cuda:I
+        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+        device: DeviceChoice,
+    },
 }
 
 /// Options of `bench`.

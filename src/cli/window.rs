@@ -14,7 +14,7 @@ use model::{DeviceChoice, InWords, Setup, Status};
 use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
 use ui::Wake;
-use ui::{Camera, Drawing, ViewOptions};
+use ui::{Camera, Drawing, LectureOptions, Notes, ViewOptions};
 use window::Recorder;
 use window::{WindowError, WindowOptions};
 
@@ -32,7 +32,12 @@ pub(super) fn check(common: &Common, window: &WindowArguments) -> Result<()> {
     }
 }
 
-pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
+/// Shows a session, and gives a lecture if there is one.
+pub(super) fn main(
+    common: &Common,
+    window: &WindowArguments,
+    lecture: Option<LectureOptions>,
+) -> Result<()> {
     check(common, window)?;
     let (setup, file) = saved_or_new(common, window)?;
     if let Some(path) = &window.record {
@@ -47,7 +52,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
             say_without_window("--display none", setup.device, WITHOUT);
             return headless::main(setup, file, window);
         }
-        Display::Terminal => return in_terminal(setup, file, window),
+        Display::Terminal => return in_terminal(setup, file, window, lecture),
         Display::Auto | Display::Window => {}
     }
     // Hints are for a person: not for a run that ends by itself or is recorded.
@@ -63,6 +68,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
             presentation: window.presentation == OnOff::On,
             ..window.look.options()
         },
+        lecture: lecture.clone(),
         callouts: shows_callouts
             .then(|| config::path_of("callouts.txt"))
             .flatten(),
@@ -81,7 +87,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
             }
             if takes_panels() {
                 say_without_window(&why.to_string(), setup.device, IN_TERMINAL);
-                return in_terminal(setup, file, window);
+                return in_terminal(setup, file, window, lecture);
             }
             say_without_window(&why.to_string(), setup.device, WITHOUT);
             headless::main(setup, file, window)
@@ -199,13 +205,27 @@ fn without_window(setup: Setup, file: SessionFile, window: &WindowArguments) -> 
     }
 }
 
-fn in_terminal(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
+fn in_terminal(
+    setup: Setup,
+    file: SessionFile,
+    window: &WindowArguments,
+    lecture: Option<LectureOptions>,
+) -> Result<()> {
     if !std::io::stdout().is_terminal() {
         let sentence =
             "--display terminal needs a terminal on stdout; use --display none where there is none";
         return Err(BadArguments(sentence.into()).into());
     }
+    // The terminal is the screen: only a file takes notes.
+    let lecture = lecture.map(|lecture| LectureOptions {
+        notes: match lecture.notes {
+            Notes::Stdout => Notes::Nowhere,
+            elsewhere => elsewhere,
+        },
+        ..lecture
+    });
     let options = TerminalOptions {
+        lecture,
         frames: window.frames,
         limited: window.rounds.is_some(),
         glyphs: window.glyphs,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
+use crate::lecture::OWN_LECTURE;
 use life::{Pattern, Size};
 
 /// Small lattices on the engine that every machine has.
@@ -187,6 +188,37 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     tmux.wait("▶ running");
     tmux.keys("C-q");
     assert_eq!(tmux.end(), "0");
+}
+
+#[test]
+fn a_lecture_is_given_by_keys() {
+    let tmux = Tmux::start(100, 34);
+    fs::write(tmux.path().join("own.toml"), OWN_LECTURE).unwrap();
+    tmux.begin(&format!(
+        "{PROGRAM} lecture own.toml {SMALL} --display terminal --notes notes --report page.html"
+    ));
+    tmux.wait("1/3 Four streams");
+    tmux.then("2", "▸2 2× slower");
+    let screen = tmux.then("Right", "2/3 One stream");
+    assert!(!screen.contains("▸2 2× slower"), "{screen}");
+    tmux.wait("streams: one shared");
+    // The class interrupts.
+    tmux.then("F2", "streams: default");
+    tmux.then("PPage", "1/3 Four streams");
+    tmux.wait("streams: per instance");
+    tmux.keys("NPage");
+    tmux.wait("streams: one shared");
+    tmux.then("NPage", "1 of 2");
+    tmux.then("Escape", &format!("of {}", lesson::LESSONS.len()));
+    tmux.then("Escape", "3/3 A lecture");
+    tmux.then("Right", "page.html");
+    tmux.wait_without("3/3");
+    tmux.keys("C-q");
+    assert_eq!(tmux.end(), "0");
+    let read = |name: &str| fs::read_to_string(tmux.path().join(name)).unwrap();
+    let note = "Step 2 of 3: The kernels queue.\n";
+    assert_eq!(read("notes"), note.repeat(2));
+    assert!(read("page.html").contains("<td>2× slower</td>"));
 }
 
 #[test]
@@ -450,6 +482,7 @@ fn panics_in_a_terminal() {
         limited: false,
         glyphs: Glyphs::Auto,
         view: ui::ViewOptions::default(),
+        lecture: None,
     };
     let start = |_| {
         let kernel = engine::kernels::find("bits").unwrap();

@@ -59,7 +59,13 @@ impl Shown {
             fs::write(path, done).unwrap();
         }
         let display = Display::start(folder.path());
-        let start = format!("--size {}x{} --device cpu {line}", SIDES[0], SIDES[1]);
+        let small = format!("--size {}x{} --device cpu", SIDES[0], SIDES[1]);
+        // A command comes before its options.
+        let start = if line.starts_with("lecture") {
+            format!("{line} {small}")
+        } else {
+            format!("{small} {line}")
+        };
         let mut command = on_display(&display, folder.path(), &start);
         // Two colours, by which a picture is read, and no soup but the one at the start.
         for [name, value] in [

@@ -97,3 +97,28 @@ fn hints_of_a_first_run_go_once_used_and_stay_away() {
     assert!(shown.rest() == plain, "nothing is left to be closed");
     shown.quit();
 }
+
+#[test]
+fn a_lecture_is_given_by_a_remote_and_finds_back() {
+    let (shown, _) = Shown::paused("lecture ten-minutes --report page.html");
+    let first = shown.rest();
+    shown.key("3");
+    shown.leaves(&first, "a prediction");
+    shown.press("Next", "SetSwitch(Streams, 1)");
+    // The class asks.
+    shown.press("F3", "CycleSwitch(HostMemory)");
+    shown.press("Next", "SetSwitch(HostMemory, 0)");
+    shown.press("Prior", "SetSwitch(Streams, 1)");
+    let step = shown.rest();
+    shown.key("F5");
+    shown.key("period");
+    assert!(
+        shown.rest() == step,
+        "what else a remote sends does nothing"
+    );
+    shown.key("ctrl+l");
+    shown.leaves(&step, "the lecture is left");
+    let page = std::fs::read_to_string(shown.folder.path().join("page.html")).unwrap();
+    assert!(page.contains("<td>4× slower</td>"), "{page}");
+    shown.quit();
+}

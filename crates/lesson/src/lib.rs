@@ -23,6 +23,7 @@ mod concepts;
 mod copies;
 mod data;
 mod interleave;
+mod lecture;
 mod outcome;
 mod question;
 mod sweep;
@@ -32,10 +33,11 @@ pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
 pub use interleave::limits;
+pub use lecture::{Lecture, LecturePanel, LectureStep};
 pub use outcome::{
     Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };
-pub use question::{Choices, Origin};
+pub use question::{Choices, Origin, factor_in_words, nearest_factor};
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use engine::{EngineError, Nanos};

@@ -365,6 +365,23 @@ impl Outcome {
         Some(all.join(" · "))
     }
 
+    /// What was found of each comparison, in words; where nothing was compared, how it ends.
+    pub fn findings_in_words(&self) -> String {
+        let found = self.factors.iter().map(|factor| {
+            let finding = finding_in_words(factor.finding);
+            tr!(
+                "{label}: {finding}",
+                label = lang::text(factor.label),
+                finding = finding
+            )
+        });
+        match &self.missing {
+            None if !self.factors.is_empty() => found.collect::<Vec<_>>().join(" · "),
+            None => self.closing.clone(),
+            Some(missing) => missing.clone(),
+        }
+    }
+
     /// Draws the conclusion.
     pub(super) fn close(&mut self, lesson: &Lesson) {
         let missing = lesson.missing_on_cpu.filter(|_| self.missing.is_some());

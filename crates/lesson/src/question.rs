@@ -99,24 +99,33 @@ impl Choices {
             Choices::Factors {
                 comparison,
                 factors,
-            } => {
-                let measured = match outcome.factors.get(*comparison)?.finding {
-                    Finding::Difference { ratio, .. } => ratio,
-                    Finding::NoDifference { .. } => 1.0,
-                    Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => return None,
-                };
-                let distance = |factor: &f64| (factor / measured).ln().abs();
-                let places = factors.iter().map(distance).enumerate();
-                let nearest = places.min_by(|a, b| a.1.total_cmp(&b.1))?;
-                Some(nearest.0)
-            }
+            } => nearest_factor(factors, outcome.factors.get(*comparison)?.finding),
         }
     }
 }
 
-fn factor_in_words(factor: f64) -> String {
+/// Which of some factors is nearest to what was measured; `None` if that was not resolved.
+pub fn nearest_factor(factors: &[f64], finding: Finding) -> Option<usize> {
+    let measured = match finding {
+        Finding::Difference { ratio, .. } => ratio,
+        Finding::NoDifference { .. } => 1.0,
+        Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => return None,
+    };
+    let distance = |factor: &f64| (factor / measured).ln().abs();
+    let places = factors.iter().map(distance).enumerate();
+    let nearest = places.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(nearest.0)
+}
+
+/// A factor as a choice; less than 1 is slower.
+pub fn factor_in_words(factor: f64) -> String {
     if factor == 1.0 {
         tr!("no difference").into()
+    } else if factor < 1.0 {
+        tr!(
+            "{factor}× slower",
+            factor = (100.0 / factor).round() / 100.0
+        )
     } else {
         tr!("{factor}× faster", factor = factor)
     }

@@ -79,7 +79,7 @@ impl TerminalApp {
             };
         }
         if let Some(chord) = keys::chord(event) {
-            let action = self.app.lessons.remap_key(chord, keys::action(event));
+            let action = self.app.remap_key(chord, keys::action(event));
             action.into_iter().for_each(|it| self.act(it));
         }
     }
@@ -137,9 +137,10 @@ impl TerminalApp {
             ViewAction::ToggleLessons => self.with_lessons(Lessons::toggle),
             ViewAction::OpenLesson => self.with_lessons(Lessons::open_selected),
             ViewAction::MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
-            ViewAction::NextPage => self.with_lessons(Lessons::next_page),
-            ViewAction::PreviousPage => self.with_lessons(Lessons::previous_page),
-            ViewAction::Predict(choice) => self.app.lessons.predict(choice.into()),
+            ViewAction::ToggleLecture => self.app.toggle_lecture(),
+            ViewAction::NextPage => self.turn_page(true),
+            ViewAction::PreviousPage => self.turn_page(false),
+            ViewAction::Predict(choice) => self.app.predict(choice.into()),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::Invert => self.app.options.invert ^= true,
             ViewAction::NextLanguage => lang::set(lang::language().other()),
@@ -174,8 +175,12 @@ impl TerminalApp {
             self.with_lessons(Lessons::go_up);
         } else if self.app.options.timeline {
             self.app.show_timeline(false);
-        } else if !self.app.close_side() {
+        } else if self.app.options.side.is_some() {
+            self.app.close_side();
+        } else if self.app.options.single {
             self.app.options.single = false;
+        } else if self.app.open_lecture().is_some() {
+            self.app.toggle_lecture();
         }
     }
 
@@ -212,6 +217,11 @@ impl TerminalApp {
             let part = part.map(|part| part / 8.0);
             TerminalView::pan_by_part(&mut self.app.options, part, &status, &places);
         }
+    }
+
+    fn turn_page(&mut self, forward: bool) {
+        self.view.scroll_to_top();
+        self.app.turn_page(forward);
     }
 
     fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &Session)) {

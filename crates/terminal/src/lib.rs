@@ -33,7 +33,7 @@ use lang::Message;
 use painting::TerminalFrame;
 use session::Session;
 use ui::{AppState, EmergencySave, Wake};
-use ui::{Composer, Timeline, ViewOptions};
+use ui::{Composer, LectureOptions, Timeline, ViewOptions};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -56,6 +56,8 @@ pub struct TerminalOptions {
     pub glyphs: Glyphs,
     /// The initial view options.
     pub view: ViewOptions,
+    /// The lecture to open.
+    pub lecture: Option<LectureOptions>,
 }
 
 /// Starts what is shown, then shows it until the person quits, a signal comes, or
@@ -76,7 +78,8 @@ pub fn run(
     let session = start(wake.clone()).map_err(TerminalError::Session)?;
     let emergency_save = Arc::new(EmergencySave::default());
     emergency_save.set_saver(session.saver());
-    let mut app = AppState::new(options.view.clone(), wake, emergency_save.clone());
+    let (view, lecture) = (options.view.clone(), options.lecture.clone());
+    let mut app = AppState::new(view, lecture, wake, emergency_save.clone());
     app.start(session);
     let guard = Guard::new(&emergency_save)?;
     let terminal = guard.terminal()?;

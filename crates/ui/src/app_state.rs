@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::{Drawing, Population, SidePanel, Sources, Timeline, ViewOptions, theme};
-use crate::{EmergencySave, Lessons, say_last};
+use crate::{EmergencySave, LectureOptions, LectureRun, Lessons, say_last};
 use lang::{Message, message};
+use lesson::LecturePanel;
 use life::Size;
-use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
+use model::actions::Chord;
+use model::{Action, InWords, NOTICE_TIME, PicturePlan, SessionAction, Status};
 use session::{NotSaved, SavedSession, Session};
 
 /// Wakes the window because something has changed; cheap, from any thread.
@@ -22,6 +24,8 @@ pub struct AppState {
     pub options: ViewOptions,
     /// The lesson or the list of them that is open.
     pub lessons: Lessons,
+    /// The lecture, open or closed.
+    pub lecture: Option<LectureRun>,
     /// Saves the session and recordings where a signal ends the program.
     pub emergency_save: Arc<EmergencySave>,
     /// What is known about drawing, and the present notice.
@@ -36,12 +40,19 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// With no session yet; `wake` is called when a lesson has something new to show.
-    pub fn new(options: ViewOptions, wake: Wake, emergency_save: Arc<EmergencySave>) -> AppState {
+    /// With no session yet; a lecture begins with it. `wake` is called when a lesson has something new to
+    /// show.
+    pub fn new(
+        options: ViewOptions,
+        lecture: Option<LectureOptions>,
+        wake: Wake,
+        emergency_save: Arc<EmergencySave>,
+    ) -> AppState {
         AppState {
             session: None,
             options,
             lessons: Lessons::new(wake),
+            lecture: lecture.map(LectureRun::new),
             emergency_save,
             drawing: Drawing::default(),
             population: Population::default(),
@@ -51,10 +62,11 @@ impl AppState {
         }
     }
 
-    /// Takes over a session.
+    /// Takes over a session; a lecture begins.
     pub fn start(&mut self, session: Session) {
         self.session = Some(session);
         self.requested = None;
+        self.show_step(0);
     }
 
     /// Ends the session; one with a file is saved there.
@@ -62,6 +74,9 @@ impl AppState {
     /// # Errors
     /// It is not saved in its file.
     pub fn end(&mut self) -> Result<(), NotSaved> {
+        if let Some(page) = self.close_lecture() {
+            say_last(vec![page.to_string()]);
+        }
         let session = self.session.take();
         session.map_or(Ok(()), |session| self.emergency_save.save_at_end(session))
     }
@@ -98,6 +113,13 @@ impl AppState {
             self.population.update(session, status, &self.options);
         }
         self.lessons.update();
+        if let (Some(lecture), Some(status)) = (&mut self.lecture, status) {
+            lecture.update(status);
+        }
+        let lecture = self.lecture.as_ref().and_then(LectureRun::screen);
+        if self.drawing.lecture.as_deref() != lecture.as_ref() {
+            self.drawing.lecture = lecture.map(Arc::new);
+        }
     }
 
     /// Shows a sentence for some seconds.
@@ -208,6 +230,113 @@ impl AppState {
         self.options.theme = (self.options.theme + 1) % theme::COUNT;
         let title = theme::theme(self.options.theme).title;
         self.show_notice(message!("Theme: {title}", title = lang::text(title)), now);
+    }
+
+    /// What a key asks for while a lesson or a lecture is open, given what it asks for otherwise.
+    pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
+        match self.open_lecture() {
+            Some(lecture) if self.lessons.screen().is_none() => lecture.remap_key(chord, action),
+            _ => self.lessons.remap_key(chord, action),
+        }
+    }
+
+    /// The lecture, if it is open.
+    pub fn open_lecture(&self) -> Option<&LectureRun> {
+        self.lecture.as_ref().filter(|lecture| lecture.is_open())
+    }
+
+    /// One entry of the list of lessons, one step of a lesson, or, behind its last one, of the lecture
+    /// forward or back. After a lesson that is not the lecture's, the lecture goes on where it was.
+    pub fn turn_page(&mut self, forward: bool) {
+        let turn = if forward {
+            Lessons::next_page
+        } else {
+            Lessons::previous_page
+        };
+        let page = self.lessons.page(forward);
+        let Some(lecture) = self.open_lecture() else {
+            return self.with_lessons(turn);
+        };
+        let by = if forward { 1 } else { -1 };
+        let is_lectures = |(index, _)| lecture.step().lesson == Some(index);
+        match page {
+            None if self.lessons.is_list() => self.with_lessons(turn),
+            Some((_, true)) => self.with_lessons(turn),
+            Some(page) if !is_lectures(page) => self.show_step(0),
+            _ if lecture.has_step(forward) => self.show_step(by),
+            _ if forward => self.end_lecture(),
+            _ => {}
+        }
+    }
+
+    /// Takes one of the choices of the open lesson, or else of the lecture, for what the class predicts.
+    pub fn predict(&mut self, choice: usize) {
+        match &mut self.lecture {
+            Some(lecture) if self.lessons.screen().is_none() => lecture.predict(choice),
+            _ => self.lessons.predict(choice),
+        }
+    }
+
+    /// Takes the lecture up where it was left, or leaves it.
+    pub fn toggle_lecture(&mut self) {
+        match (&self.lecture, self.open_lecture()) {
+            (Some(_), Some(_)) => self.end_lecture(),
+            (Some(_), None) => self.show_step(0),
+            (None, _) => self.show_notice(
+                message!("No lecture is loaded; 'lifestreams lecture' opens one"),
+                Instant::now(),
+            ),
+        }
+    }
+
+    /// Shows the step that is `by` steps away, in place of what is open.
+    fn show_step(&mut self, by: isize) {
+        self.close_lesson();
+        let (Some(lecture), Some(session)) = (&mut self.lecture, &self.session) else {
+            return;
+        };
+        let given = lecture.go(by, session);
+        let (lesson, shows) = (lecture.step().lesson, lecture.step().shows.clone());
+        if let Some(index) = lesson {
+            self.with_lessons(|lessons, session| lessons.open(session, index));
+        }
+        if let Some(shows) = shows {
+            self.show_timeline(shows.contains(&LecturePanel::Timeline));
+            let side = shows.iter().find_map(|panel| match panel {
+                LecturePanel::Timeline => None,
+                LecturePanel::Lab => Some(SidePanel::Lab),
+                LecturePanel::Ladder => Some(SidePanel::Ladder),
+            });
+            if let Some(other) = side
+                .or(self.options.side)
+                .filter(|_| side != self.options.side)
+            {
+                self.toggle_side(other); // opens the one, or closes the other
+            }
+        }
+        if let Err(error) = given {
+            self.show_notice(Message::from(error.in_words()), Instant::now());
+        }
+    }
+
+    /// Closes what is open of lessons, and keeps what was answered in the lecture's.
+    fn close_lesson(&mut self) {
+        if let (Some(lecture), Some((index, _))) = (&mut self.lecture, self.lessons.page(true)) {
+            lecture.note_lesson(index, self.lessons.answer());
+        }
+        self.with_lessons(Lessons::close);
+    }
+
+    fn end_lecture(&mut self) {
+        if let Some(page) = self.close_lecture() {
+            self.show_notice(page, Instant::now());
+        }
+    }
+
+    /// Leaves the lecture; what to tell the speaker.
+    fn close_lecture(&mut self) -> Option<Message> {
+        self.close_lesson();
+        self.lecture.as_mut()?.close()
     }
 
     /// Does something with the lessons, once there is a session that pauses for them.

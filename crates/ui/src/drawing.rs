@@ -1,8 +1,9 @@
 //! What is known of the drawing side.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Callout;
+use crate::{Callout, LectureScreen};
 use lang::Message;
 
 /// What draws, as people know it.
@@ -53,6 +54,8 @@ pub struct Drawing {
     pub fullscreen: bool,
     /// For how long the window has been recorded, in whole seconds, while it is.
     pub recording: Option<Duration>,
+    /// The step of a lecture, while one is open.
+    pub lecture: Option<Arc<LectureScreen>>,
     /// The callouts, where there is room for them.
     pub callouts: Vec<Callout>,
 }

@@ -9,9 +9,11 @@ use engine::{
 };
 
 use crate::{
-    Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture,
-    LessonScreen, TimeBar,
+    Chart, CodeLine, LectureScreen, LessonChoice, LessonColumn, LessonEntry, LessonPage,
+    LessonPicture, LessonScreen, TimeBar,
 };
+use lang::tr;
+use lesson::factor_in_words;
 use life::{Lattice, Rule, Size};
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
@@ -297,6 +299,33 @@ pub fn settling_soup() -> Series {
         );
     }
     series
+}
+
+/// A step of a lecture with everything that one may have.
+pub fn lecture_screen() -> LectureScreen {
+    let choices = [1.0, 0.25, 0.0625].into_iter().enumerate();
+    LectureScreen {
+        number: 2,
+        of: 7,
+        text: lang::shown(
+            "4 MiB go to the device and come back by an asynchronous copy: from and to pageable memory, then from and to page-locked memory.",
+        ),
+        question: lang::shown(
+            "The same asynchronous copy from page-locked instead of pageable memory: how much faster is it?",
+        ),
+        choices: choices
+            .map(|(at, factor)| LessonChoice {
+                text: factor_in_words(factor),
+                is_chosen: at == 2,
+                is_right: false,
+            })
+            .collect(),
+        result: tr!(
+            "Predicted: {predicted} · measured: {measured}",
+            predicted = "2×",
+            measured = "3×"
+        ),
+    }
 }
 
 /// A page with everything that a measured page may have.

@@ -11,7 +11,7 @@ use crate::Wake;
 use crate::lesson::side_by_side;
 use crate::numbers::time_us;
 use crate::{
-    Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture,
+    Answer, Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture,
     LessonScreen, TimeBar,
 };
 use lang::{Language, tr};
@@ -82,6 +82,29 @@ impl Lessons {
     /// Whether the list is open.
     pub fn is_list(&self) -> bool {
         matches!(self.state, State::List { .. })
+    }
+
+    /// Which lesson is open, by its place in the list, and whether a step follows the one shown in this
+    /// direction.
+    pub fn page(&self, forward: bool) -> Option<(usize, bool)> {
+        match &self.state {
+            State::Open(open) if forward => Some((self.last, open.step < open.scenes.len())),
+            State::Open(open) => Some((self.last, open.step > 0)),
+            State::Closed | State::List { .. } => None,
+        }
+    }
+
+    /// What the class predicted in the open lesson, and what was measured.
+    pub fn answer(&self) -> Option<Answer> {
+        let State::Open(open) = &self.state else {
+            return None;
+        };
+        let predicted = open.choices().into_iter().find(|it| it.is_chosen);
+        Some(Answer {
+            question: lang::text(open.lesson.question).into(),
+            predicted: predicted.map(|it| it.text),
+            measured: open.over().map(Outcome::findings_in_words),
+        })
     }
 
     /// What a key asks for while a lesson or the list is open, given what it asks for otherwise: arrow

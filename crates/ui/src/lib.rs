@@ -24,6 +24,7 @@ pub mod fixtures;
 mod interface_scale;
 pub mod lab;
 pub mod ladder;
+mod lecture;
 mod lesson;
 pub mod lessons;
 mod minimap;
@@ -51,6 +52,7 @@ pub use emergency_save::{EmergencySave, EmergencySaved, UiRunning, say_last};
 pub use figures::{Figure, Figures};
 pub use interface_scale::InterfaceScale;
 pub use ladder::LadderChart;
+pub use lecture::{Answer, LectureOptions, LectureRun, LectureScreen, Notes};
 pub use lesson::{
     CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture, LessonScreen,
     TimeBar,

@@ -216,6 +216,7 @@ impl<'a> Sources<'a> {
                 population: options.side == Some(SidePanel::Population),
                 population_of_all: options.population_of_all,
                 lessons: self.lesson.is_some(),
+                lecture: self.drawing.lecture.is_some(),
                 single: options.single,
                 separate: options.is_separate(),
                 minimap: !options.hides_minimap,

@@ -138,7 +138,12 @@ impl Handler {
     ) -> Handler {
         Handler {
             callouts: Callouts::load(options.callouts.as_deref()),
-            app: AppState::new(options.view.clone(), wake.clone(), emergency_save),
+            app: AppState::new(
+                options.view.clone(),
+                options.lecture.clone(),
+                wake.clone(),
+                emergency_save,
+            ),
             recording: options.record.clone().map(Recording::new),
             composer: Composer::default(),
             picture_composer: Composer::default(),
@@ -503,7 +508,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
                     self.key_to_dialog(event_loop, &event);
                 } else if let Some(chord) = keys::chord(&event, self.modifiers) {
                     let action = keys::action(&event, self.modifiers);
-                    let action = self.app.lessons.remap_key(chord, action);
+                    let action = self.app.remap_key(chord, action);
                     action.into_iter().for_each(|it| self.act(event_loop, it));
                 }
             }

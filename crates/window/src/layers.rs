@@ -17,6 +17,7 @@ enum Layer {
     SinglePanel,
     Presentation,
     Fullscreen,
+    Lecture,
     Callouts,
 }
 
@@ -33,6 +34,7 @@ struct Open {
     single_panel: bool,
     presentation: bool,
     fullscreen: bool,
+    lecture: bool,
     callouts: bool,
 }
 
@@ -50,6 +52,7 @@ impl Open {
             (self.single_panel, Layer::SinglePanel),
             (self.presentation, Layer::Presentation),
             (self.fullscreen, Layer::Fullscreen),
+            (self.lecture, Layer::Lecture),
             (self.callouts, Layer::Callouts),
         ];
         let mut layers = layers.into_iter();
@@ -72,6 +75,7 @@ impl Handler {
             single_panel: options.single,
             presentation: options.presentation,
             fullscreen: self.is_fullscreen(),
+            lecture: self.app.open_lecture().is_some(),
             callouts: self.layout().is_some_and(|layout| layout.toolbar.is_some()),
         };
         let Some(layer) = open.topmost() else { return };
@@ -90,6 +94,7 @@ impl Handler {
             Layer::SinglePanel => self.app.options.single = false,
             Layer::Presentation => self.app.options.presentation = false,
             Layer::Fullscreen => self.toggle_fullscreen(),
+            Layer::Lecture => self.app.toggle_lecture(),
             Layer::Callouts => self.dismiss_callouts(),
         }
     }
@@ -112,6 +117,7 @@ mod tests {
             single_panel: true,
             presentation: true,
             fullscreen: true,
+            lecture: true,
             callouts: true,
         };
         let mut left = Vec::new();
@@ -128,6 +134,7 @@ mod tests {
                 Layer::SinglePanel => open.single_panel = false,
                 Layer::Presentation => open.presentation = false,
                 Layer::Fullscreen => open.fullscreen = false,
+                Layer::Lecture => open.lecture = false,
                 Layer::Callouts => open.callouts = false,
             }
         }
@@ -142,6 +149,7 @@ mod tests {
             Layer::SinglePanel,
             Layer::Presentation,
             Layer::Fullscreen,
+            Layer::Lecture,
             Layer::Callouts,
         ];
         assert_eq!(left, order);

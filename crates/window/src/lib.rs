@@ -43,7 +43,7 @@ pub use error::WindowError;
 use model::Status;
 use session::Session;
 pub use startup::find_display;
-use ui::{Drawing, ViewOptions};
+use ui::{Drawing, LectureOptions, ViewOptions};
 use ui::{EmergencySave, Wake};
 pub use view::{
     ViewError, hud::install_fonts, list_adapters, offscreen, picture_file, recording::Recorder,
@@ -71,6 +71,8 @@ pub struct WindowOptions {
     pub record: Option<std::path::PathBuf>,
     /// The initial view options.
     pub view: ViewOptions,
+    /// The lecture to open.
+    pub lecture: Option<LectureOptions>,
     /// The file that remembers which callouts of the first runs are done; none are shown without.
     pub callouts: Option<std::path::PathBuf>,
     /// Called once, with the first frame that shows the session.
@@ -89,6 +91,7 @@ impl Default for WindowOptions {
             adapter: None,
             record: None,
             view: ViewOptions::default(),
+            lecture: None,
             callouts: None,
             announce: None,
         }

@@ -151,7 +151,7 @@ fn open_instances(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> R
 }
 
 /// The same, whose rounds download pictures of bits.
-fn with_pictures(setup: &Setup) -> Result<Instances> {
+pub(super) fn with_pictures(setup: &Setup) -> Result<Instances> {
     let mut instances = open_instances(setup, None)?;
     instances.set_picture(Some(PicturePlan::BITS))?;
     Ok(instances)

@@ -52,6 +52,8 @@ pub struct Toggles {
     pub population_of_all: bool,
     /// The list of lessons or a lesson is open.
     pub lessons: bool,
+    /// A lecture is open.
+    pub lecture: bool,
     /// The selected panel is shown alone.
     pub single: bool,
     /// Each panel has a camera of its own.
@@ -371,6 +373,7 @@ impl ViewAction {
             | ViewAction::ToggleLab
             | ViewAction::ToggleLessons
             | ViewAction::OpenLesson
+            | ViewAction::ToggleLecture
             | ViewAction::NextPage
             | ViewAction::PreviousPage
             | ViewAction::Predict(_)
@@ -417,6 +420,7 @@ impl ViewAction {
             ViewAction::ToggleSource => Some(on.source),
             ViewAction::ToggleLab => Some(on.lab),
             ViewAction::ToggleLessons => Some(on.lessons),
+            ViewAction::ToggleLecture => Some(on.lecture),
             ViewAction::ToggleTimeline => Some(on.timeline),
             ViewAction::ToggleGridLines => Some(on.grid_lines),
             ViewAction::ToggleSeparateCameras => Some(on.separate),

@@ -169,11 +169,13 @@ pub enum ViewAction {
     OpenLesson,
     /// Measures rounds per second by the number of instances, in the lesson of it.
     MeasureSpeedup,
-    /// The lesson's next step.
+    /// Takes the lecture up where it was left, or leaves it.
+    ToggleLecture,
+    /// The next step of the lesson or the lecture.
     NextPage,
-    /// The lesson's previous step.
+    /// The previous step of the lesson or the lecture.
     PreviousPage,
-    /// This choice is what the class predicts in the open lesson.
+    /// This choice is what the class predicts in the open lesson or lecture.
     Predict(u8),
     /// Shows or hides the timeline of every stream.
     ToggleTimeline,
@@ -214,7 +216,7 @@ pub enum ViewAction {
     /// Shows or hides the keys.
     ToggleHelp,
     /// Closes the first of these that is open: dialog, pasted pattern, selection, tool, lesson,
-    /// timeline, side panel, single panel, presentation, fullscreen, callouts. It never quits.
+    /// timeline, side panel, single panel, presentation, fullscreen, lecture, callouts. It never quits.
     Escape,
     /// Quits the program.
     Quit,

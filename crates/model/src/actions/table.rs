@@ -557,6 +557,9 @@ pub static TABLE: &[Row] = &[
     Row::view(ToggleLessons, Lessons, "Lessons")
         .chords(&[key(Key::F(10))])
         .search(&["teach", "tutorial", "course", "learn", "教程"]),
+    Row::view(ToggleLecture, Lessons, "Lecture: take up / leave")
+        .chords(&[ctrl('L')])
+        .search(&["talk", "steps", "课堂"]),
     Row::edit(OpenPattern, Files, "Open a pattern or a session")
         .chords(&[ctrl('O')])
         .mouse("drop a file")

@@ -197,6 +197,15 @@ pub(super) fn paint_notice(
     paint_lines(&lines, style, place, buffer);
 }
 
+/// Paints the step of a lecture, above everything.
+pub(super) fn paint_lecture(depth: ColourDepth, lines: &[String], area: Rect, buffer: &mut Buffer) {
+    let place = Rect {
+        height: lines.len() as u16,
+        ..area
+    };
+    paint_lines(lines, depth.text(PALETTE.accent), place, buffer);
+}
+
 fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
     buffer.set_style(place, style);
     for (y, line) in (place.y..place.bottom()).zip(lines) {

@@ -4,6 +4,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::painting::TerminalFrame;
 use crate::painting::hud::Foot;
+use crate::painting::text::{wrap, wrap_parts};
 use crate::painting::timeline::Contents;
 use model::{Status, Streams};
 
@@ -35,12 +36,21 @@ pub(crate) struct TerminalLayout {
     pub(super) hud: Rect,
     /// What stands below the figures all the time.
     pub(super) foot: Foot,
+    /// The lines of a lecture's step, above everything.
+    pub(super) lecture: Vec<String>,
 }
 
 impl TerminalLayout {
     /// Of a terminal with at least [`super::MIN_TERMINAL_SIZE`] columns and rows. The timeline's text
     /// is whole, and has what rows that takes; without room for that there is no timeline.
     pub(super) fn new(area: Rect, frame: &TerminalFrame<'_>, status: &Status) -> TerminalLayout {
+        let lecture = lecture(frame, area);
+        let top = lecture.len() as u16;
+        let area = Rect {
+            y: area.y + top,
+            height: area.height - top,
+            ..area
+        };
         let split = |foot: &Foot| {
             let height = 1 + foot.lines.len() as u16;
             let hud = Rect {
@@ -82,6 +92,7 @@ impl TerminalLayout {
             timeline,
             hud,
             foot,
+            lecture,
         }
     }
 
@@ -100,6 +111,34 @@ impl TerminalLayout {
         let first = self.panels.first()?.instance;
         Some((first, self.panels.last()?.instance))
     }
+}
+
+/// The lines of a lecture's step, at most half of the screen; none while a lesson covers it.
+fn lecture(frame: &TerminalFrame<'_>, area: Rect) -> Vec<String> {
+    let step = frame.sources.drawing.lecture.as_deref();
+    let Some(step) = step.filter(|_| frame.sources.lesson.is_none()) else {
+        return Vec::new();
+    };
+    let choices = step.choices.iter().zip(1..).map(|(choice, number)| {
+        let sign = match (choice.is_right, choice.is_chosen) {
+            (true, _) => "✓",
+            (false, true) => "▸",
+            (false, false) => " ",
+        };
+        format!("{sign}{number} {}", choice.text)
+    });
+    let choices: Vec<String> = choices.collect();
+    let columns = usize::from(area.width.saturating_sub(2));
+    let head = format!("{}/{} {}", step.number, step.of, step.text);
+    let texts = [head, step.result.clone(), step.question.clone()];
+    let mut lines: Vec<String> = texts
+        .iter()
+        .filter(|text| !text.is_empty())
+        .flat_map(|text| wrap(text, columns))
+        .collect();
+    lines.extend(wrap_parts(&choices, columns));
+    lines.truncate(usize::from(area.height / 2).saturating_sub(usize::from(MIN_ROWS)));
+    lines
 }
 
 /// The lanes of a round that has not been timed yet.

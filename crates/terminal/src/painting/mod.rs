@@ -124,8 +124,11 @@ impl TerminalView {
                 timeline::paint(frame.screen, status, self.depth, contents, *place, buffer);
             }
             hud::paint(self.depth, frame, status, &places, buffer);
+            let top = places.lecture.len() as u16;
+            hud::paint_lecture(self.depth, &places.lecture, area, buffer);
             let body = Rect {
-                height: area.height - places.hud.height,
+                y: area.y + top,
+                height: area.height - places.hud.height - top,
                 ..area
             };
             cards::paint(self, frame, body, buffer);

@@ -1,6 +1,7 @@
 //! What a screen reader hears, and what it can do, on every screen.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use egui::accesskit::Action::Click;
 use egui::accesskit::Role;
@@ -12,8 +13,8 @@ use model::actions::{Prompt, Setting};
 use model::{Action, Pace, SessionAction, Status, Streams, Switch, ViewAction};
 use ui::calls::CallLanguage;
 use ui::figures::{GRID, KERNEL, PACE};
-use ui::fixtures::{Timed, TimedAs, lesson_list, serial_round, status};
-use ui::{Figure, LessonScreen, SidePanel, Sources, ViewOptions};
+use ui::fixtures::{Timed, TimedAs, lecture_screen, lesson_list, serial_round, status};
+use ui::{Drawing, Figure, LessonScreen, SidePanel, Sources, ViewOptions};
 
 use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
 use crate::view::frame::lay_over;
@@ -395,6 +396,36 @@ fn the_lecture_is_held_by_names_alone() {
         if step == ViewAction::ToggleLadder.into() {
             options.side = Some(SidePanel::Ladder);
         }
+    }
+}
+
+#[test]
+fn the_step_of_a_lecture_is_read_and_turned_by_name() {
+    let (status, options) = (some_status(), ViewOptions::default());
+    let drawing = Drawing {
+        lecture: Some(Arc::new(lecture_screen())),
+        ..Drawing::default()
+    };
+    let plain = Frame::plain(&status, &options);
+    let sources = Sources {
+        drawing: &drawing,
+        ..plain.sources
+    };
+    let frame = Frame { sources, ..plain }.composed();
+    let said = heard(&frame, Dialogs::default(), |harness, _| texts(harness));
+    let step = lecture_screen();
+    let number = "Step 2 of 7".into();
+    for text in [step.text, step.question, step.result, number] {
+        let text = lang::keep_units(&text);
+        assert!(said.contains(&text), "{text}: {said:?}");
+    }
+    for (name, action) in [
+        ("Next", ViewAction::NextPage),
+        ("Back", ViewAction::PreviousPage),
+        ("Close", ViewAction::ToggleLecture),
+        ("2  4× slower", ViewAction::Predict(1)),
+    ] {
+        assert_eq!(clicked(&frame, Role::Button, name), act(action));
     }
 }
 

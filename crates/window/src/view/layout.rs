@@ -7,6 +7,7 @@ mod docks;
 mod tests;
 mod tiling;
 
+use crate::view::lecture::LectureWords;
 use crate::view::timeline;
 pub(crate) use comparison::ComparisonPlaces;
 use docks::Side;
@@ -70,6 +71,8 @@ pub struct WindowLayout {
     pub toolbar: Option<PixelRect>,
     /// The row of callouts between it and the panels.
     pub callouts: Option<PixelRect>,
+    /// The step of a lecture, in the callouts' place.
+    pub lecture: Option<PixelRect>,
     /// The timeline, below the panels; it covers neither them nor the HUD.
     pub timeline: Option<PixelRect>,
     /// The number of SMs (or CPU workers) that have a row beneath the timeline's lanes.
@@ -101,6 +104,7 @@ impl WindowLayout {
             dock: Dock::Hidden,
             toolbar: None,
             callouts: None,
+            lecture: None,
             timeline: None,
             sm_count: None,
             side: None,
@@ -153,6 +157,8 @@ pub(crate) struct LayoutRequest {
     pub toolbar: bool,
     /// Callouts below the toolbar, if there is one.
     pub callouts: bool,
+    /// The step of a lecture, in the callouts' place, whether there is a toolbar or not.
+    pub lecture: Option<LectureWords>,
     /// A lesson, instead of the HUD or of everything.
     pub lesson: Option<LessonPlace>,
     /// The strip of a presentation, instead of the HUD.
@@ -190,10 +196,14 @@ pub(crate) fn lay_out(
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
     let wants_toolbar = request.toolbar && !request.presentation;
     let toolbar = docks::toolbar(beside(dock), unit).filter(|_| wants_toolbar);
-    let callouts = toolbar.filter(|_| request.callouts);
+    let lecture = request
+        .lecture
+        .map(|words| words.height(beside(dock), unit));
+    let callouts = toolbar.filter(|_| request.callouts && lecture.is_none());
     let callouts = callouts.map(|_| (CALLOUTS * unit).round() as u32);
-    // Where what stands below the toolbar and its callouts begins.
-    let top = toolbar.unwrap_or(0) + callouts.unwrap_or(0);
+    // Where what stands below the toolbar and what is below that begins.
+    let bar = toolbar.unwrap_or(0);
+    let top = bar + callouts.or(lecture).unwrap_or(0);
     let below_toolbar = |dock: Dock| {
         let [width, height] = beside(dock);
         [width, height - top]
@@ -278,7 +288,8 @@ pub(crate) fn lay_out(
     WindowLayout {
         dock,
         toolbar: toolbar.map(|height| row((0, height))),
-        callouts: toolbar.zip(callouts).map(row),
+        callouts: callouts.map(|height| row((bar, height))),
+        lecture: lecture.map(|height| row((bar, height))),
         timeline,
         sm_count: request.sm_count.filter(|_| is_timeline),
         side: request.side.zip(side_rect),

@@ -1,6 +1,6 @@
 //! Lessons in the window: their list beside the panels, or the page of one in place of everything else.
 
-mod page;
+pub(super) mod page;
 mod speedup;
 
 use egui::{Align2, Rect, pos2, vec2};
@@ -47,7 +47,10 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
         LessonScreen::List { entries, selected } => {
             paint_list(painter, rect, unit, entries, *selected);
         }
-        LessonScreen::Page(page) => page::paint(painter, rect, frame.usual_unit(), page),
+        LessonScreen::Page(page) => {
+            let is_lectures = frame.sources.drawing.lecture.is_some();
+            page::paint(painter, rect, frame.usual_unit(), page, is_lectures);
+        }
     }
 }
 
@@ -117,7 +120,7 @@ fn paint_head(
 
 /// Buttons at the right of the last line, each with whether it does anything here, and words beside
 /// them where there is room. A button that does nothing keeps its place, so that the others do too.
-fn paint_foot(
+pub(super) fn paint_foot(
     painter: &WidgetPainter,
     inside: Rect,
     unit: f32,

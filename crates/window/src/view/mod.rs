@@ -23,6 +23,7 @@ mod interface;
 mod lab;
 pub(crate) mod ladder;
 pub(crate) mod layout;
+mod lecture;
 mod lesson;
 pub(crate) mod minimap;
 pub mod offscreen;

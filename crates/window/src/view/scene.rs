@@ -344,6 +344,7 @@ fn backgrounds(layout: &WindowLayout) -> Vec<PixelRect> {
         side,
         layout.toolbar,
         layout.callouts,
+        layout.lecture,
         layout.lesson,
         layout.dock.rect(),
     ];

@@ -11,6 +11,7 @@ use model::{
     AbComparison, Area, Change, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
     Streams, Switches,
 };
+use ui::fixtures::lecture_screen;
 use ui::{Callout, Ghost, Pending, SidePanel, Tool};
 
 pub(super) fn screens() -> Vec<Scenario> {
@@ -44,6 +45,20 @@ fn many() -> Vec<Scenario> {
         Scenario {
             name: "callouts",
             drawing: |drawing| drawing.callouts = Callout::ALL.into(),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lecture",
+            drawing: |drawing| drawing.lecture = Some(Arc::new(lecture_screen())),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lecture-presented",
+            drawing: |drawing| drawing.lecture = Some(Arc::new(lecture_screen())),
+            options: |options, _, _| {
+                options.presentation = true;
+                options.timeline = true;
+            },
             ..SCREEN
         },
         Scenario {

@@ -152,6 +152,7 @@ fn places(layout: &WindowLayout) -> Vec<Rect> {
         layout.timeline,
         layout.side.map(|(_, rect)| rect),
         layout.toolbar,
+        layout.lecture,
         layout.lesson,
     ];
     // Panels have their numbers, and how they go on is said on them.

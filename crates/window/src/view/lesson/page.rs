@@ -182,7 +182,7 @@ impl Body {
         let colour = painter.palette.accent;
         let question = set.text(&page.question, medium(21.0 * unit), colour, inside);
         let first = room.min + vec2(pad, 10.0 * unit + question.size().y + 10.0 * unit);
-        let choices = choice_places(painter, page, unit, first, inside);
+        let choices = choice_places(painter, &page.choices, unit, first, inside);
         let top = choices.last().map_or(first.y, |last| last.bottom()) - room.top() + 12.0 * unit;
         let mut intro = Vec::new();
         if !page.intro.is_empty() {
@@ -253,15 +253,15 @@ fn column_width(room: Rect, count: usize, unit: f32) -> f32 {
 }
 
 /// A button for each choice, in as many rows as they take.
-fn choice_places(
+pub(crate) fn choice_places(
     painter: &WidgetPainter,
-    page: &LessonPage,
+    choices: &[ui::LessonChoice],
     unit: f32,
     first: egui::Pos2,
     width: f32,
 ) -> Vec<Rect> {
     let mut at = first;
-    let texts = page.choices.iter().enumerate();
+    let texts = choices.iter().enumerate();
     let place = |(number, choice): (usize, &ui::LessonChoice)| {
         let text = numbered(number, &choice.text);
         let galley = painter.layout_no_wrap(text, medium(17.0 * unit), painter.palette.value);
@@ -280,8 +280,15 @@ fn numbered(number: usize, text: &str) -> String {
     format!("{}  {text}", number + 1)
 }
 
-/// Paints a page: its words are as large as their room takes, in a presentation or not.
-pub(super) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, page: &LessonPage) {
+/// Paints a page: its words are as large as their room takes, in a presentation or not. Within a lecture
+/// there is something before its first step and behind its last one.
+pub(super) fn paint(
+    painter: &WidgetPainter,
+    rect: Rect,
+    unit: f32,
+    page: &LessonPage,
+    is_lectures: bool,
+) {
     painter.rect_filled(rect, 0.0, painter.palette.background);
     let inside = rect.shrink2(vec2(PAD, 0.6 * PAD) * unit);
     let number = format!("{} / {}", page.number, page.of);
@@ -310,11 +317,17 @@ pub(super) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, page: &Lesso
     );
     let at = inside.left_top() + vec2(0.0, 32.0 * unit);
     put(painter, at, Align2::LEFT_TOP, about);
-    paint_buttons(painter, inside, unit, page);
+    paint_buttons(painter, inside, unit, page, is_lectures);
     paint_body(painter, room, body.size * unit, page, body);
 }
 
-fn paint_buttons(painter: &WidgetPainter, inside: Rect, unit: f32, page: &LessonPage) {
+fn paint_buttons(
+    painter: &WidgetPainter,
+    inside: Rect,
+    unit: f32,
+    page: &LessonPage,
+    is_lectures: bool,
+) {
     let next = match page.number {
         1 => tr!("Measure"),
         _ => tr!("Next"),
@@ -322,8 +335,16 @@ fn paint_buttons(painter: &WidgetPainter, inside: Rect, unit: f32, page: &Lesson
     let buttons = [
         (tr!("Close"), ViewAction::ToggleLessons, true),
         (tr!("Back to the list"), ViewAction::Escape, true),
-        (tr!("Back"), ViewAction::PreviousPage, page.number > 1),
-        (next, ViewAction::NextPage, page.number < page.of),
+        (
+            tr!("Back"),
+            ViewAction::PreviousPage,
+            is_lectures || page.number > 1,
+        ),
+        (
+            next,
+            ViewAction::NextPage,
+            is_lectures || page.number < page.of,
+        ),
     ];
     let foot = match page.number {
         1 => tr!("A digit predicts · → measures"),
@@ -384,7 +405,7 @@ fn paint_body(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage,
 }
 
 /// What the class predicts; a click chooses it until it is measured.
-fn paint_choice(
+pub(crate) fn paint_choice(
     painter: &WidgetPainter,
     place: Rect,
     unit: f32,

@@ -1,0 +1,76 @@
+//! Lectures: steps, each with a setting of the session, a lesson, texts, and a question about the change
+//! that the next step makes. The command line reads them from files.
+
+use engine::kernels::Kernel;
+use lang::Message;
+use model::{Setup, Switches};
+
+/// A lecture.
+#[derive(Clone, Debug)]
+pub struct Lecture {
+    /// Its title.
+    pub title: Message,
+    /// At least one step.
+    pub steps: Vec<LectureStep>,
+}
+
+/// A step of a lecture.
+#[derive(Clone, Debug)]
+pub struct LectureStep {
+    /// The whole setting of the session in this step. Of how it starts, only the density counts.
+    pub setting: Setup,
+    /// What is shown beside the panels; `None` leaves what is shown.
+    pub shows: Option<Vec<LecturePanel>>,
+    /// The lesson that is open, by its place in [`LESSONS`](crate::LESSONS).
+    pub lesson: Option<usize>,
+    /// What the class reads.
+    pub text: Option<Message>,
+    /// What the class is asked.
+    pub question: Option<Message>,
+    /// What it may say: by what factor the next step makes a round faster; less than 1 is slower.
+    pub choices: Vec<f64>,
+    /// What the speaker reads.
+    pub note: Option<Message>,
+}
+
+/// Something that a step shows beside the panels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LecturePanel {
+    /// The timeline of the streams.
+    Timeline,
+    /// The lab.
+    Lab,
+    /// The ladder of kernels.
+    Ladder,
+}
+
+impl LectureStep {
+    /// The kernel and the switches, by which the times of rounds are compared.
+    pub fn measured(&self) -> (&'static Kernel, Switches) {
+        (self.setting.kernel, self.setting.switches)
+    }
+
+    /// Whether another step differs in one switch or in the kernel, and in nothing else: the session
+    /// then measures what that does to a round.
+    pub fn is_one_change_from(&self, other: &LectureStep) -> bool {
+        let (a, b) = (&self.setting, &other.setting);
+        let changed = [
+            a.kernel.name != b.kernel.name,
+            a.switches.streams != b.switches.streams,
+            a.switches.host_memory != b.switches.host_memory,
+            a.switches.wait != b.switches.wait,
+            a.switches.order != b.switches.order,
+            a.switches.graphs != b.switches.graphs,
+            a.switches.transfer != b.switches.transfer,
+            a.switches.block != b.switches.block,
+        ];
+        let is_same_otherwise = a.instances == b.instances
+            && a.size == b.size
+            && a.rule == b.rule
+            && a.start == b.start
+            && a.generations_per_round == b.generations_per_round
+            && a.pace == b.pace;
+        is_same_otherwise && changed.into_iter().filter(|it| *it).count() == 1
+    }
+}

@@ -1,0 +1,415 @@
+//! A lecture on screen: which step is shown, what the class predicts, what was measured of it, and the
+//! page that says so in the end.
+//!
+//! Every step has a whole setting. Going to a step asks the session for what differs from it, so that
+//! after an interruption, whatever was changed meanwhile, the next step finds everything as it should be.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::LessonChoice;
+use lang::{Message, message, tr};
+use lesson::{Lecture, LectureStep, factor_in_words, nearest_factor};
+use life::{SaveError, dated_name, write_atomically};
+use model::actions::{Chord, Key};
+use model::{Action, Effect, Pace, SessionAction, Setup, Start, Status, Switch, ViewAction};
+use session::Session;
+
+/// A lecture, and where its notes and its page go.
+#[derive(Clone, Debug)]
+pub struct LectureOptions {
+    /// The lecture.
+    pub lecture: Lecture,
+    /// Where the speaker's notes go.
+    pub notes: Notes,
+    /// The page with predictions and results; one with a dated name if the class has predicted or
+    /// something was measured, if not given.
+    pub report: Option<PathBuf>,
+}
+
+/// Where the speaker's notes go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notes {
+    /// Nowhere: the terminal shows the session.
+    Nowhere,
+    /// To the terminal that started the window.
+    Stdout,
+    /// Behind what this file has.
+    File(PathBuf),
+}
+
+/// What is seen of the step that is shown.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LectureScreen {
+    /// The number of the step, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+    /// What it says; the lecture's title where it has no text.
+    pub text: String,
+    /// What the class is asked; may be empty.
+    pub question: String,
+    /// What it may say.
+    pub choices: Vec<LessonChoice>,
+    /// What was predicted of the change that led here, and what was measured; may be empty.
+    pub result: String,
+}
+
+/// A question, what the class said, and what was measured.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Answer {
+    /// The question.
+    pub question: String,
+    /// What the class predicted.
+    pub predicted: Option<String>,
+    /// What was measured.
+    pub measured: Option<String>,
+}
+
+/// A lecture and how far it is; it can be closed and taken up again.
+pub struct LectureRun {
+    options: LectureOptions,
+    is_open: bool,
+    /// The step that is shown, or was when it was closed.
+    at: usize,
+    /// The setting that was asked for last.
+    requested: Option<Setup>,
+    /// What is known of each step's question.
+    steps: Vec<StepResult>,
+    /// The last change's effect before the present step was entered.
+    effect_before: Option<Effect>,
+}
+
+#[derive(Clone, Default)]
+struct StepResult {
+    /// Which of its choices the class predicts.
+    chosen: Option<usize>,
+    /// The effect of the next step's change, once its measurement has begun.
+    effect: Option<Effect>,
+    /// The answer to the question of its lesson.
+    lesson: Option<Answer>,
+}
+
+impl LectureRun {
+    /// Not open yet.
+    pub fn new(options: LectureOptions) -> LectureRun {
+        LectureRun {
+            is_open: false,
+            at: 0,
+            requested: None,
+            steps: vec![StepResult::default(); options.lecture.steps.len()],
+            effect_before: None,
+            options,
+        }
+    }
+
+    /// Whether a step is shown.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// The step that is shown, or was when it was closed.
+    pub fn step(&self) -> &LectureStep {
+        &self.options.lecture.steps[self.at]
+    }
+
+    /// Whether there is a step before or behind the one that is shown.
+    pub fn has_step(&self, forward: bool) -> bool {
+        if forward {
+            self.at + 1 < self.steps.len()
+        } else {
+            self.at > 0
+        }
+    }
+
+    /// What a key asks for while a step is shown, given what it asks for otherwise: arrow keys, Page Up
+    /// and Page Down go from step to step, digits predict. What else a presenter's remote sends does
+    /// nothing.
+    pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
+        let choices = self.step().choices.len();
+        let remapped = match chord.key {
+            _ if chord.ctrl => return action,
+            Key::PageDown | Key::Right => ViewAction::NextPage,
+            Key::PageUp | Key::Left => ViewAction::PreviousPage,
+            Key::F(5) | Key::Char('.' | 'B') => return None,
+            Key::Char(digit @ '1'..='9') if usize::from(digit as u8 - b'0') <= choices => {
+                ViewAction::Predict(digit as u8 - b'1')
+            }
+            _ => return action,
+        };
+        Some(remapped.into())
+    }
+
+    /// Shows the step that is `by` steps away: asks the session for its setting, and gives its note.
+    ///
+    /// # Errors
+    /// The file of the notes cannot be written.
+    pub fn go(&mut self, by: isize, session: &Session) -> Result<(), SaveError> {
+        let status = session.status();
+        self.at = self.at.saturating_add_signed(by);
+        self.is_open = true;
+        self.effect_before = status.lab.last_effect.clone();
+        let wanted = &self.options.lecture.steps[self.at].setting;
+        for action in actions(&status, self.requested.as_ref(), wanted) {
+            session.act(action);
+        }
+        self.requested = Some(wanted.clone());
+        self.give_note()
+    }
+
+    /// Takes one of the choices for what the class predicts, or takes it back, until that is measured.
+    pub fn predict(&mut self, choice: usize) {
+        let count = self.step().choices.len();
+        let result = &mut self.steps[self.at];
+        if choice < count && result.effect.is_none() {
+            result.chosen = Some(choice).filter(|_| result.chosen != Some(choice));
+        }
+    }
+
+    /// Takes in what was answered and measured in the lesson of this step.
+    pub fn note_lesson(&mut self, index: usize, answer: Option<Answer>) {
+        if let (Some(answer), true) = (answer, self.step().lesson == Some(index)) {
+            self.steps[self.at].lesson = Some(answer);
+        }
+    }
+
+    /// Takes in what is measured of the change that led to the present step. What the class does
+    /// meanwhile is not: neither another change, nor this one while the setting is another.
+    pub fn update(&mut self, status: &Status) {
+        let Some(before) = self.at.checked_sub(1).filter(|_| self.is_open) else {
+            return;
+        };
+        let [asked, now] = [before, self.at].map(|at| &self.options.lecture.steps[at]);
+        let is_here = now.measured() == (status.setting.kernel, status.setting.switches);
+        if !now.is_one_change_from(asked) || !is_here {
+            return;
+        }
+        let effect = status.lab.last_effect.as_ref();
+        let Some(effect) = effect.filter(|it| Some(*it) != self.effect_before.as_ref()) else {
+            return;
+        };
+        let known = &mut self.steps[before].effect;
+        let is_new = known
+            .as_ref()
+            .is_none_or(|known| known.finding.is_none() && known.what == effect.what);
+        if is_new {
+            *known = Some(effect.clone());
+        }
+    }
+
+    /// What is seen of it; `None` while it is closed.
+    pub fn screen(&self) -> Option<LectureScreen> {
+        if !self.is_open {
+            return None;
+        }
+        let step = self.step();
+        let text =
+            |text: &Option<Message>| text.as_ref().map_or_else(String::new, Message::to_string);
+        let led_here = self.at.checked_sub(1).map(|before| self.answer(before));
+        let result = led_here.and_then(|answer| match (answer.predicted, answer.measured?) {
+            (None, measured) => Some(tr!("Measured: {}", measured)),
+            (Some(predicted), measured) => Some(tr!(
+                "Predicted: {predicted} · measured: {measured}",
+                predicted = predicted,
+                measured = measured
+            )),
+        });
+        let known = &self.steps[self.at];
+        let finding = known.effect.as_ref().and_then(|effect| effect.finding);
+        let right = finding.and_then(|finding| nearest_factor(&step.choices, finding));
+        let choices = step.choices.iter().enumerate();
+        Some(LectureScreen {
+            number: self.at + 1,
+            of: self.steps.len(),
+            text: text(
+                &step
+                    .text
+                    .clone()
+                    .or(Some(self.options.lecture.title.clone())),
+            ),
+            question: text(&step.question),
+            choices: choices
+                .map(|(at, &factor)| LessonChoice {
+                    text: factor_in_words(factor),
+                    is_chosen: known.chosen == Some(at),
+                    is_right: right == Some(at),
+                })
+                .collect(),
+            result: result.unwrap_or_default(),
+        })
+    }
+
+    /// Closes it and writes its page, if there is anything to say or one was asked for. Returns what to
+    /// tell the speaker.
+    pub fn close(&mut self) -> Option<Message> {
+        if !std::mem::take(&mut self.is_open) {
+            return None;
+        }
+        let answers = self.answers();
+        let is_empty = |answer: &Answer| answer.predicted.is_none() && answer.measured.is_none();
+        if self.options.report.is_none() && answers.iter().all(is_empty) {
+            return None;
+        }
+        let dated = || dated_name(Path::new("lecture"), "html").into();
+        let path = &*self.options.report.get_or_insert_with(dated);
+        let page = page(&self.options.lecture.title, &answers);
+        let written = write_atomically(path, |out| out.write_all(page.as_bytes()));
+        Some(match written {
+            Ok(()) => message!("Predictions and results: {}", path.display()),
+            Err(error) => Message::from(model::InWords::in_words(&error)),
+        })
+    }
+
+    /// What is known of all questions.
+    fn answers(&self) -> Vec<Answer> {
+        let all = (0..self.steps.len()).map(|at| {
+            let own = Some(self.answer(at)).filter(|answer| !answer.question.is_empty());
+            [own, self.steps[at].lesson.clone()]
+        });
+        all.flatten().flatten().collect()
+    }
+
+    /// What is known of a step's own question; one that is only said has no answer.
+    fn answer(&self, at: usize) -> Answer {
+        let (step, known) = (&self.options.lecture.steps[at], &self.steps[at]);
+        let effect = known.effect.as_ref().filter(|_| !step.choices.is_empty());
+        Answer {
+            question: step
+                .question
+                .as_ref()
+                .map_or_else(String::new, Message::to_string),
+            predicted: known.chosen.map(|at| factor_in_words(step.choices[at])),
+            measured: effect
+                .filter(|it| it.finding.is_some())
+                .map(Effect::in_words),
+        }
+    }
+
+    fn give_note(&self) -> Result<(), SaveError> {
+        let Some(note) = &self.step().note else {
+            return Ok(());
+        };
+        let (number, of) = (self.at + 1, self.steps.len());
+        let line = tr!(
+            "Step {number} of {of}: {note}",
+            number = number,
+            of = of,
+            note = note
+        );
+        match &self.options.notes {
+            Notes::Nowhere => Ok(()),
+            Notes::Stdout => {
+                // A reader that has gone needs no notes.
+                let _ = writeln!(std::io::stdout(), "{line}");
+                Ok(())
+            }
+            Notes::File(path) => {
+                let file = OpenOptions::new().append(true).create(true).open(path);
+                let written = file.and_then(|mut file| writeln!(file, "{line}"));
+                written.map_err(|error| SaveError::new(path, &error))
+            }
+        }
+    }
+}
+
+/// What leads from a session's state to a setting, in an order in which each action is possible. The
+/// status may not know yet of what was requested last, so what differs from that is asked for, too.
+fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<SessionAction> {
+    let (lattices, setting) = (&status.lattices, &status.setting);
+    let mut actions = Vec::new();
+    let is_compared = status.lab.comparison.is_some();
+    if is_compared {
+        actions.push(SessionAction::ToggleComparison);
+    }
+    let was =
+        |is_other: fn(&Setup, &Setup) -> bool| requested.is_some_and(|it| is_other(it, wanted));
+    if lattices.instances != wanted.instances || was(|a, b| a.instances != b.instances) {
+        actions.push(SessionAction::SetInstances(wanted.instances as u16));
+    }
+    let resizes = lattices.size != wanted.size || was(|a, b| a.size != b.size);
+    if resizes {
+        actions.push(SessionAction::SetSize(wanted.size));
+    }
+    if lattices.rule != wanted.rule || was(|a, b| a.rule != b.rule) {
+        actions.push(SessionAction::SetRule(wanted.rule));
+    }
+    if let (Start::Soup { density, .. }, Some(now)) = (&wanted.start, lattices.density) {
+        let thousandths = |density: f64| (1e3 * density).round() as u16;
+        if thousandths(now) != thousandths(*density) || was(|a, b| a.start != b.start) {
+            actions.push(SessionAction::SetDensity(thousandths(*density)));
+        }
+    }
+    let switch = |switch: Switch| {
+        let position = |setup: &Setup| switch.position(setup.switches, wanted.kernel);
+        let at = position(wanted);
+        // Which of two settings stays is the session's to say.
+        let is_other = is_compared
+            || switch.position(setting.switches, wanted.kernel) != at
+            || requested.is_some_and(|it| position(it) != at);
+        is_other.then_some(SessionAction::SetSwitch(switch, at as u8))
+    };
+    // What cannot be in a graph is set without graphs.
+    let graphs = switch(Switch::Graphs);
+    actions.extend(graphs.filter(|_| !wanted.switches.graphs));
+    // A size that the present kernel does not take has brought another one.
+    let is_other_kernel = setting.kernel.name != wanted.kernel.name
+        || was(|a, b| a.kernel.name != b.kernel.name)
+        || resizes && setting.kernel.validate_size(wanted.size).is_err();
+    if is_other_kernel {
+        actions.push(SessionAction::UseKernel(wanted.kernel.index() as u8));
+    }
+    let others = Switch::ALL.into_iter().filter(|it| *it != Switch::Graphs);
+    actions.extend(others.filter_map(switch));
+    actions.extend(graphs.filter(|_| wanted.switches.graphs));
+    let generations = wanted.generations_per_round;
+    if setting.generations_per_round != generations
+        || was(|a, b| a.generations_per_round != b.generations_per_round)
+    {
+        actions.push(SessionAction::SetGenerationsPerRound(generations));
+    }
+    let step = Pace::ALL.iter().position(|pace| *pace == wanted.pace);
+    if let (Some(step), true) = (
+        step,
+        setting.pace != wanted.pace || was(|a, b| a.pace != b.pace),
+    ) {
+        actions.push(SessionAction::SetPace(step as u8));
+    }
+    actions
+}
+
+/// The page with predictions and results.
+fn page(title: &str, answers: &[Answer]) -> String {
+    let title = escaped(title);
+    let heads = [tr!("Question"), tr!("The class predicted"), tr!("Measured")];
+    let mut page = format!(
+        "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
+         body {{ font: 18px sans-serif; max-width: 60em; margin: 2em auto; }}\n\
+         th, td {{ text-align: left; vertical-align: top; padding: 0.5em 1em 0.5em 0; }}\n\
+         </style>\n<h1>{title}</h1>\n<table>\n<tr>"
+    );
+    for head in heads {
+        let _ = write!(page, "<th>{head}</th>");
+    }
+    page += "</tr>\n";
+    for answer in answers {
+        let cell = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
+        let _ = writeln!(
+            page,
+            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escaped(&answer.question),
+            cell(&answer.predicted),
+            cell(&answer.measured)
+        );
+    }
+    page + "</table>\n"
+}
+
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests;

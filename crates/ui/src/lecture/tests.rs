@@ -1,0 +1,236 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::{AppState, EmergencySave, LessonScreen, ViewOptions};
+use engine::kernels;
+use life::Size;
+use model::{DeviceChoice, Finding, Source, Streams};
+
+fn step(change: impl FnOnce(&mut Setup)) -> LectureStep {
+    let kernel = kernels::find("bits").unwrap();
+    let mut setting = Setup::new(4, Size::new(64, 64).unwrap(), kernel, DeviceChoice::Cpu);
+    setting.pace = Pace::PerSecond(60.0);
+    change(&mut setting);
+    LectureStep {
+        setting,
+        shows: None,
+        lesson: None,
+        text: Some("Look".into()),
+        question: None,
+        choices: Vec::new(),
+        note: None,
+    }
+}
+
+/// A question about one stream, then the answer, a lesson, and other lattices.
+fn options(folder: &Path) -> LectureOptions {
+    let graphs = lesson::LESSONS.iter().position(|it| it.name == "barrier");
+    let steps = vec![
+        LectureStep {
+            question: Some("How much slower?".into()),
+            choices: vec![1.0, 0.5, 0.25],
+            note: Some("Ask the class.".into()),
+            ..step(|_| {})
+        },
+        step(|setup| setup.switches.streams = Streams::One),
+        LectureStep {
+            lesson: graphs,
+            ..step(|setup| setup.switches.streams = Streams::One)
+        },
+        step(|setup| {
+            setup.instances = 2;
+            setup.size = Size::new(128, 96).unwrap();
+            setup.kernel = kernels::find("sync-global").unwrap();
+            setup.switches.graphs = true;
+            setup.generations_per_round = 3;
+            setup.pace = Pace::PerSecond(30.0);
+        }),
+    ];
+    LectureOptions {
+        lecture: Lecture {
+            title: "A lecture".into(),
+            steps,
+        },
+        notes: Notes::File(folder.join("notes")),
+        report: Some(folder.join("report.html")),
+    }
+}
+
+fn start(folder: &Path) -> AppState {
+    let options = options(folder);
+    let setup = options.lecture.steps[0].setting.clone();
+    let save = Arc::new(EmergencySave::default());
+    let view = ViewOptions::default();
+    let mut app = AppState::new(view, Some(options), Arc::new(|| {}), save);
+    app.start(Session::start(setup, || {}).unwrap());
+    app
+}
+
+/// Waits until the session has the setting of this step.
+#[track_caller]
+fn reaches(app: &AppState, at: usize) {
+    let lecture = app.lecture.as_ref().unwrap();
+    assert_eq!(lecture.at, at);
+    let began = Instant::now();
+    loop {
+        let status = app.status().unwrap();
+        let left = actions(&status, None, &lecture.step().setting);
+        if left.is_empty() {
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "left: {left:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn pressed(app: &AppState, key: Key, action: impl Into<Option<Action>>) -> Option<Action> {
+    let chord = Chord {
+        key,
+        shift: false,
+        ctrl: false,
+    };
+    app.remap_key(chord, action.into())
+}
+
+#[test]
+fn steps_reach_their_settings_forward_back_and_after_an_interruption() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut app = start(folder.path());
+    reaches(&app, 0);
+    app.turn_page(true);
+    reaches(&app, 1);
+    // The class asks, and things are changed.
+    for action in [
+        SessionAction::SetInstances(3),
+        SessionAction::CycleSwitch(Switch::HostMemory),
+        SessionAction::ToggleComparison,
+    ] {
+        app.act(action);
+    }
+    let is_compared = |status: &Status| status.lab.comparison.is_some();
+    while !is_compared(&app.status().unwrap()) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    app.turn_page(false);
+    reaches(&app, 0);
+    // Faster than any status: the lesson opens over its setting.
+    app.turn_page(true);
+    app.turn_page(true);
+    reaches(&app, 2);
+    let number = |app: &AppState| match app.lessons.screen() {
+        Some(LessonScreen::Page(page)) => Some((page.number, page.of)),
+        _ => None,
+    };
+    let (first, of) = number(&app).expect("the lesson's page");
+    assert_eq!(first, 1);
+    // Another lesson is opened meanwhile: behind it the lecture goes on where it was.
+    app.with_lessons(|lessons, session| lessons.open(session, 0));
+    app.turn_page(false);
+    assert_eq!(number(&app), Some((1, of)));
+    for page in 2..=of {
+        app.turn_page(true);
+        assert_eq!(number(&app), Some((page, of)));
+    }
+    app.turn_page(true);
+    reaches(&app, 3);
+    assert_eq!(number(&app), None);
+    app.turn_page(false);
+    app.turn_page(false);
+    reaches(&app, 1);
+    app.toggle_lecture();
+    assert!(app.open_lecture().is_none(), "it is left");
+    app.toggle_lecture();
+    reaches(&app, 1);
+    let notes = std::fs::read_to_string(folder.path().join("notes")).unwrap();
+    assert_eq!(notes, "Step 1 of 4: Ask the class.\n".repeat(2));
+    for _ in 0..of + 2 {
+        app.turn_page(true);
+    }
+    assert!(app.open_lecture().is_none(), "it ends behind its last step");
+}
+
+#[test]
+fn a_presenter_s_remote_turns_steps_and_digits_predict() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut app = start(folder.path());
+    let run: Action = SessionAction::TogglePause.into();
+    let next: Option<Action> = Some(ViewAction::NextPage.into());
+    let back: Option<Action> = Some(ViewAction::PreviousPage.into());
+    for (key, expected) in [
+        (Key::PageDown, next),
+        (Key::Right, next),
+        (Key::PageUp, back),
+        (Key::Left, back),
+        (Key::F(5), None),
+        (Key::Char('.'), None),
+        (Key::Char('B'), None),
+        (Key::Space, Some(run)),
+        (Key::Char('2'), Some(ViewAction::Predict(1).into())),
+        (Key::Char('4'), Some(run)),
+    ] {
+        assert_eq!(pressed(&app, key, run), expected, "{key:?}");
+    }
+    app.toggle_lecture();
+    assert_eq!(pressed(&app, Key::PageDown, run), Some(run));
+}
+
+#[test]
+fn the_page_has_what_was_predicted_and_what_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    let steps = options.lecture.steps.clone();
+    let session = Session::start(steps[0].setting.clone(), || {}).unwrap();
+    let mut run = LectureRun::new(options);
+    run.go(0, &session).unwrap();
+    run.predict(0);
+    run.predict(1);
+    run.predict(7);
+    run.go(1, &session).unwrap();
+    let mut status = Status::before_start(&steps[1].setting);
+    let effect = |what: &str, finding| Effect {
+        what: what.to_owned().into(),
+        round_us: [Some(1000.0), Some(3900.0)],
+        finding,
+        source: Source::default(),
+    };
+    let found = Some(Finding::Difference {
+        ratio: 1.0 / 3.9,
+        interval: [1.0 / 4.0, 1.0 / 3.8],
+    });
+    let mut see = |status: &Status| {
+        run.update(status);
+        run.screen().unwrap().result
+    };
+    status.lab.last_effect = Some(effect("one stream", None));
+    assert_eq!(see(&status), "");
+    // Another change of the class, and this one's finding after it.
+    status.lab.last_effect = Some(effect("pageable", found));
+    assert_eq!(see(&status), "");
+    status.lab.last_effect = Some(effect("one stream", found));
+    let result = see(&status);
+    assert!(
+        result.starts_with("Predicted: 2× slower · measured: one stream"),
+        "{result}"
+    );
+    run.go(-1, &session).unwrap();
+    run.predict(0);
+    let choices = run.screen().unwrap().choices;
+    let marks: Vec<_> = choices
+        .iter()
+        .map(|it| (it.is_chosen, it.is_right))
+        .collect();
+    assert_eq!(marks, [(false, false), (true, false), (false, true)]);
+    let said = run.close().unwrap().to_string();
+    assert!(said.contains("report.html"), "{said}");
+    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+    for text in [
+        "<h1>A lecture</h1>",
+        "How much slower?",
+        "2× slower",
+        "3.9× slower",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(run.close().is_none(), "it is closed");
+}

@@ -1,0 +1,477 @@
+//! `lifestreams lecture`: reads a lecture's file, and gives, checks or rehearses it.
+//!
+//! The settings of a step are options of the command line, read by its own parsers: a step's setting is
+//! what `lifestreams lecture` with these options, and with those of all steps before, would start.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+
+use anyhow::Result;
+use clap::FromArgMatches as _;
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::bench::{compare, with_pictures};
+use super::failure::{self, BadArguments};
+use super::options::{Cli, Command, LectureArguments, LectureCommand, command_line};
+use super::text::print;
+use super::{config, window};
+use experiment::Plan;
+use lang::{Language, Message, tr};
+use lesson::{LESSONS, Lecture, LecturePanel, LectureStep};
+use life::{check_writable, read_regular_file};
+use model::{DeviceChoice, InWords, Pace, Setup, finding_in_words};
+use ui::{LectureOptions, Notes};
+
+/// The lectures that come with the program.
+const SHIPPED: [(&str, &str); 2] = [
+    (
+        "ten-minutes",
+        include_str!("../../assets/lectures/ten-minutes.toml"),
+    ),
+    (
+        "chapter-5",
+        include_str!("../../assets/lectures/chapter-5.toml"),
+    ),
+];
+
+/// The options that a step can set: those that a session can change while it runs.
+const SETTINGS: [&str; 14] = [
+    "instances",
+    "size",
+    "rule",
+    "density",
+    "kernel",
+    "streams",
+    "host-memory",
+    "wait",
+    "order",
+    "graphs",
+    "transfer",
+    "block",
+    "generations-per-round",
+    "pace",
+];
+
+/// The longest file that is read.
+const MAX_BYTES: u64 = 1 << 20;
+
+pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
+    match &arguments.what {
+        Some(LectureCommand::Check { lecture }) => check(lecture),
+        Some(LectureCommand::Rehearse { lecture, device }) => rehearse(lecture, *device),
+        None => give(arguments),
+    }
+}
+
+fn check(path: &Path) -> Result<()> {
+    let lecture = Reader::plain(DeviceChoice::Cpu).read(path)?.0;
+    let count = lecture.steps.len();
+    print(&tr!(
+        "{lecture}: {count} steps",
+        lecture = lecture.title,
+        count = count
+    ))
+}
+
+fn give(arguments: &LectureArguments) -> Result<()> {
+    for path in arguments.notes.iter().chain(&arguments.report) {
+        check_writable(path)?;
+    }
+    window::check(&arguments.common, &arguments.window)?;
+    let command = config::with_settings(super::check)?.0;
+    let words = std::env::args_os().collect();
+    let (lecture, first) = Reader { command, words }.read(&arguments.lecture)?;
+    let lecture = LectureOptions {
+        lecture,
+        notes: match &arguments.notes {
+            Some(path) => Notes::File(path.clone()),
+            None => Notes::Stdout,
+        },
+        report: arguments.report.clone(),
+    };
+    window::main(&first.common, &first.window, Some(lecture))
+}
+
+/// Measures what every step changes, and every lesson, and says what of it is resolved here.
+fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
+    let lecture = Reader::plain(device).read(path)?.0;
+    let mut before: Option<&LectureStep> = None;
+    for (number, step) in (1..).zip(&lecture.steps) {
+        let name = tr!(
+            "Step {number} of {of}",
+            number = number,
+            of = lecture.steps.len()
+        );
+        if let Some(before) = before.filter(|before| step.is_one_change_from(before)) {
+            let mut instances = with_pictures(&before.setting)?;
+            let plan = Plan::Windows(lesson::limits());
+            let executor = compare(&mut instances, step.measured(), plan)?;
+            let found = executor.across_windows(0, 1);
+            let found = found.map_or(tr!("not resolved").into(), |it| finding_in_words(it.1));
+            print(&format!("{name}: {found}"))?;
+        }
+        if let Some(index) = step.lesson {
+            let lesson = &LESSONS[index];
+            let outcome = lesson::run(lesson, device, None, &mut |_| ControlFlow::Continue(()));
+            let found = outcome
+                .map_err(super::lesson::unwrapped)?
+                .findings_in_words();
+            print(&format!("{name}, {}: {found}", lesson.name))?;
+        }
+        before = Some(step);
+    }
+    Ok(())
+}
+
+/// A lecture's file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    title: Text,
+    #[serde(rename = "step")]
+    steps: Vec<Spanned<Step>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    #[serde(default)]
+    set: BTreeMap<String, Spanned<Value>>,
+    show: Option<Vec<LecturePanel>>,
+    lesson: Option<Spanned<String>>,
+    text: Option<Text>,
+    question: Option<Text>,
+    faster: Option<Spanned<Vec<f64>>>,
+    slower: Option<Spanned<Vec<f64>>>,
+    note: Option<Text>,
+}
+
+/// A text for all languages, or one for each.
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+#[serde(expecting = "take a text, or one for each language: { en = \"…\", zh = \"…\" }")]
+enum Text {
+    All(String),
+    Each { en: String, zh: String },
+}
+
+impl Text {
+    fn message(&self) -> Message {
+        Message::new(|| {
+            let text = match (self, lang::language()) {
+                (Text::All(text), _) => text,
+                (Text::Each { en, .. }, Language::English) => en,
+                (Text::Each { zh, .. }, Language::Chinese) => zh,
+            };
+            // Lines of the file are no lines of the screen.
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        })
+    }
+}
+
+/// What is wrong in a lecture's file.
+enum Fault {
+    /// It is no TOML, or has other keys or values.
+    Toml(String),
+    NoSteps,
+    NoSetting(String),
+    NoValue(String),
+    Setting(String),
+    NoPaceOfKeys,
+    NoLesson(String),
+    Choices,
+    TwoDirections,
+    NoQuestion,
+    NoChange,
+}
+
+impl Fault {
+    fn in_words(&self) -> String {
+        match self {
+            Fault::Toml(why) | Fault::Setting(why) => why.clone(),
+            Fault::NoSteps => tr!("a lecture has at least one [[step]]").into(),
+            Fault::NoSetting(name) => tr!(
+                "'{name}' cannot be set by a step; take one of: {settings}",
+                name = name,
+                settings = SETTINGS.join(", ")
+            ),
+            Fault::NoValue(name) => tr!("{name} must be a text or a number", name = name),
+            Fault::NoPaceOfKeys => tr!(
+                "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
+            )
+            .into(),
+            Fault::NoLesson(name) => tr!(
+                "there is no lesson '{name}'; 'lifestreams lesson' lists them",
+                name = name
+            ),
+            Fault::Choices => tr!("take 2 to 9 factors from 1 on, in ascending order").into(),
+            Fault::TwoDirections => tr!("give either 'faster' or 'slower'").into(),
+            Fault::NoQuestion => tr!("choices need a question").into(),
+            Fault::NoChange => tr!(
+                "choices are about what the next step does to a round: it must change one switch or the kernel, and nothing else"
+            )
+            .into(),
+        }
+    }
+}
+
+/// Reads lectures: on top of the options that were typed, the first of which is the program's name, and
+/// of a command line's defaults.
+struct Reader {
+    command: clap::Command,
+    words: Vec<OsString>,
+}
+
+impl Reader {
+    /// Without options but the device.
+    fn plain(device: DeviceChoice) -> Reader {
+        let device = format!("--device={device}");
+        Reader {
+            command: command_line(),
+            words: ["lifestreams", "lecture", &device]
+                .map(OsString::from)
+                .into(),
+        }
+    }
+
+    /// A shipped lecture of this name, or else that of a file; and the options of its first step.
+    fn read(&self, path: &Path) -> Result<(Lecture, Box<LectureArguments>)> {
+        let shipped = SHIPPED.iter().find(|(name, _)| path == Path::new(name));
+        let text = match shipped {
+            Some((_, text)) => (*text).to_owned(),
+            None => text_of(path)?,
+        };
+        self.parse(&text).map_err(|(span, fault)| {
+            let before = &text[..text.floor_char_boundary(span.start)];
+            let line = 1 + before.matches('\n').count();
+            let column = 1 + before.chars().rev().take_while(|it| *it != '\n').count();
+            let (path, why) = (path.display(), fault.in_words());
+            BadArguments(format!("{path}:{line}:{column}: {why}")).into()
+        })
+    }
+
+    /// The lecture in a text, and the options of its first step.
+    fn parse(&self, text: &str) -> Result<(Lecture, Box<LectureArguments>), Located> {
+        let file: File = toml::from_str(text).map_err(|error| {
+            let fault = Fault::Toml(error.message().to_owned());
+            (error.span().unwrap_or(0..0), fault)
+        })?;
+        let mut words = self.words.clone();
+        let (mut steps, mut asked, mut first) = (Vec::new(), Vec::new(), None);
+        for step in file.steps {
+            let values = step.get_ref().set.values().next();
+            let span = values.map_or(step.span(), Spanned::span);
+            let step = step.into_inner();
+            for (name, value) in &step.set {
+                words.push(self.setting(name, value)?.into());
+            }
+            let fault = |why| (span.clone(), Fault::Setting(why));
+            let arguments = self.arguments(&words).map_err(fault)?;
+            let setting = setup(&arguments).map_err(|why| fault(failure::in_words(&why)))?;
+            if !Pace::ALL.contains(&setting.pace) {
+                return Err((span, Fault::NoPaceOfKeys));
+            }
+            first.get_or_insert(arguments);
+            asked.push(
+                step.faster
+                    .as_ref()
+                    .or(step.slower.as_ref())
+                    .map(Spanned::span),
+            );
+            let choices = choices(&step)?;
+            steps.push(LectureStep {
+                setting,
+                lesson: step.lesson.as_ref().map(lesson_of).transpose()?,
+                shows: step.show,
+                text: step.text.as_ref().map(Text::message),
+                question: step.question.as_ref().map(Text::message),
+                choices,
+                note: step.note.as_ref().map(Text::message),
+            });
+        }
+        let Some(first) = first else {
+            return Err((0..0, Fault::NoSteps));
+        };
+        for (at, span) in asked.into_iter().enumerate() {
+            let Some(span) = span else { continue };
+            let is_one_change = |next: &LectureStep| next.is_one_change_from(&steps[at]);
+            if steps[at].question.is_none() {
+                return Err((span, Fault::NoQuestion));
+            } else if !steps.get(at + 1).is_some_and(is_one_change) {
+                return Err((span, Fault::NoChange));
+            }
+        }
+        let title = file.title.message();
+        Ok((Lecture { title, steps }, first))
+    }
+
+    /// What is typed on the command line for a setting of a step.
+    fn setting(&self, name: &str, value: &Spanned<Value>) -> Result<String, Located> {
+        let at = |fault| (value.span(), fault);
+        if !SETTINGS.contains(&name) {
+            return Err(at(Fault::NoSetting(name.into())));
+        }
+        let text = config::option_value(value.get_ref());
+        let text = text.ok_or_else(|| at(Fault::NoValue(name.into())))?;
+        config::check(&self.command, name, &text).map_err(|why| at(Fault::Setting(why)))?;
+        Ok(format!("--{name}={text}"))
+    }
+
+    /// What these words stand for; of an option that is there twice, the last one counts.
+    fn arguments(&self, words: &[OsString]) -> Result<Box<LectureArguments>, String> {
+        let last_counts = |lecture: clap::Command| lecture.args_override_self(true);
+        let command = self.command.clone().mut_subcommand("lecture", last_counts);
+        let matches = command.try_get_matches_from(words);
+        let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+        match cli.map_err(|error| config::in_a_line(&error))?.command {
+            Some(Command::Lecture(arguments)) => Ok(arguments),
+            _ => Err(String::new()), // the words begin with the command
+        }
+    }
+}
+
+/// A fault, and its place in the text.
+type Located = (Range<usize>, Fault);
+
+/// The whole setting of a step. The lattices' start is the session's, so that files of patterns are not
+/// read for each step.
+fn setup(arguments: &LectureArguments) -> Result<Setup> {
+    let mut common = arguments.common.clone();
+    common.pattern.clear();
+    let setup = common.setup()?;
+    Ok(Setup {
+        pace: arguments.window.pace.unwrap_or(setup.pace),
+        ..setup
+    })
+}
+
+fn lesson_of(name: &Spanned<String>) -> Result<usize, Located> {
+    let index = LESSONS.iter().position(|it| it.name == name.get_ref());
+    index.ok_or_else(|| (name.span(), Fault::NoLesson(name.get_ref().clone())))
+}
+
+/// What the class may say of the next step's change: factors above 1 are faster.
+fn choices(step: &Step) -> Result<Vec<f64>, Located> {
+    let (factors, is_faster) = match (&step.faster, &step.slower) {
+        (None, None) => return Ok(Vec::new()),
+        (Some(_), Some(slower)) => return Err((slower.span(), Fault::TwoDirections)),
+        (Some(faster), None) => (faster, true),
+        (None, Some(slower)) => (slower, false),
+    };
+    let (span, factors) = (factors.span(), factors.get_ref());
+    let is_ascending = factors.is_sorted_by(|a, b| a < b);
+    if !(2..=9).contains(&factors.len()) || factors[0] < 1.0 || !is_ascending {
+        return Err((span, Fault::Choices));
+    }
+    let ratio = |&factor: &f64| if is_faster { factor } else { 1.0 / factor };
+    Ok(factors.iter().map(ratio).collect())
+}
+
+fn text_of(path: &Path) -> Result<String, BadArguments> {
+    let failed = |why: String| {
+        let path = path.display();
+        BadArguments(tr!("{path} cannot be read: {why}", path = path, why = why))
+    };
+    let bytes = read_regular_file(path, MAX_BYTES).map_err(|error| failed(error.in_words()))?;
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use session::Session;
+    use ui::{AppState, EmergencySave, LessonScreen, ViewOptions};
+
+    /// Walks a shipped lecture forward and back: each step reaches its setting and opens its lesson.
+    fn walk(name: &str) {
+        let mut lecture = Reader::plain(DeviceChoice::Cpu)
+            .read(Path::new(name))
+            .unwrap()
+            .0;
+        for step in &mut lecture.steps {
+            step.setting.size = life::Size::new(64, 64).unwrap(); // soon
+        }
+        let steps = lecture.steps.clone();
+        let folder = tempfile::tempdir().unwrap();
+        let notes = folder.path().join("notes");
+        let options = LectureOptions {
+            lecture,
+            notes: Notes::File(notes.clone()),
+            report: Some(folder.path().join("page.html")),
+        };
+        let save = Arc::new(EmergencySave::default());
+        let mut app = AppState::new(ViewOptions::default(), Some(options), Arc::new(|| {}), save);
+        app.start(Session::start(steps[0].setting.clone(), || {}).unwrap());
+        let count = steps.len();
+        let visited: Vec<usize> = (0..count).chain((0..count - 1).rev()).collect();
+        for (visit, &at) in visited.iter().enumerate() {
+            let step = &steps[at];
+            let began = Instant::now();
+            loop {
+                let setting = app.status().unwrap().setting.clone();
+                let is_kernel = setting.kernel.name == step.setting.kernel.name;
+                if is_kernel && setting.switches == step.setting.switches {
+                    break;
+                }
+                let waited = began.elapsed();
+                assert!(
+                    waited < Duration::from_secs(60),
+                    "{name}, step {}: {setting:?}",
+                    at + 1
+                );
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let title = step.lesson.map(|index| lang::text(LESSONS[index].title));
+            let shown = match app.lessons.screen() {
+                Some(LessonScreen::Page(page)) => Some(page.title.clone()),
+                _ => None,
+            };
+            assert_eq!(shown.as_deref(), title, "{name}, step {}", at + 1);
+            // A lesson is left from its question, so that nothing is measured.
+            if title.is_some() {
+                app.with_lessons(ui::Lessons::close);
+            }
+            app.turn_page(visit + 1 < count);
+        }
+        let given = std::fs::read_to_string(notes).unwrap();
+        let expected = visited.iter().filter(|&&at| steps[at].note.is_some());
+        assert_eq!(given.lines().count(), expected.count(), "{given}");
+    }
+
+    #[test]
+    fn the_shipped_lectures_are_walked_from_the_first_to_the_last_step_and_back() {
+        for (name, _) in SHIPPED {
+            walk(name);
+        }
+    }
+
+    #[test]
+    fn the_shipped_lectures_say_everything_in_both_languages() {
+        let has_chinese = |text: &Message| {
+            let chinese = lang::with(Language::Chinese, || text.to_string());
+            chinese
+                .chars()
+                .any(|it| ('\u{4e00}'..'\u{9fff}').contains(&it))
+        };
+        for (name, _) in SHIPPED {
+            let lecture = Reader::plain(DeviceChoice::Cpu)
+                .read(Path::new(name))
+                .unwrap()
+                .0;
+            for step in &lecture.steps {
+                for text in [&step.text, &step.question, &step.note]
+                    .into_iter()
+                    .flatten()
+                {
+                    assert!(has_chinese(text), "{text}");
+                }
+            }
+        }
+    }
+}
