@@ -720,20 +720,18 @@ fn occupancy_is_what_the_driver_says() {
         (occupancy.sm_count, occupancy.max_threads_per_sm),
         (4, 2048)
     );
-    assert_eq!(
-        occupancy.blocks,
-        u64::from(size.width().div_ceil(32) * size.height().div_ceil(8))
-    );
+    let cells = u64::from(size.width().div_ceil(32) * size.height().div_ceil(8));
+    assert_eq!(occupancy.blocks, cells);
     let done = lab.buffer(D0, 4);
     let occupancy = lab.0.occupancy(D0, &spin(done, 1)).unwrap().unwrap();
     assert_eq!((occupancy.blocks, occupancy.block_threads), (1, 1));
     assert_eq!(occupancy.blocks_per_sm, 32);
-    assert_eq!(
-        lab.0
-            .occupancy(D0, &Op::Pack(LatticeId(0).as_range()))
-            .unwrap(),
-        None
-    );
+    // A kernel that packs has a thread per cell, as the kernel above.
+    let pack = Op::Pack(LatticeId(0).as_range());
+    let pack = lab.0.occupancy(D0, &pack).unwrap().unwrap();
+    assert_eq!((pack.blocks, pack.block_threads), (cells, 256));
+    let measure = Op::Measure(LatticeId(0).as_range());
+    assert_eq!(lab.0.occupancy(D0, &measure).unwrap(), None);
     let _ = stream;
     lab.leaves_nothing();
 }

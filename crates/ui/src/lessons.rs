@@ -452,8 +452,11 @@ impl OpenLesson {
                     .iter()
                     .filter(|check| is_last || !check.passed);
                 page.checks = checks.map(|it| (it.what.clone(), it.passed)).collect();
-                let windows = outcome.windows_in_words();
-                page.note = outcome.missing.clone().or(windows).unwrap_or_default();
+                let device = tr!("measured on {}", outcome.device);
+                let measured = [Some(device), outcome.windows_in_words()];
+                let measured: Vec<String> = measured.into_iter().flatten().collect();
+                let missing = outcome.missing.clone();
+                page.note = missing.unwrap_or_else(|| measured.join(" · "));
                 page.pictures = outcome.pictures.iter().map(picture).collect();
                 if outcome.missing.is_some() {
                     return; // its times would say otherwise

@@ -1,12 +1,15 @@
 //! Occupancy: how many blocks of a kernel are resident at once.
 
+use std::ops::Range;
+
 use cust::device::DeviceAttribute;
 use cust::sys;
 
 use super::driver::{check, cust};
 use super::resources::Resources;
-use crate::kernels::{Batch, Function};
-use crate::{DeviceId, LatticeId, Occupancy, Op, ProgramError, Resource, Result};
+use crate::check::GroupFacts;
+use crate::kernels::{Batch, Function, Launch};
+use crate::{DeviceId, LatticeId, Occupancy, Op, ProgramError, Resource, Result, SupportKernel};
 use life::Rule;
 
 /// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
@@ -25,10 +28,7 @@ pub(super) fn occupancy_of(
             block,
             ..
         } => {
-            let first = LatticeId(lattices.start);
-            let group = resources.check.lattices.find(first);
-            let group = group.filter(|group| group.device == device);
-            let group = group.ok_or(ProgramError::OnOtherDevice(Resource::Lattice(first)))?;
+            let group = group_of(resources, device, lattices)?;
             let (size, on_device) = (group.size, group.count as u32);
             kernel.validate_size(size)?;
             kernel.validate_block(*block)?;
@@ -37,6 +37,20 @@ pub(super) fn occupancy_of(
             let batch = Batch::of((lattices.len() as u32).min(max), on_device);
             let shape = kernel.launch(size, *block, batch, sm_count);
             (shape, kernel.function(shape.entry, Rule::LIFE))
+        }
+        Op::Pack(lattices) => {
+            let size = group_of(resources, device, lattices)?.size;
+            let first = LatticeId(lattices.start);
+            let layout = resources.check.states.committed(first).layout;
+            let Some(kernel) = SupportKernel::pack(layout) else {
+                return Ok(None);
+            };
+            let shape = Launch::convert(size, lattices.len() as u32, layout);
+            (shape, Function::Support(kernel))
+        }
+        Op::Reduce { lattices, region } => {
+            let shape = Launch::reduce(*region, lattices.len() as u32);
+            (shape, Function::Support(SupportKernel::Reduce))
         }
         _ => return Ok(None),
     };
@@ -64,4 +78,16 @@ pub(super) fn occupancy_of(
         block_threads,
         max_threads_per_sm: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
     }))
+}
+
+/// What the first of these lattices, which must be on the device, has in common with others.
+fn group_of<'a>(
+    resources: &'a Resources,
+    device: DeviceId,
+    lattices: &Range<u32>,
+) -> Result<&'a GroupFacts> {
+    let first = LatticeId(lattices.start);
+    let group = resources.check.lattices.find(first);
+    let group = group.filter(|group| group.device == device);
+    Ok(group.ok_or(ProgramError::OnOtherDevice(Resource::Lattice(first)))?)
 }

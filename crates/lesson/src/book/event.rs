@@ -20,7 +20,7 @@ pub(crate) const EVENT: Lesson = Lesson {
     intro: "One launch of 64 threads over 100 × 1024 × 1024 floats, an event before it and one \
             behind it. The host asks both at once after the call has returned, waits, and asks \
             again.",
-    question: "The call of the launch has returned: has the event behind it fired?",
+    question: "The launch call has returned: has the event that was recorded after it completed?",
     choices: Choices::Words {
         choices: &[
             "no: the launch has not begun",
@@ -53,14 +53,13 @@ cudaEventElapsedTime(&ms, start, end);",
     closing: Closing::OfFigures(|outcome| {
         let asked = |label| outcome.value(0, label) == 1.0;
         let early = match (asked(STARTED), asked(ENDED)) {
-            (_, true) => tr!("already over: this device was quicker than the question"),
-            (true, false) => tr!("under way"),
-            (false, false) => tr!("not even begun"),
+            (_, true) => tr!("was already over (this device was quicker than the question)"),
+            (true, false) => tr!("was running"),
+            (false, false) => tr!("had not even begun"),
         };
         tr!(
-            "When the call had returned, the launch was {early} this time. A launch is an order, not its \
-             execution: the host learns of the end from an event, and may do something else \
-             until then.",
+            "When the call had returned, the launch {early} this time. A launch call only queues the work: \
+             the host learns of the end from an event, and may do something else until then.",
             early = early
         )
     }),

@@ -21,7 +21,7 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     intro: "Eight launches of half a millisecond, a stream each. Then with a launch of next to \
             nothing in the default stream between each two: first where the eight streams are \
             blocking ones, as cudaStreamCreate makes them, then where they are not.",
-    question: "Eight launches of half a millisecond that run at once, and between them seven in the default stream that do nothing: how much faster without these seven?",
+    question: "Eight launches of 0.5 ms, each in a stream of its own, with an empty launch in the default stream between each two: how much faster without the empty ones?",
     choices: Choices::Factors {
         comparison: 0,
         factors: &[1.0, 2.0, 8.0],

@@ -12,22 +12,23 @@ use lang::{mark, tr};
 /// Words of each array.
 const WORDS: usize = 1 << 16;
 const BYTES: usize = 4 * WORDS;
-/// How long each branch lasts beside its copy.
-const BRANCH_NS: u64 = 1_000_000;
+/// How long each branch lasts beside its copy. The second is the longer one: who does not wait for it
+/// reads what was there before.
+const BRANCHES_NS: [u64; 2] = [1_000_000, 1_500_000];
 
 pub(crate) const DEPENDENCIES: Lesson = Lesson {
     name: "dependencies",
     group: Group::Concepts,
     title: "streams that wait for one another's events",
     source: Origin::Guide("Events"),
-    intro: "An array goes up. Two branches take 1 ms each and make a copy of it, and both copies come \
+    intro: "An array goes up. Two branches take 1 and 1.5 ms and make a copy of it, and both copies come \
             down: a diamond of dependencies. First in one stream; then with a stream for each branch, \
             where events say what waits for what; then the same without the events.",
-    question: "Two branches of 1 ms between an upload and a download: how much faster are two streams \
-               that are joined by events?",
+    question: "Two branches of 1 and 1.5 ms between an upload and a download: how much faster are \
+               two streams that are joined by events?",
     choices: Choices::Factors {
         comparison: 0,
-        factors: &[1.0, 2.0, 4.0],
+        factors: &[1.0, 1.7, 2.5],
     },
     parts: &[
         Part {
@@ -150,8 +151,9 @@ impl Diamond {
             program.push(left, Op::Record(up));
             program.push(right, Op::Wait(up));
         }
-        for (branch, stream) in branches.iter().zip([left, right]) {
-            program.push(stream, counter.spin(BRANCH_NS));
+        let lengths = [left, right].into_iter().zip(BRANCHES_NS);
+        for (branch, (stream, length)) in branches.iter().zip(lengths) {
+            program.push(stream, counter.spin(length));
             program.push(stream, copy(device, branch.device, BYTES));
         }
         if way == Way::Events {

@@ -79,7 +79,7 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     source: Origin::Guide("CUDA Graphs"),
     intro: "16 lattices of 128 × 128 cells, 50 launches each per round: 800 calls by the host. \
             Then the same round, prepared once as a graph and replayed: one call.",
-    question: "A launch costs the host 2 to 3 µs, as long as the kernel runs: how much faster are 800 of them as one graph?",
+    question: "A launch costs the host 2 to 3 µs, about as long as its kernel runs: how much faster are 800 launches as one graph?",
     choices: Choices::Factors {
         comparison: 0,
         factors: &[1.0, 2.0, 5.0, 15.0],
@@ -89,7 +89,7 @@ pub(crate) const GRAPHS: Lesson = Lesson {
             title: "one call per launch",
             code: "while (running) {
     for (int i = 0; i < 16; i++) {
-        for (int g = 0; g < 50; g++)
+        for (int g = 0; g < 50; g++, std::swap(next[i], cells[i]))
             step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
         cudaMemcpyAsync(host[i], cells[i], bytes,
                    cudaMemcpyDeviceToHost, stream[i]);
@@ -101,11 +101,15 @@ pub(crate) const GRAPHS: Lesson = Lesson {
         Part {
             title: "one graph per round",
             code: "cudaStreamBeginCapture(origin, mode);
+cudaEventRecord(fork, origin);
 for (int i = 0; i < 16; i++) {
-    for (int g = 0; g < 50; g++)
+    cudaStreamWaitEvent(stream[i], fork);
+    for (int g = 0; g < 50; g++, std::swap(next[i], cells[i]))
         step<<<grid, block, 0, stream[i]>>>(next[i], cells[i]);
     cudaMemcpyAsync(host[i], cells[i], bytes,
                cudaMemcpyDeviceToHost, stream[i]);
+    cudaEventRecord(done[i], stream[i]);
+    cudaStreamWaitEvent(origin, done[i]);
 }
 cudaStreamEndCapture(origin, &graph);
 cudaGraphInstantiate(&round, graph, 0);

@@ -154,7 +154,10 @@ impl Words<'_> {
         );
         match found.cause {
             Cause::OneInstance | Cause::Batch => String::new(),
-            Cause::OneStream(_) => tr!("operations wait for others of their stream: {}", part),
+            Cause::OneStream(_) => tr!(
+                "operations wait for earlier ones in the same stream: {}",
+                part
+            ),
             Cause::PageableCopies => tr!("the host is blocked in copies: {}", part),
             Cause::HostWaits => tr!("the host waits with work left to issue: {}", part),
             Cause::IssueOrder => tr!("other calls before the last launch: {}", part),
@@ -165,12 +168,12 @@ impl Words<'_> {
                 us = time_us(us)
             ),
             Cause::UnitsFull { demand } if self.is_cpu => tr!(
-                "{demand}× as many cores could be used: {}",
+                "launches ask for {demand}× the cores that there are: {}",
                 part,
                 demand = format_args!("{demand:.1}")
             ),
             Cause::UnitsFull { demand } => tr!(
-                "{demand}× as many SMs could be used: {}",
+                "launches ask for {demand}× the SMs that there are: {}",
                 part,
                 demand = format_args!("{demand:.1}")
             ),
@@ -355,7 +358,7 @@ mod tests {
         );
         assert_eq!(
             cause.evidence,
-            "operations wait for others of their stream: 1.20 ms of 1.58 ms"
+            "operations wait for earlier ones in the same stream: 1.20 ms of 1.58 ms"
         );
         let first = SessionAction::SetSwitch(Switch::Streams, 0);
         assert_eq!(cause.action, Some(first.into()));

@@ -59,7 +59,7 @@ pub(crate) fn paint(painter: &WidgetPainter, screen: &Screen, rect: Rect, unit: 
     let note = if screen.round.is_none() {
         tr!("No round has been timed yet")
     } else {
-        tr!("in the round that is drawn, the typical one of the last")
+        tr!("in the round shown, which is typical of the last few")
     };
     list.text(note, regular(13.0 * unit), painter.palette.label);
     for cause in &overlap.causes {
@@ -67,7 +67,7 @@ pub(crate) fn paint(painter: &WidgetPainter, screen: &Screen, rect: Rect, unit: 
     }
     if !overlap.others.is_empty() {
         list.y += (APART - LINE) * unit;
-        let head = tr!("Takes less than a tenth of the round, or costs hardly anything:");
+        let head = tr!("Minor or absent causes:");
         list.text(head, regular(13.0 * unit), painter.palette.label);
     }
     for (title, time) in &overlap.others {

@@ -347,8 +347,8 @@ fn paint_buttons(
         ),
     ];
     let foot = match page.number {
-        1 => tr!("A digit predicts · → measures"),
-        _ => tr!("← →, or PgUp and PgDn of a remote"),
+        1 => tr!("Press a digit to predict, → to measure"),
+        _ => tr!("← → or a presenter’s remote"),
     };
     paint_foot(painter, inside, unit, foot, &buttons);
 }
