@@ -710,7 +710,8 @@ fn stamps_come_from_threads_and_from_every_context() {
 #[test]
 fn occupancy_is_what_the_driver_says() {
     let mut lab = lab();
-    let (size, stream, program) = lab.lattices(1);
+    let (size, stream, mut program) = lab.lattices(1);
+    program.push(stream, Op::unpack(0..1, Layout::I32));
     lab.run(&program);
     let op = advance("global", 0..1, 1);
     let occupancy = lab.0.occupancy(D0, &op).unwrap().unwrap();
@@ -732,6 +733,5 @@ fn occupancy_is_what_the_driver_says() {
     assert_eq!((pack.blocks, pack.block_threads), (cells, 256));
     let measure = Op::Measure(LatticeId(0).as_range());
     assert_eq!(lab.0.occupancy(D0, &measure).unwrap(), None);
-    let _ = stream;
     lab.leaves_nothing();
 }
