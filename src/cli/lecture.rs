@@ -62,7 +62,7 @@ pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
     match &arguments.what {
         Some(LectureCommand::Check { lecture }) => check(lecture),
         Some(LectureCommand::Rehearse { lecture, device }) => rehearse(lecture, *device),
-        None => give(arguments),
+        None => start(arguments),
     }
 }
 
@@ -76,7 +76,7 @@ fn check(path: &Path) -> Result<()> {
     ))
 }
 
-fn give(arguments: &LectureArguments) -> Result<()> {
+fn start(arguments: &LectureArguments) -> Result<()> {
     for path in arguments.notes.iter().chain(&arguments.report) {
         check_writable(path)?;
     }

@@ -96,7 +96,7 @@ fn both_engines_save_the_same_cells_however_rounds_are_issued() {
     }
 }
 
-/// What a profiler's library is told: the names of rounds, ops and streams, and no range is left open.
+/// A profiler sees the names of rounds, operations and streams, and every range that begins also ends.
 #[test]
 fn a_profiler_sees_rounds_ops_and_streams_by_name() {
     let folder = scratch();

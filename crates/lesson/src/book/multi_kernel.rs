@@ -25,6 +25,17 @@ const THREADS: u32 = 64;
 const WORK: &str = "200 arrays of 1024 × 1024 floats go up, each is multiplied by 2 and divided \
                     by 2 fifty times over in a launch of one block of 64 threads, and comes down.";
 
+/// All arrays in the default stream.
+const IN_DEFAULT_STREAM: &str = "for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(array[i], host[i], bytes,
+               cudaMemcpyHostToDevice);
+for (int i = 0; i < 200; i++)
+    scale<<<1, 64>>>(array[i]);
+for (int i = 0; i < 200; i++)
+    cudaMemcpyAsync(host[i], array[i], bytes,
+               cudaMemcpyDeviceToHost);
+cudaDeviceSynchronize();";
+
 pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     name: "multi-kernel",
     group: Group::Book,
@@ -41,15 +52,7 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     },
     parts: &[Part {
         title: "in the default stream",
-        code: "for (int i = 0; i < 200; i++)
-    cudaMemcpyAsync(array[i], host[i], bytes,
-               cudaMemcpyHostToDevice);
-for (int i = 0; i < 200; i++)
-    scale<<<1, 64>>>(array[i]);
-for (int i = 0; i < 200; i++)
-    cudaMemcpyAsync(host[i], array[i], bytes,
-               cudaMemcpyDeviceToHost);
-cudaDeviceSynchronize();",
+        code: IN_DEFAULT_STREAM,
         work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
     }],
     compared: &[],
@@ -78,15 +81,7 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     parts: &[
         Part {
             title: "one after the other, as in multi-kernel",
-            code: "for (int i = 0; i < 200; i++)
-    cudaMemcpyAsync(array[i], host[i], bytes,
-               cudaMemcpyHostToDevice);
-for (int i = 0; i < 200; i++)
-    scale<<<1, 64>>>(array[i]);
-for (int i = 0; i < 200; i++)
-    cudaMemcpyAsync(host[i], array[i], bytes,
-               cudaMemcpyDeviceToHost);
-cudaDeviceSynchronize();",
+            code: IN_DEFAULT_STREAM,
             work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
         },
         Part {

@@ -4,6 +4,16 @@ use crate::work::GENERATION;
 use crate::work::InKernel;
 use crate::{Choices, Closing, Compare, Group, Lesson, Origin, Part, PartWork};
 
+/// A hundred thousand generations in one launch, in global memory.
+const IN_GLOBAL_MEMORY: &str = "__global__ void sync_global(int* a, int* b, int generations) {
+    for (int g = 0; g < generations; g++) {
+        next(b, a);
+        __syncthreads();
+        swap(a, b);
+    }
+}
+sync_global<<<1, dim3(32, 32)>>>(a, b, 100000);";
+
 pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     name: "conway-sync",
     group: Group::Book,
@@ -35,14 +45,7 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     parts: &[
         Part {
             title: "100,000 generations in one launch",
-            code: "__global__ void sync_global(int* a, int* b, int generations) {
-    for (int g = 0; g < generations; g++) {
-        next(b, a);
-        __syncthreads();
-        swap(a, b);
-    }
-}
-sync_global<<<1, dim3(32, 32)>>>(a, b, 100000);",
+            code: IN_GLOBAL_MEMORY,
             work: alone("sync-global", 100_000),
         },
         Part {
@@ -86,14 +89,7 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     parts: &[
         Part {
             title: "global memory, 100,000 generations",
-            code: "__global__ void sync_global(int* a, int* b, int generations) {
-    for (int g = 0; g < generations; g++) {
-        next(b, a);
-        __syncthreads();
-        swap(a, b);
-    }
-}
-sync_global<<<1, dim3(32, 32)>>>(a, b, 100000);",
+            code: IN_GLOBAL_MEMORY,
             work: alone("sync-global", 100_000),
         },
         Part {

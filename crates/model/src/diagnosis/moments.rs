@@ -46,12 +46,12 @@ pub(super) struct Tally {
     pub(super) ns: f64,
     /// How much shorter the round could be without it, at most.
     pub(super) cost_ns: f64,
-    /// The sum, over that time, of how many times what there is was asked for.
+    /// Demand as a multiple of what is available, times how long it lasted in nanoseconds, summed.
     demand: f64,
 }
 
 impl Tally {
-    /// How many times what there is was asked for, on average.
+    /// Demand as a multiple of what is available, on average over that time.
     pub(super) fn demand(&self) -> f64 {
         self.demand / self.ns.max(1.0)
     }
@@ -313,8 +313,8 @@ impl State {
         }
     }
 
-    /// What this moment is charged to, which part of it could be saved, and how many times what there
-    /// is is asked for.
+    /// What this moment is charged to, which part of it could be saved, and the demand as a multiple of
+    /// what is available.
     fn charge(&self, context: &Context<'_>) -> Option<(Charge, f64, f64)> {
         for load in &self.devices {
             let waiting = if context.waits_for_workers {

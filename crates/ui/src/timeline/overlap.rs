@@ -168,12 +168,12 @@ impl Words<'_> {
                 us = time_us(us)
             ),
             Cause::UnitsFull { demand } if self.is_cpu => tr!(
-                "launches ask for {demand}× the cores that there are: {}",
+                "launches ask for {demand}× the available cores: {}",
                 part,
                 demand = format_args!("{demand:.1}")
             ),
             Cause::UnitsFull { demand } => tr!(
-                "launches ask for {demand}× the SMs that there are: {}",
+                "launches ask for {demand}× the available SMs: {}",
                 part,
                 demand = format_args!("{demand:.1}")
             ),
