@@ -21,7 +21,8 @@
 //   FAKE_CUDA_STRUCK=file       is made once a fault has struck
 //   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
 //                               behind the kernel's name
-//   FAKE_CUDA_CALL_US=n         every launch keeps the thread that calls it that much longer
+//   FAKE_CUDA_MEET=n            a device's launches wait in their call until as many were called on
+//                               each of n devices; 30 s at most, then they fail
 //   FAKE_CUDA_COMPILE_US=n      PTX takes that long to compile; like NVIDIA's driver, loading PTX
 //                               keeps every other call waiting meanwhile, and the linker does not
 //   FAKE_CUDA_DELAY_US=n        every copy, set and launch takes that much longer
@@ -1348,11 +1349,27 @@ static int enqueue_launch(Lock& lock, Context* context, bool cooperative, Functi
     return enqueue(lock, stream, Work{function->name, 0, run});
 }
 
+// Whether as many launches were called on each of these devices, with this one, before too long.
+static bool meet(int count)
+{
+    static std::mutex mutex;
+    static std::condition_variable called;
+    static std::vector<int> launches(64);
+    if (count <= 0 || current.empty() || !current.back()) return true;
+    Lock lock(mutex);
+    const int own = ++launches[current.back()->device];
+    called.notify_all();
+    return called.wait_for(lock, std::chrono::seconds(30), [&] {
+        return std::all_of(launches.begin(), launches.begin() + count,
+                           [&](int others) { return others >= own; });
+    });
+}
+
 API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                    unsigned by, unsigned bz, unsigned shared, void* handle, void** parameters,
                    void** extra)
 {
-    std::this_thread::sleep_for(std::chrono::microseconds(setting("FAKE_CUDA_CALL_US", 0)));
+    REFUSE(!meet(setting("FAKE_CUDA_MEET", 0)), LAUNCH_TIMEOUT);
     ENTER
     REFUSE(extra, NOT_SUPPORTED);
     return enqueue_launch(lock, context, false, function, gx, gy, gz, bx, by, bz, shared, handle, parameters);

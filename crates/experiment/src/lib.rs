@@ -26,4 +26,4 @@ pub use estimate::{ERROR, Estimate, median, nearest};
 pub use executor::{Executor, Limits, Plan, Round, Turn};
 pub use finding::Finding;
 pub use side::Side;
-pub use source::{Load, Source};
+pub use source::{Load, Recorded, Source};

@@ -8,8 +8,19 @@ use serde::{Deserialize, Serialize};
 pub enum Source {
     /// They were measured by this program, on this machine, under this load.
     MeasuredHere(Load),
-    /// They were recorded on the device of this name.
-    RecordedOn(String),
+    /// They were recorded.
+    RecordedOn(Recorded),
+}
+
+/// Where and when something was recorded.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The device's name.
+    pub device: String,
+    /// The day, as `YYYY-MM-DD`.
+    pub date: String,
+    /// The commit that was built.
+    pub commit: String,
 }
 
 impl Default for Source {
@@ -73,7 +84,10 @@ mod tests {
     fn figures_say_in_data_where_they_come_from() {
         let json = |source| serde_json::to_value(source).unwrap();
         assert_eq!(json(Source::default())["measured-here"]["rounds"], 0);
-        let recorded = json(Source::RecordedOn("NVIDIA H200".into()));
-        assert_eq!(recorded["recorded-on"], "NVIDIA H200");
+        let recorded = json(Source::RecordedOn(Recorded {
+            device: "NVIDIA H200".into(),
+            ..Recorded::default()
+        }));
+        assert_eq!(recorded["recorded-on"]["device"], "NVIDIA H200");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Bench, Compare, Lesson, Part};
 use lang::tr;
 use model::trace::TimedRound;
-use model::{Finding, Source, Speedup, finding_in_words, load_in_words};
+use model::{Finding, Source, Speedup, finding_in_words, load_in_words, recorded_in_words};
 
 /// The result of a lesson.
 #[derive(Clone, Debug, Serialize)]
@@ -359,7 +359,7 @@ impl Outcome {
         );
         let load = match &self.source {
             Source::MeasuredHere(load) => load_in_words(load, self.engine),
-            Source::RecordedOn(device) => vec![tr!("recorded on {device}", device = device)],
+            Source::RecordedOn(recorded) => vec![recorded_in_words(recorded)],
         };
         let all: Vec<String> = std::iter::once(when).chain(load).collect();
         Some(all.join(" · "))

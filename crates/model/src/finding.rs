@@ -1,6 +1,6 @@
 //! What a comparison found, in words.
 
-use experiment::{Finding, Load};
+use experiment::{Finding, Load, Recorded};
 use lang::tr;
 
 /// What B is, against A: `8.1× faster ± 0.2`, `1.04 to 1.31× slower`, `no difference (within 2 %)`,
@@ -72,6 +72,16 @@ pub fn load_in_words(load: &Load, engine: &str) -> Vec<String> {
     let cores = load.cores().filter(|_| engine == "cpu");
     let cores = cores.map(|cores| tr!("{cores} cores used", cores = format!("{cores:.1}")));
     preempted.into_iter().chain(cores).collect()
+}
+
+/// Where and when something was recorded: `recorded on NVIDIA H200, 2026-11-26, commit 0123abcd`.
+pub fn recorded_in_words(recorded: &Recorded) -> String {
+    tr!(
+        "recorded on {device}, {date}, commit {commit}",
+        device = recorded.device,
+        date = recorded.date,
+        commit = recorded.commit
+    )
 }
 
 /// A fraction in per cent, rounded up.

@@ -4,7 +4,7 @@
 use crate::comparison::{ComparisonTexts, same_settings};
 use crate::numbers::time_us_to;
 use lang::tr;
-use model::{AbComparison, Source, Status, finding_in_words, load_in_words};
+use model::{AbComparison, Source, Status, finding_in_words, load_in_words, recorded_in_words};
 
 /// How a finding is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,12 +82,8 @@ pub fn headline(status: &Status) -> Option<Headline> {
                         .collect::<Vec<_>>()
                         .join(" · ")
                 }
-                Source::RecordedOn(device) => {
-                    tr!(
-                        "{times}, recorded on {device}",
-                        times = times,
-                        device = device
-                    )
+                Source::RecordedOn(recorded) => {
+                    format!("{times} · {}", recorded_in_words(recorded))
                 }
             }
         }
@@ -118,7 +114,7 @@ mod tests {
     use super::*;
     use crate::fixtures::status;
     use life::Size;
-    use model::{Effect, Finding, Load, Streams, Switches};
+    use model::{Effect, Finding, Load, Recorded, Streams, Switches};
 
     fn changed(finding: Option<Finding>) -> Option<Headline> {
         let mut status = status(16, Size::new(64, 64).unwrap());
@@ -162,8 +158,14 @@ mod tests {
         };
         let here = "now 170 µs → 2.2 ms per round · 50 % of rounds preempted · 1.5 cores used";
         assert_eq!(times(Source::MeasuredHere(load)), here);
-        let there = "170 µs → 2.2 ms per round, recorded on NVIDIA H200";
-        assert_eq!(times(Source::RecordedOn("NVIDIA H200".into())), there);
+        let there = "170 µs → 2.2 ms per round · \
+                     recorded on NVIDIA H200, 2026-11-26, commit 0123abcd";
+        let recorded = Recorded {
+            device: "NVIDIA H200".into(),
+            date: "2026-11-26".into(),
+            commit: "0123abcd".into(),
+        };
+        assert_eq!(times(Source::RecordedOn(recorded)), there);
     }
 
     #[test]
