@@ -141,6 +141,8 @@ pub enum DeviceChoice {
     Cuda,
     /// This CUDA device.
     CudaOrdinal(u32),
+    /// The CPU, and what was recorded on a GPU in place of measurements.
+    Recorded,
 }
 
 impl std::str::FromStr for DeviceChoice {
@@ -151,11 +153,12 @@ impl std::str::FromStr for DeviceChoice {
             "auto" => Ok(DeviceChoice::Auto),
             "cpu" => Ok(DeviceChoice::Cpu),
             "cuda" => Ok(DeviceChoice::Cuda),
+            "recorded" => Ok(DeviceChoice::Recorded),
             _ => text
                 .strip_prefix("cuda:")
                 .and_then(|ordinal| ordinal.parse().ok())
                 .map(DeviceChoice::CudaOrdinal)
-                .ok_or_else(|| tr!("take auto, cpu, cuda or cuda:I").into()),
+                .ok_or_else(|| tr!("take auto, cpu, cuda, cuda:I or recorded").into()),
         }
     }
 }
@@ -167,6 +170,7 @@ impl fmt::Display for DeviceChoice {
             DeviceChoice::Cpu => write!(f, "cpu"),
             DeviceChoice::Cuda => write!(f, "cuda"),
             DeviceChoice::CudaOrdinal(i) => write!(f, "cuda:{i}"),
+            DeviceChoice::Recorded => write!(f, "recorded"),
         }
     }
 }

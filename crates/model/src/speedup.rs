@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 
 use lang::tr;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The curves, as far as they are measured.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Speedup {
     /// The kernel that steps the lattices.
     pub kernel: Cow<'static, str>,
@@ -24,7 +24,7 @@ pub struct Speedup {
 }
 
 /// One of the curves.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SpeedupSeries {
     /// How rounds are issued, in English.
     pub title: Cow<'static, str>,
@@ -35,7 +35,7 @@ pub struct SpeedupSeries {
 }
 
 /// A point of a curve.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SpeedupPoint {
     /// The number of instances.
     pub instances: usize,

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::Switches;
@@ -11,7 +12,7 @@ use engine::{BlockTimestamp, EventId, Measure, Nanos, Op, Span, Step, StreamId, 
 use life::Size;
 
 /// What kind of work a step is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum StepKind {
     /// A kernel that steps lattices.
     Launch,
@@ -28,7 +29,7 @@ pub enum StepKind {
 }
 
 /// What a step is, beside when it ran.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct StepFacts {
     /// The op's name.
     pub label: &'static str,
@@ -49,7 +50,7 @@ pub struct StepFacts {
 }
 
 /// What a step does with an event.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum EventUse {
     /// Records it.
     Record(EventId),
@@ -112,7 +113,9 @@ impl StepFacts {
 }
 
 /// A round that was timed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "StoredRound", from = "StoredRound")]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct TimedRound {
     /// Its steps.
     pub steps: Arc<[StepFacts]>,
@@ -211,6 +214,68 @@ impl TimedRound {
         let all = || self.spans.iter().chain(&self.host);
         let start = all().map(|span| span.start).min()?;
         Some((start, all().map(|span| span.end).max()?))
+    }
+}
+
+/// A round as it is stored: in whole nanoseconds from its first call or op on, without block timestamps.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
+struct StoredRound {
+    steps: Vec<StepFacts>,
+    spans: Vec<StoredSpan>,
+    host: Vec<StoredSpan>,
+    replayed: bool,
+    switches: Switches,
+}
+
+/// A span's step and stream, how long after the span before it began, and how long it took. Small numbers
+/// repeat, so that they compress well.
+type StoredSpan = (u32, StreamId, i64, i64);
+
+impl From<TimedRound> for StoredRound {
+    fn from(round: TimedRound) -> StoredRound {
+        let start = round.bounds().map_or(Nanos(0), |(start, _)| start);
+        let stored = |spans: &[Span]| {
+            let mut before = start.0;
+            let stored = spans.iter().map(|span| {
+                let after = span.start.0 - std::mem::replace(&mut before, span.start.0);
+                (span.step, span.stream, after, span.length().0)
+            });
+            stored.collect()
+        };
+        StoredRound {
+            spans: stored(&round.spans),
+            host: stored(&round.host),
+            steps: round.steps.to_vec(),
+            replayed: round.replayed,
+            switches: round.switches,
+        }
+    }
+}
+
+impl From<StoredRound> for TimedRound {
+    fn from(stored: StoredRound) -> TimedRound {
+        let spans = |stored: Vec<StoredSpan>| {
+            let mut start = 0;
+            let spans = stored.into_iter().map(|(step, stream, after, length)| {
+                start += after;
+                Span {
+                    step,
+                    stream,
+                    start: Nanos(start),
+                    end: Nanos(start + length),
+                }
+            });
+            spans.collect()
+        };
+        TimedRound {
+            spans: spans(stored.spans),
+            host: spans(stored.host),
+            steps: stored.steps.into(),
+            block_timestamps: Vec::new(),
+            replayed: stored.replayed,
+            switches: stored.switches,
+        }
     }
 }
 
@@ -397,6 +462,38 @@ mod tests {
         other.switches.graphs = true;
         trace.add(other);
         assert_eq!(length(trace.drawn()), Some(5000));
+    }
+
+    #[test]
+    fn a_stored_round_begins_at_zero_and_is_otherwise_as_it_was_timed() {
+        let span = |step, stream, start, end| Span {
+            step,
+            stream: StreamId(stream),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let facts = StepFacts {
+            label: "bits",
+            kind: StepKind::Launch,
+            stream: StreamId(1),
+            instance: None,
+            instances: 0,
+            cells: 7,
+            bytes: 0,
+            event: Some(EventUse::Wait(EventId(3))),
+        };
+        let round = TimedRound {
+            steps: [facts].into(),
+            spans: vec![span(0, 1, 9000, 9900), span(1, 0, 8500, 9100)],
+            host: vec![span(Span::WHOLE, 0, 8000, 8400)],
+            ..round_of(0)
+        };
+        let text: &str = serde_json::to_string(&round).unwrap().leak();
+        let read: TimedRound = serde_json::from_str(text).unwrap();
+        assert_eq!(read.steps, round.steps);
+        assert_eq!(read.spans, [span(0, 1, 1000, 1900), span(1, 0, 500, 1100)]);
+        assert_eq!(read.host, [span(Span::WHOLE, 0, 0, 400)]);
+        assert_eq!(read.switches, round.switches);
     }
 
     #[test]

@@ -67,7 +67,7 @@ const MAX_IN_FLIGHT: usize = 2;
 pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     let cuda = |ordinals| Ok(Box::new(CudaEngine::open(ordinals)?) as Box<dyn Engine>);
     match choice {
-        DeviceChoice::Cpu => {
+        DeviceChoice::Cpu | DeviceChoice::Recorded => {
             let workers = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
             Ok(Box::new(CpuEngine::new(workers)))
         }
@@ -96,7 +96,9 @@ pub fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     let usable = match choice {
         DeviceChoice::Cuda => CudaEngine::open(Ordinals::AllUsable),
         DeviceChoice::Auto => CudaEngine::open(Ordinals::FirstUsable),
-        DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) => return open_engine(choice),
+        DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) | DeviceChoice::Recorded => {
+            return open_engine(choice);
+        }
     };
     match (usable, choice) {
         (Ok(engine), _) => {
