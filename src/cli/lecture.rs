@@ -66,6 +66,14 @@ pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
     }
 }
 
+/// Every step of the lectures that come with the program.
+pub(super) fn shipped_steps(device: DeviceChoice) -> Result<Vec<LectureStep>> {
+    let lectures = SHIPPED.map(|(name, _)| Reader::plain(device).read(Path::new(name)));
+    let lectures = lectures.into_iter().collect::<Result<Vec<_>>>()?;
+    let steps = lectures.into_iter().flat_map(|(lecture, _)| lecture.steps);
+    Ok(steps.collect())
+}
+
 fn check(path: &Path) -> Result<()> {
     let lecture = Reader::plain(DeviceChoice::Cpu).read(path)?.0;
     let count = lecture.steps.len();

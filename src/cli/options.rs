@@ -509,8 +509,9 @@ pub(super) enum LectureCommand {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables, such as default (a run with no switches), limit (of the CPU) or ladder [default: all]
-    #[arg(value_name = "NAME", value_parser = super::bench::TABLES)]
+    /// Which tables, such as default (a run with no switches), limit (of the CPU) or ladder; recording
+    /// records rounds and lessons on this GPU, for machines without one [default: all tables]
+    #[arg(value_name = "NAME", value_parser = super::bench::names())]
     pub names: Vec<String>,
     /// Compute device: auto, cpu, cuda or cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
@@ -525,7 +526,7 @@ pub(super) struct BenchArguments {
     /// `cargo xtask docs` then renews the documents
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "assets/bench")]
     pub write: Option<PathBuf>,
-    /// Small lattices and short runs for default and ladder, to see that they work
+    /// Small lattices and short runs for default, ladder and recording, to see that they work
     #[arg(long)]
     pub small: bool,
     /// Measure one rung for the parent process

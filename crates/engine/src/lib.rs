@@ -326,7 +326,7 @@ pub struct Occupancy {
 }
 
 /// A device's name and properties.
-#[derive(Clone, PartialEq, Default, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, serde::Serialize, serde::Deserialize)]
 pub struct DeviceInfo {
     /// Name, such as `NVIDIA H200`.
     pub name: String,

@@ -64,13 +64,28 @@ impl Estimate {
     }
 }
 
+/// The estimate from two subjects' times in every block, the one that is expected to be slower first, and
+/// what it says; `ends` has the number of blocks at the end of each window. `None` if there are too few
+/// blocks in all.
+pub fn compare_blocks(slow: &[f64], fast: &[f64], ends: &[usize]) -> Option<(Estimate, Finding)> {
+    let times = slow.iter().zip(fast);
+    let ratios: Vec<f64> = times.map(|(slow, fast)| (slow / fast).ln()).collect();
+    let mut begin = 0;
+    let mut windows = Vec::new();
+    for &end in ends {
+        windows.push(ratios.get(begin..end)?.to_vec());
+        begin = end;
+    }
+    across_windows(&windows)
+}
+
 /// The estimate from several windows, each with the logarithms of its blocks' ratios, and what it says;
 /// `None` if there are too few blocks in all.
 ///
 /// The estimate is the median of all blocks. Its interval is widened until it contains what every window
 /// has found. If intervals of windows are clearly apart, the ratio changes with the load, from the
 /// lowest to the highest of these intervals.
-pub(crate) fn across_windows(windows: &[Vec<f64>]) -> Option<(Estimate, Finding)> {
+fn across_windows(windows: &[Vec<f64>]) -> Option<(Estimate, Finding)> {
     let mut all = Estimate::of(&windows.concat(), ERROR)?;
     for window in windows {
         if let Some(middle) = median(window.iter().copied()) {

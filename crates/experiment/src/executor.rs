@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::estimate::across_windows;
+use crate::estimate::compare_blocks;
 use crate::{Blocks, ERROR, Estimate, Finding, Load};
 
 /// How long rounds are compared while somebody waits, at most, unless they are too few for any interval.
@@ -310,12 +310,13 @@ impl Executor {
     /// What all windows so far say of two subjects, the one that is expected to be slower first; `None` if
     /// there are too few blocks.
     pub fn across_windows(&self, slow: usize, fast: usize) -> Option<(Estimate, Finding)> {
-        let (ratios, mut begin) = (self.blocks.log_ratios(slow, fast), 0);
-        let windows = self
-            .windows
-            .iter()
-            .map(|&(end, _)| ratios[std::mem::replace(&mut begin, end)..end].to_vec());
-        across_windows(&windows.collect::<Vec<_>>())
+        let ends: Vec<usize> = self.window_ends().collect();
+        compare_blocks(self.blocks.times(slow), self.blocks.times(fast), &ends)
+    }
+
+    /// The number of blocks at the end of each window.
+    pub fn window_ends(&self) -> impl Iterator<Item = usize> {
+        self.windows.iter().map(|&(end, _)| end)
     }
 
     /// Number of windows so far.

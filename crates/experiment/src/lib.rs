@@ -22,7 +22,7 @@ mod side;
 mod source;
 
 pub use blocks::Blocks;
-pub use estimate::{ERROR, Estimate, median, nearest};
+pub use estimate::{ERROR, Estimate, compare_blocks, median, nearest};
 pub use executor::{Executor, Limits, Plan, Round, Turn};
 pub use finding::Finding;
 pub use side::Side;

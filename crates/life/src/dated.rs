@@ -18,11 +18,20 @@ pub fn dated_name(path: &Path, ending: &str) -> String {
     format!("{}.{ending}", dated(&stem[..cut]))
 }
 
+/// The present day in UTC: `YYYY-MM-DD`.
+pub fn date() -> String {
+    let now = timestamp(now());
+    format!("{}-{}-{}", &now[..4], &now[4..6], &now[6..8])
+}
+
 fn dated(stem: &str) -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
-    format!("{stem}-{}", timestamp(seconds))
+    format!("{stem}-{}", timestamp(now()))
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |time| time.as_secs())
 }
 
 /// `YYYYMMDD-HHMMSS` of `seconds` since 1970, in UTC.

@@ -27,7 +27,7 @@ mod testing;
 mod text;
 mod words;
 
-pub use dated::{dated_name, dated_stem};
+pub use dated::{date, dated_name, dated_stem};
 pub use fault::{Fault, TextError};
 pub use formats::{Format, Head, MAX_GENERATION, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};

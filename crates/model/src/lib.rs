@@ -17,6 +17,7 @@ pub mod overlap;
 mod picture_plan;
 mod pictures;
 pub mod population;
+pub mod recording;
 pub mod saved;
 mod settled;
 mod setup;

@@ -92,7 +92,7 @@ pub fn compare(
         };
         instances.use_alternative(subject == 1)?;
         let before = platform::usage();
-        let took = round(instances)?;
+        let took = round(instances, 1)?;
         let used = platform::usage();
         let round = Round {
             time: took.as_secs_f64() * 1e3,
@@ -106,18 +106,33 @@ pub fn compare(
     Ok(executor)
 }
 
-/// Issues a round and waits for its end. Returns how long it took.
-fn round(instances: &mut Instances) -> Result<Duration> {
-    let (mut is_issued, mut ended) = (false, None);
+/// Issues a round of so many generations and waits for its end. Returns how long it took.
+pub(super) fn round(instances: &mut Instances, generations: u32) -> Result<Duration> {
+    let mut ended = Duration::ZERO;
+    let issue =
+        &mut |instances: &mut Instances| instances.issue_round(generations, false, |_| false);
+    wait_for(instances, issue, &mut |event| match event {
+        Event::Round { took, .. } => {
+            ended = took;
+            true
+        }
+        _ => false,
+    })?;
+    Ok(ended)
+}
+
+/// Issues something as soon as that is possible, and takes events until `is_last` says so of one.
+pub(super) fn wait_for(
+    instances: &mut Instances,
+    issue: &mut dyn FnMut(&mut Instances) -> engine::Result<bool>,
+    is_last: &mut dyn FnMut(Event) -> bool,
+) -> Result<()> {
+    let (mut is_issued, mut is_over) = (false, false);
     loop {
-        is_issued = is_issued || instances.issue_round(1, false, |_| false)?;
-        instances.poll(|event| {
-            if let Event::Round { took, .. } = event {
-                ended = Some(took);
-            }
-        })?;
-        if let Some(took) = ended {
-            return Ok(took);
+        is_issued = is_issued || issue(instances)?;
+        instances.poll(|event| is_over |= is_last(event))?;
+        if is_over {
+            return Ok(());
         }
         instances.wait(Duration::from_millis(1));
     }

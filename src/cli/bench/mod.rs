@@ -12,6 +12,7 @@ mod ladder;
 mod lesson;
 mod limit;
 mod record;
+mod recording;
 mod start;
 mod timeline;
 
@@ -37,6 +38,14 @@ pub(super) const TABLES: [&str; 10] = [
     "start", "default", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson", "ladder",
 ];
 
+/// What is named to record rounds and lessons for machines without a GPU.
+pub(super) const RECORDING: &str = "recording";
+
+/// Everything that can be named.
+pub(super) fn names() -> clap::builder::PossibleValuesParser {
+    TABLES.into_iter().chain([RECORDING]).into()
+}
+
 /// Runs of each measurement.
 const RUNS: usize = 5;
 
@@ -48,6 +57,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         return ladder::measure_rung(kernel, arguments.device, arguments.small);
     }
     let (device, adapter) = (arguments.device, arguments.adapter.as_deref());
+    if arguments.names.iter().any(|name| name == RECORDING) {
+        return recording::write(device, arguments.write.as_deref(), arguments.small);
+    }
     let mut record = Record::of(device, adapter)?;
     if let Some(folder) = &arguments.write {
         life::check_writable(record.path(folder))?;
