@@ -68,6 +68,7 @@ impl Cli {
             Some(Command::Snapshot(arguments)) => (arguments.common.connections, ALL),
             Some(Command::Lecture(arguments)) => (arguments.common.connections, ALL),
             Some(Command::Lesson(_)) => (None, ALL),
+            Some(Command::Bench(arguments)) => (None, ALL.filter(|_| arguments.is_recording())),
             Some(Command::Run(arguments)) => {
                 let looks = arguments.trace.is_some();
                 (arguments.common.connections, ALL.filter(|_| looks))
@@ -174,7 +175,8 @@ pub(super) struct Common {
     /// [default: sync-global; for run the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel_or_auto())]
     pub kernel: Option<KernelOption>,
-    /// Compute device: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
+    /// Compute device: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I, or
+    /// recorded: the CPU, with rounds recorded on a GPU in place of measurements
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
     #[command(flatten)]
@@ -448,7 +450,7 @@ pub(super) struct LessonArguments {
     #[arg(value_parser = PossibleValuesParser::new(
         ["all"].into_iter().chain(LESSONS.iter().map(|lesson| lesson.name))))]
     pub name: Option<String>,
-    /// Compute device: auto, cpu, cuda or cuda:I
+    /// Compute device: auto, cpu, cuda, cuda:I, or recorded: show what was recorded on a GPU
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
     /// Print one JSON object, or for `all` an array of them, and nothing else, on stdout
@@ -501,7 +503,7 @@ pub(super) enum LectureCommand {
         #[arg(value_name = "LECTURE", default_value = "ten-minutes")]
         lecture: PathBuf,
         /// Compute device: auto, cpu, cuda or cuda:I
-        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = measured_device)]
         device: DeviceChoice,
     },
 }
@@ -514,7 +516,7 @@ pub(super) struct BenchArguments {
     #[arg(value_name = "NAME", value_parser = super::bench::names())]
     pub names: Vec<String>,
     /// Compute device: auto, cpu, cuda or cuda:I
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = measured_device)]
     pub device: DeviceChoice,
     /// The GPU that draws, by a part of its name
     #[arg(long, value_name = "NAME")]
@@ -534,6 +536,15 @@ pub(super) struct BenchArguments {
     pub rung: Option<&'static Kernel>,
 }
 
+impl BenchArguments {
+    /// Whether rounds and lessons are recorded, as a session looks at them.
+    pub(super) fn is_recording(&self) -> bool {
+        self.names
+            .iter()
+            .any(|name| name == super::bench::RECORDING)
+    }
+}
+
 /// Options of `verify`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct VerifyArguments {
@@ -541,7 +552,7 @@ pub(super) struct VerifyArguments {
     #[arg(long)]
     pub small: bool,
     /// Compute device: auto, cpu, cuda or cuda:I
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = measured_device)]
     pub device: DeviceChoice,
 }
 
@@ -643,6 +654,14 @@ fn host_memory() -> impl TypedValueParser<Value = HostMemory> {
 
 fn device(text: &str) -> Result<DeviceChoice, String> {
     text.parse()
+}
+
+/// A device on which something is measured.
+fn measured_device(text: &str) -> Result<DeviceChoice, String> {
+    match text.parse()? {
+        DeviceChoice::Recorded => Err("take auto, cpu, cuda or cuda:I; this measures".into()),
+        device => Ok(device),
+    }
 }
 
 fn pixels(text: &str) -> Result<(u32, u32), String> {

@@ -1,6 +1,6 @@
 //! `lifestreams run`: steps every instance as fast as it can, reports, saves.
 
-use model::{InWords, PicturePlan, Setup, TransferChoice, words};
+use model::{DeviceChoice, InWords, PicturePlan, Setup, TransferChoice, words};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
@@ -64,6 +64,10 @@ fn common(arguments: &RunArguments) -> Common {
 pub(super) fn check(arguments: &RunArguments) -> Result<()> {
     if arguments.common.switches.transfer == TransferChoice::View {
         let why = "run draws nothing, so there is no view; use --transfer bits or i32";
+        return Err(BadArguments(why.into()).into());
+    }
+    if arguments.common.device == DeviceChoice::Recorded {
+        let why = "run measures, and recorded rounds are only shown; use --device cpu";
         return Err(BadArguments(why.into()).into());
     }
     common(arguments).check()

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use model::{AbComparison, SessionAction, Setup};
+use model::{AbComparison, DeviceChoice, SessionAction, Setup, Source};
 use session::Session;
 use ui::Lessons;
 use ui::{LessonScreen, SidePanel, ViewOptions};
@@ -17,6 +17,10 @@ use window::offscreen::Renderer;
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
+    if arguments.blocks && arguments.common.device == DeviceChoice::Recorded {
+        let why = "recorded rounds have no block timestamps; leave --blocks out";
+        bail!(BadArguments(why.into()));
+    }
     let rounds = arguments.paused.then_some(arguments.rounds);
     let setup = Setup {
         rounds,
@@ -71,18 +75,23 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             let sentence = "too few rounds were measured; --population takes some more --rounds";
             bail!(BadArguments(sentence.into()));
         }
-        let timed = !options.timeline || renderer.timeline.has_round();
+        let recording = status.lab.recording.as_ref();
+        let can_be_timed = recording.is_none_or(|it| it.has_setting);
+        let timed = !options.timeline || !can_be_timed || renderer.timeline.has_round();
         let block_timestamps = !arguments.blocks
             || (status.lab.block_timestamps && renderer.timeline.has_block_timestamps());
         let compared = |comparison: &AbComparison| {
             let is_timed = comparison.round_us.iter().all(Option::is_some);
-            let is_found = comparison.finding.is_some() || (status.clock.finished && is_timed);
+            let is_recorded = matches!(comparison.source, Source::RecordedOn(_));
+            let is_found =
+                comparison.finding.is_some() || is_recorded || (status.clock.finished && is_timed);
             is_found && comparison.differing.is_some()
         };
         let climbed = !arguments.ladder || status.clock.finished || status.rates.stepping.is_some();
         let halved = !arguments.comparison || status.lab.comparison.as_ref().is_some_and(compared);
         // A session that stops by itself may stop before the overlap is known.
         let measured = !options.timeline
+            || !can_be_timed
             || arguments.comparison
             || status.clock.finished
             || status.lab.isolated.is_some();

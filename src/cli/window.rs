@@ -10,7 +10,7 @@ use super::text::say;
 use super::{config, headless, record};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use model::{DeviceChoice, InWords, Setup, Status};
+use model::{DeviceChoice, InWords, Setup, Status, recorded_in_words};
 use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
 use ui::Wake;
@@ -158,6 +158,7 @@ fn announce_with_reason(status: &Status, drawing: &Drawing) {
 }
 
 fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
+    let recorded = status.lab.recording.as_ref();
     let computing: Vec<String> = status
         .engine
         .devices
@@ -182,10 +183,14 @@ fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
         (.., true) => ", the same GPU: drawing distorts the timings",
         _ => "",
     };
-    say(&format!(
-        "computing on {}{why}; drawing with {drawn_by}{remark}",
-        computing.join(" + ")
-    ));
+    let computing = match recorded {
+        None => format!("computing on {}{why}", computing.join(" + ")),
+        Some(recording) => format!(
+            "computing on the CPU, rounds {}",
+            recorded_in_words(&recording.recorded)
+        ),
+    };
+    say(&format!("{computing}; drawing with {drawn_by}{remark}"));
 }
 
 const WITHOUT: &str = "without a window; Ctrl+C stops it";
@@ -247,7 +252,7 @@ fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
         names.join(" + ")
     };
     let computing = match (device, cuda::list_devices()) {
-        (DeviceChoice::Cpu, _) => "on the CPU".into(),
+        (DeviceChoice::Cpu | DeviceChoice::Recorded, _) => "on the CPU".into(),
         (DeviceChoice::Auto, _) => match cuda::first_device() {
             Ok(device) => format!("on {}", device.name),
             Err(EngineError::NoCuda(why)) => format!("on the CPU [{}]", why.in_words()),

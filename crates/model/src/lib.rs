@@ -45,7 +45,7 @@ pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Start};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
 pub use status::{
     AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
-    PanelStatus, RateStatus, Recomputing, SettingStatus, Status,
+    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status,
 };
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};

@@ -7,7 +7,7 @@ use lang::Message;
 use life::{Rule, Size, Symmetry};
 
 use crate::saved::NotSaved;
-use crate::{InWords, Pace, Recomputing, Settled, StopWhenStill, Switch, Switches};
+use crate::{InWords, Pace, Recomputing, Recorded, Settled, StopWhenStill, Switch, Switches};
 
 /// Something to tell the user.
 #[derive(Clone, Debug)]
@@ -37,6 +37,10 @@ impl Notice {
 /// What a session has done, or does. Numbers without a name are generations.
 #[derive(Clone, Debug)]
 pub enum Done {
+    /// The CPU computes for want of a GPU, of which recorded rounds can be shown.
+    RecordedRoundsOffered,
+    /// Recorded rounds are shown, or rounds are measured again.
+    RecordedRounds(Option<Recorded>),
     /// A move goes on.
     Going(Recomputing),
     /// A run to a generation has arrived.
@@ -149,6 +153,10 @@ pub enum Refusal {
     Incompatible(Switches, &'static Kernel),
     /// Graphs have no block timestamps.
     TimestampsInGraphs,
+    /// Recorded rounds have no block timestamps.
+    TimestampsRecorded,
+    /// A GPU computes, so that nothing recorded is needed.
+    GpuComputes,
 }
 
 /// What went wrong in a session.

@@ -80,14 +80,14 @@ pub struct RecordedSetting {
 }
 
 impl RoundWork {
-    /// What a setup's rounds step, if it has this many instances.
-    pub fn of(setup: &Setup, instances: usize) -> RoundWork {
+    /// What a setup's rounds step, if it has this many instances, and rounds this many generations.
+    pub fn of(setup: &Setup, instances: usize, generations: u32) -> RoundWork {
         RoundWork {
             instances,
             width: setup.size.width(),
             height: setup.size.height(),
             rule: setup.rule.to_string(),
-            generations: setup.generations_per_round,
+            generations,
         }
     }
 }
@@ -148,17 +148,6 @@ impl Recording {
     /// The settings whose rounds step these lattices.
     pub fn group(&self, work: &RoundWork) -> Option<&RecordedGroup> {
         self.groups.iter().find(|group| group.work == *work)
-    }
-
-    /// The rounds of a setup with this many instances, and those that they can be compared with.
-    pub fn find(
-        &self,
-        setup: &Setup,
-        instances: usize,
-        switches: Switches,
-    ) -> Option<(&RecordedGroup, &RecordedSetting)> {
-        let group = self.group(&RoundWork::of(setup, instances))?;
-        Some((group, group.find(setup.kernel, switches)?))
     }
 }
 

@@ -10,8 +10,8 @@ pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 use crate::ladder::Ladder;
 use crate::{
-    Finding, IsolatedOp, KernelChoice, Pace, Settled, Setup, Source, Start, Switches, TimeSettings,
-    finding_in_words,
+    Finding, IsolatedOp, KernelChoice, Pace, Recorded, Settled, Setup, Source, Start, Switches,
+    TimeSettings, finding_in_words,
 };
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
@@ -46,9 +46,9 @@ pub struct Status {
 /// What computes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EngineStatus {
-    /// `cuda` or `cpu`.
+    /// `cuda`, `cpu`, or `recorded` where a GPU's recorded rounds are shown.
     pub name: &'static str,
-    /// The computing devices.
+    /// The computing devices; the recorded one where its rounds are shown.
     pub devices: Vec<DeviceInfo>,
     /// Into how many hardware queues the driver sorts streams; the CPU engine has none.
     pub queues: Option<u32>,
@@ -160,6 +160,19 @@ pub struct LabStatus {
     pub block_timestamps: bool,
     /// By what factor block timestamps lengthen a launch, once measured.
     pub timestamp_overhead: Option<f64>,
+    /// What is recorded, if recorded rounds are shown in the place of measurements.
+    pub recording: Option<RecordedStatus>,
+}
+
+/// Rounds that were recorded on a GPU, shown while the CPU steps the lattices.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordedStatus {
+    /// Where and when they were recorded.
+    pub recorded: Recorded,
+    /// Whether any were with the present setting.
+    pub has_setting: bool,
+    /// Rounds a second of the CPU over those of the GPU at this pace, 1 at most; `None` while unknown.
+    pub pace: Option<f64>,
 }
 
 /// What is known of single panels.
@@ -225,9 +238,10 @@ pub struct Effect {
 impl Effect {
     /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
     pub fn in_short(&self) -> String {
-        match self.finding {
-            Some(finding) => finding_in_words(finding),
-            None => tr!("measuring …").into(),
+        match (self.finding, &self.source) {
+            (Some(finding), _) => finding_in_words(finding),
+            (None, Source::MeasuredHere(_)) => tr!("measuring …").into(),
+            (None, Source::RecordedOn(_)) => tr!("not recorded").into(),
         }
     }
 

@@ -317,6 +317,14 @@ impl Trace {
         self.sequence += 1;
     }
 
+    /// Keeps only this round of the present setting, and this one of the setting before.
+    pub fn replace(&mut self, round: Option<TimedRound>, before: Option<TimedRound>) {
+        self.rounds = round.map(Arc::new).into_iter().collect();
+        self.before = before.map(Arc::new).into_iter().collect();
+        self.present = self.rounds.len();
+        self.sequence += 1;
+    }
+
     /// The setting has changed: forgets the rounds before an earlier change, and draws no round again
     /// that was added so far once there is another.
     pub fn setting_changed(&mut self) {

@@ -142,6 +142,7 @@ impl Command {
                 | SessionAction::PreviousKernel
                 | SessionAction::CycleSwitch(_)
                 | SessionAction::SetSwitch(..)
+                | SessionAction::ToggleRecorded
                 | SessionAction::Undo
                 | SessionAction::Redo => When::EngineIdle,
                 SessionAction::ToggleComparison if begins_comparison() => When::AllCellsOnHost,

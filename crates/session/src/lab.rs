@@ -8,6 +8,7 @@ use crate::Sampling;
 use crate::measurement::Measurement;
 use crate::statistics::{Statistics, push};
 use engine::Kernel;
+use model::recording::RoundWork;
 use model::{AbComparison, Effect, IsolatedOp, LabStatus, PicturePlan, Switches, median};
 
 /// What is measured of a session's rounds.
@@ -25,6 +26,10 @@ pub(crate) struct Lab {
     pub(crate) spread: Option<f64>,
     /// What the last change of a switch or of the kernel did to the time of a round.
     pub(crate) last_effect: Option<Effect>,
+    /// The setting before the last change, if a recorded effect of that change is shown.
+    pub(crate) before_change: Option<(&'static Kernel, Switches)>,
+    /// The recorded rounds that are shown.
+    pub(crate) recorded: Option<RecordedKey>,
     /// The setting before the last switch.
     pub(crate) previous: Option<Switches>,
     /// Whether the overlap is shown.
@@ -37,6 +42,10 @@ pub(crate) struct Lab {
     /// The latest launches in microseconds: without and with block timestamps.
     launches: [VecDeque<f64>; 2],
 }
+
+/// What the recorded rounds depend on that are shown: the lattices, and the settings of the round that is
+/// drawn and of the one above it.
+pub(crate) type RecordedKey = (RoundWork, [Option<(&'static Kernel, Switches)>; 2]);
 
 /// The settings that a calibration depends on.
 pub(crate) type CalibrationKey = (Switches, &'static Kernel, Option<PicturePlan>);
@@ -72,6 +81,7 @@ impl Lab {
             tells_effect,
             block_timestamps: self.block_timestamps,
             timestamp_overhead: self.timestamp_overhead(),
+            recording: None,
         }
     }
 

@@ -15,6 +15,7 @@ use engine::kernels::{self, KERNELS, Kernel};
 use engine::{Engine, EngineError, Loss, Result};
 use life::Size;
 use model::ladder::recorded;
+use model::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use model::{
     DeviceChoice, EngineStatus, InWords, KernelChoice, PicturePlan, Pictures, SettingStatus, Setup,
     Side, Switches, TimeSettings,
@@ -76,6 +77,9 @@ pub(crate) struct Lattices {
     view: Option<PicturePlan>,
     engines: Engines,
     source: Source,
+    /// What was recorded on a GPU, if that is shown in the place of measurements. The CPU steps the lattices
+    /// as fast as it can then, whatever the settings are.
+    recording: Option<&'static Recording>,
     pub(crate) losses: Losses,
     /// Until then, work that found no free slot is not tried again.
     pub(crate) retry_at: Option<Instant>,
@@ -87,7 +91,11 @@ impl Lattices {
     /// # Errors
     /// A device of the choice cannot be used, or memory is lacking.
     pub(crate) fn new(setup: Setup, engines: Engines) -> Result<(Lattices, Pictures)> {
-        let make = |engine| start(engine, setup.clone());
+        let recording = (setup.device == DeviceChoice::Recorded).then(Recording::shipped);
+        let make = |engine| match recording {
+            None => start(engine, setup.clone()),
+            Some(_) => Ok((start(engine, on_cpu(setup.clone()))?.0, setup.clone())),
+        };
         let (instances, setup) = make_on_devices(setup.device, &engines.open, make)?;
         // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
         let choice = match (setup.device, instances.engine().name()) {
@@ -102,6 +110,7 @@ impl Lattices {
             view: None,
             engines,
             source: Source::Open(choice),
+            recording,
             losses: Losses::default(),
             retry_at: None,
         };
@@ -140,6 +149,81 @@ impl Lattices {
         }
     }
 
+    /// Whether the CPU computes though a GPU would have been preferred.
+    pub(crate) fn stands_in_for_gpu(&self) -> bool {
+        let instances = self.instances.as_ref();
+        let is_cpu = instances.is_some_and(|it| it.engine().name() == "cpu");
+        is_cpu && self.setup.device == DeviceChoice::Auto
+    }
+
+    /// Whether what was recorded on a GPU is shown in the place of measurements.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// What was recorded on a GPU, if that is shown.
+    pub(crate) fn recording(&self) -> Option<&'static Recording> {
+        self.recording
+    }
+
+    /// Shows what was recorded on a GPU from now on, or measures.
+    ///
+    /// # Errors
+    /// The engine is lost, or lacks the memory for the settings.
+    pub(crate) fn set_recording(&mut self, recording: Option<&'static Recording>) -> Result<()> {
+        let before = std::mem::replace(&mut self.recording, recording);
+        let Setup {
+            kernel, switches, ..
+        } = self.stepped(self.setup.clone());
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let set = instances
+            .set_kernel(kernel)
+            .and_then(|()| instances.set_switches(Side::A, switches));
+        set.inspect_err(|_| self.recording = before)
+    }
+
+    /// A setup with the kernel and the switches by which its lattices are stepped.
+    fn stepped(&self, setup: Setup) -> Setup {
+        match self.recording {
+            None => setup,
+            Some(_) => on_cpu(setup),
+        }
+    }
+
+    /// The switches by which lattices are stepped that are set to these.
+    fn stepped_switches(&self, switches: Switches) -> Switches {
+        let setup = Setup {
+            switches,
+            ..self.setup.clone()
+        };
+        self.stepped(setup).switches
+    }
+
+    /// The switches by which B's lattices are stepped, while two settings are compared.
+    fn stepped_b(&self) -> Option<Switches> {
+        let switches = self.b_switches?;
+        Some(self.stepped_switches(switches))
+    }
+
+    /// The recorded rounds with a kernel and switches, of the present lattices; while two settings are
+    /// compared, of as many as each has.
+    pub(crate) fn recorded(
+        &self,
+        (kernel, switches): (&'static Kernel, Switches),
+        generations: u32,
+    ) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
+        let group = self.recording?.group(&self.round_work(generations))?;
+        Some((group, group.find(kernel, switches)?))
+    }
+
+    /// What a round of this many generations steps; while two settings are compared, with one of them.
+    pub(crate) fn round_work(&self, generations: u32) -> RoundWork {
+        let instances = self.setup.instances / self.b_switches.map_or(1, |_| 2);
+        RoundWork::of(&self.setup, instances, generations)
+    }
+
     /// B's switches, while two settings are compared.
     pub(crate) fn b_switches(&self) -> Option<Switches> {
         self.b_switches
@@ -164,6 +248,16 @@ impl Lattices {
             return EngineStatus::default();
         };
         let engine = instances.engine();
+        if let Some(recording) = self.recording {
+            let device = recording.device.clone();
+            return EngineStatus {
+                name: "recorded",
+                queues: Some(recording.queues),
+                recorded: recorded(&device.name),
+                devices: vec![device],
+                startup: engine.startup(),
+            };
+        }
         EngineStatus {
             name: engine.name(),
             devices: engine.devices().to_vec(),
@@ -195,6 +289,7 @@ impl Lattices {
     /// # Errors
     /// The engine refuses it, or is lost.
     pub(crate) fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        let is_recorded = self.is_recorded();
         self.change(
             |lattices| {
                 lattices.setup.kernel = kernel;
@@ -202,7 +297,12 @@ impl Lattices {
                 lattices.setup.switches = lattices.setup.switches.fitted_to(kernel);
                 lattices.b_switches = lattices.b_switches.map(|it| it.fitted_to(kernel));
             },
-            |instances| instances.set_kernel(kernel),
+            |instances| {
+                if is_recorded {
+                    return Ok(()); // the CPU goes on as before
+                }
+                instances.set_kernel(kernel)
+            },
         )
     }
 
@@ -212,12 +312,13 @@ impl Lattices {
     /// The engine refuses them, or is lost.
     pub(crate) fn set_switches(&mut self, switches: Switches) -> Result<()> {
         let side = self.changed_side();
+        let stepped = self.stepped_switches(switches);
         self.change(
             |lattices| match &mut lattices.b_switches {
                 Some(of_b) => *of_b = switches,
                 None => lattices.setup.switches = switches,
             },
-            |instances| instances.set_switches(side, switches),
+            |instances| instances.set_switches(side, stepped),
         )
     }
 
@@ -240,6 +341,7 @@ impl Lattices {
     /// Whether switches need other slots than the present ones.
     pub(crate) fn needs_slots_for(&self, switches: Switches) -> bool {
         let instances = self.instances.as_ref();
+        let switches = self.stepped_switches(switches);
         instances.is_some_and(|it| it.switches_need_slots(self.changed_side(), switches))
     }
 
@@ -248,10 +350,11 @@ impl Lattices {
     /// # Errors
     /// There is no memory for both, or the engine is lost.
     pub(crate) fn compare(&mut self, b_switches: Option<Switches>) -> Result<()> {
+        let stepped = b_switches.map(|switches| self.stepped_switches(switches));
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
-        let set = instances.compare(b_switches);
+        let set = instances.compare(stepped);
         let now = b_switches.or(self.b_switches);
         self.b_switches = now.filter(|_| instances.is_comparing());
         set
@@ -314,7 +417,7 @@ impl Lattices {
             Source::Open(choice) => (self.engines.open)(choice),
             Source::Reopen(choice) => (self.engines.reopen)(choice),
         };
-        Instances::new(engine?, setup, SNAPSHOT_SLOTS)
+        Instances::new(engine?, &self.stepped(setup.clone()), SNAPSHOT_SLOTS)
     }
 
     /// Makes the present settings' lattices, all cells dead, in the place of lost ones: on the devices
@@ -331,7 +434,7 @@ impl Lattices {
         for choice in self.losses.devices(self.source.choice(), true) {
             let source = Source::Reopen(choice);
             let instances = self.make_from(source, &self.setup);
-            made = instances.and_then(|it| equip(it, equipment, self.b_switches));
+            made = instances.and_then(|it| equip(it, equipment, self.stepped_b()));
             match &made {
                 Ok(_) => {
                     self.source = source;
@@ -355,17 +458,33 @@ impl Lattices {
         equipment: Equipment,
     ) -> Result<(Instances, Setup, Result<()>)> {
         let lost = |error: EngineError| EngineError::ContextLost(Loss::Error(Box::new(error)));
-        let (instances, setup, done) = match old.replaced(&setup) {
+        let (instances, setup, done) = match old.replaced(&self.stepped(setup.clone())) {
             Ok(instances) => (instances, setup, Ok(())),
             Err((_, error)) if error.loses_lattices() => return Err(error),
             Err((engine, error)) => {
-                let instances = Instances::on(engine, &self.setup, SNAPSHOT_SLOTS);
+                let stepped = self.stepped(self.setup.clone());
+                let instances = Instances::on(engine, &stepped, SNAPSHOT_SLOTS);
                 let instances = instances.map_err(|(_, error)| lost(error))?;
                 (instances, self.setup.clone(), Err(error))
             }
         };
-        let instances = equip(instances, equipment, self.b_switches).map_err(lost)?;
+        let instances = equip(instances, equipment, self.stepped_b()).map_err(lost)?;
         Ok((instances, setup, done))
+    }
+}
+
+/// A setup that the CPU steps as fast as it can, with pictures as its switches say.
+fn on_cpu(setup: Setup) -> Setup {
+    let kernel = kernel_for(setup.size, kernels::find("bits").unwrap_or(setup.kernel));
+    let switches = Switches {
+        transfer: setup.switches.transfer,
+        ..Switches::DEFAULT
+    };
+    Setup {
+        kernel,
+        kernel_choice: KernelChoice::Explicit,
+        switches: switches.fitted_to(kernel),
+        ..setup
     }
 }
 

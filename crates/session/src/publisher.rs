@@ -158,6 +158,11 @@ impl Publisher {
         }
     }
 
+    /// Shows these rounds and no others: one of the present setting, and one of that before.
+    pub(crate) fn show_rounds(&self, round: Option<TimedRound>, before: Option<TimedRound>) {
+        self.lock_trace().replace(round, before);
+    }
+
     /// Forgets the rounds with another setting.
     pub(crate) fn setting_changed(&self) {
         self.lock_trace().setting_changed();

@@ -8,7 +8,9 @@ use engine::Transfer;
 use lang::{Message, message, tr};
 use model::KernelChoice;
 use model::actions::{Prompt, Setting};
-use model::{Pace, Status, StopWhenStill, Streams, Switch};
+use model::{
+    Action, Pace, SessionAction, Status, StopWhenStill, Streams, Switch, recorded_in_words,
+};
 
 /// Whether rounds are running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +42,8 @@ pub struct Figure {
     pub settings: &'static [Setting],
     /// Whether the value has a line of its own.
     pub wide: bool,
+    /// Whether it was recorded on another machine.
+    pub is_recorded: bool,
     /// Priority: if there is not enough room, figures with the highest rank are left out first.
     pub rank: u8,
 }
@@ -103,6 +107,7 @@ fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
         tip: Cow::Borrowed(""),
         settings: &[],
         wide: false,
+        is_recorded: false,
         rank,
     }
 }
@@ -138,6 +143,13 @@ impl Figure {
         match self.short.as_str() {
             "" => tr!("{label}: {value}", label = self.label, value = self.value),
             short => short.into(),
+        }
+    }
+
+    fn recorded(self, is_recorded: bool) -> Figure {
+        Figure {
+            is_recorded,
+            ..self
         }
     }
 
@@ -228,14 +240,17 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 
 fn costs(status: &Status) -> Vec<Figure> {
     let launch = status.rates.launch_us.map_or(UNKNOWN.into(), time_us);
-    let timed = match status.rates.timed_one_in {
-        1 => tr!("by events in every round").to_owned(),
-        rounds => tr!("by events in one round of {rounds}", rounds = rounds),
+    let recorded = status.lab.recording.as_ref();
+    let timed = match (recorded, status.rates.timed_one_in) {
+        (Some(recording), _) => recorded_in_words(&recording.recorded),
+        (None, 1) => tr!("by events in every round").to_owned(),
+        (None, rounds) => tr!("by events in one round of {rounds}", rounds = rounds),
     };
     vec![
         figure(2, tr!("time per launch"), launch.clone())
             .short(tr!("{} per launch", launch))
             .with_note(timed)
+            .recorded(recorded.is_some())
             .tip(tr!(
                 "median time of a kernel launch on the device, measured by events around it"
             )),
@@ -469,6 +484,15 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .devices
         .first()
         .map_or(String::new(), |device| device.driver.clone());
+    let driver = if status.engine.is_cpu() {
+        tr!(
+            "{driver}; {key}: rounds recorded on a GPU",
+            driver = driver,
+            key = Action::from(SessionAction::ToggleRecorded).key()
+        )
+    } else {
+        driver
+    };
     let mut figures = vec![
         figure(
             4,
@@ -477,6 +501,7 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         )
         .short(format!("{}: {device}", status.engine.name))
         .with_note(driver)
+        .recorded(status.lab.recording.is_some())
         .tip(tr!("the device that steps the lattices"))
         .wide(),
     ];

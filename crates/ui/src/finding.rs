@@ -15,6 +15,8 @@ pub enum Tone {
     Better,
     /// It made them slower, or there is no difference, or none can be told.
     Neutral,
+    /// It was recorded on another machine.
+    Recorded,
 }
 
 /// A finding in words.
@@ -89,9 +91,11 @@ pub fn headline(status: &Status) -> Option<Headline> {
         }
         _ => String::new(),
     };
-    let (factor, tone) = match finding {
-        None => (tr!("measuring …").into(), Tone::Measuring),
-        Some(finding) => {
+    let (factor, tone) = match (finding, source) {
+        (None, Source::RecordedOn(_)) => (tr!("not recorded").into(), Tone::Neutral),
+        (Some(finding), Source::RecordedOn(_)) => (finding_in_words(finding), Tone::Recorded),
+        (None, Source::MeasuredHere(_)) => (tr!("measuring …").into(), Tone::Measuring),
+        (Some(finding), Source::MeasuredHere(_)) => {
             let is_better = finding.is_faster();
             let tone = if is_better {
                 Tone::Better

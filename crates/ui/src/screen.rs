@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::RecordedTexts;
 use crate::commands::{menu, toolbar};
 use crate::comparison::ComparisonTexts;
 use crate::figures::figures;
@@ -40,6 +41,8 @@ pub struct Screen {
     pub figures: Option<Arc<Figures>>,
     /// What the last change did, or how A and B compare.
     pub finding: Option<Arc<Headline>>,
+    /// Where recorded rounds come from, if they are shown.
+    pub recorded: Option<RecordedTexts>,
     /// The names of A and B and what is known of them, while they are compared.
     pub comparison: Option<Arc<ComparisonTexts>>,
     /// The round that the timeline draws, as it was judged.
@@ -95,6 +98,7 @@ impl Screen {
         }
         if words {
             set(&mut self.finding, status.and_then(headline));
+            self.recorded = status.and_then(RecordedTexts::of);
             let both = status.and_then(|status| {
                 let both = status.lab.comparison.as_ref()?;
                 Some(ComparisonTexts::of(both, status.setting.kernel))

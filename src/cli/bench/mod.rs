@@ -57,7 +57,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         return ladder::measure_rung(kernel, arguments.device, arguments.small);
     }
     let (device, adapter) = (arguments.device, arguments.adapter.as_deref());
-    if arguments.names.iter().any(|name| name == RECORDING) {
+    if arguments.is_recording() {
         return recording::write(device, arguments.write.as_deref(), arguments.small);
     }
     let mut record = Record::of(device, adapter)?;

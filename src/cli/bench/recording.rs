@@ -11,7 +11,7 @@ use crate::cli::lecture;
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::text::print;
 use engine::kernels::{self, KERNELS};
-use engine::{Kernel, Nanos, ReduceRegion, Transfer};
+use engine::{Kernel, Nanos, ReduceRegion};
 use experiment::{Executor, Limits, Plan, Recorded, Round, Turn, median};
 use life::write_atomically;
 use model::recording::{
@@ -101,7 +101,8 @@ pub(super) fn write(device: DeviceChoice, folder: Option<&Path>, small: bool) ->
 fn plan(device: DeviceChoice, small: bool) -> Result<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut add = |setup: Setup, settings: Vec<(&'static Kernel, Switches)>| {
-        let work = |setup: &Setup| RoundWork::of(setup, setup.instances);
+        let work =
+            |setup: &Setup| RoundWork::of(setup, setup.instances, setup.generations_per_round);
         let known = groups.iter().position(|it| work(&it.setup) == work(&setup));
         let at = known.unwrap_or_else(|| {
             groups.push(Group {
@@ -142,7 +143,8 @@ fn plan(device: DeviceChoice, small: bool) -> Result<Vec<Group>> {
     let steps = lecture::shipped_steps(device)?;
     for step in steps.into_iter().filter(|_| !small) {
         let (kernel, switches) = step.measured();
-        let settings = std::iter::once((kernel, switches)).chain(one_change(kernel, switches));
+        let others = one_change(kernel, switches).filter(|(_, it)| it.block == switches.block);
+        let settings = std::iter::once((kernel, switches)).chain(others);
         add(step.setting.clone(), settings.collect());
     }
     Ok(groups)
@@ -151,9 +153,6 @@ fn plan(device: DeviceChoice, small: bool) -> Result<Vec<Group>> {
 /// Times a group's settings in turn, then looks at a round of each.
 fn record(instances: &mut Instances, group: Group) -> Result<RecordedGroup> {
     let Group { setup, settings } = group;
-    // Views are of the region that was asked for last.
-    instances.set_picture(Some(view(&setup)))?;
-    instances.set_picture(Some(PicturePlan::BITS))?;
     let takes = |&(kernel, _): &(&'static Kernel, Switches)| instances.validate(kernel).is_ok();
     let settings: Vec<_> = settings.into_iter().filter(takes).collect();
     let generations = setup.generations_per_round;
@@ -187,23 +186,26 @@ fn record(instances: &mut Instances, group: Group) -> Result<RecordedGroup> {
         )
     });
     Ok(RecordedGroup {
-        work: RoundWork::of(&setup, setup.instances),
+        work: RoundWork::of(&setup, setup.instances, generations),
         window_ends: executor.window_ends().collect(),
         settings: recorded.collect::<Result<_>>()?,
     })
 }
 
-/// What a panel of a window of usual size asks for.
-fn view(setup: &Setup) -> PicturePlan {
+/// What a window of usual size asks for.
+fn picture(instances: &Instances, switches: Switches) -> PicturePlan {
     const STEP: u32 = 4;
+    let (bits, size) = (instances.all_bits(), instances.size());
     PicturePlan {
-        transfer: Transfer::View,
+        transfer: switches
+            .transfer
+            .transfer(bits, PicturePlan::MAX_AUTO_BITS_BYTES),
         region: ReduceRegion {
             x0: 0,
             y0: 0,
             step: i64::from(STEP) * ReduceRegion::ONE,
-            width: setup.size.width() / STEP,
-            height: setup.size.height() / STEP,
+            width: size.width() / STEP,
+            height: size.height() / STEP,
         },
         only: None,
     }
@@ -219,6 +221,7 @@ fn enter(
         instances.set_switches(Side::A, Switches::DEFAULT)?;
         instances.set_kernel(kernel)?;
         instances.set_switches(Side::A, switches)?;
+        instances.set_picture(Some(picture(instances, switches)))?;
     }
     let count = if switches.graphs {
         WARM_UP_OF_GRAPHS

@@ -112,6 +112,7 @@ fn decisive(status: &Status) -> impl PartialEq + '_ {
         clock.running,
         lab.comparison.is_some(),
         lab.block_timestamps,
+        lab.recording.is_some(),
     );
     (&engine.devices, lattices, setting, is_on, failed.is_some())
 }
@@ -270,6 +271,7 @@ impl SessionAction {
             | SessionAction::SetSwitch(..)
             | SessionAction::ToggleComparison
             | SessionAction::ToggleBlockTimestamps
+            | SessionAction::ToggleRecorded
             | SessionAction::Undo
             | SessionAction::Redo => Requirement::Engine,
             // An ended session's last pictures can be selected, and what it reached is saved.
@@ -313,6 +315,14 @@ impl SessionAction {
                 let choice = choices.into_iter().nth(at.into());
                 choice.and_then(|it| it.unavailable).map_or(Ok(()), Err)
             }
+            SessionAction::ToggleRecorded
+                if !status.engine.is_cpu() && status.lab.recording.is_none() =>
+            {
+                Err(tr!("a GPU computes here, and is measured").into())
+            }
+            SessionAction::ToggleBlockTimestamps if status.lab.recording.is_some() => {
+                Err(tr!("recorded rounds have no block timestamps").into())
+            }
             SessionAction::UseKernel(at) => {
                 let Some(kernel) = KERNELS.get(usize::from(at)) else {
                     return Ok(());
@@ -338,6 +348,7 @@ impl SessionAction {
             SessionAction::ToggleReseed => Some(status.setting.time.reseed),
             SessionAction::ToggleComparison => Some(status.lab.comparison.is_some()),
             SessionAction::ToggleBlockTimestamps => Some(status.lab.block_timestamps),
+            SessionAction::ToggleRecorded => Some(status.lab.recording.is_some()),
             SessionAction::UseKernel(at) => Some(status.setting.kernel.index() == usize::from(at)),
             SessionAction::SetPace(at) => {
                 Some(Pace::ALL.get(usize::from(at)) == Some(&status.setting.pace))

@@ -115,6 +115,8 @@ pub enum SessionAction {
     ToggleComparison,
     /// Takes timestamps in every block of a timed round, or stops.
     ToggleBlockTimestamps,
+    /// Shows rounds that were recorded on a GPU in the place of measurements, or measures again.
+    ToggleRecorded,
     /// Undoes the last edit.
     Undo,
     /// Redoes the edit that was undone last.

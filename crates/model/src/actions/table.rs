@@ -513,6 +513,13 @@ pub static TABLE: &[Row] = &[
         .chords(&[char('M')])
         .search(&["gpu", "multiprocessor", "timestamps", "occupancy", "显卡"])
         .in_window(),
+    Row::session(
+        ToggleRecorded,
+        Measuring,
+        "Rounds recorded on a GPU, in place of measurements",
+    )
+    .chords(&[char('J')])
+    .search(&["gpu", "replay", "simulate", "nvidia", "显卡", "回放"]),
     Row::view(ToggleLab, Measuring, "Lab: switches and CUDA calls")
         .chords(&[key(Key::F(9))])
         .search(&["code", "api", "settings", "options", "设置"]),

@@ -5,7 +5,9 @@ use life::grouped;
 
 use super::{InWords, counted_lattices, reason, shown, time_left};
 use crate::notice::{Done, Failure, Refusal, SettingChange};
-use crate::{Pace, Settled, Setup, StopWhenStill, Switch};
+use crate::{
+    Action, Pace, SessionAction, Settled, Setup, StopWhenStill, Switch, recorded_in_words,
+};
 
 impl InWords for Done {
     fn in_words(&self) -> String {
@@ -108,6 +110,15 @@ impl InWords for Done {
                 first = Switch::first_key(),
                 last = Switch::last_key()
             ),
+            Done::RecordedRoundsOffered => tr!(
+                "The CPU computes here; {key} shows rounds that were recorded on a GPU",
+                key = Action::from(SessionAction::ToggleRecorded).key()
+            ),
+            Done::RecordedRounds(Some(recorded)) => tr!(
+                "Shown instead of measurements: {what}; the CPU steps the cells",
+                what = recorded_in_words(recorded)
+            ),
+            Done::RecordedRounds(None) => tr!("Rounds are measured on this machine").into(),
             Done::ComparisonEnded => {
                 tr!("The comparison has ended; every lattice is as it was before").into()
             }
@@ -204,6 +215,8 @@ impl InWords for Refusal {
             Refusal::Incompatible(switches, kernel) => {
                 switches.incompatibility(kernel).unwrap_or_default()
             }
+            Refusal::TimestampsRecorded => tr!("recorded rounds have no block timestamps").into(),
+            Refusal::GpuComputes => tr!("a GPU computes here, and is measured").into(),
             Refusal::TimestampsInGraphs => tr!(
                 "Block timestamps are unavailable with graphs; {key} turns graphs off",
                 key = Switch::Graphs.key()

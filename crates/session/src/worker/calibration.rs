@@ -22,6 +22,7 @@ impl SessionWorker {
     pub(super) fn wants_calibration(&self, instances: &Instances) -> bool {
         let generations = self.state.pacing.generations();
         self.lab.is_watching()
+            && !self.lattices.is_recorded()
             && self.lab.isolated.is_none()
             && self.comparison.is_none()
             && !instances.has_alternative()

@@ -220,6 +220,7 @@ impl SessionWorker {
             SessionAction::NextStopWhenStill => Some(self.next_stop_when_still()),
             SessionAction::ToggleReseed => Some(self.toggle_reseed()),
             SessionAction::ToggleBlockTimestamps => self.toggle_block_timestamps(),
+            SessionAction::ToggleRecorded => self.toggle_recorded()?,
             SessionAction::SelectNext => self.select(|selected, all| (selected + 1) % all),
             SessionAction::SelectPrevious => {
                 self.select(|selected, all| (selected + all - 1) % all)

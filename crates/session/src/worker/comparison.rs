@@ -118,11 +118,22 @@ impl SessionWorker {
     pub(super) fn comparison(&self) -> Option<AbComparison> {
         let comparison = self.comparison.as_ref()?;
         let measurement = self.lab.measurement.as_ref();
+        let switches = [self.lattices.setup().switches, self.lattices.b_switches()?];
+        let measured = || {
+            (
+                measurement.map_or([None; 2], Measurement::round_us),
+                measurement.and_then(Measurement::finding),
+                measurement.map(Measurement::source).unwrap_or_default(),
+            )
+        };
+        let kernel = self.lattices.setup().kernel;
+        let recorded = self.compare_recorded(switches.map(|switches| (kernel, switches)));
+        let (round_us, finding, source) = recorded.unwrap_or_else(measured);
         Some(AbComparison {
-            switches: [self.lattices.setup().switches, self.lattices.b_switches()?],
-            round_us: measurement.map_or([None; 2], Measurement::round_us),
-            finding: measurement.and_then(Measurement::finding),
-            source: measurement.map(Measurement::source).unwrap_or_default(),
+            switches,
+            round_us,
+            finding,
+            source,
             differing: comparison.differing,
             each: comparison.each,
         })

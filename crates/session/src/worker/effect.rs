@@ -33,6 +33,12 @@ impl SessionWorker {
         kernel: &'static Kernel,
         switches: Switches,
     ) -> Result<()> {
+        if let Some(effect) = self.recorded_effect(&change, kernel, switches) {
+            self.lab.before_change = Some((kernel, switches));
+            self.lab.last_effect = Some(effect);
+            self.notify(Notice::Effect);
+            return Ok(());
+        }
         let Some(instances) = &self.lattices.instances else {
             return Ok(());
         };
@@ -63,7 +69,9 @@ impl SessionWorker {
     /// Begins to compare A's and B's rounds.
     pub(super) fn measure_a_and_b(&mut self) {
         self.forget_effect();
-        self.begin_measurement(Subject::AAndB);
+        if !self.lattices.is_recorded() {
+            self.begin_measurement(Subject::AAndB);
+        }
     }
 
     /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
@@ -75,7 +83,9 @@ impl SessionWorker {
             && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
             && self.state.queue.is_empty()
             && !self.lab.is_watching();
-        let is_free = self.lab.measurement.is_none() && self.comparison.is_none();
+        let is_free = self.lab.measurement.is_none()
+            && self.comparison.is_none()
+            && !self.lattices.is_recorded();
         let is_known = self.lab.spread.is_some();
         let setting = (self.lattices.setup().kernel, self.lattices.setup().switches);
         let Some(instances) = &mut self.lattices.instances else {
@@ -157,7 +167,7 @@ impl SessionWorker {
 
     /// Forgets the effect that is shown, and the rounds before the change.
     pub(super) fn forget_effect(&mut self) {
-        self.lab.last_effect = None;
+        (self.lab.last_effect, self.lab.before_change) = (None, None);
         self.publisher.setting_changed();
     }
 

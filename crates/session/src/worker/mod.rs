@@ -17,6 +17,7 @@
 //! | `comparison` | compares two settings, A and B, each on the same number of instances |
 //! | `effect` | compares rounds before and after a change, and A's and B's |
 //! | `settings` | changes pace, kernel, switches and pictures |
+//! | `recorded` | shows what was recorded on a GPU in the place of measurements |
 //! | `calibration` | runs rounds op by op, for the overlap |
 //! | `watching` | stops or refills settled panels |
 //! | `saving` | hands a session over to be saved, and continues a saved one |
@@ -33,6 +34,7 @@ mod comparison;
 mod effect;
 mod moving;
 mod poll;
+mod recorded;
 mod recovery;
 mod reporting;
 mod saving;
@@ -150,6 +152,9 @@ impl SessionWorker {
             clock,
         };
         worker.lab.last_command = Some(now);
+        if worker.lattices.stands_in_for_gpu() {
+            worker.notify(Notice::Done(Done::RecordedRoundsOffered));
+        }
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
         if let Some(view) = worker.lattices.first_view() {
             worker.set_view(view)?;
@@ -306,6 +311,7 @@ impl SessionWorker {
         };
         let is_second = instances.pending_second_round().is_some();
         let may_be_timed = !instances.is_next_an_exception()
+            && !self.lattices.is_recorded()
             && matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
         let wanted = || {
             let soon = self.lab.statistics.stepping_rate().is_none();

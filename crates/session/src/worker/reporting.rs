@@ -19,12 +19,13 @@ impl SessionWorker {
 
     pub(super) fn publish_status(&mut self, now: Instant) {
         self.publish_effect();
+        self.show_recorded_rounds();
         let status = self.make_status(now);
         self.publisher.publish(status, now);
     }
 
     pub(super) fn make_status(&self, now: Instant) -> Status {
-        Status {
+        let mut status = Status {
             engine: self.lattices.engine_status(),
             lattices: LatticeStatus::of(self.lattices.setup()),
             setting: self.lattices.setting_status(&self.state.pacing),
@@ -40,7 +41,9 @@ impl SessionWorker {
                 .or_else(|| self.publisher.notice()?.message()),
             halted: self.health.halted().map(InWords::message),
             failed: self.health.ended().map(InWords::message),
-        }
+        };
+        self.put_recorded(&mut status);
+        status
     }
 
     fn clock_status(&self, now: Instant) -> ClockStatus {

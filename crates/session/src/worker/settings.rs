@@ -184,6 +184,7 @@ impl SessionWorker {
         self.lab.changed();
         let instances = self.lattices.instances.as_ref();
         let engine = instances.map(|instances| instances.engine().name());
+        let engine = engine.filter(|_| !self.lattices.is_recorded());
         let change = match (switch, engine) {
             (Switch::HostMemory, Some("cpu")) => SettingChange::HostMemoryOfCpu,
             (Switch::Graphs, Some("cpu")) => SettingChange::GraphsOfCpu,
@@ -202,6 +203,9 @@ impl SessionWorker {
 
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
+        if self.lattices.is_recorded() && !self.lab.block_timestamps() {
+            return Some(Notice::Refused(Refusal::TimestampsRecorded));
+        }
         if self.lattices.switches().graphs && !self.lab.block_timestamps() {
             return Some(Notice::Refused(Refusal::TimestampsInGraphs));
         }

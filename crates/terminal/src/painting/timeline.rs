@@ -169,8 +169,11 @@ fn head(screen: &Screen, which: HeadParts) -> Vec<String> {
         let is_only = screen.finding.is_none() && !overlap.round_time.is_empty();
         parts.extend(is_only.then(|| overlap.round_time.clone()));
     }
-    if screen.round.is_none() {
-        parts.push(tr!("No round has been timed yet").into());
+    match (&screen.recorded, &screen.round) {
+        (Some(recorded), Some(_)) => parts.push(recorded.line()),
+        (Some(recorded), None) => parts.push(recorded.missing.clone()),
+        (None, Some(_)) => {}
+        (None, None) => parts.push(tr!("No round has been timed yet").into()),
     }
     parts
 }

@@ -70,6 +70,8 @@ roles! {
     running: 0x7BE3B4,
     /// Background of `running`.
     running_background: 0x17392D,
+    /// Figures, bars and words of what was recorded on another machine.
+    recorded: 0xC4A7FF,
     /// Background of what has failed.
     failed: 0xC63B2B,
     /// Text on `failed`.
@@ -233,6 +235,12 @@ mod tests {
                 ("on the accent", palette.on_accent, accent),
                 ("warning", accent, palette.warning),
                 ("running", palette.running, palette.running_background),
+                ("recorded", palette.recorded, palette.background),
+                (
+                    "recorded beside code",
+                    palette.recorded,
+                    palette.code_background,
+                ),
                 ("failed", palette.on_failed, palette.failed),
                 (
                     "failed on the background",

@@ -56,12 +56,16 @@ pub(crate) fn paint(painter: &WidgetPainter, screen: &Screen, rect: Rect, unit: 
         medium(16.0 * unit),
         painter.palette.accent,
     );
-    let note = if screen.round.is_none() {
-        tr!("No round has been timed yet")
-    } else {
-        tr!("in the round shown, which is typical of the last few")
+    let (note, colour) = match (&screen.recorded, &screen.round) {
+        (Some(recorded), Some(_)) => (recorded.origin.as_str(), painter.palette.recorded),
+        (Some(recorded), None) => (recorded.missing.as_str(), painter.palette.label),
+        (None, Some(_)) => (
+            tr!("in the round shown, which is typical of the last few"),
+            painter.palette.label,
+        ),
+        (None, None) => (tr!("No round has been timed yet"), painter.palette.label),
     };
-    list.text(note, regular(13.0 * unit), painter.palette.label);
+    list.text(note, regular(13.0 * unit), colour);
     for cause in &overlap.causes {
         list.cause(cause);
     }

@@ -66,7 +66,7 @@ pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Fi
             painter,
             &figure.value,
             medium(18.0 * unit),
-            painter.palette.value,
+            parts::value_colour(painter, figure),
             width,
         );
         parts::put_value(

@@ -71,6 +71,15 @@ pub(super) fn state(
     }
 }
 
+/// The colour of a figure's value.
+pub(super) fn value_colour(painter: &WidgetPainter, figure: &Figure) -> Color32 {
+    if figure.is_recorded {
+        painter.palette.recorded
+    } else {
+        painter.palette.value
+    }
+}
+
 /// Says a figure, with its tip; a click on one that can be changed opens its controls.
 pub(super) fn say(painter: &WidgetPainter, place: Rect, unit: f32, figure: &Figure) {
     let note = match figure.note.as_str() {

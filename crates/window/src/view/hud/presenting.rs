@@ -54,11 +54,21 @@ pub(crate) fn paint(
     paint_state(painter, inside, unit, figures.state);
     let (switch, factor, tone) = told(frame.screen.finding.as_deref());
     let plain = painter.palette.value;
+    let of_round = match status.lab.recording {
+        None => plain,
+        Some(_) => painter.palette.recorded,
+    };
     let kernel = status.setting.kernel.name;
     let streams = figures::streams(status);
     let tone = tone_colour(tone, &painter.palette);
     let columns: [Column<'_>; 5] = [
-        (tr!("time per round"), &round, plain, LARGE, figures::ROUND),
+        (
+            tr!("time per round"),
+            &round,
+            of_round,
+            LARGE,
+            figures::ROUND,
+        ),
         (tr!("lattices"), &grid, plain, USUAL, figures::GRID),
         (tr!("kernel"), kernel, plain, USUAL, figures::KERNEL),
         (tr!("streams"), streams, plain, USUAL, figures::STREAMS),

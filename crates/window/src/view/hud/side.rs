@@ -167,7 +167,7 @@ fn headline(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &F
         painter,
         &figure.value,
         medium(size),
-        painter.palette.value,
+        parts::value_colour(painter, figure),
         inside.width(),
     );
     put(
@@ -205,7 +205,7 @@ fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
             painter,
             &figure.value,
             medium(17.0 * unit),
-            painter.palette.value,
+            parts::value_colour(painter, figure),
             width,
         );
         parts::put_value(
@@ -231,7 +231,7 @@ fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
             painter,
             &figure.value,
             medium(17.0 * unit),
-            painter.palette.value,
+            parts::value_colour(painter, figure),
             left,
         );
         parts::put_value(

@@ -32,7 +32,10 @@ fn paint_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Scre
         return; // it is not measured while A and B are compared
     };
     let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
-    let colour = painter.palette.accent;
+    let colour = match &screen.recorded {
+        None => painter.palette.accent,
+        Some(_) => painter.palette.recorded,
+    };
     // Of two rounds the finding has the times.
     let parts = match (&screen.round_before, overlap.round_time.as_str()) {
         (None, time) if !time.is_empty() => format!("{} · {time}", overlap.overlap),
@@ -124,5 +127,6 @@ pub(crate) fn tone_colour<Colour: Copy>(tone: Tone, palette: &Palette<Colour>) -
         Tone::Measuring => palette.accent,
         Tone::Better => palette.running,
         Tone::Neutral => palette.value,
+        Tone::Recorded => palette.recorded,
     }
 }

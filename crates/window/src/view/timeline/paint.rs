@@ -13,6 +13,7 @@ use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use model::Status;
 use model::trace::StepKind;
+use ui::RecordedTexts;
 use ui::timeline::lanes::{Bar, Chart};
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::timeline::{BarKind, KINDS, Which, drawn_round};
@@ -42,7 +43,7 @@ pub(crate) fn paint(
     paint_legend(painter, &places, timeline.chart());
     let rounds = shown_rounds(timeline, &places, frame.sources.status);
     let folded = if rounds.is_empty() {
-        paint_nothing_yet(painter, &places)
+        paint_nothing_yet(painter, &places, frame.screen.recorded.as_ref())
     } else {
         let scale = timeline.scale(places.lanes);
         paint_axis(painter, &places, scale, &rounds);
@@ -62,7 +63,10 @@ pub(crate) fn paint(
             timeline.scale(places.lanes),
         );
         let has_finding = frame.screen.finding.is_some();
-        paint_foot(painter, &places, status, has_finding, folded);
+        match &frame.screen.recorded {
+            None => paint_foot(painter, &places, status, has_finding, folded),
+            Some(recorded) => paint_origin(painter, &places, recorded),
+        }
     }
     tip::paint(painter, frame, &places);
 }
@@ -124,12 +128,16 @@ pub(super) enum Chip {
     Live,
     /// No round follows it for now.
     LastRound,
+    /// It was recorded on another machine.
+    Recorded,
 }
 
 impl Chip {
     pub(super) fn of(frozen: bool, status: Option<&Status>) -> Chip {
+        let is_recorded = status.is_some_and(|status| status.lab.recording.is_some());
         match (frozen, status.is_some_and(|status| status.clock.running)) {
             (true, _) => Chip::Frozen,
+            (false, _) if is_recorded => Chip::Recorded,
             (false, true) => Chip::Live,
             (false, false) => Chip::LastRound,
         }
@@ -144,10 +152,11 @@ fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
         Chip::Frozen => (palette.accent, palette.on_accent, tr!("frozen")),
         Chip::Live => (palette.running_background, palette.running, tr!("live")),
         Chip::LastRound => (palette.rule, palette.value, tr!("last round")),
+        Chip::Recorded => (palette.rule, palette.recorded, tr!("recorded")),
     };
     let tip = match shown {
         Chip::Frozen => tr!("Click to resume"),
-        Chip::Live | Chip::LastRound => tr!("Click to freeze this round"),
+        Chip::Live | Chip::LastRound | Chip::Recorded => tr!("Click to freeze this round"),
     };
     let spoken = Spoken::new(word, tip).on(Some(shown == Chip::Frozen));
     painter.request(chip, &spoken, UiRequest::FreezeTimeline);
@@ -355,19 +364,34 @@ fn paint_lane_names(
     }
 }
 
-fn paint_nothing_yet(painter: &WidgetPainter, places: &TimelineLayout) -> usize {
+fn paint_nothing_yet(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    recorded: Option<&RecordedTexts>,
+) -> usize {
     painter.rect_filled(places.lanes, 0.0, painter.palette.recessed);
-    let text = tr!("No round has been timed yet");
-    let font = regular(14.0 * places.unit);
-    let text = fitted(
-        painter,
-        text,
-        font,
-        painter.palette.label,
-        places.lanes.width(),
-    );
+    let text = match recorded {
+        None => tr!("No round has been timed yet"),
+        Some(recorded) => &recorded.missing,
+    };
+    let (font, room) = (regular(14.0 * places.unit), places.lanes.width());
+    let text = paragraph(painter, text, font, painter.palette.label, room, 3);
     put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
     1
+}
+
+/// Paints the foot of recorded rounds: where they come from, and how fast the cells go.
+fn paint_origin(painter: &WidgetPainter, places: &TimelineLayout, recorded: &RecordedTexts) {
+    let (font, room) = (medium(12.5 * places.unit), places.foot.width());
+    let colour = painter.palette.recorded;
+    let text = painter.layout_no_wrap(recorded.line(), font.clone(), colour);
+    let text = if text.size().x <= room {
+        text
+    } else {
+        fitted(painter, &recorded.origin, font, colour, room)
+    };
+    let left = places.foot.left_center();
+    put(painter, left, Align2::LEFT_CENTER, text);
 }
 
 /// Paints the foot: how spans are measured and, if there is room, the mouse actions.

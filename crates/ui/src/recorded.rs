@@ -1,0 +1,51 @@
+//! What is said where recorded rounds are shown in the place of measurements.
+
+use lang::tr;
+use model::{Status, recorded_in_words};
+
+/// See the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedTexts {
+    /// Where and when rounds were recorded.
+    pub origin: String,
+    /// How fast the cells go here, in relation to the recorded rounds; empty while that is unknown.
+    pub pace: String,
+    /// That none were recorded with the present setting, and what was; empty if some were.
+    pub missing: String,
+}
+
+impl RecordedTexts {
+    /// Of a session; `None` if it measures.
+    pub fn of(status: &Status) -> Option<RecordedTexts> {
+        let recording = status.lab.recording.as_ref()?;
+        let pace = match recording.pace {
+            None => String::new(),
+            Some(pace) if pace > 0.95 => tr!("the CPU steps the cells as fast").into(),
+            Some(pace) => tr!(
+                "the CPU steps the cells at 1/{part} of that pace",
+                part = format!("{:.0}", (1.0 / pace).max(2.0))
+            ),
+        };
+        let missing = if recording.has_setting {
+            String::new()
+        } else {
+            tr!(
+                "Not recorded with this setting. Recorded are 1 to 64 lattices of 1024 × 1024 cells with every kernel, and what a lecture shows; sync-global and bits with each switch changed alone"
+            )
+            .into()
+        };
+        Some(RecordedTexts {
+            origin: lang::sentence_case(&recorded_in_words(&recording.recorded)),
+            pace,
+            missing,
+        })
+    }
+
+    /// Origin and pace in a line.
+    pub fn line(&self) -> String {
+        let parts = [&self.origin, &self.pace]
+            .into_iter()
+            .filter(|it| !it.is_empty());
+        parts.cloned().collect::<Vec<_>>().join(" · ")
+    }
+}
