@@ -4,6 +4,7 @@ mod findings;
 mod idle;
 mod past;
 mod persistence;
+mod recorded;
 mod time;
 
 use std::time::{Duration, Instant};
