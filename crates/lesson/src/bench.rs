@@ -102,7 +102,7 @@ impl Bench {
         let engine = open_engine(choice)?;
         // An engine that is opened anew later must be the same one.
         let choice = match (choice, engine.name()) {
-            (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
+            (DeviceChoice::Auto | DeviceChoice::Recorded, "cpu") => DeviceChoice::Cpu,
             (DeviceChoice::Auto, _) => DeviceChoice::CudaOrdinal(0),
             (other, _) => other,
         };

@@ -14,6 +14,8 @@
 //! (module `interleave`). A conclusion is chosen by these findings ([`Compare`]): it has a sentence for
 //! each, so that it says of no run what that run did not show.
 //!
+//! What a GPU measured of the lessons is in the program, too ([`recorded`]), for machines without one.
+//!
 //! The checks of a lesson concern results, never times: factors are reported as measured. Parts
 //! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
 
@@ -26,6 +28,7 @@ mod interleave;
 mod lecture;
 mod outcome;
 mod question;
+mod recorded;
 mod sweep;
 mod work;
 
@@ -38,6 +41,7 @@ pub use outcome::{
     Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };
 pub use question::{Choices, Origin, factor_in_words, nearest_factor};
+pub use recorded::{record, recorded, recording_order};
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use engine::{EngineError, Nanos};
@@ -330,7 +334,8 @@ impl Lesson {
 /// Measures every part of a lesson on a device (the first one if there are several). A sweep steps
 /// the lattices of `swept` if given, else the lesson's own. Blocks until all parts are measured,
 /// usually for seconds, or until `on_progress` returns `Break`. With [`DeviceChoice::Auto`], the CPU
-/// measures where a GPU opens and then cannot do the first part.
+/// measures where a GPU opens and then cannot do the first part. With [`DeviceChoice::Recorded`], the
+/// outcome is the recorded one; the CPU measures lessons that were not recorded.
 ///
 /// # Errors
 /// [`LessonError::Engine`] if the device cannot be opened or fails, [`LessonError::Child`] if a
@@ -342,32 +347,46 @@ pub fn run(
     swept: Option<SweepSetup>,
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
+    let wants_recorded = device == DeviceChoice::Recorded;
+    if wants_recorded && let Some(outcome) = recorded(lesson) {
+        return Ok(outcome);
+    }
     let mut is_measured = false;
-    let outcome = run_on(device, lesson, swept, &mut |progress| {
+    let limits = interleave::limits();
+    let outcome = run_on(device, lesson, swept, limits, &mut |progress| {
         is_measured |= !matches!(progress, Progress::Measuring(_));
         on_progress(progress)
     });
-    match outcome {
+    let mut outcome = match outcome {
         Err(LessonError::Engine(why))
             if device == DeviceChoice::Auto && !is_measured && why.is_of_device() =>
         {
             tracing::warn!("{}; the CPU computes instead", why.in_words());
-            run_on(DeviceChoice::Cpu, lesson, swept, on_progress)
+            run_on(DeviceChoice::Cpu, lesson, swept, limits, on_progress)
         }
         outcome => outcome,
+    }?;
+    if wants_recorded || outcome.missing.is_some() {
+        outcome.recorded = recorded(lesson).map(Box::new);
+        outcome.is_unrecorded = outcome.recorded.is_none();
     }
+    Ok(outcome)
 }
 
 fn run_on(
     device: DeviceChoice,
     lesson: &'static Lesson,
     swept: Option<SweepSetup>,
+    limits: Limits,
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let mut bench = Bench::open(device)?;
     let mut outcome = match lesson.sweep() {
-        Some(own) => sweep::measure(lesson, swept.unwrap_or(own), &mut bench, on_progress)?,
-        None => measure(lesson, &mut bench, interleave::limits(), on_progress)?,
+        Some(own) => {
+            let sweep = swept.unwrap_or(own);
+            sweep::measure(lesson, sweep, &mut bench, limits, on_progress)?
+        }
+        None => measure(lesson, &mut bench, limits, on_progress)?,
     };
     outcome.close(lesson);
     Ok(outcome)

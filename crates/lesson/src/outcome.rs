@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Bench, Compare, Lesson, Part};
 use lang::tr;
@@ -42,10 +42,16 @@ pub struct Outcome {
     /// What is concluded from each of the factors, in words; `None` if nothing is.
     #[serde(skip)]
     pub conclusions: Vec<Option<String>>,
+    /// What was recorded on a GPU, if this engine lacks what the lesson is about.
+    #[serde(skip)]
+    pub recorded: Option<Box<Outcome>>,
+    /// Whether a recorded outcome was wanted and there is none.
+    #[serde(skip)]
+    pub is_unrecorded: bool,
 }
 
 /// The windows in which parts were measured in turn.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Windows {
     /// How many.
     pub count: usize,
@@ -65,20 +71,20 @@ pub struct PartOutcome {
     pub interval_ms: Option<[f64; 2]>,
     /// What was measured.
     pub figures: Vec<MeasuredValue>,
-    /// A remark on the figures, shown below them.
+    /// A remark on the figures, shown below them: [`lang::shown`] translates it.
     pub note: Option<String>,
     /// A timed round of it.
     #[serde(skip)]
     pub trace: Option<Arc<TimedRound>>,
     /// How many of the figures, the first ones, are of one sample.
     #[serde(skip)]
-    sampled: usize,
+    pub(super) sampled: usize,
 }
 
 /// A number that was measured.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MeasuredValue {
-    /// Of what.
+    /// Of what, in English.
     pub label: String,
     /// How much.
     pub value: f64,
@@ -87,6 +93,17 @@ pub struct MeasuredValue {
 }
 
 impl MeasuredValue {
+    /// The label in this thread's language. A label like `32x8: occupancy` begins with the name of what
+    /// was measured, which is the same in every language.
+    pub fn name(&self) -> String {
+        match self.label.split_once(": ") {
+            Some((of, label)) if lang::translated(&self.label).is_none() => {
+                tr!("{of}: {label}", of = of, label = lang::shown(label))
+            }
+            _ => lang::shown(&self.label),
+        }
+    }
+
     /// The number with about three significant digits.
     pub fn digits(&self) -> String {
         let digits = match self.value.abs() {
@@ -303,6 +320,21 @@ impl Outcome {
             pictures: Vec::new(),
             speedup: None,
             conclusions: Vec::new(),
+            recorded: None,
+            is_unrecorded: false,
+        }
+    }
+
+    /// What is shown in the end: the recorded outcome, if this engine lacks what the lesson is about.
+    pub fn shown(&self) -> &Outcome {
+        self.recorded.as_deref().unwrap_or(self)
+    }
+
+    /// Where and when it was recorded, in words; `None` if it was measured here.
+    pub fn recorded_in_words(&self) -> Option<String> {
+        match &self.source {
+            Source::MeasuredHere(_) => None,
+            Source::RecordedOn(recorded) => Some(recorded_in_words(recorded)),
         }
     }
 
@@ -348,8 +380,8 @@ impl Outcome {
         });
     }
 
-    /// When and under which load parts were set against each other, in words: `measured in 3 windows,
-    /// 10 s apart`; `None` if none were.
+    /// When parts were set against each other, and under which load if that was here, in words:
+    /// `measured in 3 windows, 10 s apart`; `None` if none were.
     pub fn windows_in_words(&self) -> Option<String> {
         let windows = self.windows?;
         let when = tr!(
@@ -359,13 +391,14 @@ impl Outcome {
         );
         let load = match &self.source {
             Source::MeasuredHere(load) => load_in_words(load, self.engine),
-            Source::RecordedOn(recorded) => vec![recorded_in_words(recorded)],
+            Source::RecordedOn(_) => Vec::new(),
         };
         let all: Vec<String> = std::iter::once(when).chain(load).collect();
         Some(all.join(" · "))
     }
 
-    /// What was found of each comparison, in words; where nothing was compared, how it ends.
+    /// What was found of each comparison, in words; where nothing was compared, how it ends. Of a recorded
+    /// outcome it says so.
     pub fn findings_in_words(&self) -> String {
         let found = self.factors.iter().map(|factor| {
             let finding = finding_in_words(factor.finding);
@@ -375,11 +408,16 @@ impl Outcome {
                 finding = finding
             )
         });
-        match &self.missing {
+        let found = match &self.missing {
             None if !self.factors.is_empty() => found.collect::<Vec<_>>().join(" · "),
             None => self.closing.clone(),
             Some(missing) => missing.clone(),
-        }
+        };
+        let recorded = self.recorded_in_words();
+        std::iter::once(found)
+            .chain(recorded)
+            .collect::<Vec<_>>()
+            .join(" · ")
     }
 
     /// Draws the conclusion.
@@ -466,14 +504,14 @@ impl Outcome {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::LESSONS;
     use lang::Language;
     use model::Load;
 
     /// Findings as expected, of none, the opposite, not resolved, and changing with the load.
-    const FINDINGS: [Finding; 5] = [
+    pub(crate) const FINDINGS: [Finding; 5] = [
         Finding::Difference {
             ratio: 2.5,
             interval: [2.4, 2.6],
@@ -502,7 +540,11 @@ mod tests {
     }
 
     /// What a run of the lesson with these findings would give.
-    fn recorded(lesson: &'static Lesson, engine: &'static str, findings: &[Finding]) -> Outcome {
+    pub(crate) fn outcome_of(
+        lesson: &'static Lesson,
+        engine: &'static str,
+        findings: &[Finding],
+    ) -> Outcome {
         let mut outcome = Outcome {
             lesson: lesson.name,
             engine,
@@ -520,6 +562,8 @@ mod tests {
             pictures: Vec::new(),
             speedup: None,
             conclusions: Vec::new(),
+            recorded: None,
+            is_unrecorded: false,
         };
         for part in lesson.parts {
             outcome.add(part, Measured::of_time("a run", 1.0), Measured::default());
@@ -552,7 +596,7 @@ mod tests {
                     *place = Finding::Difference { ratio, interval };
                 }
                 findings[at] = finding;
-                let closing = recorded(lesson, "cuda", &findings).closing;
+                let closing = outcome_of(lesson, "cuda", &findings).closing;
                 let words = finding_in_words(finding);
                 let (name, label) = (lesson.name, compare.label);
                 if closing.contains(&lang::sentence_case(lang::text(label))) {
@@ -581,7 +625,7 @@ mod tests {
         for lesson in LESSONS {
             let closing = |finding| {
                 let findings = vec![finding; lesson.compared.len()];
-                recorded(lesson, "cpu", &findings).closing
+                outcome_of(lesson, "cpu", &findings).closing
             };
             if let Some(missing) = lesson.missing_on_cpu {
                 let closings = FINDINGS.map(closing);
@@ -636,7 +680,7 @@ mod tests {
 
     #[test]
     fn windows_are_said_with_their_load() {
-        let mut outcome = recorded(&LESSONS[0], "cpu", &[]);
+        let mut outcome = outcome_of(&LESSONS[0], "cpu", &[]);
         assert_eq!(outcome.windows_in_words(), None);
         outcome.windows = Some(Windows {
             count: 3,
@@ -653,7 +697,7 @@ mod tests {
     #[test]
     fn a_median_takes_the_place_of_the_first_sample_and_leaves_what_was_inspected() {
         let lesson = &LESSONS[0];
-        let mut outcome = recorded(lesson, "cuda", &[]);
+        let mut outcome = outcome_of(lesson, "cuda", &[]);
         outcome.parts.clear();
         let sample = |ms: f64| Measured::of_time("a run", ms).figure("a second", 1e3 / ms, "1/s");
         let inspected = Measured::default().figure("launches", 3.0, "");

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::interleave;
 use crate::{Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, SweepSetup, go_on};
 use experiment::Limits;
 use model::{Speedup, SpeedupPoint, SpeedupSeries};
@@ -18,6 +17,7 @@ pub(super) fn measure(
     lesson: &'static Lesson,
     sweep: SweepSetup,
     bench: &mut Bench,
+    limits: Limits,
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let counts = Speedup::counts(sweep.instances);
@@ -32,7 +32,7 @@ pub(super) fn measure(
         failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
     }
     bench.sweep = Some(sweep);
-    let mut outcome = super::measure(lesson, bench, interleave::limits(), &mut |progress| {
+    let mut outcome = super::measure(lesson, bench, limits, &mut |progress| {
         // What was measured follows the curve, which it completes.
         match progress {
             Progress::Measuring(_) | Progress::Waiting { .. } => on_progress(progress),

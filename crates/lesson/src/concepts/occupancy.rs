@@ -87,6 +87,10 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
     closing: Closing::Text(""),
 };
 
+/// What is said of a shape, behind its name.
+const RESIDENT: &str = mark!("resident blocks per SM");
+const OCCUPANCY_OF: &str = mark!("occupancy");
+
 /// What is kept for the later parts: the places of shapes in the kernel's table.
 const FASTEST: &str = "fastest";
 const SECOND: &str = "second";
@@ -215,11 +219,11 @@ fn survey(bench: &mut Bench) -> Result<Measured> {
             let part = 100.0 * threads / f64::from(found.max_threads_per_sm);
             measured = measured
                 .figure(
-                    tr!("{shape}: resident blocks per SM", shape = shape),
+                    format!("{shape}: {RESIDENT}"),
                     found.blocks_per_sm.into(),
                     "",
                 )
-                .figure(tr!("{shape}: occupancy", shape = shape), part, "%");
+                .figure(format!("{shape}: {OCCUPANCY_OF}"), part, "%");
         }
     }
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -257,7 +261,7 @@ impl Experiment for Shape {
     fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
         let right = self.stepper.is_right(self.block)?;
         Ok(Measured::default()
-            .note(tr!("blocks of {}", named(self.block)))
+            .note(named(self.block))
             .check(tr!("two generations of the lattice"), right))
     }
 

@@ -1,0 +1,321 @@
+//! Outcomes that were recorded on a GPU, for machines without one. The program has them as compressed
+//! JSON, which is read when the first is asked for.
+
+use std::io::Read as _;
+use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Factor, LESSONS, Lesson, LessonError, MeasuredValue, Outcome, PartOutcome, Windows, run_on,
+};
+use experiment::Limits;
+use lang::Language;
+use model::trace::TimedRound;
+use model::{DeviceChoice, Finding, Recorded, Source, Speedup};
+
+/// The time between two windows while lessons are recorded: nobody explains anything meanwhile.
+const WINDOWS_APART: Duration = Duration::from_secs(2);
+
+static RECORDINGS: LazyLock<Recordings> =
+    LazyLock::new(|| read(include_bytes!("../../../assets/recorded/lessons.json.gz")));
+
+/// What was recorded of lessons.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
+struct Recordings {
+    recorded: Recorded,
+    lessons: Vec<Recording>,
+}
+
+/// An [`Outcome`] as it is stored: what the lesson itself says is left out, and so are its checks and
+/// pictures.
+#[derive(Serialize, Deserialize)]
+struct Recording {
+    lesson: &'static str,
+    parts: Vec<RecordedPart>,
+    /// For each of the lesson's comparisons, the ratio of the times and what was found of it.
+    findings: Vec<(f64, Finding)>,
+    windows: Option<Windows>,
+    speedup: Option<Speedup>,
+}
+
+/// A [`PartOutcome`] as it is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
+struct RecordedPart {
+    time_ms: Option<f64>,
+    interval_ms: Option<[f64; 2]>,
+    figures: Vec<MeasuredValue>,
+    note: Option<String>,
+    trace: Option<TimedRound>,
+}
+
+impl Recording {
+    /// `None` if a part could not be measured, or a check failed.
+    fn of(outcome: &Outcome) -> Option<Recording> {
+        let is_measured = |part: &PartOutcome| !part.figures.is_empty();
+        if !outcome.parts.iter().all(is_measured) || !outcome.passed() {
+            return None;
+        }
+        let part = |part: &PartOutcome| RecordedPart {
+            time_ms: part.time_ms,
+            interval_ms: part.interval_ms,
+            figures: part.figures.clone(),
+            note: part.note.clone(),
+            trace: part.trace.as_deref().cloned(),
+        };
+        let factors = outcome.factors.iter();
+        Some(Recording {
+            lesson: outcome.lesson,
+            parts: outcome.parts.iter().map(part).collect(),
+            findings: factors.map(|it| (it.value, it.finding)).collect(),
+            windows: outcome.windows,
+            speedup: outcome.speedup.clone(),
+        })
+    }
+
+    /// The outcome, in this thread's language; `None` if the lesson has other parts or comparisons by now.
+    fn outcome(&self, lesson: &'static Lesson, recorded: &Recorded) -> Option<Outcome> {
+        if self.parts.len() != lesson.parts.len() || self.findings.len() != lesson.compared.len() {
+            return None;
+        }
+        let parts = lesson.parts.iter().zip(&self.parts);
+        let parts = parts.map(|(part, stored)| PartOutcome {
+            title: part.title,
+            time_ms: stored.time_ms,
+            interval_ms: stored.interval_ms,
+            figures: stored.figures.clone(),
+            note: stored.note.clone(),
+            trace: stored.trace.clone().map(Arc::new),
+            sampled: stored.figures.len(),
+        });
+        let factors = lesson.compared.iter().zip(&self.findings);
+        let factors = factors.map(|(compare, &(value, finding))| Factor {
+            label: compare.label,
+            value,
+            finding,
+        });
+        let mut outcome = Outcome {
+            lesson: lesson.name,
+            engine: "cuda",
+            device: recorded.device.clone(),
+            parts: parts.collect(),
+            factors: factors.collect(),
+            windows: self.windows,
+            source: Source::RecordedOn(recorded.clone()),
+            checks: Vec::new(),
+            missing: None,
+            closing: String::new(),
+            pictures: Vec::new(),
+            speedup: self.speedup.clone(),
+            conclusions: Vec::new(),
+            recorded: None,
+            is_unrecorded: false,
+        };
+        outcome.close(lesson);
+        Some(outcome)
+    }
+}
+
+impl Recordings {
+    fn outcome(&self, lesson: &'static Lesson) -> Option<Outcome> {
+        let recording = self.lessons.iter().find(|it| it.lesson == lesson.name)?;
+        recording.outcome(lesson, &self.recorded)
+    }
+}
+
+/// What was recorded of a lesson on a GPU, in this thread's language; `None` if nothing was.
+pub fn recorded(lesson: &'static Lesson) -> Option<Outcome> {
+    RECORDINGS.outcome(lesson)
+}
+
+/// Reads what [`record`] made; the text stays in memory, and names in it are used as they are.
+fn read(compressed: &[u8]) -> Recordings {
+    let mut text = String::new();
+    GzDecoder::new(compressed)
+        .read_to_string(&mut text)
+        .expect("the recording is compressed text");
+    serde_json::from_str(text.leak()).expect("the recording is whole")
+}
+
+/// Every lesson, in the order in which they are recorded: these, then those about what the CPU engine lacks.
+pub fn recording_order(first: &[&'static Lesson]) -> Vec<&'static Lesson> {
+    let mut lessons: Vec<&Lesson> = LESSONS.iter().collect();
+    lessons.sort_by_key(|lesson| {
+        let is_first = first.iter().any(|it| it.name == lesson.name);
+        (!is_first, lesson.missing_on_cpu.is_none())
+    });
+    lessons
+}
+
+/// Measures lessons on a GPU, one after the other, until a deadline, and returns the content of
+/// `assets/recorded/lessons.json.gz`. Tells of each lesson whether it is in there: those that fail or cannot
+/// be measured whole are left out. It blocks for ten seconds or more a lesson.
+pub fn record(
+    device: DeviceChoice,
+    lessons: &[&'static Lesson],
+    recorded: Recorded,
+    deadline: Instant,
+    on_lesson: &mut dyn FnMut(&Lesson, bool),
+) -> Vec<u8> {
+    let limits = Limits::three_windows(platform::timeout(WINDOWS_APART));
+    let mut recordings = Vec::new();
+    for &lesson in lessons {
+        let outcome = lang::with(Language::English, || {
+            run_on(device, lesson, None, limits, &mut |_| {
+                if Instant::now() < deadline {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            })
+        });
+        let recording = match outcome {
+            Ok(outcome) => Recording::of(&outcome),
+            Err(LessonError::Ended) => break,
+            Err(why) => {
+                tracing::warn!("{}: {why}", lesson.name);
+                None
+            }
+        };
+        on_lesson(lesson, recording.is_some());
+        recordings.extend(recording);
+    }
+    compress(&Recordings {
+        recorded,
+        lessons: recordings,
+    })
+}
+
+fn compress(recordings: &Recordings) -> Vec<u8> {
+    let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
+    serde_json::to_writer(&mut compressed, recordings).expect("names and finite numbers");
+    compressed.finish().expect("memory takes every byte")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::tests::{FINDINGS, outcome_of};
+    use crate::{find, run};
+
+    /// What is read again of an outcome that is recorded.
+    fn stored(lesson: &'static Lesson, outcome: &Outcome) -> Outcome {
+        let recordings = Recordings {
+            recorded: Recorded {
+                device: "a GPU".into(),
+                ..Recorded::default()
+            },
+            lessons: vec![Recording::of(outcome).expect("all of it was measured")],
+        };
+        read(&compress(&recordings)).outcome(lesson).unwrap()
+    }
+
+    #[test]
+    fn a_recorded_outcome_is_the_measured_one_and_says_where_it_comes_from() {
+        for lesson in LESSONS {
+            for finding in FINDINGS {
+                let findings = vec![finding; lesson.compared.len()];
+                let measured = outcome_of(lesson, "cuda", &findings);
+                let read = stored(lesson, &measured);
+                assert_eq!(read.closing, measured.closing);
+                assert_eq!(read.conclusions, measured.conclusions);
+                let found = measured.findings_in_words();
+                assert!(read.findings_in_words().starts_with(&found), "{found}");
+                assert!(read.findings_in_words().contains("recorded on a GPU"));
+                let chinese = lang::with(Language::Chinese, || stored(lesson, &measured).closing);
+                assert_ne!(chinese, measured.closing, "{}", lesson.name);
+            }
+        }
+    }
+
+    #[test]
+    fn lessons_are_recorded_with_their_figures_and_rounds_until_the_deadline() {
+        let lessons = ["event", "context"].map(|name| find(name).unwrap());
+        let mut told = Vec::new();
+        let mut on_lesson = |lesson: &Lesson, is_in: bool| told.push((lesson.name, is_in));
+        let mut record_until = |deadline| {
+            let recorded = Recorded::default();
+            record(
+                DeviceChoice::Cpu,
+                &lessons,
+                recorded,
+                deadline,
+                &mut on_lesson,
+            )
+        };
+        let recordings = read(&record_until(Instant::now() + Duration::from_secs(240)));
+        let outcome = recordings.outcome(lessons[0]).unwrap();
+        let [part] = &outcome.parts[..] else {
+            panic!("{outcome:?}");
+        };
+        assert!(part.time_ms.is_some() && part.trace.is_some());
+        assert!(
+            part.figures
+                .iter()
+                .any(|it| it.unit == "ms" || it.unit == "µs")
+        );
+        let none = read(&record_until(Instant::now()));
+        assert!(none.outcome(lessons[0]).is_none());
+        assert_eq!(told, [("event", true), ("context", true)]);
+    }
+
+    #[test]
+    fn lessons_of_lectures_are_recorded_first_then_those_about_gpus() {
+        let first = find("event").unwrap();
+        let order = recording_order(&[first]);
+        assert_eq!(order.len(), LESSONS.len());
+        assert_eq!(order[0].name, "event");
+        let rest = order[1..]
+            .iter()
+            .map(|lesson| lesson.missing_on_cpu.is_none());
+        assert!(rest.is_sorted());
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_measured_and_says_so() {
+        let lesson = find("event").unwrap();
+        let outcome = run(lesson, DeviceChoice::Recorded, None, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        let outcome = outcome.unwrap();
+        let is_recorded = recorded(lesson).is_some();
+        assert_eq!(outcome.recorded_in_words().is_some(), is_recorded);
+        assert_eq!(outcome.is_unrecorded, !is_recorded);
+    }
+
+    #[test]
+    fn everything_recorded_can_be_read_in_chinese() {
+        let has_chinese = |text: &str| {
+            text.chars()
+                .any(|it| ('\u{4e00}'..='\u{9fff}').contains(&it))
+        };
+        let is_shape = |text: &str| text.chars().all(|it| it.is_ascii_digit() || it == 'x');
+        lang::with(Language::Chinese, || {
+            for outcome in LESSONS.iter().filter_map(recorded) {
+                for part in &outcome.parts {
+                    let names = part.figures.iter().map(MeasuredValue::name);
+                    let note = part.note.as_deref().map(lang::shown);
+                    for text in names.chain(note) {
+                        assert!(has_chinese(&text) || is_shape(&text), "{text}");
+                    }
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn recordings_take_two_mebibytes_of_the_program_at_most() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/recorded");
+        let files = std::fs::read_dir(folder).unwrap();
+        let sizes = files.map(|file| file.unwrap().metadata().unwrap().len());
+        let all: u64 = sizes.sum();
+        assert!(all <= 2 << 20, "{all} bytes");
+    }
+}
