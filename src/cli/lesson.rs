@@ -114,22 +114,13 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         ControlFlow::Continue(())
     })
     .map_err(unwrapped)?;
-    if lesson.missing_on_cpu.is_some() && outcome.missing.is_none() {
-        outcome
-            .parts
-            .iter()
-            .flat_map(part_lines)
-            .for_each(&mut tell_line);
-    }
-    tell_line(String::new());
-    for factor in &outcome.factors {
-        let label = lang::text(factor.label);
-        let finding = finding_in_words(factor.finding);
-        let found = tr!("{label}: {finding}", label = label, finding = finding);
-        tell_line(format!("  {found}"));
-    }
-    if let Some(windows) = outcome.windows_in_words() {
-        tell_line(format!("  ({windows})"));
+    let is_recorded = outcome.recorded_in_words().is_some();
+    if !is_recorded {
+        if lesson.missing_on_cpu.is_some() && outcome.missing.is_none() {
+            let parts = outcome.parts.iter().flat_map(part_lines);
+            parts.for_each(&mut tell_line);
+        }
+        finding_lines(&outcome).into_iter().for_each(&mut tell_line);
     }
     for check in &outcome.checks {
         let verdict = if check.passed {
@@ -143,18 +134,46 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     if let Some(missing) = &outcome.missing {
         tell_line(format!("\n{missing}"));
     }
-    tell_line(format!("\n{}", outcome.closing));
-    tell_line(tr!("On {} ({}).", outcome.device, outcome.engine) + "\n");
+    if outcome.is_unrecorded {
+        let sentence = lang::sentence_case(tr!("nothing was recorded of this lesson on a GPU"));
+        tell_line(format!("\n{sentence}"));
+    }
+    if !is_recorded {
+        tell_line(format!("\n{}", outcome.closing));
+        tell_line(tr!("On {} ({}).", outcome.device, outcome.engine) + "\n");
+    }
+    if let Some(recorded) = outcome.shown().recorded_in_words() {
+        let outcome = outcome.shown();
+        tell_line(format!("{}\n", lang::sentence_case(&recorded)));
+        let parts = outcome.parts.iter().flat_map(part_lines);
+        let lines = parts.chain(finding_lines(outcome));
+        lines.for_each(&mut tell_line);
+        tell_line(format!("\n{}\n", outcome.closing));
+    }
     match broken {
         Some(error) => Err(error),
         None => Ok(outcome),
     }
 }
 
+/// What was found of each comparison, below an empty line.
+fn finding_lines(outcome: &Outcome) -> Vec<String> {
+    let findings = outcome.factors.iter().map(|factor| {
+        let label = lang::text(factor.label);
+        let finding = finding_in_words(factor.finding);
+        let found = tr!("{label}: {finding}", label = label, finding = finding);
+        format!("  {found}")
+    });
+    let windows = outcome.windows_in_words();
+    let windows = windows.map(|windows| format!("  ({windows})"));
+    let first = std::iter::once(String::new());
+    first.chain(findings).chain(windows).collect()
+}
+
 /// What a part measured.
 fn part_lines(part: &PartOutcome) -> Vec<String> {
     let figures = part.figures.iter();
-    let labels: Vec<String> = figures.map(|it| lang::shown(&it.label)).collect();
+    let labels: Vec<String> = figures.map(|it| it.name()).collect();
     let widths = labels.iter().map(|label| lang::columns(label));
     let width = widths.max().unwrap_or(0);
     let figures = part.figures.iter().zip(&labels).map(|(figure, label)| {
@@ -162,7 +181,8 @@ fn part_lines(part: &PartOutcome) -> Vec<String> {
         format!("  {label}  {value:>9} {}", figure.unit)
     });
     let title = std::iter::once(lang::text(part.title).to_owned());
-    let note = part.note.iter().map(|note| format!("  {note}"));
+    let note = part.note.iter();
+    let note = note.map(|note| format!("  {}", lang::shown(note)));
     title.chain(figures).chain(note).collect()
 }
 

@@ -201,6 +201,30 @@ fn people_read_the_question_the_figures_and_the_conclusion() {
 }
 
 #[test]
+fn what_was_recorded_on_a_gpu_is_read_below_the_checks_of_here() {
+    let folder = scratch();
+    let ended = measure(folder.path(), "pinned", "").succeeds();
+    assert!(ended.stdout.contains("The CPU engine has no"), "{ended:?}");
+    assert!(ended.stdout.contains("      ok  "), "{ended:?}");
+    match lesson::recorded(lesson("pinned")) {
+        Some(outcome) => {
+            let recorded = outcome.recorded_in_words().unwrap();
+            for text in [&lang::sentence_case(&recorded), &outcome.closing] {
+                assert!(ended.stdout.contains(text), "{text}: {ended:?}");
+            }
+            let line = "lesson pinned --device recorded";
+            let at_once = lifestreams(folder.path(), line).succeeds();
+            assert!(at_once.stdout.contains(&recorded[1..]), "{at_once:?}");
+            assert!(!at_once.stdout.contains("      ok  "), "{at_once:?}");
+        }
+        None => {
+            let sentence = "Nothing was recorded of this lesson on a GPU";
+            assert!(ended.stdout.contains(sentence), "{ended:?}");
+        }
+    }
+}
+
+#[test]
 fn the_list_names_every_lesson_once() {
     let folder = scratch();
     let ended = lifestreams(folder.path(), "lesson").succeeds();

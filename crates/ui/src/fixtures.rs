@@ -18,8 +18,8 @@ use life::{Lattice, Rule, Size};
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
     ClockStatus, EngineStatus, IsolatedOp, KernelChoice, LabStatus, LatticeStatus, Pace,
-    PanelStatus, Picture, PictureSource, RateStatus, Series, SettingStatus, Speedup, SpeedupPoint,
-    SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace,
+    PanelStatus, Picture, PictureSource, RateStatus, Recorded, Series, SettingStatus, Speedup,
+    SpeedupPoint, SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace, recorded_in_words,
 };
 
 /// The figures of a session that does well.
@@ -383,6 +383,23 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
         ],
         pictures: picture.into_iter().collect(),
         ..*page
+    })
+}
+
+/// The same, with what was recorded on a GPU.
+pub fn recorded_page() -> Box<LessonPage> {
+    let recorded = recorded_in_words(&Recorded {
+        device: "NVIDIA H100 80GB HBM3".into(),
+        date: "2026-11-26".into(),
+        commit: "0123abcd".into(),
+    });
+    Box::new(LessonPage {
+        recorded: lang::sentence_case(&recorded),
+        note: tr!(
+            "The CPU engine has no {what}: results are verified, but CPU timings are not representative",
+            what = lang::text("page-locked memory")
+        ),
+        ..*lesson_page(false)
     })
 }
 

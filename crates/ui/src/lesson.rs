@@ -35,6 +35,9 @@ pub struct LessonPage {
     pub of: usize,
     /// What is compared, or seen by itself.
     pub columns: Vec<LessonColumn>,
+    /// Where and when columns' figures, rounds, bars and the conclusion were recorded; empty if they were
+    /// measured here.
+    pub recorded: String,
     /// A timed round of each column, on one axis, where both have one.
     pub rounds: Vec<Chart>,
     /// What was predicted and what was measured.

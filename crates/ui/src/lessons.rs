@@ -370,9 +370,9 @@ impl OpenLesson {
         has_more
     }
 
-    /// What is known in the end; `None` before that.
+    /// What is shown in the end, measured here or recorded; `None` before that.
     fn over(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()?.as_deref().ok()
+        Some(self.outcome.as_ref()?.as_ref().ok()?.shown())
     }
 
     fn page(&self) -> LessonPage {
@@ -433,7 +433,8 @@ impl OpenLesson {
         match &self.outcome {
             None => page.progress = Some(self.progress()),
             Some(Err(why)) => page.note = why.clone(),
-            Some(Ok(outcome)) => {
+            Some(Ok(measured)) => {
+                let outcome = measured.shown();
                 let closing = || self.lesson.closing.text(outcome);
                 let concluded = scene
                     .comparison
@@ -447,17 +448,17 @@ impl OpenLesson {
                             .unwrap_or_default()
                     }
                 };
-                let checks = outcome
+                let checks = measured
                     .checks
                     .iter()
                     .filter(|check| is_last || !check.passed);
                 page.checks = checks.map(|it| (it.what.clone(), it.passed)).collect();
-                let device = tr!("measured on {}", outcome.device);
-                let measured = [Some(device), outcome.windows_in_words()];
-                let measured: Vec<String> = measured.into_iter().flatten().collect();
-                let missing = outcome.missing.clone();
-                page.note = missing.unwrap_or_else(|| measured.join(" · "));
-                page.pictures = outcome.pictures.iter().map(picture).collect();
+                page.note = remarks(measured);
+                page.pictures = measured.pictures.iter().map(picture).collect();
+                if let Some(recorded) = outcome.recorded_in_words() {
+                    page.recorded = lang::sentence_case(&recorded);
+                    page.speedup = outcome.speedup.clone().map(Arc::new);
+                }
                 if outcome.missing.is_some() {
                     return; // its times would say otherwise
                 }
@@ -465,19 +466,16 @@ impl OpenLesson {
         }
         // Where the engine may lack what the lesson is about, times say nothing before that is known.
         let is_clear = self.lesson.missing_on_cpu.is_none() || self.over().is_some();
-        let known: Vec<_> = scene
-            .parts
-            .iter()
-            .map(|&part| self.parts.get(part))
-            .collect();
+        let parts = self.over().map_or(&self.parts, |it| &it.parts);
+        let known: Vec<_> = scene.parts.iter().map(|&part| parts.get(part)).collect();
         if !is_clear || !known.iter().all(Option::is_some) {
             return;
         }
         let known: Vec<&PartOutcome> = known.into_iter().flatten().collect();
         for (column, part) in page.columns.iter_mut().zip(&known) {
-            let row = |it: &lesson::MeasuredValue| (lang::shown(&it.label), it.in_words());
+            let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
             column.figures = part.figures.iter().map(row).collect();
-            column.note = part.note.clone().unwrap_or_default();
+            column.note = part.note.as_deref().map(lang::shown).unwrap_or_default();
         }
         let rounds: Vec<_> = known.iter().filter_map(|part| part.trace.clone()).collect();
         page.rounds = match <[_; 2]>::try_from(rounds) {
@@ -527,6 +525,27 @@ impl OpenLesson {
             (None, None) => tr!("measuring …").into(),
         }
     }
+}
+
+/// Where and when a lesson's times were measured, or what they lack.
+fn remarks(measured: &Outcome) -> String {
+    let outcome = measured.shown();
+    let is_here = outcome.recorded_in_words().is_none() && measured.missing.is_none();
+    let device = is_here.then(|| tr!("measured on {}", outcome.device));
+    let windows = match outcome.missing {
+        None => outcome.windows_in_words(),
+        Some(_) => None,
+    };
+    let missing = measured.missing.clone();
+    let unrecorded = measured
+        .is_unrecorded
+        .then(|| tr!("nothing was recorded of this lesson on a GPU").to_owned());
+    let remarks = [device, windows, missing, unrecorded];
+    remarks
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 /// Where a lesson comes from, what it needs and how long it takes.

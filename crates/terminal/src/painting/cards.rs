@@ -441,6 +441,11 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     };
     let [value, label] = [PALETTE.value, PALETTE.label].map(|colour| depth.text(colour));
     let (accent, running) = (depth.text(PALETTE.accent), depth.text(PALETTE.running));
+    let measured = if page.recorded.is_empty() {
+        value
+    } else {
+        depth.text(PALETTE.recorded)
+    };
     say(&page.about, label);
     say(" ", value);
     if !page.intro.is_empty() {
@@ -454,6 +459,10 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         let style = if choice.is_right { running } else { value };
         say(&format!("{sign}{}  {}{right}", at + 1, choice.text), style);
     }
+    if !page.recorded.is_empty() {
+        say(" ", value);
+        say(&page.recorded, measured);
+    }
     if let Some(speedup) = &page.speedup {
         say(" ", value);
         for text in [&speedup.caption(), Speedup::meaning()] {
@@ -461,7 +470,7 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         }
         for nth in 0..speedup.measured() {
             let [instances, rates] = speedup.row(nth);
-            say(&format!("{instances}: {rates}"), value);
+            say(&format!("{instances}: {rates}"), measured);
         }
         for series in &speedup.series {
             if let Some(why) = &series.unavailable {
@@ -479,8 +488,8 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
                 if line.is_changed { running } else { label },
             );
         }
-        for (what, measured) in &column.figures {
-            say(&format!("{what}: {measured}"), value);
+        for (what, figure) in &column.figures {
+            say(&format!("{what}: {figure}"), measured);
         }
         say(&column.note, label);
     }
@@ -494,12 +503,12 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         .fold(1e-9, f64::max);
     for bar in &page.bars {
         let length = (bar.milliseconds / longest * (columns as f64 - 2.0)).round() as usize;
-        let (fill, style) = if bar.is_prediction {
-            ("░", accent)
+        let (fill, style, text) = if bar.is_prediction {
+            ("░", accent, value)
         } else {
-            ("█", value)
+            ("█", measured, measured)
         };
-        say(&format!("{}: {}", bar.label, bar.text), value);
+        say(&format!("{}: {}", bar.label, bar.text), text);
         say(&fill.repeat(length.max(1)), style);
     }
     if let Some(progress) = &page.progress {
@@ -508,7 +517,7 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     }
     if !page.conclusion.is_empty() {
         say(" ", value);
-        say(&page.conclusion, value);
+        say(&page.conclusion, measured);
     }
     for (what, passed) in &page.checks {
         let (sign, style) = if *passed {

@@ -569,11 +569,12 @@ fn no_text_of_a_lesson_is_cut_at_any_width() {
     for entry in entries {
         of_list.extend([entry.name.clone(), entry.title.clone()]);
     }
-    let page = fixtures::lesson_page(false);
+    let page = fixtures::recorded_page();
     let mut of_page = vec![
         page.title.clone(),
         page.about.clone(),
         page.question.clone(),
+        page.recorded.clone(),
     ];
     of_page.extend([page.note.clone(), page.conclusion.clone()]);
     of_page.extend(page.choices.iter().map(|choice| choice.text.clone()));

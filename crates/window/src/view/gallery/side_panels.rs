@@ -9,8 +9,8 @@ use model::{Effect, Finding, Status, Streams};
 use ui::LessonScreen;
 use ui::SidePanel;
 use ui::fixtures::{
-    isolated, lesson_list, lesson_page, question_page, round_with_block_timestamps, serial_round,
-    speedup_page, timed_round, waited_round,
+    isolated, lesson_list, lesson_page, question_page, recorded_page, round_with_block_timestamps,
+    serial_round, speedup_page, timed_round, waited_round,
 };
 
 pub(super) fn screens() -> Vec<Scenario> {
@@ -309,6 +309,11 @@ fn lessons() -> Vec<Scenario> {
         Scenario {
             name: "lesson-page",
             lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SCREEN
+        },
+        Scenario {
+            name: "lesson-recorded",
+            lesson: || Some(LessonScreen::Page(recorded_page())),
             ..SCREEN
         },
         Scenario {

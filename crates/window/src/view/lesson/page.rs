@@ -38,7 +38,8 @@ enum Content {
     Code(Arc<Galley>, bool),
     Figure(Arc<Galley>, Arc<Galley>),
     Check(Arc<Galley>, bool),
-    Bar(TimeBar),
+    /// A time, and the colour of its bar.
+    Bar(TimeBar, egui::Color32),
     Space,
 }
 
@@ -46,11 +47,21 @@ enum Content {
 struct Typesetter<'a> {
     painter: &'a WidgetPainter,
     unit: f32,
+    is_recorded: bool,
 }
 
 impl Typesetter<'_> {
     fn text(&self, text: &str, font: FontId, colour: egui::Color32, width: f32) -> Arc<Galley> {
         paragraph(self.painter, text, font, colour, width.max(1.0), usize::MAX)
+    }
+
+    /// The colour of what was measured here, or that of what was recorded.
+    fn measured(&self, here: egui::Color32) -> egui::Color32 {
+        if self.is_recorded {
+            self.painter.palette.recorded
+        } else {
+            here
+        }
     }
 
     fn space(&self, height: f32) -> Piece {
@@ -82,7 +93,8 @@ impl Typesetter<'_> {
             pieces.push(self.space(8.0));
         }
         for (label, value) in &column.figures {
-            let value = self.text(value, medium(15.0 * unit), palette.value, 0.5 * width);
+            let colour = self.measured(palette.value);
+            let value = self.text(value, medium(15.0 * unit), colour, 0.5 * width);
             let room = width - value.size().x - 14.0 * unit;
             let label = self.text(label, regular(15.0 * unit), palette.label, room);
             pieces.push(Piece {
@@ -129,12 +141,13 @@ impl Typesetter<'_> {
         }
         pieces.extend(page.bars.iter().cloned().map(|bar| Piece {
             height: 40.0 * unit,
-            content: Content::Bar(bar),
+            content: Content::Bar(bar, self.measured(palette.accent)),
         }));
         if !page.conclusion.is_empty() {
             pieces.push(self.space(6.0));
             let lines = page.conclusion.lines();
-            pieces.extend(lines.map(|line| self.paragraph(line, 18.0, palette.value, width)));
+            let colour = self.measured(palette.value);
+            pieces.extend(lines.map(|line| self.paragraph(line, 18.0, colour, width)));
         }
         for (check, holds) in &page.checks {
             let colour = if *holds {
@@ -168,6 +181,8 @@ struct Body {
     top: f32,
     intro: Vec<Piece>,
     columns: Vec<Vec<Piece>>,
+    /// Where and when what follows was recorded.
+    recorded: Vec<Piece>,
     findings: Vec<Piece>,
     /// All of it together, but the chart.
     height: f32,
@@ -176,7 +191,12 @@ struct Body {
 impl Body {
     fn new(painter: &WidgetPainter, page: &LessonPage, size: f32, unit: f32, room: Rect) -> Body {
         let unit = size * unit;
-        let set = Typesetter { painter, unit };
+        let is_recorded = !page.recorded.is_empty();
+        let set = Typesetter {
+            painter,
+            unit,
+            is_recorded,
+        };
         let pad = 14.0 * unit;
         let inside = room.width() - 2.0 * pad;
         let colour = painter.palette.accent;
@@ -188,6 +208,12 @@ impl Body {
         if !page.intro.is_empty() {
             intro.push(set.space(10.0));
             intro.push(set.paragraph(&page.intro, 18.0, painter.palette.value, room.width()));
+        }
+        let mut recorded = Vec::new();
+        if is_recorded {
+            let colour = painter.palette.recorded;
+            recorded.push(set.paragraph(&page.recorded, 16.0, colour, room.width()));
+            recorded.push(set.space(6.0));
         }
         let width = column_width(room, page.columns.len(), unit) - 20.0 * unit;
         let names = match page.columns.len() {
@@ -217,11 +243,12 @@ impl Body {
         Body {
             size,
             top,
-            height: top + height(&intro) + tallest + 50.0 * unit + below,
+            height: top + height(&intro) + tallest + 50.0 * unit + height(&recorded) + below,
             question,
             choices,
             intro,
             columns,
+            recorded,
             findings,
         }
     }
@@ -388,6 +415,13 @@ fn paint_body(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage,
         x += width + 14.0 * unit;
     }
     y += tallest + 28.0 * unit;
+    y = paint_pieces(
+        painter,
+        pos2(room.left(), y),
+        room.width(),
+        unit,
+        body.recorded,
+    );
     let below = Rect::from_min_max(pos2(room.left(), y), room.max);
     let (mut findings, mut chart) = (below, below);
     match Chart::of(page, room) {
@@ -451,7 +485,7 @@ fn paint_pieces(
     pieces: Vec<Piece>,
 ) -> f32 {
     let longest = pieces.iter().filter_map(|piece| match &piece.content {
-        Content::Bar(bar) => Some(bar.interval.map_or(bar.milliseconds, |[_, high]| high)),
+        Content::Bar(bar, _) => Some(bar.interval.map_or(bar.milliseconds, |[_, high]| high)),
         _ => None,
     });
     let longest = longest.fold(0.0, f64::max);
@@ -490,13 +524,20 @@ fn paint_piece(painter: &WidgetPainter, place: Rect, unit: f32, content: Content
             let at = pos2(place.left() + 28.0 * unit, place.center().y);
             put(painter, at, Align2::LEFT_CENTER, text);
         }
-        Content::Bar(bar) => paint_bar(painter, place, unit, &bar, longest),
+        Content::Bar(bar, colour) => paint_bar(painter, place, unit, &bar, colour, longest),
     }
 }
 
 /// Paints a time: its name and the time over its bar, which is hollow if it was predicted, with the
 /// interval that a measured one lies in.
-fn paint_bar(painter: &WidgetPainter, place: Rect, unit: f32, bar: &TimeBar, longest: f64) {
+fn paint_bar(
+    painter: &WidgetPainter,
+    place: Rect,
+    unit: f32,
+    bar: &TimeBar,
+    colour: egui::Color32,
+    longest: f64,
+) {
     let palette = &painter.palette;
     let top = place.top();
     let text = lang::keep_units(&bar.text);
@@ -520,7 +561,7 @@ fn paint_bar(painter: &WidgetPainter, place: Rect, unit: f32, bar: &TimeBar, lon
         painter.rect_stroke(length, 0.0, edge, StrokeKind::Inside);
         return;
     }
-    painter.rect_filled(length, 0.0, palette.accent);
+    painter.rect_filled(length, 0.0, colour);
     if let Some([low, high]) = bar.interval {
         let line = ((2.0 * unit).round().max(1.0), palette.value);
         let middle = (up + down) / 2.0;

@@ -7,13 +7,12 @@ use crate::view::layout::{LayoutRequest, LessonPlace, lay_out};
 use egui::Shape;
 use life::Size;
 use ui::ViewOptions;
-use ui::fixtures::{lesson_list, lesson_page, speedup_page, status};
+use ui::fixtures::{lesson_list, lesson_page, recorded_page, speedup_page, status};
 
 #[test]
 fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
     let status = status(16, Size::new(512, 512).unwrap());
-    for picture in [false, true] {
-        let page = lesson_page(picture);
+    for page in [lesson_page(false), lesson_page(true), recorded_page()] {
         let screen = LessonScreen::Page(page.clone());
         let mut seen = 0;
         each_lesson(
@@ -39,6 +38,9 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
                 wanted.extend(bars.flat_map(|bar| [bar.label.clone(), bar.text.clone()]));
                 wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
                 wanted.push(page.note.clone());
+                if !page.recorded.is_empty() {
+                    wanted.push(page.recorded.clone());
+                }
                 for wanted in wanted {
                     let kept = lang::keep_units(&wanted);
                     let found = texts(shapes).find(|(text, _)| *text == kept);
