@@ -111,6 +111,16 @@ pub struct Missing {
     pub on_cpu: Option<[&'static str; 2]>,
 }
 
+impl Missing {
+    /// What it is, and what that means for times.
+    fn in_words(self) -> String {
+        tr!(
+            "The CPU engine has no {what}: results are verified, but CPU timings are not representative",
+            what = lang::text(self.what)
+        )
+    }
+}
+
 /// The end of a lesson.
 #[derive(Clone, Copy, Debug)]
 pub enum Closing {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bench, Compare, Lesson, Part};
+use super::{Bench, Compare, Lesson, Missing, Part};
 use lang::tr;
 use model::trace::TimedRound;
 use model::{Finding, Source, Speedup, finding_in_words, load_in_words, recorded_in_words};
@@ -313,9 +313,7 @@ impl Outcome {
             windows: None,
             source: Source::default(),
             checks: Vec::new(),
-            missing: missing.map(|what| {
-                tr!("The CPU engine has no {what}: results are verified, but CPU timings are not representative", what = lang::text(what.what))
-            }),
+            missing: missing.map(Missing::in_words),
             closing: String::new(),
             pictures: Vec::new(),
             speedup: None,
@@ -420,9 +418,13 @@ impl Outcome {
             .join(" · ")
     }
 
-    /// Draws the conclusion.
-    pub(super) fn close(&mut self, lesson: &Lesson) {
+    /// Draws the conclusion, in this thread's language.
+    pub fn close(&mut self, lesson: &Lesson) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.close(lesson);
+        }
         let missing = lesson.missing_on_cpu.filter(|_| self.missing.is_some());
+        self.missing = missing.map(Missing::in_words);
         let compared = lesson.compared.iter().map(|compare| match missing {
             None => self.conclude(compare),
             Some(missing) => {

@@ -241,7 +241,7 @@ impl Lessons {
 
     /// Makes anew what is shown, with what has been measured.
     fn show(&mut self) {
-        self.language = lang::language();
+        let before = std::mem::replace(&mut self.language, lang::language());
         self.screen = match &mut self.state {
             State::Closed => None,
             State::List { selected } => Some(LessonScreen::List {
@@ -250,6 +250,9 @@ impl Lessons {
             }),
             State::Open(open) => {
                 open.receive();
+                if let (Some(Ok(outcome)), true) = (&mut open.outcome, before != self.language) {
+                    outcome.close(open.lesson);
+                }
                 Some(LessonScreen::Page(Box::new(open.page())))
             }
         };

@@ -221,7 +221,7 @@ fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
         interval: [2.9, 3.1],
     };
     let device = "NVIDIA H100".to_owned();
-    measured.recorded = Some(Box::new(Outcome {
+    let mut recorded = Outcome {
         missing: None,
         source: Source::RecordedOn(Recorded {
             device: device.clone(),
@@ -232,10 +232,11 @@ fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
             value: 3.0,
             finding,
         }],
-        conclusions: vec![Some("3.0× faster".into())],
         checks: Vec::new(),
         ..measured.clone()
-    }));
+    };
+    recorded.close(lesson);
+    measured.recorded = Some(Box::new(recorded));
     let (session, mut lessons) = start();
     lessons.open(&session, index_of("pinned"));
     let State::Open(open) = &mut lessons.state else {
@@ -245,10 +246,21 @@ fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
     (open.step, open.events) = (1, Some(events));
     let checks = measured.checks.len();
     sender.send(Event::Over(Ok(Box::new(measured)))).unwrap();
+    let chinese = lang::with(Language::Chinese, || page(&mut lessons));
     let page = page(&mut lessons);
+    let said = |page: &LessonPage| {
+        [
+            page.recorded.clone(),
+            page.note.clone(),
+            page.conclusion.clone(),
+        ]
+    };
+    for (english, chinese) in said(&page).iter().zip(said(&chinese)) {
+        assert_ne!(*english, chinese);
+    }
     assert!(page.recorded.contains("ecorded on NVIDIA H100"), "{page:?}");
     assert!(page.note.contains("The CPU engine has no"), "{page:?}");
-    assert!(page.conclusion.contains("3.0× faster"), "{page:?}");
+    assert!(page.conclusion.contains("3.0× faster ± 0.1"), "{page:?}");
     assert_eq!(page.checks.len(), checks);
     assert!(checks > 0 && page.bars.len() == 2, "{page:?}");
     assert!(page.choices.iter().any(|it| it.is_right), "{page:?}");

@@ -71,7 +71,7 @@ roles! {
     /// Background of `running`.
     running_background: 0x17392D,
     /// Figures, bars and words of what was recorded on another machine.
-    recorded: 0xC4A7FF,
+    recorded: 0xF06BC0,
     /// Background of what has failed.
     failed: 0xC63B2B,
     /// Text on `failed`.

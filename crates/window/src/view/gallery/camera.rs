@@ -4,7 +4,7 @@ use crate::view::gallery::{SCREEN, Scenario};
 use engine::Transfer;
 use life::Size;
 use ui::SidePanel;
-use ui::fixtures::lesson_page;
+use ui::fixtures::{lesson_page, recorded_page};
 use ui::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, ViewOptions};
 
 pub(super) fn screens() -> Vec<Scenario> {
@@ -142,6 +142,12 @@ pub(super) fn screens() -> Vec<Scenario> {
         Scenario {
             name: "camera-theme-paper-lab",
             options: |o, _, _| (o.theme, o.side, o.timeline) = (4, Some(SidePanel::Lab), true),
+            ..SCREEN
+        },
+        Scenario {
+            name: "camera-theme-paper-recorded",
+            options: |o, _, _| o.theme = 4,
+            lesson: || Some(LessonScreen::Page(recorded_page())),
             ..SCREEN
         },
         Scenario {

@@ -38,8 +38,8 @@ enum Content {
     Code(Arc<Galley>, bool),
     Figure(Arc<Galley>, Arc<Galley>),
     Check(Arc<Galley>, bool),
-    /// A time, and the colour of its bar.
-    Bar(TimeBar, egui::Color32),
+    /// A time, and the colours of its bar and of its figure.
+    Bar(TimeBar, [egui::Color32; 2]),
     Space,
 }
 
@@ -141,7 +141,10 @@ impl Typesetter<'_> {
         }
         pieces.extend(page.bars.iter().cloned().map(|bar| Piece {
             height: 40.0 * unit,
-            content: Content::Bar(bar, self.measured(palette.accent)),
+            content: Content::Bar(
+                bar,
+                [palette.accent, palette.value].map(|here| self.measured(here)),
+            ),
         }));
         if !page.conclusion.is_empty() {
             pieces.push(self.space(6.0));
@@ -524,7 +527,7 @@ fn paint_piece(painter: &WidgetPainter, place: Rect, unit: f32, content: Content
             let at = pos2(place.left() + 28.0 * unit, place.center().y);
             put(painter, at, Align2::LEFT_CENTER, text);
         }
-        Content::Bar(bar, colour) => paint_bar(painter, place, unit, &bar, colour, longest),
+        Content::Bar(bar, colours) => paint_bar(painter, place, unit, &bar, colours, longest),
     }
 }
 
@@ -535,13 +538,18 @@ fn paint_bar(
     place: Rect,
     unit: f32,
     bar: &TimeBar,
-    colour: egui::Color32,
+    [measured, figure]: [egui::Color32; 2],
     longest: f64,
 ) {
     let palette = &painter.palette;
     let top = place.top();
     let text = lang::keep_units(&bar.text);
-    let value = painter.layout_no_wrap(text, medium(14.5 * unit), palette.value);
+    let colour = if bar.is_prediction {
+        palette.value
+    } else {
+        figure
+    };
+    let value = painter.layout_no_wrap(text, medium(14.5 * unit), colour);
     let room = place.width() - value.size().x - 12.0 * unit;
     let label = fitted(
         painter,
@@ -561,7 +569,7 @@ fn paint_bar(
         painter.rect_stroke(length, 0.0, edge, StrokeKind::Inside);
         return;
     }
-    painter.rect_filled(length, 0.0, colour);
+    painter.rect_filled(length, 0.0, measured);
     if let Some([low, high]) = bar.interval {
         let line = ((2.0 * unit).round().max(1.0), palette.value);
         let middle = (up + down) / 2.0;
