@@ -461,19 +461,10 @@ mod tests {
     #[test]
     #[ignore = "until the lessons are recorded on a GPU"]
     fn every_lesson_of_the_shipped_lectures_is_recorded() {
-        for (name, _) in SHIPPED {
-            let lecture = Reader::plain(DeviceChoice::Cpu)
-                .read(Path::new(name))
-                .unwrap()
-                .0;
-            for lesson in lecture.steps.iter().filter_map(|step| step.lesson) {
-                let lesson = &LESSONS[lesson];
-                assert!(
-                    lesson::recorded(lesson).is_some(),
-                    "{name}: {}",
-                    lesson.name
-                );
-            }
+        let steps = shipped_steps(DeviceChoice::Cpu).unwrap();
+        for lesson in steps.iter().filter_map(|step| step.lesson) {
+            let lesson = &LESSONS[lesson];
+            assert!(lesson::recorded(lesson).is_some(), "{}", lesson.name);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Ops that only lessons use, on both engines: they leave the same bytes.
 
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
 
 use engine::buffer_kernels::{SETTLE, SPIN};
 use engine::cpu::CpuEngine;
@@ -13,7 +12,6 @@ use engine::{
 };
 
 use life::{Lattice, Rule, Size, reference, soup};
-use model::{DeviceChoice, Recorded};
 
 use crate::cuda_lab::{Variable, query};
 use crate::ops::{alone, at, copy, program};
@@ -36,32 +34,6 @@ fn on_both<T: PartialEq + std::fmt::Debug>(mut act: impl FnMut(&mut dyn Engine) 
     );
     assert_eq!(on_cpu, on_cuda);
     on_cpu
-}
-
-/// On a GPU that lacks nothing, lessons that need one are recorded, too; that of a second GPU is left out.
-#[test]
-fn lessons_are_recorded_on_a_gpu() {
-    let _alone = alone();
-    let lessons = ["context", "barrier", "peer-copy"].map(|name| lesson::find(name).unwrap());
-    let mut told = Vec::new();
-    let mut on_lesson = |lesson: &lesson::Lesson, is_in: bool| told.push((lesson.name, is_in));
-    let (device, recorded) = (DeviceChoice::CudaOrdinal(0), Recorded::default());
-    let deadline = Instant::now() + Duration::from_secs(240);
-    let compressed = lesson::record(device, &lessons, recorded, deadline, &mut on_lesson);
-    let packed = flate2::read::GzDecoder::new(&*compressed);
-    let recording: serde_json::Value = serde_json::from_reader(packed).unwrap();
-    assert_eq!(
-        told,
-        [("context", true), ("barrier", true), ("peer-copy", false)]
-    );
-    let names = ["context", "barrier"];
-    for (at, name) in names.iter().enumerate() {
-        let lesson = &recording["lessons"][at];
-        assert_eq!(lesson["lesson"], *name);
-        let figure = &lesson["parts"][0]["figures"][0];
-        assert!(figure["value"].is_number(), "{lesson}");
-    }
-    assert!(recording["lessons"][names.len()].is_null());
 }
 
 fn stream(engine: &mut dyn Engine) -> StreamId {

@@ -2,10 +2,12 @@
 //! that are cheap without optimisation, on the CPU engine. (`scripts/test` runs every one.)
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::path::Path;
 
 use crate::common::{Ended, lifestreams, lifestreams_with, picture_of, scratch};
 use crate::cuda_engine::with_driver;
+use flate2::read::GzDecoder;
 use lesson::{LESSONS, Lesson};
 use serde_json::Value;
 
@@ -198,6 +200,31 @@ fn people_read_the_question_the_figures_and_the_conclusion() {
         assert!(ended.stdout.contains(text), "{text}: {ended:?}");
     }
     assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn lessons_are_recorded_on_a_gpu_and_on_nothing_else() {
+    let folder = scratch();
+    let line = "bench recorded-lessons --small --write . --device";
+    let ended = with_driver(folder.path(), &format!("{line} cuda"), &[]).succeeds();
+    assert!(
+        ended.stdout.contains("recorded-lessons.json.gz"),
+        "{ended:?}"
+    );
+    let file = File::open(folder.path().join("recorded-lessons.json.gz")).unwrap();
+    let recording: Value = serde_json::from_reader(GzDecoder::new(file)).unwrap();
+    assert!(!text(&recording["recorded"], "device").is_empty());
+    for (recorded, name) in list(&recording, "lessons")
+        .iter()
+        .zip(["context", "barrier"])
+    {
+        assert_eq!(text(recorded, "lesson"), name);
+        for part in list(recorded, "parts") {
+            assert!(!list(part, "figures").is_empty(), "{name}: {part}");
+        }
+    }
+    let ended = lifestreams(folder.path(), &format!("{line} cpu"));
+    ended.refuses(3, &["lessons are recorded on a GPU"]);
 }
 
 #[test]

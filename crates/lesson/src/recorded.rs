@@ -1,14 +1,11 @@
 //! Outcomes that were recorded on a GPU, for machines without one. The program has them as compressed
 //! JSON, which is read when the first is asked for.
 
-use std::io::Read as _;
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -16,14 +13,17 @@ use crate::{
 };
 use experiment::Limits;
 use lang::Language;
+use model::recording::{read_stored, write_stored};
 use model::trace::TimedRound;
 use model::{DeviceChoice, Finding, Recorded, Source, Speedup};
 
 /// The time between two windows while lessons are recorded: nobody explains anything meanwhile.
 const WINDOWS_APART: Duration = Duration::from_secs(2);
 
-static RECORDINGS: LazyLock<Recordings> =
-    LazyLock::new(|| read(include_bytes!("../../../assets/recorded/lessons.json.gz")));
+static RECORDINGS: LazyLock<Recordings> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../../assets/bench/recorded-lessons.json.gz");
+    read_stored(bytes).expect("the recording is whole")
+});
 
 /// What was recorded of lessons.
 #[derive(Serialize, Deserialize)]
@@ -135,15 +135,6 @@ pub fn recorded(lesson: &'static Lesson) -> Option<Outcome> {
     RECORDINGS.outcome(lesson)
 }
 
-/// Reads what [`record`] made; the text stays in memory, and names in it are used as they are.
-fn read(compressed: &[u8]) -> Recordings {
-    let mut text = String::new();
-    GzDecoder::new(compressed)
-        .read_to_string(&mut text)
-        .expect("the recording is compressed text");
-    serde_json::from_str(text.leak()).expect("the recording is whole")
-}
-
 /// Every lesson, in the order in which they are recorded: these, then those about what the CPU engine lacks.
 pub fn recording_order(first: &[&'static Lesson]) -> Vec<&'static Lesson> {
     let mut lessons: Vec<&Lesson> = LESSONS.iter().collect();
@@ -155,15 +146,18 @@ pub fn recording_order(first: &[&'static Lesson]) -> Vec<&'static Lesson> {
 }
 
 /// Measures lessons on a GPU, one after the other, until a deadline, and returns the content of
-/// `assets/recorded/lessons.json.gz`. Tells of each lesson whether it is in there: those that fail or cannot
+/// `assets/bench/recorded-lessons.json.gz`. Tells of each lesson whether it is in there: those that fail or cannot
 /// be measured whole are left out. It blocks for ten seconds or more a lesson.
+///
+/// # Errors
+/// A number was measured that JSON has not.
 pub fn record(
     device: DeviceChoice,
     lessons: &[&'static Lesson],
     recorded: Recorded,
     deadline: Instant,
     on_lesson: &mut dyn FnMut(&Lesson, bool),
-) -> Vec<u8> {
+) -> io::Result<Vec<u8>> {
     let limits = Limits::three_windows(platform::timeout(WINDOWS_APART));
     let mut recordings = Vec::new();
     for &lesson in lessons {
@@ -187,16 +181,10 @@ pub fn record(
         on_lesson(lesson, recording.is_some());
         recordings.extend(recording);
     }
-    compress(&Recordings {
+    write_stored(&Recordings {
         recorded,
         lessons: recordings,
     })
-}
-
-fn compress(recordings: &Recordings) -> Vec<u8> {
-    let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
-    serde_json::to_writer(&mut compressed, recordings).expect("names and finite numbers");
-    compressed.finish().expect("memory takes every byte")
 }
 
 #[cfg(test)]
@@ -214,7 +202,9 @@ mod tests {
             },
             lessons: vec![Recording::of(outcome).expect("all of it was measured")],
         };
-        read(&compress(&recordings)).outcome(lesson).unwrap()
+        let bytes = write_stored(&recordings).unwrap();
+        let read: Recordings = read_stored(&bytes).unwrap();
+        read.outcome(lesson).unwrap()
     }
 
     #[test]
@@ -250,7 +240,8 @@ mod tests {
                 &mut on_lesson,
             )
         };
-        let recordings = read(&record_until(Instant::now() + Duration::from_secs(240)));
+        let read = |bytes: io::Result<Vec<u8>>| read_stored::<Recordings>(&bytes.unwrap()).unwrap();
+        let recordings = read(record_until(Instant::now() + Duration::from_secs(240)));
         let outcome = recordings.outcome(lessons[0]).unwrap();
         let [part] = &outcome.parts[..] else {
             panic!("{outcome:?}");
@@ -261,7 +252,7 @@ mod tests {
                 .iter()
                 .any(|it| it.unit == "ms" || it.unit == "µs")
         );
-        let none = read(&record_until(Instant::now()));
+        let none = read(record_until(Instant::now()));
         assert!(none.outcome(lessons[0]).is_none());
         assert_eq!(told, [("event", true), ("context", true)]);
     }
@@ -312,10 +303,15 @@ mod tests {
 
     #[test]
     fn recordings_take_two_mebibytes_of_the_program_at_most() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/recorded");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/bench");
         let files = std::fs::read_dir(folder).unwrap();
-        let sizes = files.map(|file| file.unwrap().metadata().unwrap().len());
-        let all: u64 = sizes.sum();
+        let files = files.map(|file| file.unwrap());
+        let is_recording = |file: &std::fs::DirEntry| {
+            let name = file.file_name();
+            name.to_string_lossy().starts_with("recorded-")
+        };
+        let recordings = files.filter(is_recording);
+        let all: u64 = recordings.map(|it| it.metadata().unwrap().len()).sum();
         assert!(all <= 2 << 20, "{all} bytes");
     }
 }
