@@ -512,8 +512,7 @@ pub(super) enum LectureCommand {
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
     /// Which tables, such as default (a run with no switches), limit (of the CPU) or ladder; recording
-    /// and recorded-lessons record rounds and lessons on this GPU, for machines without one [default: all
-    /// tables]
+    /// records rounds and lessons on this GPU, for machines without one [default: all tables]
     #[arg(value_name = "NAME", value_parser = super::bench::names())]
     pub names: Vec<String>,
     /// Compute device: auto, cpu, cuda or cuda:I

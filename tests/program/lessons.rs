@@ -203,28 +203,37 @@ fn people_read_the_question_the_figures_and_the_conclusion() {
 }
 
 #[test]
-fn lessons_are_recorded_on_a_gpu_and_on_nothing_else() {
+fn rounds_and_lessons_are_recorded_on_a_gpu_and_on_nothing_else() {
     let folder = scratch();
-    let line = "bench recorded-lessons --small --write . --device";
-    let ended = with_driver(folder.path(), &format!("{line} cuda"), &[]).succeeds();
-    assert!(
-        ended.stdout.contains("recorded-lessons.json.gz"),
-        "{ended:?}"
-    );
-    let file = File::open(folder.path().join("recorded-lessons.json.gz")).unwrap();
-    let recording: Value = serde_json::from_reader(GzDecoder::new(file)).unwrap();
-    assert!(!text(&recording["recorded"], "device").is_empty());
-    for (recorded, name) in list(&recording, "lessons")
-        .iter()
-        .zip(["context", "barrier"])
-    {
+    let line = "bench recording --small --write . --device";
+    let dry = [("FAKE_CUDA_DRY", "1")];
+    with_driver(folder.path(), &format!("{line} cuda"), &dry).succeeds();
+    let read = |of: &str| -> Value {
+        let path = folder.path().join(format!("recorded-{of}.json.gz"));
+        let recording: Value =
+            serde_json::from_reader(GzDecoder::new(File::open(path).unwrap())).unwrap();
+        assert_eq!(text(&recording["recorded"], "device"), "Fake GPU 0");
+        recording
+    };
+    let lessons = read("lessons");
+    for (recorded, name) in list(&lessons, "lessons").iter().zip(["context", "barrier"]) {
         assert_eq!(text(recorded, "lesson"), name);
         for part in list(recorded, "parts") {
             assert!(!list(part, "figures").is_empty(), "{name}: {part}");
         }
     }
+    for group in list(&read("rounds"), "groups") {
+        let settings = list(group, "settings");
+        assert!(settings.len() > 30, "{}", settings.len());
+        let blocks = list(group, "window_ends").last().unwrap().as_u64();
+        for setting in settings {
+            assert_eq!(Some(list(setting, "times_us").len() as u64), blocks);
+            let spans = list(&setting["round"], "spans").len();
+            assert_eq!(list(setting, "alone").len(), spans);
+        }
+    }
     let ended = lifestreams(folder.path(), &format!("{line} cpu"));
-    ended.refuses(3, &["lessons are recorded on a GPU"]);
+    ended.refuses(3, &["rounds and lessons are recorded on one GPU"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod lesson;
 mod limit;
 mod record;
 mod recorded_lessons;
+mod recorded_rounds;
 mod recording;
 mod start;
 mod timeline;
@@ -41,14 +42,10 @@ pub(super) const TABLES: [&str; 10] = [
 
 /// What is named to record rounds and lessons for machines without a GPU.
 pub(super) const RECORDING: &str = "recording";
-pub(super) const RECORDED_LESSONS: &str = "recorded-lessons";
 
 /// Everything that can be named.
 pub(super) fn names() -> clap::builder::PossibleValuesParser {
-    TABLES
-        .into_iter()
-        .chain([RECORDING, RECORDED_LESSONS])
-        .into()
+    TABLES.into_iter().chain([RECORDING]).into()
 }
 
 /// Runs of each measurement.
@@ -63,10 +60,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     let (device, adapter) = (arguments.device, arguments.adapter.as_deref());
     if arguments.is_recording() {
-        return recording::write(device, arguments.write.as_deref(), arguments.small);
-    }
-    if arguments.names.iter().any(|name| name == RECORDED_LESSONS) {
-        return recorded_lessons::write(device, arguments.write.as_deref(), arguments.small);
+        return recording::main(device, arguments.write.as_deref(), arguments.small);
     }
     let mut record = Record::of(device, adapter)?;
     if let Some(folder) = &arguments.write {

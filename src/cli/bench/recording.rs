@@ -1,307 +1,59 @@
-//! Rounds of many settings, recorded on this GPU for machines without one.
+//! `lifestreams bench recording`: records rounds and lessons on this GPU, for machines without one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use super::effect::{round, wait_for};
-use super::{setup, with_pictures};
-use crate::cli::lecture;
-use crate::cli::setup::DEFAULT_SIDE;
+use super::{recorded_lessons, recorded_rounds};
 use crate::cli::text::print;
-use engine::kernels::{self, KERNELS};
-use engine::{Kernel, Nanos, ReduceRegion};
-use experiment::{Executor, Limits, Plan, Recorded, Round, Turn, median};
-use life::write_atomically;
-use model::recording::{
-    RecordedGroup, RecordedSetting, Recording, RoundWork, read_stored, write_stored,
-};
-use model::trace::{TimedRound, Trace};
-use model::{DeviceChoice, PicturePlan, Setup, Side, Switch, Switches};
-use simulation::instances::{Event, Instances};
+use engine::DeviceInfo;
+use experiment::Recorded;
+use model::DeviceChoice;
+use simulation::instances::open_engine;
 
-/// The file of the rounds.
-const ROUNDS: &str = "recorded-rounds.json.gz";
+/// Lessons that are not measured by then are left out: GPUs are often lent for ten minutes.
+const MAX_TIME: Duration = Duration::from_secs(7 * 60 + 30);
 
-/// The numbers of instances that are recorded with the lattices of the default.
-const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Where recordings are in a checkout.
+const FOLDER: &str = "assets/bench";
 
-/// The kernels of which every position of every switch is recorded: the one of the default, and the one
-/// with which calls take longer than kernels.
-const KERNELS_WITH_SWITCHES: [&str; 2] = ["sync-global", "bits"];
-
-/// Timed rounds, of which a typical one is kept.
-const TIMED: usize = Trace::MAX_ROUNDS;
-
-/// Rounds before the one that counts: a graph is made for each slot and each parity of the lattices.
-const WARM_UP: usize = 2;
-const WARM_UP_OF_GRAPHS: usize = 7;
-
-/// The windows in which the settings of a group are timed in turn.
-const LIMITS: Limits = Limits {
-    window: Duration::from_millis(300),
-    longest: Duration::from_secs(20),
-    ..Limits::three_windows(Duration::from_secs(1))
-};
-
-/// What is recorded: settings of the same lattices.
-struct Group {
-    setup: Setup,
-    settings: Vec<(&'static Kernel, Switches)>,
-}
-
-/// Records every group, and writes the recording into a folder.
+/// Records rounds, then lessons, and writes both into a folder.
 ///
 /// # Errors
 /// The device is no GPU or not one alone, it fails, or the folder cannot be written.
-pub(super) fn write(device: DeviceChoice, folder: Option<&Path>, small: bool) -> Result<()> {
-    let folder = folder.unwrap_or(Path::new("assets/bench"));
-    life::check_writable(folder.join(ROUNDS))?;
-    let mut groups = Vec::new();
-    let mut computing = None;
-    for group in plan(device, small)? {
-        let mut instances = with_pictures(&group.setup)?;
-        let info = instances.engine().devices()[0].clone();
-        if instances.engine().name() != "cuda" || instances.engine().devices().len() > 1 {
-            bail!("rounds are recorded on one GPU");
-        }
-        computing = Some(info);
-        let began = Instant::now();
-        let group = record(&mut instances, group)?;
-        print(&format!(
-            "{} × {}² of {} settings: {:.1} s",
-            group.work.instances,
-            group.work.width,
-            group.settings.len(),
-            began.elapsed().as_secs_f64()
-        ))?;
-        groups.push(group);
-    }
-    let device = computing.context("nothing is recorded")?;
-    let recording = Recording {
-        recorded: Recorded {
-            device: device.name.clone(),
-            date: life::date(),
-            commit: env!("LIFESTREAMS_COMMIT").into(),
-        },
-        device,
-        queues: platform::connections(),
-        groups,
+pub(super) fn main(device: DeviceChoice, folder: Option<&Path>, small: bool) -> Result<()> {
+    let deadline = Instant::now() + MAX_TIME;
+    let folder = folder.unwrap_or(Path::new(FOLDER));
+    let [rounds, lessons] = ["rounds", "lessons"].map(|of| file(folder, of));
+    life::check_writable(&rounds)?;
+    life::check_writable(&lessons)?;
+    let device_info = gpu(device)?;
+    let recorded = Recorded {
+        device: device_info.name.clone(),
+        date: life::date(),
+        commit: env!("LIFESTREAMS_COMMIT").into(),
     };
-    let bytes = write_stored(&recording)?;
-    read_stored::<Recording>(&bytes)?;
-    let path = folder.join(ROUNDS);
-    write_atomically(&path, |out| out.write_all(&bytes))?;
+    let bytes = recorded_rounds::record(device, device_info, recorded.clone(), small)?;
+    write(&rounds, &bytes)?;
+    let bytes = recorded_lessons::record(device, recorded, deadline, small)?;
+    write(&lessons, &bytes)
+}
+
+fn file(folder: &Path, of: &str) -> PathBuf {
+    folder.join(format!("recorded-{of}.json.gz"))
+}
+
+/// The GPU of a choice.
+fn gpu(device: DeviceChoice) -> Result<DeviceInfo> {
+    let engine = open_engine(device)?;
+    match engine.devices() {
+        [one] if engine.name() == "cuda" => Ok(one.clone()),
+        _ => bail!("rounds and lessons are recorded on one GPU; take --device cuda:I"),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    life::write_atomically(path, |out| out.write_all(bytes))?;
     print(&format!("{} bytes in {}", bytes.len(), path.display()))
-}
-
-/// Everything that is recorded: of the default lattices in several numbers, and of every step of the
-/// lectures that come with the program; if it shall be small, only of little lattices in small numbers.
-fn plan(device: DeviceChoice, small: bool) -> Result<Vec<Group>> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut add = |setup: Setup, settings: Vec<(&'static Kernel, Switches)>| {
-        let work =
-            |setup: &Setup| RoundWork::of(setup, setup.instances, setup.generations_per_round);
-        let known = groups.iter().position(|it| work(&it.setup) == work(&setup));
-        let at = known.unwrap_or_else(|| {
-            groups.push(Group {
-                setup,
-                settings: Vec::new(),
-            });
-            groups.len() - 1
-        });
-        let group = &mut groups[at];
-        for setting in settings {
-            if !group.settings.contains(&setting) {
-                group.settings.push(setting);
-            }
-        }
-    };
-    let one_change = |kernel: &'static Kernel, switches: Switches| {
-        let choices = Switch::ALL
-            .into_iter()
-            .flat_map(move |switch| switch.choices(switches, kernel));
-        let possible = choices.filter(|choice| choice.unavailable.is_none());
-        possible.map(move |choice| (kernel, choice.switches))
-    };
-    let (side, most) = if small {
-        (64, 2)
-    } else {
-        (DEFAULT_SIDE, usize::MAX)
-    };
-    for instances in COUNTS.into_iter().filter(|&it| it <= most) {
-        let setup = setup(KERNELS_WITH_SWITCHES[0], instances, side, device)?;
-        let all = KERNELS.iter().map(|kernel| (kernel, setup.switches));
-        let switched = KERNELS_WITH_SWITCHES
-            .into_iter()
-            .filter_map(kernels::find)
-            .flat_map(|kernel| one_change(kernel, Switches::DEFAULT));
-        let settings = all.chain(switched).collect();
-        add(setup, settings);
-    }
-    let steps = lecture::shipped_steps(device)?;
-    for step in steps.into_iter().filter(|_| !small) {
-        let (kernel, switches) = step.measured();
-        let others = one_change(kernel, switches).filter(|(_, it)| it.block == switches.block);
-        let settings = std::iter::once((kernel, switches)).chain(others);
-        add(step.setting.clone(), settings.collect());
-    }
-    Ok(groups)
-}
-
-/// Times a group's settings in turn, then looks at a round of each.
-fn record(instances: &mut Instances, group: Group) -> Result<RecordedGroup> {
-    let Group { setup, settings } = group;
-    let takes = |&(kernel, _): &(&'static Kernel, Switches)| instances.validate(kernel).is_ok();
-    let settings: Vec<_> = settings.into_iter().filter(takes).collect();
-    let generations = setup.generations_per_round;
-    let mut executor = Executor::new(settings.len(), 7, Plan::Windows(LIMITS));
-    loop {
-        let subject = match executor.next_turn() {
-            Turn::Round(subject) => subject,
-            Turn::Wait(time) => {
-                std::thread::sleep(time);
-                continue;
-            }
-            Turn::Done => break,
-        };
-        enter(instances, settings[subject], generations)?;
-        let took = round(instances, generations)?;
-        let round = Round {
-            time: took.as_secs_f64() * 1e6,
-            lasted: took,
-            cpu: Duration::ZERO,
-            is_preempted: false,
-        };
-        executor.record(round, Instant::now());
-    }
-    let recorded = settings.iter().enumerate().map(|(subject, &setting)| {
-        enter(instances, setting, generations)?;
-        look_at(
-            instances,
-            setting,
-            generations,
-            executor.blocks().times(subject),
-        )
-    });
-    Ok(RecordedGroup {
-        work: RoundWork::of(&setup, setup.instances, generations),
-        window_ends: executor.window_ends().collect(),
-        settings: recorded.collect::<Result<_>>()?,
-    })
-}
-
-/// What a window of usual size asks for.
-fn picture(instances: &Instances, switches: Switches) -> PicturePlan {
-    const STEP: u32 = 4;
-    let (bits, size) = (instances.all_bits(), instances.size());
-    PicturePlan {
-        transfer: switches
-            .transfer
-            .transfer(bits, PicturePlan::MAX_AUTO_BITS_BYTES),
-        region: ReduceRegion {
-            x0: 0,
-            y0: 0,
-            step: i64::from(STEP) * ReduceRegion::ONE,
-            width: size.width() / STEP,
-            height: size.height() / STEP,
-        },
-        only: None,
-    }
-}
-
-/// Sets a setting and warms it up.
-fn enter(
-    instances: &mut Instances,
-    (kernel, switches): (&'static Kernel, Switches),
-    generations: u32,
-) -> Result<()> {
-    if instances.plan().kernel != kernel || instances.plan().switches != switches {
-        instances.set_switches(Side::A, Switches::DEFAULT)?;
-        instances.set_kernel(kernel)?;
-        instances.set_switches(Side::A, switches)?;
-        instances.set_picture(Some(picture(instances, switches)))?;
-    }
-    let count = if switches.graphs {
-        WARM_UP_OF_GRAPHS
-    } else {
-        WARM_UP
-    };
-    for _ in 0..count {
-        round(instances, generations)?;
-    }
-    Ok(())
-}
-
-/// A typical round of the present setting, and each of its ops alone.
-fn look_at(
-    instances: &mut Instances,
-    (kernel, switches): (&'static Kernel, Switches),
-    generations: u32,
-    times_us: &[f64],
-) -> Result<RecordedSetting> {
-    let (mut trace, mut launches, mut rates) = (Trace::default(), Vec::new(), Vec::new());
-    for _ in 0..TIMED {
-        let (timed, count) = timed_round(instances, generations)?;
-        launches.extend(
-            timed
-                .median_launch()
-                .map(|it| it.as_us() / f64::from(count.max(1))),
-        );
-        rates.extend(timed.stepping().map(|(_, rate)| rate));
-        trace.add(timed);
-    }
-    let typical = trace.drawn().context("no round was timed")?;
-    Ok(RecordedSetting {
-        kernel: kernel.name.into(),
-        switches,
-        times_us: times_us.iter().map(|&us| rounded(us)).collect(),
-        launch_us: rounded(median(launches).context("nothing was launched")?),
-        cells_per_second: rounded(median(rates).context("nothing was stepped")?),
-        round: TimedRound::clone(typical),
-        alone: alone(instances, generations)?,
-    })
-}
-
-/// A round with spans, and its launches per instance.
-fn timed_round(instances: &mut Instances, generations: u32) -> Result<(TimedRound, u32)> {
-    let mut ended = None;
-    wait_for(
-        instances,
-        &mut |instances| instances.issue_round(generations, true, |_| false),
-        &mut |event| {
-            if let Event::Round {
-                timed, launches, ..
-            } = event
-            {
-                ended = timed.map(|timed| (timed, launches));
-                return true;
-            }
-            false
-        },
-    )?;
-    ended.context("the round has no spans")
-}
-
-/// How long each op of a round takes alone, and which part of the device it keeps busy.
-fn alone(instances: &mut Instances, generations: u32) -> Result<Vec<(Nanos, f64)>> {
-    let mut measured = Vec::new();
-    wait_for(
-        instances,
-        &mut |instances| instances.begin_calibration(generations, |_| false),
-        &mut |event| {
-            if let Event::Calibrated(ops) = event {
-                measured = ops.iter().map(|op| (op.took, rounded(op.share))).collect();
-                return true;
-            }
-            false
-        },
-    )?;
-    Ok(measured)
-}
-
-/// With about four digits: more would say nothing, and do not compress.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
 }
