@@ -392,16 +392,17 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use model::Finding;
+    use model::recording::{Recording, RoundWork};
     use session::Session;
     use ui::{AppState, EmergencySave, LessonScreen, ViewOptions};
 
-    /// Walks a shipped lecture forward and back: each step reaches its setting and opens its lesson.
-    fn walk(name: &str) {
-        let mut lecture = Reader::plain(DeviceChoice::Cpu)
-            .read(Path::new(name))
-            .unwrap()
-            .0;
-        for step in &mut lecture.steps {
+    /// Walks a shipped lecture forward and back: each step reaches its setting and opens its lesson, and on
+    /// a recorded device shows its round.
+    fn walk(name: &str, device: DeviceChoice) {
+        let mut lecture = Reader::plain(device).read(Path::new(name)).unwrap().0;
+        let is_recorded = device == DeviceChoice::Recorded;
+        for step in lecture.steps.iter_mut().filter(|_| !is_recorded) {
             step.setting.size = life::Size::new(64, 64).unwrap(); // soon
         }
         let steps = lecture.steps.clone();
@@ -421,9 +422,12 @@ mod tests {
             let step = &steps[at];
             let began = Instant::now();
             loop {
-                let setting = app.status().unwrap().setting.clone();
+                let status = app.status().unwrap();
+                let setting = status.setting.clone();
                 let is_kernel = setting.kernel.name == step.setting.kernel.name;
-                if is_kernel && setting.switches == step.setting.switches {
+                let recording = status.lab.recording.as_ref();
+                let is_shown = recording.map_or(!is_recorded, |it| it.has_setting);
+                if is_kernel && setting.switches == step.setting.switches && is_shown {
                     break;
                 }
                 let waited = began.elapsed();
@@ -454,7 +458,40 @@ mod tests {
     #[test]
     fn the_shipped_lectures_are_walked_from_the_first_to_the_last_step_and_back() {
         for (name, _) in SHIPPED {
-            walk(name);
+            walk(name, DeviceChoice::Cpu);
+        }
+    }
+
+    #[test]
+    fn the_shipped_lectures_are_walked_without_a_gpu_with_recorded_rounds() {
+        for (name, _) in SHIPPED {
+            walk(name, DeviceChoice::Recorded);
+        }
+    }
+
+    #[test]
+    fn every_round_of_the_shipped_lectures_is_recorded_and_every_change_has_its_finding() {
+        let recording = Recording::shipped();
+        for (name, _) in SHIPPED {
+            let lecture = Reader::plain(DeviceChoice::Recorded).read(Path::new(name));
+            let steps = lecture.unwrap().0.steps;
+            let recorded = |step: &LectureStep| {
+                let (kernel, switches) = step.measured();
+                let setting = &step.setting;
+                let generations = setting.generations_per_round;
+                let work = RoundWork::of(setting, setting.instances, generations);
+                let group = recording.group(&work)?;
+                Some((group, group.find(kernel, switches)?))
+            };
+            for (at, step) in steps.iter().enumerate() {
+                let (group, after) = recorded(step).unwrap_or_else(|| panic!("{name}: {at}"));
+                if at > 0 && step.is_one_change_from(&steps[at - 1]) {
+                    let (_, before) = recorded(&steps[at - 1]).unwrap();
+                    let finding = group.compare(before, after).unwrap().1;
+                    let is_difference = matches!(finding, Finding::Difference { .. });
+                    assert!(is_difference, "{name}, step {}: {finding:?}", at + 1);
+                }
+            }
         }
     }
 

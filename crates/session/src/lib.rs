@@ -124,9 +124,13 @@ impl Session {
         })
     }
 
-    /// The device that was asked for.
+    /// The device that was asked for; the recorded one while recorded rounds are shown.
     pub fn device(&self) -> DeviceChoice {
-        self.device
+        match (self.device, &self.status().lab.recording) {
+            (_, Some(_)) => DeviceChoice::Recorded,
+            (DeviceChoice::Recorded, None) => DeviceChoice::Cpu,
+            (device, None) => device,
+        }
     }
 
     /// Sends an action to the session's thread, which performs the actions in order.
