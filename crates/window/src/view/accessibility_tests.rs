@@ -414,7 +414,7 @@ fn the_step_of_a_lecture_is_read_and_turned_by_name() {
     let frame = Frame { sources, ..plain }.composed();
     let said = heard(&frame, Dialogs::default(), |harness, _| texts(harness));
     let step = lecture_screen();
-    let number = "Step 2 of 7".into();
+    let number = "2 / 7".into();
     for text in [step.text, step.question, step.result, number] {
         let text = lang::keep_units(&text);
         assert!(said.contains(&text), "{text}: {said:?}");

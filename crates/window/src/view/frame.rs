@@ -331,9 +331,7 @@ pub(crate) fn paint(
     if let (Some(step), Some(rect)) = (&frame.sources.drawing.lecture, layout.lecture) {
         lecture::paint(painter, step, rect_of(rect), layout.unit);
     }
-    if let Some(rect) = layout.timeline {
-        timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.sm_count);
-    }
+    timeline::paint(painter, frame, layout);
     population::paint_tags(painter, status, only, layout);
     if let Some((panel, rect)) = layout.side {
         let (rect, unit) = (rect_of(rect), layout.unit);

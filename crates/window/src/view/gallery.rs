@@ -17,7 +17,6 @@ mod structure;
 
 use egui::{Rect, pos2};
 
-use crate::view::hud::rect_of;
 use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::widget_painter::Widgets;
@@ -132,11 +131,8 @@ impl Mouse<'_> {
 
     /// On the word that freezes the timeline.
     fn click_live(&mut self) {
-        if let Some(rect) = self.layout.timeline {
-            let (unit, sm_count) = (self.layout.unit, self.layout.sm_count);
-            let chip = TimelineLayout::new(rect_of(rect), unit, sm_count)
-                .chip
-                .center();
+        if let Some(places) = TimelineLayout::of(self.layout) {
+            let chip = places.chip.center();
             let at = [f64::from(chip.x), f64::from(chip.y)];
             self.timeline.toggle_frozen();
             self.timeline.hover(Some(at));

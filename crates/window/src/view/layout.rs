@@ -75,6 +75,8 @@ pub struct WindowLayout {
     pub lecture: Option<PixelRect>,
     /// The timeline, below the panels; it covers neither them nor the HUD.
     pub timeline: Option<PixelRect>,
+    /// Whether it has room for no more than its lanes.
+    pub is_short: bool,
     /// The number of SMs (or CPU workers) that have a row beneath the timeline's lanes.
     pub sm_count: Option<usize>,
     /// Lab, population graph or ladder: beside the panels and the timeline, or below the panels in
@@ -106,6 +108,7 @@ impl WindowLayout {
             callouts: None,
             lecture: None,
             timeline: None,
+            is_short: false,
             sm_count: None,
             side: None,
             lesson: Some(all),
@@ -211,16 +214,20 @@ pub(crate) fn lay_out(
     // As high as it is where the figures leave most room, however high they become.
     let side = request
         .side
-        .and_then(|_| docks::side(below_toolbar(dock), unit));
+        .and_then(|panel| docks::side(panel, below_toolbar(dock), unit));
     let left = match side {
         Some(Side::Beside(width)) => width,
         _ => 0,
     };
+    let [room_width, room_height] = below_toolbar(dock).map(|side| side as f32 / unit);
+    let is_short = timeline::layout::is_short(room_height);
+    let sm_count = request.sm_count.filter(|_| !is_short);
     let below = match side {
         Some(Side::Below(height)) => height,
         _ => request.lanes.map_or(0, |lanes| {
-            let [width, height] = below_toolbar(dock);
-            timeline_height([width - left, height], unit, lanes, request.sm_count)
+            let room = [room_width - left as f32 / unit, room_height];
+            let height = timeline::layout::height(room, lanes, sm_count);
+            height.map_or(0, |height| (height * unit).round() as u32)
         }),
     };
     let tiling = |dock| {
@@ -291,19 +298,14 @@ pub(crate) fn lay_out(
         callouts: callouts.map(|height| row((bar, height))),
         lecture: lecture.map(|height| row((bar, height))),
         timeline,
-        sm_count: request.sm_count.filter(|_| is_timeline),
+        is_short,
+        sm_count: sm_count.filter(|_| is_timeline),
         side: request.side.zip(side_rect),
         lesson,
         comparison: tiled.1,
         tiling: tiled.0,
         unit,
     }
-}
-
-/// The timeline's height in pixels, or 0 where there is no room for one.
-fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, sm_count: Option<usize>) -> u32 {
-    let height = timeline::layout::height(area.map(|side| side as f32 / unit), lanes, sm_count);
-    height.map_or(0, |height| (height * unit).round() as u32)
 }
 
 /// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels per point.

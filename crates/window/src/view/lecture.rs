@@ -18,26 +18,29 @@ const PAD: f32 = 14.0;
 const TEXT: f32 = 19.0;
 const ROW: f32 = 26.0;
 const CHOICE: f32 = 40.0;
-/// The height of a line of buttons and the step's number.
+/// The height and the width of the buttons.
 const FOOT: f32 = 34.0;
+const FOOT_WIDTH: f32 = 240.0;
+/// To this part of their size choices shrink where they then have room beside the buttons.
+const MIN_CHOICE: f32 = 0.7;
 /// The largest part of the height above the panels that the strip takes.
-const MAX_PART: f32 = 0.28;
+const MAX_PART: f32 = 0.3;
 /// Sizes of type that are tried, from the usual one to the smallest.
 const SIZES: [f32; 6] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5];
 
-/// How long a step's words are, in columns of a terminal: text, question, choices, result.
+/// How long a step's words are, in columns of a terminal: text, result, question, choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LectureWords([usize; 4]);
 
 /// The lengths of a step's words.
 pub(crate) fn words(step: &LectureScreen) -> LectureWords {
     let choices = step.choices.iter();
-    let choices = choices.map(|choice| lang::columns(&choice.text) + 9);
+    let choices = choices.map(|choice| lang::columns(&choice.text) + 5);
     LectureWords([
         lang::columns(&step.text),
+        lang::columns(&step.result),
         lang::columns(&step.question),
         choices.sum(),
-        lang::columns(&step.result),
     ])
 }
 
@@ -46,11 +49,24 @@ impl LectureWords {
     pub(crate) fn height(self, area: [u32; 2], unit: f32) -> u32 {
         let [width, height] = area.map(|side| side as f32 / unit);
         // A letter is about half as wide as the type is high.
-        let room = (width - 2.0 * PAD) / (0.52 * TEXT);
-        let rows = |columns: usize| (columns as f32 / room).ceil();
-        let [text, question, choices, result] = self.0.map(rows);
+        let column = 0.52 * TEXT;
+        let room = width - 2.0 * PAD;
+        let widths = self.0.map(|columns| columns as f32 * column);
+        let rows = widths.map(|width| (width / room).ceil());
+        let [text, result, question, choices] = rows;
         let words = (text + question + result) * ROW + choices * CHOICE;
-        ((words + FOOT + PAD).min(MAX_PART * height) * unit).round() as u32
+        // The buttons stand in the last line of words, if there is room for both.
+        let last = (0..4).rev().find(|&at| rows[at] > 0.0).unwrap_or(0);
+        let last_width = match last {
+            3 => MIN_CHOICE * widths[3],
+            _ => widths[last] - (rows[last] - 1.0) * room,
+        };
+        let foot = if last_width + FOOT_WIDTH > room {
+            FOOT
+        } else {
+            0.0
+        };
+        ((words + foot + PAD).min(MAX_PART * height) * unit).round() as u32
     }
 }
 
@@ -61,21 +77,22 @@ pub(crate) fn paint(painter: &WidgetPainter, step: &LectureScreen, rect: Rect, u
     let edge = Rect::from_min_size(rect.min, vec2(4.0 * unit, rect.height()));
     painter.rect_filled(edge, 0.0, palette.accent);
     let inside = rect.shrink2(vec2(PAD, 0.5 * PAD) * unit);
-    let room = Rect::from_min_max(inside.min, inside.max - vec2(0.0, FOOT * unit));
-    let usual = SIZES.map(|size| Words::new(painter, step, room, size * unit));
-    let fitting = usual.iter().position(|words| words.bottom <= room.bottom());
+    let foot_left = inside.right() - FOOT_WIDTH * unit;
+    let usual = SIZES.map(|size| Words::new(painter, step, inside, foot_left, size * unit));
+    let foot = |words: &Words| {
+        let is_beside = words.last_right <= foot_left;
+        if is_beside { 0.0 } else { FOOT * unit }
+    };
+    let fits = |words: &Words| words.bottom + foot(words) <= inside.bottom();
+    let fitting = usual.iter().position(fits);
     let words = &usual[fitting.unwrap_or(SIZES.len() - 1)];
     for (text, top) in &words.texts {
-        put(
-            painter,
-            pos2(room.left(), *top),
-            Align2::LEFT_TOP,
-            text.clone(),
-        );
+        let at = pos2(inside.left(), *top);
+        put(painter, at, Align2::LEFT_TOP, text.clone());
     }
     let is_asked = !step.choices.iter().any(|choice| choice.is_right);
     for (number, (choice, place)) in step.choices.iter().zip(&words.choices).enumerate() {
-        paint_choice(painter, *place, words.unit, number, choice, is_asked);
+        paint_choice(painter, *place, words.choice_unit, number, choice, is_asked);
     }
     let next = if step.number == step.of {
         tr!("Finish")
@@ -87,8 +104,13 @@ pub(crate) fn paint(painter: &WidgetPainter, step: &LectureScreen, rect: Rect, u
         (tr!("Back"), ViewAction::PreviousPage, step.number > 1),
         (next, ViewAction::NextPage, true),
     ];
-    let number = tr!("Step {number} of {of}", number = step.number, of = step.of);
-    paint_foot(painter, inside, unit, &number, &buttons);
+    let number = format!("{} / {}", step.number, step.of);
+    let left = if foot(words) > 0.0 {
+        inside.left()
+    } else {
+        foot_left.min(words.last_right + PAD * unit)
+    };
+    paint_foot(painter, inside.with_min_x(left), unit, &number, &buttons);
 }
 
 /// A step's words in type of one size.
@@ -97,27 +119,45 @@ struct Words {
     /// Each text and its upper edge.
     texts: Vec<(Arc<Galley>, f32)>,
     choices: Vec<Rect>,
+    choice_unit: f32,
     bottom: f32,
+    /// Where the last line ends.
+    last_right: f32,
 }
 
 impl Words {
-    fn new(painter: &WidgetPainter, step: &LectureScreen, room: Rect, unit: f32) -> Words {
+    /// In this room, in the last line of which the buttons begin at `foot_left`.
+    fn new(
+        painter: &WidgetPainter,
+        step: &LectureScreen,
+        room: Rect,
+        foot_left: f32,
+        unit: f32,
+    ) -> Words {
         let palette = &painter.palette;
         let mut words = Words {
             unit,
             texts: Vec::new(),
             choices: Vec::new(),
+            choice_unit: unit,
             bottom: room.top(),
+            last_right: room.left(),
         };
         let size = TEXT * unit;
         words.add(painter, &step.text, regular(size), palette.value, room);
         words.add(painter, &step.result, medium(size), palette.running, room);
         words.add(painter, &step.question, medium(size), palette.accent, room);
-        if !step.choices.is_empty() {
-            let first = pos2(room.left(), words.bottom + 2.0 * unit);
-            words.choices = choice_places(painter, &step.choices, unit, first, room.width());
-            let last = words.choices.last();
-            words.bottom = last.map_or(words.bottom, |last| last.bottom() + 6.0 * unit);
+        let first = pos2(room.left(), words.bottom + 2.0 * unit);
+        let places = |unit, width| choice_places(painter, &step.choices, unit, first, width);
+        if let Some(last) = places(unit, f32::INFINITY).last() {
+            let part = 0.98 * (foot_left - first.x) / (last.right() - first.x);
+            if part > MIN_CHOICE {
+                words.choice_unit = part.min(1.0) * unit;
+            }
+            words.choices = places(words.choice_unit, room.width());
+        }
+        if let Some(last) = words.choices.last() {
+            (words.bottom, words.last_right) = (last.bottom(), last.right());
         }
         words
     }
@@ -136,6 +176,8 @@ impl Words {
         let galley = paragraph(painter, text, font, colour, room.width(), usize::MAX);
         let top = self.bottom;
         self.bottom += galley.size().y + 4.0 * self.unit;
+        let last = galley.rows.last();
+        self.last_right = room.left() + last.map_or(0.0, |row| row.rect().right());
         self.texts.push((galley, top));
     }
 }

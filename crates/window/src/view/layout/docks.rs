@@ -3,6 +3,7 @@
 use crate::view::hud::STRIP;
 use crate::view::layout::{Dock, PixelRect};
 use crate::view::toolbar;
+use ui::SidePanel;
 
 /// Where a side panel stands, in pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,8 +20,10 @@ const SIDE_WIDTH: f32 = 470.0;
 const GOOD_WIDTH_BESIDE: f32 = 390.0;
 /// The least width of panels alone beside it, as in a presentation in a small window.
 const MIN_WIDTH_BESIDE: f32 = 160.0;
-/// The least height of a side panel, in units of type: the lab's switches and some lines of code.
+/// The least height of a side panel, in units of type: the lab's switches and some lines of code. The
+/// ladder takes less, below the step of a lecture in a presentation.
 const MIN_SIDE_HEIGHT: f32 = 365.0;
+const MIN_LADDER_HEIGHT: f32 = 340.0;
 /// The least width of a side panel below the panels.
 const MIN_WIDTH_BELOW: f32 = 400.0;
 /// The greatest height of a side panel below the panels.
@@ -37,15 +40,19 @@ pub(super) fn toolbar(area: [u32; 2], unit: f32) -> Option<u32> {
 }
 
 /// Where a side panel stands in an area of so many pixels, if there is room for one.
-pub(super) fn side(area: [u32; 2], unit: f32) -> Option<Side> {
+pub(super) fn side(panel: SidePanel, area: [u32; 2], unit: f32) -> Option<Side> {
     let [width, height] = area.map(|side| side as f32 / unit);
+    let min_height = match panel {
+        SidePanel::Ladder => MIN_LADDER_HEIGHT,
+        SidePanel::Lab | SidePanel::Causes | SidePanel::Population => MIN_SIDE_HEIGHT,
+    };
     let beside = |least: f32| {
-        let has_room = width >= SIDE_WIDTH + least && height >= MIN_SIDE_HEIGHT;
+        let has_room = width >= SIDE_WIDTH + least && height >= min_height;
         has_room.then(|| Side::Beside((SIDE_WIDTH * unit).round() as u32))
     };
     let below = || {
         let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
-        let has_room = width >= MIN_WIDTH_BELOW && below >= MIN_SIDE_HEIGHT;
+        let has_room = width >= MIN_WIDTH_BELOW && below >= min_height;
         has_room.then(|| Side::Below((below * unit).round() as u32))
     };
     beside(GOOD_WIDTH_BESIDE)

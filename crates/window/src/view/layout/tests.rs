@@ -1,7 +1,8 @@
 //! Nothing lies over anything else, whatever the window and whatever it is to hold.
 
 use super::*;
-use crate::view::hud::rect_of;
+use crate::view::lecture;
+use ui::fixtures::lecture_screen;
 use ui::theme::{Palette, distance};
 
 const WINDOWS: [[u32; 2]; 9] = [
@@ -123,17 +124,27 @@ fn nothing_lies_over_anything_else_and_all_is_in_the_window() {
 
 #[test]
 fn the_lanes_of_a_presentation_are_seen_from_the_last_row() {
-    for window in [[1024, 768], [1280, 800], [1920, 1080], [3840, 2160]] {
-        let request = LayoutRequest {
-            presentation: true,
-            ..with_lanes(16)
-        };
-        let size = Size::new(1024, 1024).unwrap();
-        let layout = lay_out(window, 1.0, 16, size, &request);
-        let (rect, unit) = (layout.timeline.unwrap(), layout.unit);
-        let lanes = timeline::layout::TimelineLayout::new(rect_of(rect), unit, None).lanes;
-        let lane = lanes.height() / 16.0;
-        assert!(lane >= 6.0 * unit, "{window:?}: {lane} at {unit}");
+    let words = lecture::words(&lecture_screen());
+    for window in [
+        [1024, 768],
+        [1280, 720],
+        [1280, 800],
+        [1920, 1080],
+        [3840, 2160],
+    ] {
+        for (lecture, least) in [(None, 6.0), (Some(words), 3.75)] {
+            let request = LayoutRequest {
+                presentation: true,
+                lecture,
+                ..with_lanes(16)
+            };
+            let size = Size::new(1024, 1024).unwrap();
+            let layout = lay_out(window, 1.0, 16, size, &request);
+            let places = timeline::layout::TimelineLayout::of(&layout).unwrap();
+            let (lane, unit) = (places.lanes.height() / 16.0, layout.unit);
+            assert!(lane >= least * unit, "{window:?}: {lane} at {unit}");
+            assert_eq!(layout.lecture.is_some(), lecture.is_some());
+        }
     }
 }
 

@@ -17,9 +17,12 @@ const BESIDE: f32 = 15.0;
 /// The same where it takes two lines.
 const ABOVE: f32 = 14.0;
 
-/// Paints both lines.
+/// Paints both lines, as far as they have a place.
 pub(super) fn paint(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
     paint_summary(painter, places, screen);
+    if !places.finding.is_positive() {
+        return;
+    }
     match &screen.finding {
         Some(found) => paint_finding(painter, places, found),
         None => paint_hint(painter, places),

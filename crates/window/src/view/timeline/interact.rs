@@ -5,13 +5,6 @@ use egui::{Pos2, pos2};
 use crate::view::layout::WindowLayout;
 use crate::view::timeline::{TimelineLayout, TimelineView};
 
-/// The places in a layout that has a timeline.
-fn places(layout: &WindowLayout) -> Option<TimelineLayout> {
-    let rect = layout.timeline?;
-    let rect = crate::view::hud::rect_of(rect);
-    Some(TimelineLayout::new(rect, layout.unit, layout.sm_count))
-}
-
 fn pos([x, y]: [f64; 2]) -> Pos2 {
     pos2(x as f32, y as f32)
 }
@@ -31,7 +24,7 @@ impl TimelineView {
         layout: &WindowLayout,
         status: &model::Status,
     ) -> bool {
-        let (Some(places), Some(chart)) = (places(layout), self.chart()) else {
+        let (Some(places), Some(chart)) = (TimelineLayout::of(layout), self.chart()) else {
             return false;
         };
         let scale = self.scale(places.lanes);
@@ -40,7 +33,7 @@ impl TimelineView {
 
     /// Closer by a factor, about this point.
     pub fn zoom(&mut self, factor: f64, at: [f64; 2], layout: &WindowLayout) {
-        if let Some(places) = places(layout) {
+        if let Some(places) = TimelineLayout::of(layout) {
             let x = pos(at).x.clamp(places.lanes.left(), places.lanes.right());
             let about = self.scale(places.lanes).ns(x);
             let whole = self.whole();
@@ -50,7 +43,7 @@ impl TimelineView {
 
     /// Moves what is shown by so many pixels to the right.
     pub fn pan(&mut self, pixels: f64, layout: &WindowLayout) {
-        if let Some(places) = places(layout) {
+        if let Some(places) = TimelineLayout::of(layout) {
             let ns = -pixels * self.scale(places.lanes).per_pixel();
             let whole = self.whole();
             self.zoom.pan(ns, whole);

@@ -2,6 +2,8 @@
 
 use egui::{Rect, pos2, vec2};
 
+use crate::view::hud::rect_of;
+use crate::view::layout::WindowLayout;
 use crate::view::timeline::rows::Rows;
 
 const PAD: f32 = 14.0;
@@ -37,7 +39,17 @@ const MAX_FOR_LANES: f32 = 0.62;
 const VISIBLE_LANES: usize = 16;
 const VISIBLE_LANE: f32 = 8.0;
 /// The least area, for panels and timeline together, that has one.
-const MIN_AREA: [f32; 2] = [470.0, 400.0];
+const MIN_AREA: [f32; 2] = [470.0, 260.0];
+/// Below this height of panels and timeline together it may take a larger part, and has no map and no
+/// finding: a step of a lecture stands above the panels of a presentation then, and says what was measured.
+const SHORT_AREA: f32 = 400.0;
+const MAX_OF_SHORT: f32 = 0.68;
+
+/// Whether an area for panels and timeline together, of this height in units, has no room for the
+/// timeline's map and finding.
+pub(crate) fn is_short(height: f32) -> bool {
+    height < SHORT_AREA
+}
 
 /// The height, in units, of a timeline of so many lanes, and of a map of so many multiprocessors
 /// beneath them, in an area of this size in units; `None` where the area is too small.
@@ -46,16 +58,21 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> O
     if width < MIN_AREA[0] || height < MIN_AREA[1] {
         return None;
     }
-    let visible = around(width) + lanes.min(VISIBLE_LANES) as f32 * VISIBLE_LANE;
+    let (around, most_for_lanes) = if is_short(height) {
+        (around(width) - FINDING, MAX_OF_SHORT)
+    } else {
+        (around(width), MAX_FOR_LANES)
+    };
+    let visible = around + lanes.min(VISIBLE_LANES) as f32 * VISIBLE_LANE;
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
     let (map, most) = match sm_count {
-        None => (0.0, (visible / height).clamp(MAX_SHARE, MAX_FOR_LANES)),
+        None => (0.0, (visible / height).clamp(MAX_SHARE, most_for_lanes)),
         Some(sm_count) => (
             MAP_HEAD + (sm_count as f32 * MAP_ROW).min(MAP),
             MAX_WITH_MAP,
         ),
     };
-    Some((around(width) + lanes + map).min(most * height))
+    Some((around + lanes + map).min(most * height))
 }
 
 /// What is not lanes, in units of height.
@@ -88,8 +105,10 @@ pub(crate) struct TimelineLayout {
 }
 
 impl TimelineLayout {
-    /// In this rectangle, with rows for so many multiprocessors if they are shown.
-    pub(crate) fn new(all: Rect, unit: f32, sm_count: Option<usize>) -> TimelineLayout {
+    /// In a window, if it has room for a timeline.
+    pub(crate) fn of(window: &WindowLayout) -> Option<TimelineLayout> {
+        let all = rect_of(window.timeline?);
+        let unit = window.unit;
         let inside = Rect::from_x_y_ranges(
             all.left() + PAD * unit..=all.right() - PAD * unit,
             all.top() + TOP * unit..=all.bottom() - BOTTOM * unit,
@@ -117,13 +136,13 @@ impl TimelineLayout {
         let plot = |top: f32, bottom: f32| {
             Rect::from_x_y_ranges(left..=right, top.round()..=bottom.round())
         };
-        let finding = row(y, FINDING);
+        let finding = row(y, if window.is_short { 0.0 } else { FINDING });
         y = finding.bottom() + 4.0 * unit;
         let host = plot(y, y + HOST * unit);
         let foot = row(inside.bottom() - FOOT * unit, FOOT);
         let axis = plot(foot.top() - AXIS * unit, foot.top());
         let mut lanes = plot(y + (HOST + APART) * unit, axis.top());
-        let map = sm_count.map(|sm_count| {
+        let map = window.sm_count.map(|sm_count| {
             let room = lanes.height() - MAP_HEAD * unit;
             let wanted = sm_count as f32 * MAP_ROW * unit;
             let map = plot(axis.top() - wanted.min(MAX_MAP_SHARE * room), axis.top());
@@ -131,7 +150,7 @@ impl TimelineLayout {
             lanes.set_bottom(head.top().round());
             (map, head)
         });
-        TimelineLayout {
+        Some(TimelineLayout {
             unit,
             all,
             chip,
@@ -144,7 +163,7 @@ impl TimelineLayout {
             axis,
             foot,
             names: inside.left(),
-        }
+        })
     }
 
     /// Lanes and their axis alone, in this rectangle.

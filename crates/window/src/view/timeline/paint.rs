@@ -5,6 +5,7 @@ use egui::{Align2, Color32, Mesh, Rect, Shape, pos2, vec2};
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
+use crate::view::layout::WindowLayout;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::rows::Rows;
 use crate::view::timeline::shown_rounds::{ShownRound, shown_rounds};
@@ -23,20 +24,16 @@ const MIN_ROUNDS: f32 = 60.0;
 /// Spans of a row that are said one by one, at most.
 const MAX_SPANS_SAID: usize = 12;
 
-/// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
-pub(crate) fn paint(
-    painter: &WidgetPainter,
-    frame: &Frame<'_>,
-    rect: Rect,
-    unit: f32,
-    sm_count: Option<usize>,
-) {
+/// Paints the timeline, if the window has room for it, and what the pointer is over anywhere near it.
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
     let timeline = frame.timeline;
-    let places = TimelineLayout::new(rect, unit, sm_count);
+    let Some(places) = TimelineLayout::of(layout) else {
+        return;
+    };
     painter.hline(
-        rect.x_range(),
-        rect.top() + 0.5 * unit,
-        (unit.max(1.0), painter.palette.rule),
+        places.all.x_range(),
+        places.all.top() + 0.5 * places.unit,
+        (places.unit.max(1.0), painter.palette.rule),
     );
     let chip = Chip::of(timeline.frozen, frame.sources.status);
     paint_chip(painter, &places, chip);

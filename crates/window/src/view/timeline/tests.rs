@@ -95,7 +95,7 @@ fn two_rounds_of_very_different_streams_are_both_readable() {
     let size = Size::new(128, 128).unwrap();
     for window in [[1280, 800], [1920, 1080]] {
         let layout = lay_out(window, 1.0, 64, size, &lanes(64));
-        let places = TimelineLayout::new(rect_of(layout.timeline.unwrap()), layout.unit, None);
+        let places = TimelineLayout::of(&layout).unwrap();
         for counts in [[64, 1], [1, 64]] {
             let rows = places.stacked(counts);
             for (places, lanes) in rows.iter().zip(counts) {
