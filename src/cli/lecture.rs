@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::FromArgMatches as _;
+use clap::parser::ValueSource;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
@@ -20,7 +21,7 @@ use super::text::print;
 use super::{config, window};
 use experiment::Plan;
 use lang::{Language, Message, tr};
-use lesson::{LESSONS, Lecture, LecturePanel, LectureStep};
+use lesson::{Bench, LESSONS, Lecture, LecturePanel, LectureStep};
 use life::{check_writable, read_regular_file};
 use model::{DeviceChoice, InWords, Pace, Setup, finding_in_words};
 use ui::{LectureOptions, Notes};
@@ -37,10 +38,12 @@ const SHIPPED: [(&str, &str); 2] = [
     ),
 ];
 
-/// The options that a step can set: those that a session can change while it runs.
-const SETTINGS: [&str; 14] = [
+/// What a step can set: the options that a session can change while it runs, and the size where the CPU
+/// computes.
+const SETTINGS: [&str; 15] = [
     "instances",
     "size",
+    SIZE_ON_CPU,
     "rule",
     "density",
     "kernel",
@@ -54,6 +57,8 @@ const SETTINGS: [&str; 14] = [
     "generations-per-round",
     "pace",
 ];
+
+const SIZE_ON_CPU: &str = "size-on-cpu";
 
 /// The longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
@@ -106,6 +111,7 @@ fn start(arguments: &LectureArguments) -> Result<()> {
 /// Measures what every step changes, and every lesson, and says what of it is resolved here.
 fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
     let lecture = Reader::plain(device).read(path)?.0;
+    let is_cpu = Bench::open(device)?.is_cpu();
     let mut before: Option<&LectureStep> = None;
     for (number, step) in (1..).zip(&lecture.steps) {
         let name = tr!(
@@ -114,7 +120,7 @@ fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
             of = lecture.steps.len()
         );
         if let Some(before) = before.filter(|before| step.is_one_change_from(before)) {
-            let mut instances = with_pictures(&before.setting)?;
+            let mut instances = with_pictures(&before.setting_where(is_cpu))?;
             let plan = Plan::Windows(lesson::limits());
             let executor = compare(&mut instances, step.measured(), plan)?;
             let found = executor.across_windows(0, 1);
@@ -267,17 +273,39 @@ impl Reader {
             (error.span().unwrap_or(0..0), fault)
         })?;
         let mut words = self.words.clone();
+        let has_typed_size = self.has_typed_size();
+        let mut on_cpu: Option<OsString> = None;
         let (mut steps, mut asked, mut first) = (Vec::new(), Vec::new(), None);
         for step in file.steps {
             let values = step.get_ref().set.values().next();
             let span = values.map_or(step.span(), Spanned::span);
             let step = step.into_inner();
             for (name, value) in &step.set {
-                words.push(self.setting(name, value)?.into());
+                let word = self.setting(name, value)?.into();
+                match name.as_str() {
+                    "size" | SIZE_ON_CPU if has_typed_size => {}
+                    SIZE_ON_CPU => on_cpu = Some(word),
+                    "size" => {
+                        on_cpu = None;
+                        words.push(word);
+                    }
+                    _ => words.push(word),
+                }
             }
-            let fault = |why| (span.clone(), Fault::Setting(why));
-            let arguments = self.arguments(&words).map_err(fault)?;
-            let setting = setup(&arguments).map_err(|why| fault(failure::in_words(&why)))?;
+            let read = |words: &[OsString]| {
+                let fault = |why| (span.clone(), Fault::Setting(why));
+                let arguments = self.arguments(words).map_err(fault)?;
+                let setting = setup(&arguments).map_err(|why| fault(failure::in_words(&why)))?;
+                Ok::<_, Located>((arguments, setting))
+            };
+            let (arguments, setting) = read(&words)?;
+            let size_on_cpu = match &on_cpu {
+                Some(word) => {
+                    let words = [&words[..], std::slice::from_ref(word)].concat();
+                    Some(read(&words)?.1.size)
+                }
+                None => None,
+            };
             if !Pace::ALL.contains(&setting.pace) {
                 return Err((span, Fault::NoPaceOfKeys));
             }
@@ -291,6 +319,7 @@ impl Reader {
             let choices = choices(&step)?;
             steps.push(LectureStep {
                 setting,
+                size_on_cpu,
                 lesson: step.lesson.as_ref().map(lesson_of).transpose()?,
                 shows: step.show,
                 text: step.text.as_ref().map(Text::message),
@@ -323,8 +352,17 @@ impl Reader {
         }
         let text = config::option_value(value.get_ref());
         let text = text.ok_or_else(|| at(Fault::NoValue(name.into())))?;
-        config::check(&self.command, name, &text).map_err(|why| at(Fault::Setting(why)))?;
-        Ok(format!("--{name}={text}"))
+        let option = if name == SIZE_ON_CPU { "size" } else { name };
+        config::check(&self.command, option, &text).map_err(|why| at(Fault::Setting(why)))?;
+        Ok(format!("--{option}={text}"))
+    }
+
+    /// Whether the lattices' size was typed: then it stays in every step.
+    fn has_typed_size(&self) -> bool {
+        let matches = self.command.clone().try_get_matches_from(&self.words);
+        let lecture = matches.as_ref().ok();
+        let lecture = lecture.and_then(|it| it.subcommand_matches("lecture"));
+        lecture.is_some_and(|it| it.value_source("size") == Some(ValueSource::CommandLine))
     }
 
     /// What these words stand for; of an option that is there twice, the last one counts.
@@ -392,8 +430,10 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use model::Finding;
+    use life::Size;
+    use model::actions::{Chord, Key};
     use model::recording::{Recording, RoundWork};
+    use model::{Finding, ViewAction};
     use session::Session;
     use ui::{AppState, EmergencySave, LessonScreen, ViewOptions};
 
@@ -402,8 +442,8 @@ mod tests {
     fn walk(name: &str, device: DeviceChoice) {
         let mut lecture = Reader::plain(device).read(Path::new(name)).unwrap().0;
         let is_recorded = device == DeviceChoice::Recorded;
-        for step in lecture.steps.iter_mut().filter(|_| !is_recorded) {
-            step.setting.size = life::Size::new(64, 64).unwrap(); // soon
+        for step in &mut lecture.steps {
+            step.size_on_cpu = Some(Size::new(64, 64).unwrap()); // soon
         }
         let steps = lecture.steps.clone();
         let folder = tempfile::tempdir().unwrap();
@@ -415,7 +455,7 @@ mod tests {
         };
         let save = Arc::new(EmergencySave::default());
         let mut app = AppState::new(ViewOptions::default(), Some(options), Arc::new(|| {}), save);
-        app.start(Session::start(steps[0].setting.clone(), || {}).unwrap());
+        app.start(Session::start(steps[0].setting_where(true), || {}).unwrap());
         let count = steps.len();
         let visited: Vec<usize> = (0..count).chain((0..count - 1).rev()).collect();
         for (visit, &at) in visited.iter().enumerate() {
@@ -448,7 +488,16 @@ mod tests {
             if title.is_some() {
                 app.with_lessons(ui::Lessons::close);
             }
-            app.turn_page(visit + 1 < count);
+            let forward = visit + 1 < count;
+            let (key, action) = if forward {
+                (Key::PageDown, ViewAction::NextPage)
+            } else {
+                (Key::PageUp, ViewAction::PreviousPage)
+            };
+            let (shift, ctrl) = (false, false);
+            let pressed = app.remap_key(Chord { key, shift, ctrl }, None);
+            assert_eq!(pressed, Some(action.into()), "{name}, step {}", at + 1);
+            app.turn_page(forward);
         }
         let given = std::fs::read_to_string(notes).unwrap();
         let expected = visited.iter().filter(|&&at| steps[at].note.is_some());
@@ -503,6 +552,22 @@ mod tests {
             let lesson = &LESSONS[lesson];
             assert!(lesson::recorded(lesson).is_some(), "{}", lesson.name);
         }
+    }
+
+    #[test]
+    fn a_step_has_another_size_on_a_cpu_unless_one_was_typed() {
+        let sides = |options: &[&str]| {
+            let mut reader = Reader::plain(DeviceChoice::Cpu);
+            reader.words.extend(options.iter().map(OsString::from));
+            let lecture = reader.read(Path::new("ten-minutes")).unwrap().0;
+            let sides = lecture
+                .steps
+                .iter()
+                .map(|step| [false, true].map(|is_cpu| step.setting_where(is_cpu).size.width()));
+            sides.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(sides(&[]), [[1024, 256]].into());
+        assert_eq!(sides(&["--size", "512"]), [[512, 512]].into());
     }
 
     #[test]

@@ -73,6 +73,10 @@ fn what_is_wrong_in_a_file_is_said_with_line_and_column() {
             "3:16: size must be a text or a number",
         ),
         (
+            &format!("{step}set = {{ size-on-cpu = \"big\" }}"),
+            "3:23: ",
+        ),
+        (
             &format!("{step}set = {{ pace = 59 }}"),
             "3:16: take a pace that the keys",
         ),

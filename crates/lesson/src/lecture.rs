@@ -3,6 +3,7 @@
 
 use engine::kernels::Kernel;
 use lang::Message;
+use life::Size;
 use model::{Setup, Switches};
 
 /// A lecture.
@@ -17,8 +18,11 @@ pub struct Lecture {
 /// A step of a lecture.
 #[derive(Clone, Debug)]
 pub struct LectureStep {
-    /// The whole setting of the session in this step. Of how it starts, only the density counts.
+    /// The whole setting of the session in this step, but for the size on a CPU. Of how it starts, only
+    /// the density counts.
     pub setting: Setup,
+    /// The lattices' size where the CPU computes, if it is another one there.
+    pub size_on_cpu: Option<Size>,
     /// What is shown beside the panels; `None` leaves what is shown.
     pub shows: Option<Vec<LecturePanel>>,
     /// The lesson that is open, by its place in [`LESSONS`](crate::LESSONS).
@@ -46,6 +50,15 @@ pub enum LecturePanel {
 }
 
 impl LectureStep {
+    /// The whole setting of the session, where the CPU computes or not.
+    pub fn setting_where(&self, cpu_computes: bool) -> Setup {
+        let mut setting = self.setting.clone();
+        if let (true, Some(size)) = (cpu_computes, self.size_on_cpu) {
+            setting.size = size;
+        }
+        setting
+    }
+
     /// The kernel and the switches, by which the times of rounds are compared.
     pub fn measured(&self) -> (&'static Kernel, Switches) {
         (self.setting.kernel, self.setting.switches)
@@ -67,6 +80,7 @@ impl LectureStep {
         ];
         let is_same_otherwise = a.instances == b.instances
             && a.size == b.size
+            && self.size_on_cpu == other.size_on_cpu
             && a.rule == b.rule
             && a.start == b.start
             && a.generations_per_round == b.generations_per_round

@@ -1,6 +1,7 @@
 //! Made-up sessions for tests of drawing.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::{
@@ -9,17 +10,18 @@ use engine::{
 };
 
 use crate::{
-    Chart, CodeLine, LectureScreen, LessonChoice, LessonColumn, LessonEntry, LessonPage,
-    LessonPicture, LessonScreen, TimeBar,
+    Chart, CodeLine, LectureOptions, LectureScreen, LessonChoice, LessonColumn, LessonEntry,
+    LessonPage, LessonPicture, LessonScreen, Notes, TimeBar,
 };
 use lang::tr;
-use lesson::factor_in_words;
+use lesson::{Lecture, LectureStep, factor_in_words};
 use life::{Lattice, Rule, Size};
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
-    ClockStatus, EngineStatus, IsolatedOp, KernelChoice, LabStatus, LatticeStatus, Pace,
-    PanelStatus, Picture, PictureSource, RateStatus, Recorded, Series, SettingStatus, Speedup,
-    SpeedupPoint, SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace, recorded_in_words,
+    ClockStatus, DeviceChoice, EngineStatus, IsolatedOp, KernelChoice, LabStatus, LatticeStatus,
+    Pace, PanelStatus, Picture, PictureSource, RateStatus, Recorded, Series, SettingStatus, Setup,
+    Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace,
+    recorded_in_words,
 };
 
 /// The figures of a session that does well.
@@ -325,6 +327,60 @@ pub fn lecture_screen() -> LectureScreen {
             predicted = "2×",
             measured = "3×"
         ),
+    }
+}
+
+fn lecture_step(change: impl FnOnce(&mut Setup)) -> LectureStep {
+    let kernel = kernels::find("bits").unwrap();
+    let mut setting = Setup::new(4, Size::new(64, 64).unwrap(), kernel, DeviceChoice::Cpu);
+    setting.pace = Pace::PerSecond(60.0);
+    change(&mut setting);
+    LectureStep {
+        setting,
+        size_on_cpu: None,
+        shows: None,
+        lesson: None,
+        text: Some("Look".into()),
+        question: None,
+        choices: Vec::new(),
+        note: None,
+    }
+}
+
+/// A lecture: a question about one stream, then the answer, a lesson, and other lattices.
+pub fn lecture_options(folder: &Path) -> LectureOptions {
+    let barrier = lesson::LESSONS.iter().position(|it| it.name == "barrier");
+    let steps = vec![
+        LectureStep {
+            question: Some("How much slower?".into()),
+            choices: vec![1.0, 0.5, 0.25],
+            note: Some("Ask the class.".into()),
+            ..lecture_step(|_| {})
+        },
+        lecture_step(|setup| setup.switches.streams = Streams::One),
+        LectureStep {
+            lesson: barrier,
+            ..lecture_step(|setup| setup.switches.streams = Streams::One)
+        },
+        LectureStep {
+            size_on_cpu: Size::new(128, 96).ok(),
+            ..lecture_step(|setup| {
+                setup.instances = 2;
+                setup.size = Size::new(256, 192).unwrap();
+                setup.kernel = kernels::find("sync-global").unwrap();
+                setup.switches.graphs = true;
+                setup.generations_per_round = 3;
+                setup.pace = Pace::PerSecond(30.0);
+            })
+        },
+    ];
+    LectureOptions {
+        lecture: Lecture {
+            title: "A lecture".into(),
+            steps,
+        },
+        notes: Notes::File(folder.join("notes")),
+        report: Some(folder.join("report.html")),
     }
 }
 

@@ -151,11 +151,11 @@ impl LectureRun {
         self.at = self.at.saturating_add_signed(by);
         self.is_open = true;
         self.effect_before = status.lab.last_effect.clone();
-        let wanted = &self.options.lecture.steps[self.at].setting;
-        for action in actions(&status, self.requested.as_ref(), wanted) {
+        let wanted = self.step().setting_where(status.engine.is_cpu());
+        for action in actions(&status, self.requested.as_ref(), &wanted) {
             session.act(action);
         }
-        self.requested = Some(wanted.clone());
+        self.requested = Some(wanted);
         self.give_note()
     }
 

@@ -2,63 +2,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::fixtures::lecture_options;
 use crate::{AppState, EmergencySave, LessonScreen, ViewOptions};
-use engine::kernels;
 use life::Size;
-use model::{DeviceChoice, Finding, Source, Streams};
-
-fn step(change: impl FnOnce(&mut Setup)) -> LectureStep {
-    let kernel = kernels::find("bits").unwrap();
-    let mut setting = Setup::new(4, Size::new(64, 64).unwrap(), kernel, DeviceChoice::Cpu);
-    setting.pace = Pace::PerSecond(60.0);
-    change(&mut setting);
-    LectureStep {
-        setting,
-        shows: None,
-        lesson: None,
-        text: Some("Look".into()),
-        question: None,
-        choices: Vec::new(),
-        note: None,
-    }
-}
-
-/// A question about one stream, then the answer, a lesson, and other lattices.
-fn options(folder: &Path) -> LectureOptions {
-    let graphs = lesson::LESSONS.iter().position(|it| it.name == "barrier");
-    let steps = vec![
-        LectureStep {
-            question: Some("How much slower?".into()),
-            choices: vec![1.0, 0.5, 0.25],
-            note: Some("Ask the class.".into()),
-            ..step(|_| {})
-        },
-        step(|setup| setup.switches.streams = Streams::One),
-        LectureStep {
-            lesson: graphs,
-            ..step(|setup| setup.switches.streams = Streams::One)
-        },
-        step(|setup| {
-            setup.instances = 2;
-            setup.size = Size::new(128, 96).unwrap();
-            setup.kernel = kernels::find("sync-global").unwrap();
-            setup.switches.graphs = true;
-            setup.generations_per_round = 3;
-            setup.pace = Pace::PerSecond(30.0);
-        }),
-    ];
-    LectureOptions {
-        lecture: Lecture {
-            title: "A lecture".into(),
-            steps,
-        },
-        notes: Notes::File(folder.join("notes")),
-        report: Some(folder.join("report.html")),
-    }
-}
+use model::{Finding, Source};
 
 fn start(folder: &Path) -> AppState {
-    let options = options(folder);
+    let options = lecture_options(folder);
     let setup = options.lecture.steps[0].setting.clone();
     let save = Arc::new(EmergencySave::default());
     let view = ViewOptions::default();
@@ -75,7 +25,7 @@ fn reaches(app: &AppState, at: usize) {
     let began = Instant::now();
     loop {
         let status = app.status().unwrap();
-        let left = actions(&status, None, &lecture.step().setting);
+        let left = actions(&status, None, &lecture.step().setting_where(true));
         if left.is_empty() {
             return;
         }
@@ -135,6 +85,8 @@ fn steps_reach_their_settings_forward_back_and_after_an_interruption() {
     app.turn_page(true);
     reaches(&app, 3);
     assert_eq!(number(&app), None);
+    let size = app.status().unwrap().lattices.size;
+    assert_eq!(size, Size::new(128, 96).unwrap(), "that of a CPU");
     app.turn_page(false);
     app.turn_page(false);
     reaches(&app, 1);
@@ -178,7 +130,7 @@ fn a_presenter_s_remote_turns_steps_and_digits_predict() {
 #[test]
 fn the_page_has_what_was_predicted_and_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
-    let options = options(folder.path());
+    let options = lecture_options(folder.path());
     let steps = options.lecture.steps.clone();
     let session = Session::start(steps[0].setting.clone(), || {}).unwrap();
     let mut run = LectureRun::new(options);
