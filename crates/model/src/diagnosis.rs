@@ -167,8 +167,8 @@ pub struct Diagnosis {
     pub overlapping: f64,
     /// How much overlap saves; `None` until the ops' times alone are measured.
     pub overlap: Option<Overlap>,
-    /// The causes that matter, the most expensive first. Where nothing overlaps or overlap gains
-    /// nothing, there is one at least.
+    /// The causes that matter: what the setting makes, the most expensive first, then what delays the
+    /// round. Where nothing overlaps or overlap gains nothing, there is one at least.
     pub causes: Vec<Evidence>,
     /// What could be a cause, but takes less of the round.
     pub others: Vec<Evidence>,
@@ -302,7 +302,7 @@ const CAUSES: [Charge; 11] = [
 ];
 
 impl Judge<'_> {
-    /// The causes that matter, the most expensive first, and the others.
+    /// The causes that matter, in their order, and the others.
     fn causes(&self) -> (Vec<Evidence>, Vec<Evidence>) {
         let all = CAUSES.map(|charge| self.finding(charge));
         let at_least = |us: Option<f64>, part: f64| us.is_none_or(|us| us >= part * self.round_us);
@@ -311,12 +311,27 @@ impl Judge<'_> {
             let is_of_graph = self.round.replayed && matches!(it.cause, Cause::Calls { .. });
             at_least(it.us, MIN_PART) && at_least(it.cost_us, MIN_COST) && !is_of_graph
         };
-        let (mut causes, others): (Vec<_>, Vec<_>) = all.into_iter().partition(matters);
+        let (mut causes, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(matters);
         let cost = |it: &Evidence| it.cost_us.or(it.us).unwrap_or(f64::MAX);
-        causes.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
-        // With one stream per device nothing else can be the first reason.
-        if let Some(cause) = self.only_stream() {
-            causes.insert(0, self.with_remedy(cause, None, None));
+        let is_delay = |it: &Evidence| matches!(it.cause, Cause::WindowDraws | Cause::Delayed);
+        // A delay comes and goes; what the setting makes stays.
+        causes.sort_by(|a, b| {
+            let order = is_delay(a).cmp(&is_delay(b));
+            order.then(cost(b).total_cmp(&cost(a)))
+        });
+        // With one stream per device nothing else can be the first reason. Delays may leave little time
+        // to a shared stream, but without them its ops would run one by one, too.
+        let is_shared = matches!(self.round.switches.streams, Streams::One | Streams::Default);
+        let first = match self.only_stream() {
+            Some(cause) => Some(self.with_remedy(cause, None, None)),
+            None if is_shared && causes.first().is_some_and(is_delay) => {
+                Some(self.finding(Charge::SharedStream))
+            }
+            None => None,
+        };
+        if let Some(first) = first {
+            others.retain(|other| other.cause != first.cause);
+            causes.insert(0, first);
         }
         (causes, others)
     }

@@ -502,6 +502,22 @@ fn each_cause_made_on_purpose_is_found_and_no_other() {
     }
 }
 
+/// A busy machine delays rounds, but their ops would not overlap without that, either.
+#[test]
+fn what_the_setting_makes_is_named_before_delays() {
+    for slower in [3.0, 20.0] {
+        let machine = Machine { slower, ..GOOD };
+        let diagnosis = machine.diagnosis(with(|it| it.streams = Streams::One));
+        assert_eq!(names(&diagnosis), ["OneStream", "Delayed"], "{diagnosis:?}");
+        let others = diagnosis.others.iter();
+        assert!(
+            others
+                .clone()
+                .all(|it| !matches!(it.cause, Cause::OneStream(_)))
+        );
+    }
+}
+
 /// Before ops were run alone, nothing is said of what a cause costs.
 #[test]
 fn costs_are_unknown_until_ops_ran_alone() {
