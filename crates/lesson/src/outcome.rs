@@ -198,8 +198,11 @@ pub struct Check {
 /// A picture that a lesson made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct LessonImage {
-    /// What it shows.
+    /// Its name among the lesson's pictures.
     pub name: &'static str,
+    /// What it shows, in a line.
+    #[serde(skip)]
+    pub caption: &'static str,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
@@ -212,7 +215,7 @@ pub struct LessonImage {
 impl LessonImage {
     /// A picture whose pixels are a function of their place.
     pub fn painted(
-        name: &'static str,
+        [name, caption]: [&'static str; 2],
         (width, height): (u32, u32),
         pixel: impl Fn(u32, u32) -> [u8; 3],
     ) -> LessonImage {
@@ -223,6 +226,7 @@ impl LessonImage {
         };
         LessonImage {
             name,
+            caption,
             width,
             height,
             rgba: places.flat_map(color).collect(),

@@ -140,6 +140,7 @@ impl TerminalApp {
             ViewAction::ToggleLecture => self.app.toggle_lecture(),
             ViewAction::NextPage => self.turn_page(true),
             ViewAction::PreviousPage => self.turn_page(false),
+            ViewAction::MeasureAgain => self.with_lessons(Lessons::measure_again),
             ViewAction::Predict(choice) => self.app.predict(choice.into()),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),
             ViewAction::Invert => self.app.options.invert ^= true,

@@ -410,6 +410,7 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
         "this engine swaps its two buffers anyway; the copy back is made between two others of the same size",
     );
     let picture = picture.then_some(LessonPicture {
+        caption: tr!("The first picture in gray, as the device computed it").into(),
         width: 64,
         height: 64,
         rgba: pixels,

@@ -40,7 +40,7 @@ pub struct LessonPage {
     pub recorded: String,
     /// A timed round of each column, on one axis, where both have one.
     pub rounds: Vec<Chart>,
-    /// What was predicted and what was measured.
+    /// What was predicted and what was measured; empty where nothing is compared.
     pub bars: Vec<TimeBar>,
     /// What is concluded from it; may be empty.
     pub conclusion: String,
@@ -107,6 +107,8 @@ pub struct TimeBar {
 /// A picture with red, green, blue and alpha, four bytes per pixel, row by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LessonPicture {
+    /// What it shows.
+    pub caption: String,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.

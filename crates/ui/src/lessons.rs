@@ -108,9 +108,9 @@ impl Lessons {
     }
 
     /// What a key asks for while a lesson or the list is open, given what it asks for otherwise: arrow
-    /// keys, Page Up and Page Down go from step to step and choose in the list, digits predict, and the
-    /// keys that run the session, which is paused meanwhile, go one step on or open the selected lesson.
-    /// What else a presenter's remote sends does nothing.
+    /// keys, Page Up and Page Down go from step to step and choose in the list, digits predict, M measures
+    /// again, and the keys that run the session, which is paused meanwhile, go one step on or open the
+    /// selected lesson. What else a presenter's remote sends does nothing.
     pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
         let is_list = match self.state {
             State::Closed => return action,
@@ -126,6 +126,7 @@ impl Lessons {
             Key::Space | Key::Enter if is_list => ViewAction::OpenLesson,
             Key::Space | Key::Enter => ViewAction::NextPage,
             Key::F(5) | Key::Char('.' | 'B') => return None,
+            Key::Char('M') if !is_list => ViewAction::MeasureAgain,
             Key::Char(digit @ '1'..='9') if !is_list => ViewAction::Predict(digit as u8 - b'1'),
             _ => return action,
         };
@@ -172,6 +173,22 @@ impl Lessons {
         }
         self.measure(session);
         self.show();
+    }
+
+    /// Measures the open lesson anew where a step shows what was measured.
+    pub fn measure_again(&mut self, session: &Session) {
+        if let State::Open(open) = &mut self.state
+            && open.step > 0
+            && open.outcome.is_some()
+        {
+            **open = OpenLesson {
+                step: open.step,
+                chosen: open.chosen,
+                ..OpenLesson::new(open.lesson, &session.status())
+            };
+            self.measure(session);
+            self.show();
+        }
     }
 
     /// Takes one of the open lesson's choices for what the class predicts, or takes it back; once
@@ -502,6 +519,9 @@ impl OpenLesson {
             Some(of(title, part.time_ms?, part.interval_ms, false))
         });
         let mut bars: Vec<TimeBar> = measured.collect();
+        if bars.len() < 2 {
+            return Vec::new(); // it is among the figures
+        }
         let predicted = self
             .chosen
             .and_then(|choice| self.lesson.choices.factor(choice));
@@ -563,6 +583,7 @@ fn about(lesson: &Lesson) -> String {
 
 fn picture(image: &lesson::LessonImage) -> LessonPicture {
     LessonPicture {
+        caption: lang::text(image.caption).into(),
         width: image.width,
         height: image.height,
         rgba: image.rgba[..].into(),

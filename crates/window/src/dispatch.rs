@@ -99,6 +99,7 @@ impl Handler {
             ViewAction::ToggleLecture => self.app.toggle_lecture(),
             ViewAction::NextPage => self.app.turn_page(true),
             ViewAction::PreviousPage => self.app.turn_page(false),
+            ViewAction::MeasureAgain => self.app.with_lessons(Lessons::measure_again),
             ViewAction::Predict(choice) => self.app.predict(choice.into()),
             ViewAction::ToggleGridLines => self.toggle_grid_lines(),
             ViewAction::NextTheme => self.app.next_theme(Instant::now()),

@@ -189,7 +189,11 @@ impl Experiment for Set {
                 wrong == 0,
             );
         let side = SIDE as u32;
-        measured.pictures = vec![LessonImage::painted("mandelbrot", (side, side), |x, y| {
+        let names = [
+            "mandelbrot",
+            mark!("The Mandelbrot set: its points are dark"),
+        ];
+        measured.pictures = vec![LessonImage::painted(names, (side, side), |x, y| {
             let inside = graph[((side - 1 - y) * side + x) as usize] == 1f32.to_bits();
             if inside {
                 [20, 22, 40]

@@ -133,12 +133,14 @@ fn run(bench: &mut Bench, barrier: bool) -> Result<Measured> {
         measured = measured.check(tr!("every cell matches the reference"), wrong == 0);
     }
     let side = SIDE * ZOOM;
-    let name = if barrier {
-        "with the barrier"
+    let names = if barrier {
+        let caption = mark!("With the barrier: a wrong cell would be red");
+        ["with the barrier", caption]
     } else {
-        "without the barrier"
+        let caption = mark!("Without the barrier: wrong cells are red");
+        ["without the barrier", caption]
     };
-    measured.pictures = vec![LessonImage::painted(name, (side, side), |x, y| {
+    measured.pictures = vec![LessonImage::painted(names, (side, side), |x, y| {
         let (x, y) = (x / ZOOM, y / ZOOM);
         color(&want, x, y, is_wrong(x, y))
     })];

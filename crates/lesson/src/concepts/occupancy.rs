@@ -260,8 +260,10 @@ impl Experiment for Shape {
 
     fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
         let right = self.stepper.is_right(self.block)?;
+        let (across, down) = self.block;
         Ok(Measured::default()
-            .note(named(self.block))
+            .figure("blockDim.x", across.into(), "")
+            .figure("blockDim.y", down.into(), "")
             .check(tr!("two generations of the lattice"), right))
     }
 

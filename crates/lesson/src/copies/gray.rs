@@ -172,7 +172,11 @@ impl Experiment for Pictures {
             .time(mark!("download of its gray values"), timed.step_ms(2))
             .check(tr!("every pixel of 32 pictures has its gray"), wrong == 0);
         let shape = (WIDTH as u32, HEIGHT as u32);
-        measured.pictures = vec![LessonImage::painted("gray", shape, |x, y| {
+        let names = [
+            "gray",
+            mark!("The first picture in gray, as the device computed it"),
+        ];
+        measured.pictures = vec![LessonImage::painted(names, shape, |x, y| {
             [first[y as usize * WIDTH + x as usize]; 3]
         })];
         measured.trace = Some(bench.timed_round(&self.program, timed));

@@ -387,6 +387,7 @@ impl ViewAction {
             | ViewAction::ToggleLecture
             | ViewAction::NextPage
             | ViewAction::PreviousPage
+            | ViewAction::MeasureAgain
             | ViewAction::Predict(_)
             | ViewAction::ToggleTimeline
             | ViewAction::ToggleGridLines

@@ -177,6 +177,8 @@ pub enum ViewAction {
     NextPage,
     /// The previous step of the lesson or the lecture.
     PreviousPage,
+    /// Measures the open lesson again.
+    MeasureAgain,
     /// This choice is what the class predicts in the open lesson or lecture.
     Predict(u8),
     /// Shows or hides the timeline of every stream.

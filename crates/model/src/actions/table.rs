@@ -662,7 +662,7 @@ mod tests {
     use super::*;
 
     /// The variants that no key stands for: a dialog, the mouse or another action names the number.
-    const WITHOUT_ROW: [&str; 15] = [
+    const WITHOUT_ROW: [&str; 16] = [
         "SetPace",
         "RunTo",
         "SetInstances",
@@ -677,6 +677,7 @@ mod tests {
         "OpenLesson",
         "NextPage",
         "PreviousPage",
+        "MeasureAgain",
         "Predict",
     ];
 

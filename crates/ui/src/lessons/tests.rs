@@ -149,6 +149,18 @@ fn digits_predict_until_it_is_measured_and_the_nearest_choice_is_marked() {
         1,
         "{right:?}"
     );
+    // Again from the same step, with what was predicted.
+    let again = pressed(&lessons, Key::Char('M'), None);
+    assert_eq!(again, Some(ViewAction::MeasureAgain.into()));
+    lessons.measure_again(&session);
+    let measuring = page(&mut lessons);
+    assert_eq!(measuring.number, 2);
+    assert!(measuring.progress.is_some(), "{measuring:?}");
+    assert_eq!(chosen(&mut lessons), [true, false, false]);
+    wait_until("the result", || page(&mut lessons).progress.is_none());
+    let result = page(&mut lessons);
+    assert!(!result.columns[0].figures.is_empty(), "{result:?}");
+    assert_eq!(result.bars, [], "nothing is compared in this step");
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl Typesetter<'_> {
         }
         if !column.note.is_empty() {
             pieces.push(self.space(4.0));
-            pieces.push(self.paragraph(&column.note, 14.0, palette.label, width));
+            pieces.push(self.paragraph(&column.note, 15.0, palette.label, width));
         }
         pieces
     }
@@ -165,7 +165,7 @@ impl Typesetter<'_> {
             });
         }
         if !page.note.is_empty() {
-            pieces.push(self.paragraph(&page.note, 14.0, palette.label, width));
+            pieces.push(self.paragraph(&page.note, 15.0, palette.label, width));
         }
         pieces
     }
@@ -337,7 +337,7 @@ pub(super) fn paint(
     // What leads and what follows is not larger than it has to be beside small words.
     let around = body.size.clamp(0.7, 1.0);
     paint_head(painter, inside, unit, around, [&page.title, &number]);
-    let font = regular(13.5 * around * unit);
+    let font = regular(15.0 * around * unit);
     let about = fitted(
         painter,
         &page.about,
@@ -362,7 +362,9 @@ fn paint_buttons(
         1 => tr!("Measure"),
         _ => tr!("Next"),
     };
+    let is_measured = page.number > 1 && page.progress.is_none();
     let buttons = [
+        (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
         (tr!("Close"), ViewAction::ToggleLessons, true),
         (tr!("Back to the list"), ViewAction::Escape, true),
         (
@@ -378,7 +380,7 @@ fn paint_buttons(
     ];
     let foot = match page.number {
         1 => tr!("Press a digit to predict, → to measure"),
-        _ => tr!("← → or a presenter’s remote"),
+        _ => tr!("← → or a presenter’s remote · M: measure again"),
     };
     paint_foot(painter, inside, unit, foot, &buttons);
 }
@@ -589,7 +591,16 @@ fn paint_chart(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage
         for (at, picture) in page.pictures.iter().enumerate() {
             let left = room.left() + at as f32 * (width + 14.0 * unit);
             let place = Rect::from_min_size(pos2(left, room.top()), vec2(width, room.height()));
-            paint_picture(painter, place, at, picture);
+            let bottom = place.bottom() - 24.0 * unit;
+            paint_picture(painter, place.with_max_y(bottom), at, picture);
+            let (font, colour) = (regular(15.0 * unit), painter.palette.label);
+            let caption = fitted(painter, &picture.caption, font, colour, width);
+            put(
+                painter,
+                place.center_bottom(),
+                Align2::CENTER_BOTTOM,
+                caption,
+            );
         }
     } else {
         timeline::paint_rounds(painter, room, unit, &page.rounds);
