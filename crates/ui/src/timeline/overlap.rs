@@ -17,10 +17,10 @@ pub struct OverlapTexts {
     pub round_time: String,
     /// The first cause in one line: what it costs, and what takes it away; empty if there is none.
     pub main_cause: String,
-    /// What keeps it from overlapping more, the most expensive first.
+    /// What keeps it from overlapping more, in the order in which it matters.
     pub causes: Vec<CauseTexts>,
-    /// What else could, and how long it does.
-    pub others: Vec<(String, String)>,
+    /// What else could, but does not or hardly does, in a sentence; empty if there is nothing.
+    pub others: String,
 }
 
 /// A cause in words.
@@ -49,18 +49,24 @@ impl OverlapTexts {
             let causes = round.causes.iter();
             causes.map(|found| words.cause(found, round))
         });
-        let others = diagnosis.iter().flat_map(|round| &round.others);
-        let others = others.map(|found| {
-            let title = lang::sentence_case(words.reason(found.cause));
-            (title, time_us(found.us.unwrap_or(0.0)))
-        });
+        let others = diagnosis.map_or(&[][..], |round| &round.others);
+        let names = others.iter().map(|found| words.name(found.cause));
+        let names: Vec<_> = names.collect();
         OverlapTexts {
             overlap: words.overlap(diagnosis),
             tip: describe(diagnosis.and_then(|it| it.overlap.as_ref())),
             round_time: status.rates.round_us.map_or(String::new(), round_time),
             main_cause: diagnosis.map_or(String::new(), |it| words.main_cause(it)),
             causes: causes.collect(),
-            others: others.collect(),
+            others: if names.is_empty() {
+                String::new()
+            } else {
+                tr!(
+                    "{count} others were looked for: {names}",
+                    count = names.len(),
+                    names = names.join(", ")
+                )
+            },
         }
     }
 }
@@ -115,6 +121,26 @@ impl Words<'_> {
                 most = format_args!("{most:.1}")
             ),
             None => tr!("overlap {factor}×", factor = factor),
+        }
+    }
+
+    /// A cause in a word or two.
+    fn name(&self, cause: Cause) -> &'static str {
+        match cause {
+            Cause::OneInstance | Cause::OneStream(_) => tr!("one stream"),
+            Cause::Batch => tr!("one launch for all"),
+            Cause::PageableCopies => tr!("pageable copies"),
+            Cause::HostWaits => tr!("a waiting host"),
+            Cause::IssueOrder => tr!("the order of issue"),
+            Cause::Calls { .. } => tr!("the host's calls"),
+            Cause::UnitsFull { .. } if self.is_cpu => tr!("busy CPU cores"),
+            Cause::UnitsFull { .. } => tr!("full SMs"),
+            Cause::CopyEngine { .. } => tr!("the copy engine"),
+            Cause::FewQueues { .. } => tr!("few hardware queues"),
+            Cause::ShortKernels { .. } => tr!("short kernels"),
+            Cause::WindowDraws => tr!("drawing of the window"),
+            Cause::Delayed => tr!("delays by other programs"),
+            Cause::LongestStream => tr!("one long stream"),
         }
     }
 

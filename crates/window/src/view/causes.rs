@@ -18,8 +18,6 @@ const APART: f32 = 16.0;
 const LINE: f32 = 4.0;
 /// The bar of what a cause costs of a round.
 const BAR: f32 = 6.0;
-/// The row of what is no cause.
-const OTHER: f32 = 21.0;
 /// What a button adds to its text on either side.
 const AROUND_BUTTON: f32 = 6.0;
 
@@ -65,18 +63,12 @@ pub(crate) fn paint(painter: &WidgetPainter, screen: &Screen, rect: Rect, unit: 
         ),
         (None, None) => (tr!("No round has been timed yet"), painter.palette.label),
     };
-    list.text(note, regular(13.0 * unit), colour);
+    list.text(note, regular(14.0 * unit), colour);
     for cause in &overlap.causes {
         list.cause(cause);
     }
-    if !overlap.others.is_empty() {
-        list.y += (APART - LINE) * unit;
-        let head = tr!("Minor or absent causes:");
-        list.text(head, regular(13.0 * unit), painter.palette.label);
-    }
-    for (title, time) in &overlap.others {
-        list.other(title, time);
-    }
+    list.y += (APART - LINE) * unit;
+    list.text(&overlap.others, regular(14.0 * unit), painter.palette.label);
 }
 
 /// Lines from the top to the bottom.
@@ -89,32 +81,15 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// A text in at most two lines, if there is room for it.
+    /// A text in at most three lines, if there is room for it.
     fn text(&mut self, text: &str, font: FontId, colour: Color32) {
-        let galley = paragraph(self.painter, text, font, colour, self.rect.width(), 2);
+        let galley = paragraph(self.painter, text, font, colour, self.rect.width(), 3);
         let bottom = self.y + galley.size().y;
         if bottom <= self.rect.bottom() {
             let at = pos2(self.rect.left(), self.y);
             put(self.painter, at, Align2::LEFT_TOP, galley);
             self.y = bottom + LINE * self.unit;
         }
-    }
-
-    /// What is no cause, and its time, if there is room for it.
-    fn other(&mut self, title: &str, time: &str) {
-        let (painter, unit, colour) = (self.painter, self.unit, self.painter.palette.label);
-        let row = self.rect.with_min_y(self.y);
-        let row = row.with_max_y(self.y + OTHER * unit);
-        if row.bottom() > self.rect.bottom() {
-            return;
-        }
-        let font = regular(13.0 * unit);
-        let time = painter.layout_no_wrap(time.into(), font.clone(), colour);
-        let room = row.width() - time.size().x - PAD * unit;
-        let title = fitted(painter, title, font, colour, room);
-        put(painter, row.left_center(), Align2::LEFT_CENTER, title);
-        put(painter, row.right_center(), Align2::RIGHT_CENTER, time);
-        self.y = row.bottom();
     }
 
     /// A cause, if there is room for all of it.
