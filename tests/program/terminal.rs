@@ -222,6 +222,35 @@ fn a_lecture_is_given_by_keys() {
 }
 
 #[test]
+fn the_shipped_lectures_are_walked_by_keys_to_their_end() {
+    // With the numbers of the steps that open a lesson.
+    let walks: [(&str, usize, &[usize]); 2] = [
+        ("ten-minutes", 10, &[10]),
+        ("chapter-5", 12, &[3, 4, 5, 6, 7, 9, 10, 11]),
+    ];
+    for (name, of, lessons) in walks {
+        let tmux = Tmux::start(100, 34);
+        tmux.begin(&format!(
+            "{PROGRAM} lecture {name} {SMALL} --display terminal"
+        ));
+        for step in 1..=of {
+            let shown = format!("{step}/{of} ");
+            if lessons.contains(&step) {
+                tmux.wait("· 1 of ");
+                tmux.then("Escape", &format!("of {}", lesson::LESSONS.len()));
+                tmux.then("Escape", &shown);
+            } else {
+                tmux.wait(&shown);
+            }
+            tmux.keys("Right");
+        }
+        tmux.wait_without(&format!("{of}/{of} "));
+        tmux.keys("C-q");
+        assert_eq!(tmux.end(), "0");
+    }
+}
+
+#[test]
 fn a_signal_and_ctrl_c_restore_the_screen_too() {
     for by in ["TERM", "HUP", "QUIT", "C-c"] {
         let tmux = Tmux::start(80, 24);

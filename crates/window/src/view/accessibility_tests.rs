@@ -11,10 +11,13 @@ use engine::kernels;
 use lang::{Language, with};
 use model::actions::{Prompt, Setting};
 use model::{Action, Pace, SessionAction, Status, Streams, Switch, ViewAction};
+use session::Session;
 use ui::calls::CallLanguage;
 use ui::figures::{GRID, KERNEL, PACE};
-use ui::fixtures::{Timed, TimedAs, lecture_screen, lesson_list, serial_round, status};
-use ui::{Drawing, Figure, LessonScreen, SidePanel, Sources, ViewOptions};
+use ui::fixtures::{
+    Timed, TimedAs, lecture_options, lecture_screen, lesson_list, lesson_page, serial_round, status,
+};
+use ui::{AppState, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources, ViewOptions};
 
 use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
 use crate::view::frame::lay_over;
@@ -338,6 +341,14 @@ fn side_panels_are_closed_and_lessons_opened_by_name() {
     let frame = Frame { sources, ..plain }.composed();
     let name = format!("{}: {}", entries[1].name, entries[1].title);
     assert_eq!(clicked(&frame, Role::Button, &name), [UiRequest::Lesson(1)]);
+    let page = LessonScreen::Page(lesson_page(false));
+    let sources = Sources {
+        lesson: Some(&page),
+        ..frame.sources
+    };
+    let frame = Frame { sources, ..frame }.composed();
+    let again = clicked(&frame, Role::Button, "Measure again");
+    assert_eq!(again, act(ViewAction::MeasureAgain));
 }
 
 /// Finds an action in the menu by names alone, topic first, and clicks it; what that asks for.
@@ -427,6 +438,65 @@ fn the_step_of_a_lecture_is_read_and_turned_by_name() {
     ] {
         assert_eq!(clicked(&frame, Role::Button, name), act(action));
     }
+}
+
+/// Clicks a button of what is shown with the mouse, and does what that asks for.
+#[track_caller]
+fn click(app: &mut AppState, name: &str) {
+    let status = app.status().unwrap();
+    app.update(Some(&status));
+    let plain = Frame::plain(&status, &app.options);
+    let sources = app.sources(Some(&status), plain.sources.timeline);
+    let frame = Frame { sources, ..plain }.composed();
+    let requests = heard(&frame, Dialogs::default(), |harness, requests| {
+        harness.get_by_role_and_label(Role::Button, name).click();
+        harness.run_steps(3);
+        requests.take()
+    });
+    match requests[..] {
+        [UiRequest::Act(Action::View(ViewAction::NextPage))] => app.turn_page(true),
+        [UiRequest::Act(Action::View(ViewAction::PreviousPage))] => app.turn_page(false),
+        [UiRequest::Act(Action::View(ViewAction::Predict(at)))] => app.predict(at.into()),
+        [UiRequest::Act(Action::View(ViewAction::ToggleLecture))] => app.toggle_lecture(),
+        _ => panic!("{name}: {requests:?}"),
+    }
+}
+
+#[test]
+fn a_lecture_is_walked_by_mouse_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let lecture = lecture_options(folder.path());
+    let setup = lecture.lecture.steps[0].setting.clone();
+    let save = Arc::new(EmergencySave::default());
+    let view = ViewOptions::default();
+    let mut app = AppState::new(view, Some(lecture), Arc::new(|| {}), save);
+    app.start(Session::start(setup, || {}).unwrap());
+    let number = |app: &AppState| Some(app.open_lecture()?.screen()?.number);
+    for (name, shown) in [
+        ("2  2× slower", 1),
+        ("Next", 2),
+        ("Back", 1),
+        ("Next", 2),
+        ("Next", 3),
+        ("Measure", 3),
+    ] {
+        click(&mut app, name);
+        assert_eq!(number(&app), Some(shown), "{name}");
+    }
+    let (_, mut has_next) = app.lessons.page(true).expect("the lesson's page");
+    while has_next {
+        click(&mut app, "Next");
+        (_, has_next) = app.lessons.page(true).expect("the lesson's page");
+    }
+    click(&mut app, "Next");
+    assert_eq!(number(&app), Some(4));
+    click(&mut app, "Finish");
+    assert_eq!(number(&app), None);
+    app.toggle_lecture();
+    click(&mut app, "Close");
+    assert_eq!(number(&app), None);
+    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("<td>2× slower</td>"), "{page}");
 }
 
 #[test]
