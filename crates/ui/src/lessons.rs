@@ -19,7 +19,7 @@ use lesson::{
     LESSONS, Lesson, LessonError, Outcome, PartOutcome, Progress, SPEEDUP, Scene, SweepSetup,
 };
 use model::actions::{Chord, Key};
-use model::{Action, InWords, Speedup, Status, ViewAction};
+use model::{Action, DeviceChoice, InWords, Speedup, Status, ViewAction};
 use session::Session;
 
 /// What a lesson's error says, in this thread's language.
@@ -291,7 +291,12 @@ impl Lessons {
         }
         let (sender, events) = channel();
         open.events = Some(events);
-        let (lesson, device, swept) = (open.lesson, session.device(), open.swept);
+        let (lesson, swept) = (open.lesson, open.swept);
+        let device = match (session.status().lab.recording.is_some(), session.device()) {
+            (true, _) => DeviceChoice::Recorded,
+            (false, DeviceChoice::Recorded) => DeviceChoice::Cpu,
+            (false, device) => device,
+        };
         let (before, wake) = (self.measuring.take(), self.wake.clone());
         let begun = Builder::new().name("lesson".into()).spawn(move || {
             if let Some(before) = before {
