@@ -550,7 +550,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "until the lessons are recorded on a GPU"]
     fn every_lesson_of_the_shipped_lectures_is_recorded() {
         let steps = shipped_steps(DeviceChoice::Cpu).unwrap();
         for lesson in steps.iter().filter_map(|step| step.lesson) {
