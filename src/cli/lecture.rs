@@ -538,12 +538,12 @@ mod tests {
                     let (_, before) = recorded(&steps[at - 1]).unwrap();
                     let finding = group.compare(before, after).unwrap().1;
                     let is_asked = !steps[at - 1].choices.is_empty();
-                    let is_resolved = match finding {
+                    let is_told = match finding {
                         Finding::Difference { .. } => true,
-                        Finding::NoDifference { .. } => !is_asked,
-                        Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => false,
+                        Finding::NoDifference { .. } | Finding::NotResolved { .. } => !is_asked,
+                        Finding::ChangesWithLoad { .. } => false,
                     };
-                    assert!(is_resolved, "{name}, step {}: {finding:?}", at + 1);
+                    assert!(is_told, "{name}, step {}: {finding:?}", at + 1);
                 }
             }
         }
