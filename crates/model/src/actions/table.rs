@@ -774,6 +774,6 @@ mod tests {
         assert_eq!(typed('+', true), Some(SessionAction::Faster.into()));
         assert_eq!(typed('R', false), Some(SessionAction::ResetPanel.into()));
         assert_eq!(typed('R', true), Some(SessionAction::ResetAll.into()));
-        assert_eq!(typed('O', false), None);
+        assert_eq!(typed('J', true), None);
     }
 }
