@@ -23,6 +23,8 @@ const FOOT: f32 = 34.0;
 const FOOT_WIDTH: f32 = 240.0;
 /// To this part of their size choices shrink where they then have room beside the buttons.
 const MIN_CHOICE: f32 = 0.7;
+/// The part of a line from which on there surely is one.
+const SURE: f32 = 0.25;
 /// The largest part of the height above the panels that the strip takes.
 const MAX_PART: f32 = 0.3;
 /// Sizes of type that are tried, from the usual one to the smallest.
@@ -49,7 +51,7 @@ impl LectureWords {
     pub(crate) fn height(self, area: [u32; 2], unit: f32) -> u32 {
         let [width, height] = area.map(|side| side as f32 / unit);
         // A letter is about half as wide as the type is high.
-        let column = 0.52 * TEXT;
+        let column = 0.5 * TEXT;
         let room = width - 2.0 * PAD;
         let widths = self.0.map(|columns| columns as f32 * column);
         let rows = widths.map(|width| (width / room).ceil());
@@ -63,6 +65,8 @@ impl LectureWords {
         };
         let foot = if last_width + FOOT_WIDTH > room {
             FOOT
+        } else if last_width < SURE * room && rows[last] > 1.0 {
+            FOOT - ROW // they may take a line less, which leaves the buttons no room
         } else {
             0.0
         };
@@ -83,7 +87,7 @@ pub(crate) fn paint(painter: &WidgetPainter, step: &LectureScreen, rect: Rect, u
         let is_beside = words.last_right <= foot_left;
         if is_beside { 0.0 } else { FOOT * unit }
     };
-    let fits = |words: &Words| words.bottom + foot(words) <= inside.bottom();
+    let fits = |words: &Words| words.bottom + foot(words) <= inside.bottom() + unit;
     let fitting = usual.iter().position(fits);
     let words = &usual[fitting.unwrap_or(SIZES.len() - 1)];
     for (text, top) in &words.texts {
