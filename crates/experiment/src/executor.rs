@@ -18,7 +18,7 @@ const ERROR_PER_LOOK: f64 = ERROR / LOOKS as f64;
 /// A difference is measured until its interval is within this part of the ratio on either side.
 const PRECISION: f64 = 0.02;
 
-/// Blocks in all windows, at least: seven blocks are the fewest for an interval.
+/// The fewest blocks for an interval.
 const MIN_BLOCKS: usize = 7;
 
 /// Blocks in a window, at most.
@@ -42,6 +42,8 @@ pub struct Limits {
     pub windows: usize,
     /// How long each window lasts, at least.
     pub window: Duration,
+    /// How many blocks all windows have, at least.
+    pub blocks: usize,
     /// The time between the end of a window and the beginning of the next.
     pub apart: Duration,
     /// A subject of which a round takes longer than this is slow.
@@ -55,6 +57,7 @@ impl Limits {
     pub const ONE_WINDOW: Limits = Limits {
         windows: 1,
         window: Duration::from_secs(1),
+        blocks: MIN_BLOCKS,
         apart: Duration::ZERO,
         slow_round: Duration::from_secs(1),
         longest: Duration::from_secs(20),
@@ -263,8 +266,8 @@ impl Executor {
     fn end_window(&mut self, limits: &Limits) {
         let (begin, began) = self.windows.last().copied().unwrap_or_default();
         let blocks = self.blocks.len() - begin;
-        let is_enough =
-            self.elapsed - began >= limits.window && blocks >= MIN_BLOCKS.div_ceil(limits.windows);
+        let is_enough = self.elapsed - began >= limits.window
+            && blocks >= limits.blocks.div_ceil(limits.windows);
         let is_slow = self.elapsed >= limits.longest && self.longest_round >= limits.slow_round;
         if !is_enough && !is_slow && blocks < MAX_BLOCKS {
             return;

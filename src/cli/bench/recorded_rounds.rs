@@ -33,12 +33,17 @@ const TIMED: usize = Trace::MAX_ROUNDS;
 const WARM_UP: usize = 2;
 const WARM_UP_OF_GRAPHS: usize = 7;
 
-/// The windows in which the settings of a group are timed in turn.
+/// The windows in which the settings of a group are timed in turn, with so many blocks that the interval
+/// leaves out the extremes.
 const LIMITS: Limits = Limits {
-    window: Duration::from_millis(300),
-    longest: Duration::from_secs(20),
+    blocks: 15,
     ..Limits::three_windows(Duration::from_secs(1))
 };
+
+/// A setting's rounds in a block: to enter it takes longer than they do, and the median of some leaves out
+/// those that something held up.
+const ROUNDS: std::ops::RangeInclusive<usize> = 5..=41;
+const ROUNDS_TAKE: Duration = Duration::from_millis(8);
 
 /// What is recorded: settings of the same lattices.
 struct Group {
@@ -151,10 +156,10 @@ fn record_group(group: Group) -> Result<RecordedGroup> {
             Turn::Done => break,
         };
         enter(instances, settings[subject], generations)?;
-        let took = round(instances, generations)?;
+        let time_us = typical_round_us(instances, generations)?;
         let round = Round {
-            time: took.as_secs_f64() * 1e6,
-            lasted: took,
+            time: time_us,
+            lasted: Duration::from_secs_f64(time_us / 1e6),
             cpu: Duration::ZERO,
             is_preempted: false,
         };
@@ -174,6 +179,17 @@ fn record_group(group: Group) -> Result<RecordedGroup> {
         window_ends: executor.window_ends().collect(),
         settings: recorded.collect::<Result<_>>()?,
     })
+}
+
+/// The median time of some rounds of the present setting, in microseconds.
+fn typical_round_us(instances: &mut Instances, generations: u32) -> Result<f64> {
+    let (mut times, mut all) = (Vec::new(), Duration::ZERO);
+    while times.len() < *ROUNDS.start() || (all < ROUNDS_TAKE && times.len() < *ROUNDS.end()) {
+        let took = round(instances, generations)?;
+        times.push(took.as_secs_f64() * 1e6);
+        all += took;
+    }
+    Ok(median(times).expect("there are some"))
 }
 
 /// What a window of usual size asks for.
