@@ -1,6 +1,6 @@
 //! What a comparison found, in words.
 
-use experiment::{Finding, Load, Recorded};
+use experiment::{Finding, Load, Recorded, Source};
 use lang::tr;
 
 /// What B is, against A: `8.1× faster ± 0.2`, `1.04 to 1.31× slower`, `no difference (within 2 %)`,
@@ -72,6 +72,15 @@ pub fn load_in_words(load: &Load, engine: &str) -> Vec<String> {
     let cores = load.cores().filter(|_| engine == "cpu");
     let cores = cores.map(|cores| tr!("{cores} cores used", cores = format!("{cores:.1}")));
     preempted.into_iter().chain(cores).collect()
+}
+
+/// What stands in the place of a finding or a time that is not known: it is being measured, or it was not
+/// recorded.
+pub fn unknown_in_words(source: &Source) -> &'static str {
+    match source {
+        Source::MeasuredHere(_) => tr!("measuring …"),
+        Source::RecordedOn(_) => tr!("not recorded"),
+    }
 }
 
 /// Where and when something was recorded: `recorded on NVIDIA H200, 2026-11-26, commit 0123abcd`.

@@ -32,7 +32,7 @@ pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use diagnosis::Diagnosis;
 pub use edits::{Area, Change, Edit, Patch};
 pub use experiment::{Finding, Load, Recorded, Side, Source, median};
-pub use finding::{finding_in_words, load_in_words, recorded_in_words};
+pub use finding::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};
 pub use identity::Identity;
 pub use kernel_choice::KernelChoice;
 pub use notice::{Done, Failure, Notice, Refusal, SettingChange};

@@ -11,7 +11,7 @@ pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 use crate::ladder::Ladder;
 use crate::{
     Finding, IsolatedOp, KernelChoice, Pace, Recorded, Settled, Setup, Source, Start, Switches,
-    TimeSettings, finding_in_words,
+    TimeSettings, finding_in_words, unknown_in_words,
 };
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
@@ -238,10 +238,9 @@ pub struct Effect {
 impl Effect {
     /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
     pub fn in_short(&self) -> String {
-        match (self.finding, &self.source) {
-            (Some(finding), _) => finding_in_words(finding),
-            (None, Source::MeasuredHere(_)) => tr!("measuring …").into(),
-            (None, Source::RecordedOn(_)) => tr!("not recorded").into(),
+        match self.finding {
+            Some(finding) => finding_in_words(finding),
+            None => unknown_in_words(&self.source).into(),
         }
     }
 

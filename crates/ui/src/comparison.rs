@@ -4,7 +4,7 @@
 use crate::numbers::{grouped, time_us_to};
 use engine::Kernel;
 use lang::tr;
-use model::{AbComparison, Finding, Side, Switch, finding_in_words};
+use model::{AbComparison, Finding, Side, Source, Switch, finding_in_words, unknown_in_words};
 
 /// The texts for one of the two settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +28,8 @@ pub struct ComparisonTexts {
     pub cells: Option<(bool, String)>,
     /// Whether both have the same settings.
     pub is_of_equals: bool,
+    /// Whether factor and times were recorded on another machine.
+    pub is_recorded: bool,
 }
 
 impl ComparisonTexts {
@@ -41,7 +43,7 @@ impl ComparisonTexts {
             time: match comparison.round_us[side as usize] {
                 _ if comparison.is_of_equals() => tr!("not measured").into(),
                 Some(us) => tr!("{} per round", time_us_to(us, digits)),
-                None => tr!("measuring …").into(),
+                None => unknown_in_words(&comparison.source).into(),
             },
         };
         ComparisonTexts {
@@ -49,6 +51,7 @@ impl ComparisonTexts {
             factor: factor(comparison),
             cells: sameness(comparison.differing),
             is_of_equals: comparison.is_of_equals(),
+            is_recorded: is_recorded(comparison),
         }
     }
 
@@ -90,6 +93,10 @@ fn settings(comparison: &AbComparison, kernel: &Kernel) -> [String; 2] {
     })
 }
 
+fn is_recorded(comparison: &AbComparison) -> bool {
+    matches!(comparison.source, Source::RecordedOn(_))
+}
+
 /// Says that there is nothing to measure.
 pub(crate) fn same_settings() -> &'static str {
     tr!("A and B have the same settings")
@@ -101,7 +108,12 @@ fn factor(comparison: &AbComparison) -> [String; 2] {
         return [same_settings().into(), same_settings().into()];
     }
     let Some(finding) = comparison.finding else {
-        return [tr!("measuring …").into(), "…".into()];
+        let short = if is_recorded(comparison) {
+            "–"
+        } else {
+            "…"
+        };
+        return [unknown_in_words(&comparison.source).into(), short.into()];
     };
     let factor = finding_in_words(finding);
     let long = match finding {

@@ -4,7 +4,10 @@
 use crate::comparison::{ComparisonTexts, same_settings};
 use crate::numbers::time_us_to;
 use lang::tr;
-use model::{AbComparison, Source, Status, finding_in_words, load_in_words, recorded_in_words};
+use model::{
+    AbComparison, Source, Status, finding_in_words, load_in_words, recorded_in_words,
+    unknown_in_words,
+};
 
 /// How a finding is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,9 +95,9 @@ pub fn headline(status: &Status) -> Option<Headline> {
         _ => String::new(),
     };
     let (factor, tone) = match (finding, source) {
-        (None, Source::RecordedOn(_)) => (tr!("not recorded").into(), Tone::Neutral),
+        (None, Source::RecordedOn(_)) => (unknown_in_words(source).into(), Tone::Neutral),
         (Some(finding), Source::RecordedOn(_)) => (finding_in_words(finding), Tone::Recorded),
-        (None, Source::MeasuredHere(_)) => (tr!("measuring …").into(), Tone::Measuring),
+        (None, Source::MeasuredHere(_)) => (unknown_in_words(source).into(), Tone::Measuring),
         (Some(finding), Source::MeasuredHere(_)) => {
             let is_better = finding.is_faster();
             let tone = if is_better {

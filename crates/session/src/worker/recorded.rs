@@ -118,12 +118,14 @@ impl SessionWorker {
         rates.launch_us = found.map(|setting| setting.launch_us);
         rates.stepping = found.map(|setting| setting.cells_per_second);
         rates.reached.clear();
+        // While two settings are compared, their rounds alternate.
+        let sides = status.lab.comparison.as_ref().map_or(1.0, |_| 2.0);
         let pace = found
             .filter(|_| rates.rounds_per_second > 0.0)
             .map(|setting| {
-                let most = 1e6 / setting.round_us();
+                let most = 1e6 / (sides * setting.round_us());
                 let wanted = match status.setting.pace {
-                    Pace::PerSecond(rounds) => most.min(rounds),
+                    Pace::PerSecond(rounds) => most.min(rounds / sides),
                     Pace::Unthrottled | Pace::Maximum => most,
                 };
                 (rates.rounds_per_second / wanted).min(1.0)

@@ -88,7 +88,10 @@ impl Words<'_> {
     /// How much of a round overlaps, or why nothing does, in a sentence.
     fn overlap(&self, diagnosis: Option<&Diagnosis>) -> String {
         let Some(round) = diagnosis else {
-            return tr!("overlap: measuring …").into();
+            return match self.status.lab.recording {
+                None => tr!("overlap: measuring …").into(),
+                Some(_) => tr!("not recorded").into(),
+            };
         };
         let reason = round.causes.first().map_or("", |it| self.reason(it.cause));
         match (round.verdict(), &round.overlap) {

@@ -43,17 +43,17 @@ pub(crate) fn paint(painter: &WidgetPainter, screen: &Screen, rect: Rect, unit: 
         unit,
         rect: inside,
         y: title.bottom() + LINE * unit,
+        figures: match &screen.recorded {
+            None => painter.palette.accent,
+            Some(_) => painter.palette.recorded,
+        },
     };
     let Some(overlap) = &screen.overlap else {
         let why = tr!("Not measured while A and B are compared");
         list.text(why, regular(14.0 * unit), painter.palette.label);
         return;
     };
-    list.text(
-        &overlap.overlap,
-        medium(16.0 * unit),
-        painter.palette.accent,
-    );
+    list.text(&overlap.overlap, medium(16.0 * unit), list.figures);
     let (note, colour) = match (&screen.recorded, &screen.round) {
         (Some(recorded), Some(_)) => (recorded.origin.as_str(), painter.palette.recorded),
         (Some(recorded), None) => (recorded.missing.as_str(), painter.palette.label),
@@ -78,6 +78,8 @@ struct List<'a> {
     rect: Rect,
     /// Where the next one begins.
     y: f32,
+    /// The colour of figures.
+    figures: Color32,
 }
 
 impl List<'_> {
@@ -108,7 +110,7 @@ impl List<'_> {
             let bar =
                 |part: f32| Rect::from_min_size(pos2(left, self.y), vec2(part * width, BAR * unit));
             self.painter.rect_filled(bar(1.0), 0.0, palette.recessed);
-            self.painter.rect_filled(bar(part), 0.0, palette.accent);
+            self.painter.rect_filled(bar(part), 0.0, self.figures);
             self.y += (BAR + LINE) * unit;
         }
         self.foot(cause);
@@ -125,7 +127,7 @@ impl List<'_> {
             painter,
             &cause.cost,
             medium(14.0 * unit),
-            palette.accent,
+            self.figures,
             0.5 * row.width(),
         );
         let room = row.width() - cost.size().x - 2.0 * (AROUND_BUTTON + PAD) * unit;

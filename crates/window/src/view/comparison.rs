@@ -23,7 +23,8 @@ pub(crate) fn paint(
 ) {
     paint_band(painter, rect_of(places.band), shown, unit);
     for texts in &shown.sides {
-        paint_header(painter, rect_of(places.header(texts.side)), unit, texts);
+        let place = rect_of(places.header(texts.side));
+        paint_header(painter, place, unit, texts, figure_colour(painter, shown));
     }
 }
 
@@ -71,12 +72,33 @@ fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts, unit
     }
     let room = (used - gap - inside.left()).max(1.0);
     let font = medium(18.0 * unit);
-    let factor = either(painter, &shown.factor, font, painter.palette.value, room);
+    let factor = either(
+        painter,
+        &shown.factor,
+        font,
+        figure_colour(painter, shown),
+        room,
+    );
     put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
 }
 
+/// The colour of the factor and of the times.
+fn figure_colour(painter: &WidgetPainter, shown: &ComparisonTexts) -> Color32 {
+    if shown.is_recorded {
+        painter.palette.recorded
+    } else {
+        painter.palette.value
+    }
+}
+
 /// The letter of one of the two, its settings and its time.
-fn paint_header(painter: &WidgetPainter, rect: Rect, unit: f32, texts: &SideTexts) {
+fn paint_header(
+    painter: &WidgetPainter,
+    rect: Rect,
+    unit: f32,
+    texts: &SideTexts,
+    time_colour: Color32,
+) {
     let inside = rect.shrink2(vec2(6.0, 3.0) * unit);
     painter.rect_filled(inside, 6.0 * unit, painter.palette.comparison);
     let side = inside.height();
@@ -94,13 +116,7 @@ fn paint_header(painter: &WidgetPainter, rect: Rect, unit: f32, texts: &SideText
     let room = (inside.right() - left - 6.0 * unit).max(1.0);
     let line = side / 2.0;
     let font = |size: f32| medium((size * unit).min(0.9 * line));
-    let time = fitted(
-        painter,
-        &texts.time,
-        font(17.0),
-        painter.palette.value,
-        room,
-    );
+    let time = fitted(painter, &texts.time, font(17.0), time_colour, room);
     let settings = fitted(
         painter,
         &texts.settings,
