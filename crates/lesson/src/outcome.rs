@@ -479,6 +479,11 @@ impl Outcome {
             Finding::Difference { .. } if factor.finding.is_faster() => lang::text(compare.faster),
             Finding::Difference { .. } => lang::text(compare.slower),
             Finding::NoDifference { .. } => lang::text(compare.none),
+            Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. }
+                if self.recorded_in_words().is_some() =>
+            {
+                tr!("The machine on which it was recorded was busy with other things, too.")
+            }
             Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => {
                 tr!("Measure again while nothing else is running on this machine.")
             }

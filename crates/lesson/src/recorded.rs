@@ -214,8 +214,14 @@ mod tests {
                 let findings = vec![finding; lesson.compared.len()];
                 let measured = outcome_of(lesson, "cuda", &findings);
                 let read = stored(lesson, &measured);
-                assert_eq!(read.closing, measured.closing);
-                assert_eq!(read.conclusions, measured.conclusions);
+                // What is unresolved can be measured again here, and not there.
+                if matches!(
+                    finding,
+                    Finding::Difference { .. } | Finding::NoDifference { .. }
+                ) {
+                    assert_eq!(read.closing, measured.closing);
+                    assert_eq!(read.conclusions, measured.conclusions);
+                }
                 let found = measured.findings_in_words();
                 assert!(read.findings_in_words().starts_with(&found), "{found}");
                 assert!(read.findings_in_words().contains("recorded on a GPU"));

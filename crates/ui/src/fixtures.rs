@@ -323,7 +323,7 @@ pub fn lecture_screen() -> LectureScreen {
             })
             .collect(),
         result: tr!(
-            "Predicted: {predicted} · measured: {measured}",
+            "Predicted: {predicted} · result: {measured}",
             predicted = "2×",
             measured = "3×"
         ),

@@ -209,9 +209,9 @@ impl LectureRun {
             |text: &Option<Message>| text.as_ref().map_or_else(String::new, Message::to_string);
         let led_here = self.at.checked_sub(1).map(|before| self.answer(before));
         let result = led_here.and_then(|answer| match (answer.predicted, answer.measured?) {
-            (None, measured) => Some(tr!("Measured: {}", measured)),
+            (None, measured) => Some(tr!("Result: {}", measured)),
             (Some(predicted), measured) => Some(tr!(
-                "Predicted: {predicted} · measured: {measured}",
+                "Predicted: {predicted} · result: {measured}",
                 predicted = predicted,
                 measured = measured
             )),

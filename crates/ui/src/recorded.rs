@@ -1,5 +1,6 @@
 //! What is said where recorded rounds are shown in the place of measurements.
 
+use crate::timeline::drawn_round;
 use lang::tr;
 use model::{Status, recorded_in_words};
 
@@ -20,9 +21,9 @@ impl RecordedTexts {
         let recording = status.lab.recording.as_ref()?;
         let pace = match recording.pace {
             None => String::new(),
-            Some(pace) if pace > 0.95 => tr!("the CPU steps the cells as fast").into(),
+            Some(pace) if pace > 0.95 => tr!("cells: this machine's CPU, at the same pace").into(),
             Some(pace) => tr!(
-                "the CPU steps the cells at 1/{part} of that pace",
+                "cells: this machine's CPU, at 1/{part} of that GPU's pace",
                 part = format!("{:.0}", (1.0 / pace).max(2.0))
             ),
         };
@@ -47,5 +48,10 @@ impl RecordedTexts {
             .into_iter()
             .filter(|it| !it.is_empty());
         parts.cloned().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The same, and what bars and times beside them are.
+    pub fn long_line(&self) -> String {
+        format!("{} · {}", self.line(), drawn_round())
     }
 }

@@ -114,10 +114,9 @@ impl InWords for Done {
                 "The CPU computes here; {key} shows rounds that were recorded on a GPU",
                 key = Action::from(SessionAction::ToggleRecorded).key()
             ),
-            Done::RecordedRounds(Some(recorded)) => tr!(
-                "Shown instead of measurements: {what}; the CPU steps the cells",
-                what = recorded_in_words(recorded)
-            ),
+            Done::RecordedRounds(Some(recorded)) => {
+                tr!("Now rounds {what}", what = recorded_in_words(recorded))
+            }
             Done::RecordedRounds(None) => tr!("Rounds are measured on this machine").into(),
             Done::ComparisonEnded => {
                 tr!("The comparison has ended; every lattice is as it was before").into()

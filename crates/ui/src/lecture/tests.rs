@@ -162,7 +162,7 @@ fn the_page_has_what_was_predicted_and_what_was_measured() {
     status.lab.last_effect = Some(effect("one stream", found));
     let result = see(&status);
     assert!(
-        result.starts_with("Predicted: 2× slower · measured: one stream"),
+        result.starts_with("Predicted: 2× slower · result: one stream"),
         "{result}"
     );
     run.go(-1, &session).unwrap();

@@ -381,12 +381,11 @@ fn paint_nothing_yet(
 fn paint_origin(painter: &WidgetPainter, places: &TimelineLayout, recorded: &RecordedTexts) {
     let (font, room) = (medium(12.5 * places.unit), places.foot.width());
     let colour = painter.palette.recorded;
-    let text = painter.layout_no_wrap(recorded.line(), font.clone(), colour);
-    let text = if text.size().x <= room {
-        text
-    } else {
-        fitted(painter, &recorded.origin, font, colour, room)
-    };
+    let lines = [recorded.long_line(), recorded.line()].into_iter();
+    let mut lines = lines.map(|line| painter.layout_no_wrap(line, font.clone(), colour));
+    let text = lines.find(|line| line.size().x <= room);
+    let origin = || fitted(painter, &recorded.origin, font.clone(), colour, room);
+    let text = text.unwrap_or_else(origin);
     let left = places.foot.left_center();
     put(painter, left, Align2::LEFT_CENTER, text);
 }
