@@ -143,7 +143,8 @@ impl Recording {
             let bytes = include_bytes!("../../../assets/bench/recorded-rounds.json.gz");
             let mut recording: Recording =
                 read_stored(bytes).expect("a test reads the recording of every build");
-            recording.device.pci_bus_id = None; // it is of no use here
+            // No graphics adapter of this machine is that device.
+            recording.device.pci_bus_id = None;
             recording
         })
     }

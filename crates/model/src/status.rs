@@ -160,7 +160,7 @@ pub struct LabStatus {
     pub block_timestamps: bool,
     /// By what factor block timestamps lengthen a launch, once measured.
     pub timestamp_overhead: Option<f64>,
-    /// What is recorded, if recorded rounds are shown in the place of measurements.
+    /// What is recorded, if recorded rounds are shown instead of measurements.
     pub recording: Option<RecordedStatus>,
 }
 

@@ -58,7 +58,7 @@ impl Lab {
 
     /// Forgets measurements after a change of something that rounds depend on.
     pub(crate) fn changed(&mut self) {
-        self.isolated = None;
+        (self.isolated, self.recorded) = (None, None);
         self.launches.iter_mut().for_each(VecDeque::clear);
     }
 

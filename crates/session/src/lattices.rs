@@ -77,7 +77,7 @@ pub(crate) struct Lattices {
     view: Option<PicturePlan>,
     engines: Engines,
     source: Source,
-    /// What was recorded on a GPU, if that is shown in the place of measurements. The CPU steps the lattices
+    /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
     /// as fast as it can then, whatever the settings are.
     recording: Option<&'static Recording>,
     pub(crate) losses: Losses,
@@ -149,14 +149,7 @@ impl Lattices {
         }
     }
 
-    /// Whether the CPU computes though a GPU would have been preferred.
-    pub(crate) fn stands_in_for_gpu(&self) -> bool {
-        let instances = self.instances.as_ref();
-        let is_cpu = instances.is_some_and(|it| it.engine().name() == "cpu");
-        is_cpu && self.setup.device == DeviceChoice::Auto
-    }
-
-    /// Whether what was recorded on a GPU is shown in the place of measurements.
+    /// Whether what was recorded on a GPU is shown instead of measurements.
     pub(crate) fn is_recorded(&self) -> bool {
         self.recording.is_some()
     }

@@ -57,8 +57,8 @@ use command::{Command, Query};
 use engine::{EngineError, Loss, Result};
 use life::{Lattice, Size};
 use model::{
-    Change, DeviceChoice, Edit, Failure, InWords, Picture, PicturePlan, PictureSource, Pictures,
-    Series, SessionAction, Setup, Status, Trace,
+    Change, DeviceChoice, Done, Edit, Failure, InWords, Notice, Picture, PicturePlan,
+    PictureSource, Pictures, Series, SessionAction, Setup, Status, Trace,
 };
 
 /// A running session; see the crate's documentation.
@@ -139,6 +139,14 @@ impl Session {
             SessionAction::SaveSession => self.save_soon(),
             // If the thread has ended, its status says why.
             action => drop(self.commands.send(Command::Act(action))),
+        }
+    }
+
+    /// Tells that the CPU computes for want of a GPU, and how recorded rounds are shown, if that is so.
+    pub fn offer_recorded_rounds(&self) {
+        if self.device() == DeviceChoice::Auto && self.status().engine.is_cpu() {
+            let offer = Notice::Done(Done::RecordedRoundsOffered);
+            let _ = self.commands.send(Command::Notify(offer)); // as above
         }
     }
 

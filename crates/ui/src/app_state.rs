@@ -64,6 +64,7 @@ impl AppState {
 
     /// Takes over a session; a lecture begins.
     pub fn start(&mut self, session: Session) {
+        session.offer_recorded_rounds();
         self.session = Some(session);
         self.requested = None;
         self.show_step(0);

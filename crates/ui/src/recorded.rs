@@ -1,4 +1,4 @@
-//! What is said where recorded rounds are shown in the place of measurements.
+//! What is said where recorded rounds are shown instead of measurements.
 
 use crate::timeline::drawn_round;
 use lang::tr;
@@ -31,7 +31,7 @@ impl RecordedTexts {
             String::new()
         } else {
             tr!(
-                "Not recorded with this setting. Recorded are 1 to 64 lattices of 1024 × 1024 cells with every kernel, and what a lecture shows; sync-global and bits with each switch changed alone"
+                "There is no recording of this setting. There are recordings of 1, 2, 4 … 64 lattices of 1024 × 1024 cells, with every kernel, and of sync-global and bits with one switch changed; and of every step of the lectures"
             )
             .into()
         };

@@ -81,29 +81,36 @@ pub fn compare(
 ) -> Result<Executor> {
     instances.set_alternative(Some(changed))?;
     let mut executor = Executor::new(2, 7, plan);
-    loop {
-        let subject = match executor.next_turn() {
-            Turn::Round(subject) => subject,
-            Turn::Wait(time) => {
-                std::thread::sleep(time);
-                continue;
-            }
-            Turn::Done => break,
-        };
+    execute(&mut executor, &mut |subject| {
         instances.use_alternative(subject == 1)?;
         let before = platform::usage();
         let took = round(instances, 1)?;
         let used = platform::usage();
-        let round = Round {
+        Ok(Round {
             time: took.as_secs_f64() * 1e3,
             lasted: took,
             cpu: used.cpu - before.cpu,
             is_preempted: used.is_preempted_since(before),
-        };
-        executor.record(round, Instant::now());
-    }
+        })
+    })?;
     instances.set_alternative(None)?;
     Ok(executor)
+}
+
+/// Makes the rounds that an executor asks for, each by `round`, until it is done.
+pub(super) fn execute(
+    executor: &mut Executor,
+    round: &mut dyn FnMut(usize) -> Result<Round>,
+) -> Result<()> {
+    loop {
+        match executor.next_turn() {
+            Turn::Round(subject) => {
+                executor.record(round(subject)?, Instant::now());
+            }
+            Turn::Wait(time) => std::thread::sleep(time),
+            Turn::Done => return Ok(()),
+        }
+    }
 }
 
 /// Issues a round of so many generations and waits for its end. Returns how long it took.

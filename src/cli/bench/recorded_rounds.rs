@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::effect::{round, wait_for};
+use super::effect::{execute, round, wait_for};
 use super::{setup, with_pictures};
 use crate::cli::lecture;
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::text::print;
 use engine::kernels::{self, KERNELS};
 use engine::{DeviceInfo, Kernel, Nanos, ReduceRegion};
-use experiment::{Executor, Limits, Plan, Recorded, Round, Turn, median};
+use experiment::{Executor, Limits, Plan, Recorded, Round, median};
 use model::recording::{
     RecordedGroup, RecordedSetting, Recording, RoundWork, read_stored, write_stored,
 };
@@ -146,25 +146,16 @@ fn record_group(group: Group) -> Result<RecordedGroup> {
     let settings: Vec<_> = settings.into_iter().filter(takes).collect();
     let generations = setup.generations_per_round;
     let mut executor = Executor::new(settings.len(), 7, Plan::Windows(LIMITS));
-    loop {
-        let subject = match executor.next_turn() {
-            Turn::Round(subject) => subject,
-            Turn::Wait(time) => {
-                std::thread::sleep(time);
-                continue;
-            }
-            Turn::Done => break,
-        };
+    execute(&mut executor, &mut |subject| {
         enter(instances, settings[subject], generations)?;
         let time_us = typical_round_us(instances, generations)?;
-        let round = Round {
+        Ok(Round {
             time: time_us,
             lasted: Duration::from_secs_f64(time_us / 1e6),
             cpu: Duration::ZERO,
             is_preempted: false,
-        };
-        executor.record(round, Instant::now());
-    }
+        })
+    })?;
     let recorded = settings.iter().enumerate().map(|(subject, &setting)| {
         enter(instances, setting, generations)?;
         look_at(

@@ -12,7 +12,8 @@ use experiment::Recorded;
 use model::DeviceChoice;
 use simulation::instances::open_engine;
 
-/// Lessons that are not measured by then are left out: GPUs are often lent for ten minutes.
+/// Lessons that are not measured by then are left out: short jobs of a cluster often end after ten
+/// minutes.
 const MAX_TIME: Duration = Duration::from_secs(9 * 60);
 
 /// Where recordings are in a checkout.

@@ -115,7 +115,7 @@ pub enum SessionAction {
     ToggleComparison,
     /// Takes timestamps in every block of a timed round, or stops.
     ToggleBlockTimestamps,
-    /// Shows rounds that were recorded on a GPU in the place of measurements, or measures again.
+    /// Shows rounds that were recorded on a GPU instead of measurements, or measures again.
     ToggleRecorded,
     /// Undoes the last edit.
     Undo,

@@ -168,6 +168,7 @@ impl SessionWorker {
     /// Forgets the effect that is shown, and the rounds before the change.
     pub(super) fn forget_effect(&mut self) {
         (self.lab.last_effect, self.lab.before_change) = (None, None);
+        self.lab.recorded = None; // it is drawn anew
         self.publisher.setting_changed();
     }
 

@@ -152,9 +152,6 @@ impl SessionWorker {
             clock,
         };
         worker.lab.last_command = Some(now);
-        if worker.lattices.stands_in_for_gpu() {
-            worker.notify(Notice::Done(Done::RecordedRoundsOffered));
-        }
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
         if let Some(view) = worker.lattices.first_view() {
             worker.set_view(view)?;

@@ -1,4 +1,4 @@
-//! Shows what was recorded on a GPU in the place of measurements, where the CPU steps the lattices.
+//! Shows what was recorded on a GPU instead of measurements, while the CPU steps the lattices.
 
 use super::SessionWorker;
 use engine::{Kernel, Result};
@@ -31,7 +31,6 @@ impl SessionWorker {
             }
         }
         self.lab.changed();
-        self.lab.recorded = None;
         self.lab.statistics.restart();
         let recorded = recording.map(|recording| recording.recorded.clone());
         Ok(Some(Notice::Done(Done::RecordedRounds(recorded))))
@@ -61,8 +60,8 @@ impl SessionWorker {
         })
     }
 
-    /// What a change did to a round, as recorded; `None` if that is measured here. The setting before it
-    /// is given.
+    /// What a change from this kernel and these switches did to a round, as recorded; `None` if that is
+    /// measured here.
     pub(super) fn recorded_effect(
         &self,
         change: &SettingChange,
@@ -95,8 +94,7 @@ impl SessionWorker {
         let found = shown.map(|setting| self.lattices.recorded(setting?, generations));
         let present = found[0].map(|(_, setting)| setting);
         let key = (self.lattices.round_work(generations), shown);
-        let is_isolated = self.lab.isolated.is_some() == present.is_some();
-        if self.lab.recorded.as_ref() == Some(&key) && is_isolated {
+        if self.lab.recorded.as_ref() == Some(&key) {
             return;
         }
         let [round, before] = found.map(|it| it.map(|(_, setting)| setting.round.clone()));
@@ -105,7 +103,7 @@ impl SessionWorker {
         self.lab.recorded = Some(key);
     }
 
-    /// Puts recorded figures in the place of those that are measured, if they are shown.
+    /// Replaces measured figures by recorded ones, if those are shown.
     pub(super) fn put_recorded(&self, status: &mut Status) {
         let Some(recording) = self.lattices.recording() else {
             return;

@@ -35,12 +35,16 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
         places.all.top() + 0.5 * places.unit,
         (places.unit.max(1.0), painter.palette.rule),
     );
-    let chip = Chip::of(timeline.frozen, frame.sources.status);
-    paint_chip(painter, &places, chip);
+    let recorded = frame.screen.recorded.as_ref();
+    let is_missing = recorded.is_some_and(|it| !it.missing.is_empty());
+    if !is_missing {
+        let chip = Chip::of(timeline.frozen, frame.sources.status);
+        paint_chip(painter, &places, chip);
+    }
     paint_legend(painter, &places, timeline.chart());
     let rounds = shown_rounds(timeline, &places, frame.sources.status);
     let folded = if rounds.is_empty() {
-        paint_nothing_yet(painter, &places, frame.screen.recorded.as_ref())
+        paint_nothing_yet(painter, &places, recorded)
     } else {
         let scale = timeline.scale(places.lanes);
         paint_axis(painter, &places, scale, &rounds);
@@ -60,9 +64,10 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
             timeline.scale(places.lanes),
         );
         let has_finding = frame.screen.finding.is_some();
-        match &frame.screen.recorded {
+        match recorded {
             None => paint_foot(painter, &places, status, has_finding, folded),
-            Some(recorded) => paint_origin(painter, &places, recorded),
+            Some(recorded) if !is_missing => paint_origin(painter, &places, recorded),
+            Some(_) => {} // nothing is drawn
         }
     }
     tip::paint(painter, frame, &places);
