@@ -353,6 +353,10 @@ fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<Se
     // What cannot be in a graph is set without graphs.
     let graphs = switch(Switch::Graphs);
     actions.extend(graphs.filter(|_| !wanted.switches.graphs));
+    // The last change is measured. So a new kernel comes after what it does not depend on, and is
+    // compared with the old one as the step leaves the switches.
+    let of_every_kernel = [Switch::HostMemory, Switch::Wait, Switch::Order];
+    actions.extend(of_every_kernel.into_iter().filter_map(switch));
     // A size that the present kernel does not take has brought another one.
     let is_other_kernel = setting.kernel.name != wanted.kernel.name
         || was(|a, b| a.kernel.name != b.kernel.name)
@@ -360,8 +364,8 @@ fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<Se
     if is_other_kernel {
         actions.push(SessionAction::UseKernel(wanted.kernel.index() as u8));
     }
-    let others = Switch::ALL.into_iter().filter(|it| *it != Switch::Graphs);
-    actions.extend(others.filter_map(switch));
+    let of_kernel = [Switch::Streams, Switch::Transfer, Switch::Block];
+    actions.extend(of_kernel.into_iter().filter_map(switch));
     actions.extend(graphs.filter(|_| wanted.switches.graphs));
     let generations = wanted.generations_per_round;
     if setting.generations_per_round != generations

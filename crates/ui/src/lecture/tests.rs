@@ -186,3 +186,21 @@ fn the_page_has_what_was_predicted_and_what_was_measured() {
     }
     assert!(run.close().is_none(), "it is closed");
 }
+
+#[test]
+fn a_step_changes_the_kernel_last_but_for_what_the_kernel_makes_possible() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = start(folder.path());
+    let lecture = app.lecture.as_ref().unwrap();
+    let status = app.status().unwrap();
+    let mut wanted = lecture.step().setting_where(true);
+    let bits = engine::kernels::find("bits").unwrap();
+    wanted.kernel = bits;
+    wanted.switches.host_memory = engine::HostMemory::Pageable;
+    wanted.switches.block = Some(bits.blocks[1]).filter(|it| *it != bits.block());
+    let asked = actions(&status, None, &wanted);
+    let place = |action: &SessionAction| asked.iter().position(|it| it == action).unwrap();
+    let host_memory = place(&SessionAction::SetSwitch(Switch::HostMemory, 1));
+    let kernel = place(&SessionAction::UseKernel(bits.index() as u8));
+    assert_eq!((host_memory, kernel), (0, 1), "{asked:?}");
+}
