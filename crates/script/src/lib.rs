@@ -1,9 +1,18 @@
 //! Rounds that a person writes: a script makes calls ([`Round`]), and a check says whether their order is
 //! right.
 //!
-//! A script knows `N` and the functions of [`CallKind`]. It runs to its end before anything is issued;
-//! what it called is data, for the check, the engines, the timeline and generated code alike.
+//! A script ([`Script`]) knows `N` and the functions of [`CallKind`]. It runs to its end before anything
+//! is issued; what it called is data, for the check, the engines, the timeline and generated code alike.
+//! The check ([`check()`]) finds races and whatever else is wrong ([`Fault`]) without running anything.
 
+mod check;
+mod happens_before;
+mod interpreter;
 mod round;
 
+pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, check};
+pub use interpreter::{
+    MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Numbered, Script,
+    ScriptError, ScriptErrorKind,
+};
 pub use round::{Call, CallKind, Place, Round, Work};

@@ -47,6 +47,39 @@ pub enum Work {
     Arrays,
 }
 
+impl CallKind {
+    /// The item that it uses; none if it only orders.
+    pub fn item(self) -> Option<u32> {
+        match self {
+            CallKind::Advance(item)
+            | CallKind::Upload(item)
+            | CallKind::Scale(item)
+            | CallKind::Download(item) => Some(item),
+            CallKind::Record(_) | CallKind::Wait(_) | CallKind::Synchronize => None,
+        }
+    }
+
+    /// Its place among the calls of one item; none if it only orders.
+    pub(crate) fn stage(self) -> Option<u8> {
+        match self {
+            CallKind::Upload(_) => Some(0),
+            CallKind::Advance(_) | CallKind::Scale(_) => Some(1),
+            CallKind::Download(_) => Some(2),
+            CallKind::Record(_) | CallKind::Wait(_) | CallKind::Synchronize => None,
+        }
+    }
+}
+
+impl Work {
+    /// The calls that every item has once.
+    pub fn calls(self) -> &'static [fn(u32) -> CallKind] {
+        match self {
+            Work::Lattices => &[CallKind::Advance, CallKind::Download],
+            Work::Arrays => &[CallKind::Upload, CallKind::Scale, CallKind::Download],
+        }
+    }
+}
+
 /// A place in a script, both numbers from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place {
