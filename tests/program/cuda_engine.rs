@@ -24,7 +24,7 @@ pub(crate) fn with_driver(folder: &Path, line: &str, variables: &[(&str, &str)])
 fn succeeds_in(folder: &Path, line: &str, variables: &[(&str, &str)]) -> String {
     let ended = with_driver(folder, line, variables);
     assert_eq!(ended.code, Some(0), "{line}, {variables:?}: {ended:?}");
-    ended.stdout + &ended.stderr
+    ended.stdout + ended.stderr.as_str()
 }
 
 fn succeeds(line: &str, variables: &[(&str, &str)]) -> String {

@@ -73,7 +73,7 @@ pub(crate) fn measured(records: &[Record]) -> Result<String> {
         Language::English => format!("Measured on {origin}. CuPy: {others}.\n\n"),
         Language::Chinese => format!("测于 {origin}。CuPy：{others}。\n\n"),
     };
-    Ok(said + &table.markdown().context("the lessons")?)
+    Ok(said + table.markdown().context("the lessons")?.as_str())
 }
 
 /// The rows of a lesson: parts that are compared, with their factor, then the others.

@@ -151,7 +151,7 @@ const ELSEWHERE: [&str; 1] = ["lesson"];
 /// The driver, and what draws.
 fn machine(origin: &Origin) -> String {
     let drawing = origin.adapter.as_ref().map_or(String::new(), |adapter| {
-        Both("; drawn by ", "；绘图：").get().to_owned() + adapter
+        Both("; drawn by ", "；绘图：").get().to_owned() + adapter.as_str()
     });
     format!("{}{drawing}", origin.driver)
 }
@@ -379,7 +379,7 @@ fn of_ladder(ladder: &Ladder) -> Result<String> {
         }
         text += &format!("\n**{work}**\n\n{}", table.markdown()?);
     }
-    Ok(text + &other_rules(ladder)?)
+    Ok(text + other_rules(ladder)?.as_str())
 }
 
 /// Whether a rung was left out of a work because of the lattices' size.
@@ -531,7 +531,7 @@ pub(crate) fn other_programs() -> Result<String> {
             factor(row.times_ours),
         ]);
     }
-    Ok(said + &table.markdown()?)
+    Ok(said + table.markdown()?.as_str())
 }
 
 #[cfg(test)]

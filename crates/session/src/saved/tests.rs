@@ -782,7 +782,7 @@ fn what_does_not_fit_together_is_named() {
         ("\"block\": null", "\"block\": [5, 5]", "not 5x5"),
     ];
     for (from, to, words) in rows {
-        let said = parse(main.to_owned() + &replaced(compared, from, to)).unwrap_err();
+        let said = parse(main.to_owned() + replaced(compared, from, to).as_str()).unwrap_err();
         let said = said.to_string();
         assert!(said.contains(words), "{from} → {to}: {said}");
     }
@@ -799,7 +799,9 @@ fn a_hostile_file_is_refused() {
     let said = parse(deep).unwrap_err().to_string();
     assert!(said.contains("'main[0][0][0]' is wrong: "), "{said}");
     let deep = "{\"lifestreams_session\": 2, \"main\": {\"records\": ".to_owned();
-    let said = parse(deep + &"[".repeat(1 << 20)).unwrap_err().to_string();
+    let said = parse(deep + "[".repeat(1 << 20).as_str())
+        .unwrap_err()
+        .to_string();
     assert!(said.contains("line 1"), "{said}");
     // 8 GiB each, none with a cell.
     let empty = "\"x = 0, y = 0, rule = B3/S23:T262144,262144\\n!\"";

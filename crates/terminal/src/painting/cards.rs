@@ -291,7 +291,7 @@ fn key_lines(words: &[String], depth: ColourDepth, columns: usize) -> Vec<Line<'
             let mut texts = texts.into_iter();
             let mut lines = Vec::new();
             if is_beside {
-                let of_row = lang::align_right(&row.keys(), widest) + &" ".repeat(GAP);
+                let of_row = lang::align_right(&row.keys(), widest) + " ".repeat(GAP).as_str();
                 lines.push(Line::from(vec![
                     Span::styled(of_row, keys),
                     Span::styled(texts.next().unwrap_or_default(), help),

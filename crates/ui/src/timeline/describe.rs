@@ -53,7 +53,8 @@ impl Chart {
             n => tr!(" · instances {id} to {}", id + n - 1, id = id),
         });
         let stream = facts.instance.map_or(facts.stream.0, number);
-        let place = self.data.streams.stream_name(stream, None) + &instance.unwrap_or_default();
+        let place =
+            self.data.streams.stream_name(stream, None) + instance.unwrap_or_default().as_str();
         if matches!(bar.kind, BarKind::Host | BarKind::Wait) {
             let what = match bar.kind {
                 BarKind::Wait => tr!("host: waiting").into(),

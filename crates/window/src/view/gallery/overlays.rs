@@ -142,12 +142,12 @@ fn fields() -> [Scenario; 8] {
             name: "open-failed",
             dialogs: |dialogs| {
                 let why = tr!("line {line}, column {column}: ", line = 2, column = 14);
-                let why = format!("~/patterns/glider.rle, {why}")
-                    + &tr!(
-                        "unknown {it}; cells are b (dead) and o (alive), or . and A to X by their \
-                         states, a row ends with $ and the pattern with !",
-                        it = "'?'"
-                    );
+                let reason = tr!(
+                    "unknown {it}; cells are b (dead) and o (alive), or . and A to X by their \
+                     states, a row ends with $ and the pattern with !",
+                    it = "'?'"
+                );
+                let why = format!("~/patterns/glider.rle, {why}{reason}");
                 let typed = "~/patterns/glider.rle".into();
                 dialogs.open(Dialog::File(FileDialog::new(
                     FileTask::Open,

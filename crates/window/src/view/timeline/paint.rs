@@ -426,13 +426,13 @@ fn paint_foot(
     let whole = if has_finding {
         format!("{} · {how}{folds}", drawn_round())
     } else {
-        how + &folds
+        how + folds.as_str()
     };
     // Only a finding is medians that the drawing may contradict: where room is short, that matters most.
     let text = if line(whole.clone()).size().x * SMALLEST <= room || !has_finding {
         whole
     } else {
-        drawn_round().to_owned() + &folds
+        drawn_round().to_owned() + folds.as_str()
     };
     let text = fitted(painter, &text, font.clone(), painter.palette.label, room);
     let used = text.size().x + 24.0 * places.unit;
