@@ -1,5 +1,10 @@
 //! What is wrong with a round.
 
+#[cfg(test)]
+mod oracle_tests;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::happens_before::HappensBefore;

@@ -1,0 +1,326 @@
+//! Rounds that are wrong, each with its fault, and rounds that are right.
+
+use crate::{
+    Call, CallKind, Fault, MAX_CALLS, MAX_FAULTS, MAX_STREAMS, Place, Requirement, Round, Script,
+    Work, check,
+};
+
+fn faults(source: &str, items: u32, work: Work, requirements: &[Requirement]) -> Vec<Fault> {
+    let script = Script::compile(source, work).unwrap_or_else(|it| panic!("{source}: {it}"));
+    let round = script.round(items);
+    let round = round.unwrap_or_else(|it| panic!("{source}: {it}"));
+    check(&round, items, work, requirements)
+}
+
+/// The name of each fault and the lines of its calls, such as `race 1 3, missing`.
+fn in_short(faults: &[Fault]) -> String {
+    let in_short = |fault: &Fault| -> String {
+        let lines = fault.places().into_iter().map(|it| format!(" {}", it.line));
+        [fault.name().to_owned()].into_iter().chain(lines).collect()
+    };
+    let faults: Vec<_> = faults.iter().map(in_short).collect();
+    faults.join(", ")
+}
+
+/// Two instances, each right in its stream.
+const RIGHT: &str = "advance(0, 0);\ndownload(0, 0);\nadvance(1, 1);\ndownload(1, 1);\n";
+
+#[test]
+fn wrong_rounds_of_lattices_have_their_faults_with_lines() {
+    const BOTH: &str = "advance(1, 1); download(1, 1);\n";
+    let rows: [(&str, &str); 20] = [
+        // Missing
+        ("", "missing, missing"),
+        ("advance(0, 0); download(0, 0);", "missing, missing"),
+        ("advance(0, 0);", "missing"),
+        ("for i in 0..N { advance(i, i); }", "missing"),
+        ("download(0, 0);", "missing"),
+        // Repeated
+        (
+            "advance(0, 0);\nadvance(0, 0);\ndownload(0, 0);",
+            "repeated 1 2",
+        ),
+        (
+            "advance(0, 0);\ndownload(0, 0);\ndownload(0, 0);",
+            "repeated 2 3",
+        ),
+        (
+            "advance(0, 0);\nadvance(0, 1);\ndownload(0, 0);",
+            "repeated 1 2, race 1 2, race 2 3",
+        ),
+        // Too early
+        ("download(0, 0);\nadvance(0, 0);", "too-early 1 2"),
+        (
+            "download(0, 0);\nrecord(0, 0);\nwait(0, 2);\nadvance(0, 2);",
+            "too-early 1 4",
+        ),
+        // Races
+        ("advance(0, 0);\ndownload(0, 2);", "race 1 2"),
+        ("download(0, 2);\nadvance(0, 0);", "race 1 2"),
+        (
+            "advance(0, 0);\nrecord(0, 0);\ndownload(0, 2);\nwait(0, 2);",
+            "race 1 3",
+        ),
+        (
+            "record(0, 0);\nadvance(0, 0);\nwait(0, 2);\ndownload(0, 2);",
+            "race 2 4",
+        ),
+        (
+            "advance(0, 0);\nrecord(0, 0);\nwait(0, 3);\ndownload(0, 2);",
+            "race 1 4",
+        ),
+        (
+            "advance(0, 0);\nrecord(0, 0);\nrecord(0, 2);\nwait(0, 3);\ndownload(0, 3);",
+            "race 1 5",
+        ),
+        (
+            "advance(0, 0);\nsynchronize(2);\ndownload(0, 2);",
+            "race 1 3",
+        ),
+        // Events
+        (
+            "advance(0, 0);\ndownload(0, 0);\nwait(0, 2);",
+            "not-recorded 3",
+        ),
+        (
+            "advance(0, 0);\nwait(0, 2);\nrecord(0, 0);\ndownload(0, 2);",
+            "not-recorded 2 3, race 1 4",
+        ),
+        (
+            "advance(0, 0);\nrecord(1, 0);\nwait(0, 2);\ndownload(0, 2);",
+            "not-recorded 3, race 1 4",
+        ),
+    ];
+    for (at, (source, expected)) in rows.into_iter().enumerate() {
+        // Those about one item have another one that is right.
+        let source = if at < 5 {
+            source.to_owned()
+        } else {
+            format!("{source}\n{BOTH}")
+        };
+        let items = if at == 2 || at == 4 { 1 } else { 2 };
+        let found = faults(&source, items, Work::Lattices, &[]);
+        assert_eq!(in_short(&found), expected, "{source}");
+    }
+}
+
+#[test]
+fn wrong_rounds_of_arrays_have_their_faults_with_lines() {
+    let rows: [(&str, &str); 10] = [
+        ("", "missing, missing, missing"),
+        ("upload(0, 0); download(0, 0);", "missing"),
+        (
+            "upload(0, 0);\ndownload(0, 0);\nscale(0, 0);",
+            "too-early 2 3",
+        ),
+        (
+            "scale(0, 0);\nupload(0, 0);\ndownload(0, 0);",
+            "too-early 1 2",
+        ),
+        (
+            "download(0, 0);\nscale(0, 0);\nupload(0, 0);",
+            "too-early 1 2, too-early 1 3, too-early 2 3",
+        ),
+        (
+            "upload(0, 0);\nscale(0, 1);\ndownload(0, 1);",
+            "race 1 2, race 1 3",
+        ),
+        (
+            "upload(0, 0);\nscale(0, 0);\ndownload(0, 1);",
+            "race 1 3, race 2 3",
+        ),
+        (
+            "upload(0, 0);\nrecord(0, 0);\nscale(0, 0);\nwait(0, 1);\ndownload(0, 1);",
+            "race 3 5",
+        ),
+        (
+            "upload(0, 0);\nscale(0, 0);\nscale(0, 0);\ndownload(0, 0);",
+            "repeated 2 3",
+        ),
+        (
+            "upload(0, 0);\nupload(0, 0);\nscale(0, 0);\ndownload(0, 0);",
+            "repeated 1 2",
+        ),
+    ];
+    for (source, expected) in rows {
+        let found = faults(source, 1, Work::Arrays, &[]);
+        assert_eq!(in_short(&found), expected, "{source}");
+    }
+}
+
+#[test]
+fn right_rounds_have_no_fault_for_any_number_of_items() {
+    let lattices = [
+        "for i in 0..N { advance(i, 0); download(i, 0); }",
+        "for i in 0..N { advance(i, i); download(i, i); }",
+        "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }",
+        "for i in 0..N { advance(i, i % 4); download(i, i % 4); }",
+        "let i = N; while i > 0 { i -= 1; advance(i, 0); download(i, 0); }",
+        "let i = 0; loop { if i == N { break; } advance(i, 7); download(i, 7); i += 1; }",
+        "fn both(i, s) { advance(i, s); download(i, s); } for i in 0..N { both(i, i % 2); }",
+        "fn lane(i) { if i % 2 == 0 { 0 } else { 1 } } for i in 0..N { advance(i, lane(i)); download(i, lane(i)); }",
+        "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }",
+        "for i in 0..N { advance(i, 0); record(0, 0); wait(0, 1); download(i, 1); }",
+        "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1); for i in 0..N { download(i, 1); }",
+        "for i in 0..N { advance(i, 0); } synchronize(0); for i in 0..N { download(i, i); }",
+        "for i in 0..N { advance(i, i); synchronize(i); download(i, N - 1 - i); }",
+        "for i in 0..N { advance(i, i); record(i, i); } for i in 0..N { wait(i, 0); } for i in 0..N { download(i, 0); }",
+        // An order by way of a third stream, and of two events.
+        "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1); record(1, 1); wait(1, 2); for i in 0..N { download(i, 2); }",
+        // A synchronized stream that itself waited.
+        "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1); synchronize(1); for i in 0..N { download(i, 5); }",
+        // The record of before the latest is forgotten by the next.
+        "record(0, 3); for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 3); for i in 0..N { download(i, 3); }",
+        // More events and waits than it takes.
+        "for i in 0..N { advance(i, i); record(i, i); wait(i, i); download(i, i); synchronize(i); }",
+        "synchronize(9); for i in 0..N { advance(i, 0); download(i, 0); } record(5, 5);",
+        "let i = 0; do { advance(i, i); download(i, i); i += 1; } while i < N;",
+        "for i in range(0, N) { advance(i, 1); } for i in range(0, N) { download(i, 1); }",
+        "for i in 0..=N - 1 { let s = i / 2; advance(i, s); download(i, s); }",
+        "for i in 0..N { let s = switch i % 3 { 0 => 2, 1 => 5, _ => 0 }; advance(i, s); download(i, s); }",
+    ];
+    let arrays = [
+        "for c in 0..N { upload(c, 0); scale(c, 0); download(c, 0); }",
+        "for c in 0..N { upload(c, c); scale(c, c); download(c, c); }",
+        "for c in 0..N { upload(c, c); } for c in 0..N { scale(c, c); } for c in 0..N { download(c, c); }",
+        "for c in 0..N { upload(c, 0); record(c, 0); wait(c, 1); scale(c, 1); record(N + c, 1); wait(N + c, 2); download(c, 2); }",
+        "for c in 0..N { upload(c, 0); record(0, 0); wait(0, 1); scale(c, 1); record(1, 1); wait(1, 2); download(c, 2); }",
+        "for c in 0..N { upload(c, 0); } synchronize(0); for c in 0..N { scale(c, 1); } synchronize(1); for c in 0..N { download(c, 2); }",
+        "for c in 0..N { upload(c, c % 3); scale(c, c % 3); download(c, c % 3); }",
+    ];
+    let lattices = lattices.iter().map(|it| (*it, Work::Lattices));
+    let arrays = arrays.iter().map(|it| (*it, Work::Arrays));
+    let all: Vec<_> = lattices.chain(arrays).collect();
+    assert_eq!(all.len(), 30);
+    for (source, work) in all {
+        for items in [1, 2, 16] {
+            assert_eq!(
+                faults(source, items, work, &[]),
+                [],
+                "N = {items}: {source}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_an_exercise_asks_for_is_checked() {
+    use CallKind::{Advance, Download};
+    let event = "advance(0, 0);\nrecord(0, 0);\nwait(0, 1);\nadvance(1, 1);\nrecord(1, 1);\n\
+                 download(0, 0);\ndownload(1, 1);\nsynchronize(0);";
+    for (source, requirement, expected) in [
+        (RIGHT, Requirement::Before(Advance(0), Download(0)), ""),
+        (
+            RIGHT,
+            Requirement::Before(Advance(0), Advance(1)),
+            "not-before 1 3",
+        ),
+        (
+            RIGHT,
+            Requirement::Before(Download(0), Advance(0)),
+            "not-before 2 1",
+        ),
+        (event, Requirement::Before(Advance(0), Advance(1)), ""),
+        (RIGHT, Requirement::Concurrent(Advance(0), Advance(1)), ""),
+        (RIGHT, Requirement::Concurrent(Advance(1), Advance(0)), ""),
+        (
+            event,
+            Requirement::Concurrent(Advance(0), Advance(1)),
+            "not-concurrent 1 4",
+        ),
+        (
+            event,
+            Requirement::Concurrent(Advance(1), Advance(0)),
+            "not-concurrent 1 4",
+        ),
+        (RIGHT, Requirement::IssuedBefore(Advance(0), Advance(1)), ""),
+        (
+            RIGHT,
+            Requirement::IssuedBefore(Advance(1), Advance(0)),
+            "not-issued-before 3 1",
+        ),
+        (event, Requirement::MaxRecords(2), ""),
+        (event, Requirement::MaxRecords(1), "too-many-records 5"),
+        (event, Requirement::MaxRecords(0), "too-many-records 2"),
+        (RIGHT, Requirement::MinStreams(2), ""),
+        (RIGHT, Requirement::MinStreams(3), "too-few-streams"),
+        (RIGHT, Requirement::MaxStreams(2), ""),
+        (RIGHT, Requirement::MaxStreams(1), "too-many-streams 3"),
+        (RIGHT, Requirement::NoSynchronize, ""),
+        (event, Requirement::NoSynchronize, "synchronizes 8"),
+    ] {
+        let found = faults(source, 2, Work::Lattices, &[requirement]);
+        assert_eq!(in_short(&found), expected, "{requirement:?}");
+    }
+}
+
+#[test]
+fn calls_that_are_missing_are_no_fault_of_a_requirement() {
+    let requirement = Requirement::Before(CallKind::Advance(0), CallKind::Advance(1));
+    let found = faults(
+        "advance(0, 0); download(0, 0);",
+        1,
+        Work::Lattices,
+        &[requirement],
+    );
+    assert_eq!(found, []);
+}
+
+#[test]
+fn the_items_that_lack_a_call_are_one_fault() {
+    let found = faults("advance(1, 0); download(1, 0);", 16, Work::Lattices, &[]);
+    let missing = |kind| Fault::Missing {
+        kind,
+        others: 14,
+        work: Work::Lattices,
+    };
+    assert_eq!(
+        found,
+        [CallKind::Advance(0), CallKind::Download(0)].map(missing)
+    );
+}
+
+#[test]
+fn a_race_knows_both_calls_of_the_round() {
+    let found = faults(
+        "for i in 0..N { advance(i, 0);\ndownload(i, 1); }",
+        3,
+        Work::Lattices,
+        &[],
+    );
+    let pairs: Vec<_> = found
+        .iter()
+        .map(|it| it.calls().iter().map(|it| it.index).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(pairs, [[0, 1], [2, 3], [4, 5]]);
+}
+
+#[test]
+fn the_longest_rounds_are_checked_at_once_and_with_little_memory() {
+    let place = Place { line: 1, column: 1 };
+    let call = |kind, stream| Call {
+        kind,
+        stream,
+        place,
+    };
+    // Every stream waits for all others over and over, each time with another clock.
+    let calls = (0..MAX_CALLS as u32).map(|it| {
+        let stream = it / 3 % MAX_STREAMS;
+        match it % 3 {
+            0 => call(CallKind::Wait(it / 3), stream),
+            1 => call(CallKind::Advance(it), stream),
+            _ => call(CallKind::Record(it / 3 + 1), stream),
+        }
+    });
+    let round = Round {
+        calls: calls.collect(),
+    };
+    let found = check(&round, 0, Work::Lattices, &[]);
+    assert_eq!(in_short(&found), "not-recorded 1");
+    // All for one lattice.
+    let calls = (0..MAX_CALLS as u32).map(|it| call(CallKind::Advance(0), it % MAX_STREAMS));
+    let round = Round {
+        calls: calls.collect(),
+    };
+    assert_eq!(check(&round, 1, Work::Lattices, &[]).len(), MAX_FAULTS);
+}
