@@ -184,8 +184,8 @@ impl Fault {
 /// overlap; every wait is for an event that was recorded before it; and the requirements are met. Calls
 /// that are wrong come first, then calls that lack, then requirements.
 ///
-/// Costs a step for each call and `streams` steps for each wait: 10 ms for 100,000 calls in 16 streams, a
-/// second in 1,024 streams that all wait for one another.
+/// Costs a step for each call and `streams` steps for each wait: 100,000 calls take 30 ms in 16 streams; in
+/// 1,024 streams that all wait for one another, 0.2 s and 140 MB.
 pub fn check(round: &Round, items: u32, work: Work, requirements: &[Requirement]) -> Vec<Fault> {
     let mut check = Check::new(round, work);
     let questions = requirements.iter().filter_map(|it| check.question(*it));

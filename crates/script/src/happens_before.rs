@@ -12,10 +12,10 @@ pub(crate) struct HappensBefore {
     streams: Vec<Stream>,
     /// What the latest record of each event comes after.
     events: HashMap<u32, Moment>,
-    host: Arc<Vec<usize>>,
+    host: Arc<Vec<u32>>,
     /// How often the host waited.
     host_waits: usize,
-    calls: usize,
+    calls: u32,
 }
 
 /// What the next call of a stream comes after.
@@ -29,9 +29,9 @@ struct Stream {
 /// Calls that are over: those of other streams by a clock, those of its own stream by a number.
 #[derive(Clone)]
 struct Moment {
-    clock: Arc<Vec<usize>>,
+    clock: Arc<Vec<u32>>,
     stream: usize,
-    own: usize,
+    own: u32,
 }
 
 impl HappensBefore {
@@ -88,7 +88,7 @@ impl HappensBefore {
     pub(crate) fn is_before_newest(&self, earlier: (usize, &Call), newest: &Call) -> bool {
         let (index, call) = earlier;
         let clock = &self.streams[newest.stream as usize].now.clock;
-        call.stream == newest.stream || clock[call.stream as usize] > index
+        call.stream == newest.stream || clock[call.stream as usize] as usize > index
     }
 
     /// Whether an event has been recorded.
@@ -98,7 +98,7 @@ impl HappensBefore {
 }
 
 impl Moment {
-    fn join_into(&self, clock: &mut Arc<Vec<usize>>) {
+    fn join_into(&self, clock: &mut Arc<Vec<u32>>) {
         join(clock, &self.clock);
         if clock[self.stream] < self.own {
             Arc::make_mut(clock)[self.stream] = self.own;
@@ -107,8 +107,8 @@ impl Moment {
 }
 
 /// Takes the later of each number; copies the clock only if that changes it.
-fn join(clock: &mut Arc<Vec<usize>>, other: &Arc<Vec<usize>>) {
-    let is_later = |(own, other): (&usize, &usize)| other > own;
+fn join(clock: &mut Arc<Vec<u32>>, other: &Arc<Vec<u32>>) {
+    let is_later = |(own, other): (&u32, &u32)| other > own;
     if Arc::ptr_eq(clock, other) || !clock.iter().zip(other.iter()).any(is_later) {
         return;
     }

@@ -133,7 +133,11 @@ impl Script {
     /// # Errors
     /// The first place that cannot be read.
     pub fn compile(source: &str, work: Work) -> Result<Script, ScriptError> {
-        check_length(source.len())?;
+        let bytes = source.len();
+        if bytes > MAX_SOURCE_BYTES {
+            let kind = ScriptErrorKind::TooLong { bytes };
+            return Err(ScriptError { place: None, kind });
+        }
         let ast = with_large_stack(|| engine().compile(source)).map_err(|error| {
             let kind = of_parser(*error.0);
             ScriptError::new(kind, error.1)
@@ -144,9 +148,8 @@ impl Script {
     /// The text of a script's file.
     ///
     /// # Errors
-    /// If it is too long or not UTF-8.
+    /// If it is not UTF-8.
     pub fn decode(bytes: Vec<u8>) -> Result<String, ScriptError> {
-        check_length(bytes.len())?;
         String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let valid = String::from_utf8_lossy(valid);
@@ -199,14 +202,6 @@ impl ScriptError {
         let place = place(position);
         ScriptError { place, kind }
     }
-}
-
-fn check_length(bytes: usize) -> Result<(), ScriptError> {
-    if bytes <= MAX_SOURCE_BYTES {
-        return Ok(());
-    }
-    let kind = ScriptErrorKind::TooLong { bytes };
-    Err(ScriptError { place: None, kind })
 }
 
 /// An interpreter without the functions that make calls.

@@ -6,11 +6,13 @@
 //! The check ([`check()`]) finds races and whatever else is wrong ([`Fault`]) without running anything.
 
 mod check;
+mod exercise;
 mod happens_before;
 mod interpreter;
 mod round;
 
 pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, check};
+pub use exercise::{EXERCISES, Exercise, Verdict, new_round};
 pub use interpreter::{
     MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Numbered, Script,
     ScriptError, ScriptErrorKind,

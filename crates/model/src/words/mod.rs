@@ -1,6 +1,6 @@
 //! What errors say to people, in this thread's language: what happened, the number, what to do.
 //!
-//! The crates `life`, `engine` and `session` have errors and notices of data alone. Every sentence
+//! The crates `life`, `engine`, `script` and `session` have errors and notices of data alone. Every sentence
 //! about them is here, so that the window, the terminal and the command line say the same.
 
 use std::fmt;
@@ -13,6 +13,7 @@ mod life;
 mod notice;
 mod quantities;
 mod saved;
+mod script;
 mod shelf;
 
 pub use self::engine::reason;
