@@ -155,16 +155,16 @@ impl Fault {
         }
     }
 
-    /// The calls that it is about, at most two.
+    /// The calls that it is about, at most two, beginning with the one that is to be changed.
     pub fn calls(&self) -> Vec<IssuedCall> {
         match *self {
             Fault::Missing { .. } | Fault::TooFewStreams { .. } => Vec::new(),
-            Fault::Repeated { first, again } => vec![first, again],
+            Fault::Repeated { first, again } => vec![again, first],
             Fault::TooEarly { early, needed } => vec![early, needed],
             Fault::Race { first, second }
             | Fault::NotBefore { first, second }
-            | Fault::NotConcurrent { first, second }
-            | Fault::NotIssuedBefore { first, second } => vec![first, second],
+            | Fault::NotConcurrent { first, second } => vec![second, first],
+            Fault::NotIssuedBefore { first, second } => vec![first, second],
             Fault::NotRecorded { wait, later } => [wait].into_iter().chain(later).collect(),
             Fault::TooManyRecords { call, .. }
             | Fault::TooManyStreams { call, .. }

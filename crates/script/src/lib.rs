@@ -9,6 +9,7 @@ mod check;
 mod exercise;
 mod happens_before;
 mod interpreter;
+mod progress;
 mod round;
 
 pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, check};
@@ -17,4 +18,5 @@ pub use interpreter::{
     MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Numbered, Script,
     ScriptError, ScriptErrorKind,
 };
+pub use progress::{Progress, ProgressError};
 pub use round::{Call, CallKind, Place, Round, Work};

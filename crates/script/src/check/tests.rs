@@ -12,7 +12,7 @@ fn faults(source: &str, items: u32, work: Work, requirements: &[Requirement]) ->
     check(&round, items, work, requirements)
 }
 
-/// The name of each fault and the lines of its calls, such as `race 1 3, missing`.
+/// The name of each fault and the lines of its calls, such as `race 3 1, missing`.
 fn in_short(faults: &[Fault]) -> String {
     let in_short = |fault: &Fault| -> String {
         let lines = fault.places().into_iter().map(|it| format!(" {}", it.line));
@@ -38,15 +38,15 @@ fn wrong_rounds_of_lattices_have_their_faults_with_lines() {
         // Repeated
         (
             "advance(0, 0);\nadvance(0, 0);\ndownload(0, 0);",
-            "repeated 1 2",
+            "repeated 2 1",
         ),
         (
             "advance(0, 0);\ndownload(0, 0);\ndownload(0, 0);",
-            "repeated 2 3",
+            "repeated 3 2",
         ),
         (
             "advance(0, 0);\nadvance(0, 1);\ndownload(0, 0);",
-            "repeated 1 2, race 1 2, race 2 3",
+            "repeated 2 1, race 2 1, race 3 2",
         ),
         // Too early
         ("download(0, 0);\nadvance(0, 0);", "too-early 1 2"),
@@ -55,27 +55,27 @@ fn wrong_rounds_of_lattices_have_their_faults_with_lines() {
             "too-early 1 4",
         ),
         // Races
-        ("advance(0, 0);\ndownload(0, 2);", "race 1 2"),
-        ("download(0, 2);\nadvance(0, 0);", "race 1 2"),
+        ("advance(0, 0);\ndownload(0, 2);", "race 2 1"),
+        ("download(0, 2);\nadvance(0, 0);", "race 2 1"),
         (
             "advance(0, 0);\nrecord(0, 0);\ndownload(0, 2);\nwait(0, 2);",
-            "race 1 3",
+            "race 3 1",
         ),
         (
             "record(0, 0);\nadvance(0, 0);\nwait(0, 2);\ndownload(0, 2);",
-            "race 2 4",
+            "race 4 2",
         ),
         (
             "advance(0, 0);\nrecord(0, 0);\nwait(0, 3);\ndownload(0, 2);",
-            "race 1 4",
+            "race 4 1",
         ),
         (
             "advance(0, 0);\nrecord(0, 0);\nrecord(0, 2);\nwait(0, 3);\ndownload(0, 3);",
-            "race 1 5",
+            "race 5 1",
         ),
         (
             "advance(0, 0);\nsynchronize(2);\ndownload(0, 2);",
-            "race 1 3",
+            "race 3 1",
         ),
         // Events
         (
@@ -84,11 +84,11 @@ fn wrong_rounds_of_lattices_have_their_faults_with_lines() {
         ),
         (
             "advance(0, 0);\nwait(0, 2);\nrecord(0, 0);\ndownload(0, 2);",
-            "not-recorded 2 3, race 1 4",
+            "not-recorded 2 3, race 4 1",
         ),
         (
             "advance(0, 0);\nrecord(1, 0);\nwait(0, 2);\ndownload(0, 2);",
-            "not-recorded 3, race 1 4",
+            "not-recorded 3, race 4 1",
         ),
     ];
     for (at, (source, expected)) in rows.into_iter().enumerate() {
@@ -123,23 +123,23 @@ fn wrong_rounds_of_arrays_have_their_faults_with_lines() {
         ),
         (
             "upload(0, 0);\nscale(0, 1);\ndownload(0, 1);",
-            "race 1 2, race 1 3",
+            "race 2 1, race 3 1",
         ),
         (
             "upload(0, 0);\nscale(0, 0);\ndownload(0, 1);",
-            "race 1 3, race 2 3",
+            "race 3 1, race 3 2",
         ),
         (
             "upload(0, 0);\nrecord(0, 0);\nscale(0, 0);\nwait(0, 1);\ndownload(0, 1);",
-            "race 3 5",
+            "race 5 3",
         ),
         (
             "upload(0, 0);\nscale(0, 0);\nscale(0, 0);\ndownload(0, 0);",
-            "repeated 2 3",
+            "repeated 3 2",
         ),
         (
             "upload(0, 0);\nupload(0, 0);\nscale(0, 0);\ndownload(0, 0);",
-            "repeated 1 2",
+            "repeated 2 1",
         ),
     ];
     for (source, expected) in rows {
@@ -213,12 +213,12 @@ fn what_an_exercise_asks_for_is_checked() {
         (
             RIGHT,
             Requirement::Before(Advance(0), Advance(1)),
-            "not-before 1 3",
+            "not-before 3 1",
         ),
         (
             RIGHT,
             Requirement::Before(Download(0), Advance(0)),
-            "not-before 2 1",
+            "not-before 1 2",
         ),
         (event, Requirement::Before(Advance(0), Advance(1)), ""),
         (RIGHT, Requirement::Concurrent(Advance(0), Advance(1)), ""),
@@ -226,12 +226,12 @@ fn what_an_exercise_asks_for_is_checked() {
         (
             event,
             Requirement::Concurrent(Advance(0), Advance(1)),
-            "not-concurrent 1 4",
+            "not-concurrent 4 1",
         ),
         (
             event,
             Requirement::Concurrent(Advance(1), Advance(0)),
-            "not-concurrent 1 4",
+            "not-concurrent 4 1",
         ),
         (RIGHT, Requirement::IssuedBefore(Advance(0), Advance(1)), ""),
         (
@@ -292,7 +292,7 @@ fn a_race_knows_both_calls_of_the_round() {
         .iter()
         .map(|it| it.calls().iter().map(|it| it.index).collect::<Vec<_>>())
         .collect();
-    assert_eq!(pairs, [[0, 1], [2, 3], [4, 5]]);
+    assert_eq!(pairs, [[1, 0], [3, 2], [5, 4]]);
 }
 
 #[test]

@@ -1,0 +1,150 @@
+//! Which exercises a person has solved, in a file on their machine.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
+use life::{ReadError, SaveError, read_regular_file, write_atomically};
+use serde::{Deserialize, Serialize};
+
+use crate::{EXERCISES, Exercise};
+
+/// The longest file that is read.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The exercise in progress, and those that are solved, by name. Names that this program does not know stay.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Progress {
+    current: Option<String>,
+    solved: BTreeSet<String>,
+}
+
+/// Why a file of progress is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgressError {
+    /// It cannot be read.
+    #[error("unreadable: {0}")]
+    Unreadable(ReadError),
+    /// It holds something else.
+    #[error("damaged: {0}")]
+    Damaged(serde_json::Error),
+}
+
+impl Progress {
+    /// Where the file is, or would be; `None` if the platform has no folder for it.
+    pub fn path() -> Option<PathBuf> {
+        let folders = ProjectDirs::from("", "", "lifestreams")?;
+        Some(folders.data_local_dir().join("exercises.json"))
+    }
+
+    /// Reads the file; no progress if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is damaged.
+    pub fn read(path: &Path) -> Result<Progress, ProgressError> {
+        match read_regular_file(path, MAX_BYTES) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(ProgressError::Damaged),
+            Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Progress::default())
+            }
+            Err(error) => Err(ProgressError::Unreadable(error)),
+        }
+    }
+
+    /// Writes the file, and makes its folder.
+    ///
+    /// # Errors
+    /// If that fails; the file stays as it was.
+    pub fn write(&self, path: &Path) -> Result<(), SaveError> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|error| SaveError::new(path, &error))?;
+        }
+        write_atomically(path, |file| {
+            serde_json::to_writer(&mut *file, self)?;
+            writeln!(file)
+        })
+    }
+
+    /// The exercise in progress.
+    pub fn current(&self) -> Option<&'static Exercise> {
+        let current = self.current.as_deref()?;
+        EXERCISES.iter().find(|it| it.name == current)
+    }
+
+    /// Makes this exercise the one in progress.
+    pub fn start(&mut self, exercise: &Exercise) {
+        self.current = Some(exercise.name.to_owned());
+    }
+
+    /// Notes that this exercise is solved.
+    pub fn solve(&mut self, exercise: &Exercise) {
+        self.solved.insert(exercise.name.to_owned());
+    }
+
+    /// Whether this exercise is solved.
+    pub fn is_solved(&self, exercise: &Exercise) -> bool {
+        self.solved.contains(exercise.name)
+    }
+
+    /// The first unsolved exercise after the one in progress; those before it come last, and then itself.
+    pub fn next(&self) -> Option<&'static Exercise> {
+        let current = self.current().map(|it| it.name);
+        let after = EXERCISES.iter().position(|it| Some(it.name) == current);
+        let (before, after) = EXERCISES.split_at(after.map_or(0, |at| at + 1));
+        after.iter().chain(before).find(|it| !self.is_solved(it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_what_was_written_and_a_damaged_file_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("not/yet/exercises.json");
+        assert_eq!(Progress::read(&path).unwrap(), Progress::default());
+        let mut progress = Progress::default();
+        progress.start(&EXERCISES[2]);
+        progress.solve(&EXERCISES[0]);
+        progress.write(&path).unwrap();
+        assert_eq!(Progress::read(&path).unwrap(), progress);
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "{\"current\":\"race\",\"solved\":[\"overlap\"]}\n");
+        for damaged in [
+            "",
+            "{",
+            "\0\0",
+            "{\"current\": 3}",
+            "{\"solved\": null}",
+            "{\"other\": 1}",
+        ] {
+            fs::write(&path, damaged).unwrap();
+            assert!(Progress::read(&path).is_err(), "{damaged}");
+        }
+        fs::write(&path, "{\"solved\":[\"of-another-version\"]}").unwrap();
+        assert_eq!(
+            Progress::read(&path).unwrap().next().unwrap().name,
+            "overlap"
+        );
+        assert!(Progress::read(folder.path()).is_err());
+    }
+
+    #[test]
+    fn the_next_exercise_is_the_first_unsolved_one_behind_the_one_in_progress() {
+        let mut progress = Progress::default();
+        let next = |progress: &Progress| progress.next().map(|it| it.name);
+        assert_eq!(next(&progress), Some("overlap"));
+        progress.start(&EXERCISES[0]);
+        assert_eq!(next(&progress), Some("order"));
+        progress.start(&EXERCISES[5]);
+        assert_eq!(next(&progress), Some("overlap"));
+        EXERCISES[..5].iter().for_each(|it| progress.solve(it));
+        assert_eq!(next(&progress), Some("events"));
+        progress.solve(&EXERCISES[5]);
+        assert_eq!(next(&progress), None);
+    }
+}
