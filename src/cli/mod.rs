@@ -5,6 +5,7 @@ mod bench;
 mod catalogue_tests;
 mod config;
 mod devices;
+mod exercise;
 mod failure;
 mod headless;
 mod lecture;
@@ -12,6 +13,7 @@ mod lesson;
 mod options;
 mod patterns;
 mod record;
+mod round;
 mod run;
 mod setup;
 mod shell;
@@ -58,6 +60,8 @@ pub fn main() -> ExitCode {
         Some(Command::Snapshot(arguments)) => snapshot::main(&arguments),
         Some(Command::Lesson(arguments)) => lesson::main(&arguments),
         Some(Command::Lecture(arguments)) => lecture::main(&arguments),
+        Some(Command::Round(command)) => round::main(&command),
+        Some(Command::Exercise(command)) => exercise::main(&command),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Devices(arguments)) => devices::main(&arguments),

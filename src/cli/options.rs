@@ -16,6 +16,7 @@ use model::{
     DeviceChoice, InWords, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
     TransferChoice, Wait, words,
 };
+use script::Exercise;
 use terminal::Glyphs;
 use ui::theme;
 use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
@@ -52,6 +53,8 @@ impl Cli {
             Some(Command::Lesson(arguments)) => arguments.json,
             Some(Command::Bench(arguments)) => arguments.json,
             Some(Command::Devices(arguments)) => arguments.json,
+            Some(Command::Round(RoundCommand::Check { json, .. })) => *json,
+            Some(Command::Exercise(ExerciseCommand::Check { json, .. })) => *json,
             _ => false,
         }
     }
@@ -94,6 +97,12 @@ pub(super) enum Command {
     Lesson(LessonArguments),
     /// Give a lecture: steps of settings, lessons, texts and questions, from a file
     Lecture(Box<LectureArguments>),
+    /// Write and check a round of your own: which calls the host makes, in which streams
+    #[command(subcommand)]
+    Round(RoundCommand),
+    /// Solve exercises: rounds in which streams overlap, wait and do not race
+    #[command(subcommand)]
+    Exercise(ExerciseCommand),
     /// Run benchmarks and print their tables
     Bench(BenchArguments),
     /// Check every kernel on this device against the reference
@@ -508,6 +517,53 @@ pub(super) enum LectureCommand {
     },
 }
 
+/// What `round` does.
+#[derive(Subcommand, Clone, Debug)]
+pub(super) enum RoundCommand {
+    /// Write a round to begin with, with comments
+    New {
+        /// A new file
+        #[arg(value_name = "FILE", default_value = "round.rhai")]
+        file: PathBuf,
+    },
+    /// Check a round: races, waits for nothing, and instances that are not advanced or downloaded once
+    Check {
+        /// The round's file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// How many instances, N in the file
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, Setup::MAX_INSTANCES))]
+        instances: usize,
+        /// Print what is wrong as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What `exercise` does.
+#[derive(Subcommand, Clone, Debug)]
+pub(super) enum ExerciseCommand {
+    /// List the exercises, and which are solved
+    List,
+    /// Write the file of an exercise, NAME.rhai, into this folder
+    Start {
+        /// Its name or number
+        #[arg(value_name = "NAME", value_parser = exercise)]
+        exercise: &'static Exercise,
+    },
+    /// Check the exercise in progress, or another one
+    Check {
+        /// Its name or number [default: the one in progress]
+        #[arg(value_name = "NAME", value_parser = exercise)]
+        exercise: Option<&'static Exercise>,
+        /// Print what is wrong as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Start the next exercise that is not solved
+    Next,
+}
+
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
@@ -682,6 +738,16 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
         .and_then(|(start, end)| Some(start.parse().ok()?..end.parse().ok()?))
         .filter(|seeds: &Range<u64>| !seeds.is_empty())
         .ok_or_else(|| "take A..B, such as 0..10000 for 10000 seeds from 0 on".into())
+}
+
+fn exercise(text: &str) -> Result<&'static Exercise, String> {
+    let names = || {
+        script::EXERCISES
+            .iter()
+            .map(|it| it.name)
+            .collect::<Vec<_>>()
+    };
+    Exercise::find(text).ok_or_else(|| format!("take one of: {}", names().join(", ")))
 }
 
 fn zoom(text: &str) -> Result<f64, String> {

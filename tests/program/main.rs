@@ -26,6 +26,7 @@ mod little_memory;
 mod patterns;
 mod perfetto;
 mod persistence;
+mod round;
 mod saving;
 mod simulator;
 mod terminal;

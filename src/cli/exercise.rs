@@ -1,0 +1,129 @@
+//! `lifestreams exercise`: lists the exercises, starts them and checks what a person made of them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::failure::BadArguments;
+use super::options::ExerciseCommand;
+use super::round;
+use super::text::{print, say};
+use lang::tr;
+use model::InWords;
+use script::{EXERCISES, Exercise, Progress, ProgressError};
+
+pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
+    let path = Progress::path().ok_or_else(|| {
+        BadArguments(
+            tr!("there is no folder for progress in the exercises here: HOME is not set").into(),
+        )
+    })?;
+    let mut progress = read(&path);
+    match command {
+        ExerciseCommand::List => list(&progress),
+        ExerciseCommand::Start { exercise } => start(exercise, &mut progress, &path),
+        ExerciseCommand::Next => match progress.next() {
+            Some(exercise) => start(exercise, &mut progress, &path),
+            None => print(tr!("every exercise is solved")),
+        },
+        ExerciseCommand::Check { exercise, json } => {
+            let exercise = exercise.or(progress.current()).ok_or_else(|| {
+                BadArguments(
+                    tr!("no exercise is in progress; 'lifestreams exercise next' starts one")
+                        .into(),
+                )
+            })?;
+            check(exercise, &mut progress, &path, *json)
+        }
+    }
+}
+
+/// The progress so far: none if its file is not readable, which is said.
+fn read(path: &Path) -> Progress {
+    Progress::read(path).unwrap_or_else(|error| {
+        let why = match error {
+            ProgressError::Unreadable(error) => error.in_words(),
+            ProgressError::Damaged(_) => tr!("it is damaged").into(),
+        };
+        say(&tr!(
+            "{path} cannot be read: {why}; no exercise counts as solved",
+            path = path.display(),
+            why = why
+        ));
+        Progress::default()
+    })
+}
+
+fn file(exercise: &Exercise) -> PathBuf {
+    PathBuf::from(exercise.name).with_extension("rhai")
+}
+
+fn list(progress: &Progress) -> Result<()> {
+    let widths = EXERCISES.iter().map(|it| it.name.len());
+    let width = widths.max().unwrap_or(0);
+    for (number, exercise) in (1..).zip(EXERCISES) {
+        let is_current = progress
+            .current()
+            .is_some_and(|it| it.name == exercise.name);
+        let state = if progress.is_solved(exercise) {
+            tr!("  (solved)")
+        } else if is_current {
+            tr!("  (in progress)")
+        } else {
+            ""
+        };
+        let title = lang::text(exercise.title);
+        print(&format!(
+            "{number}  {:width$}  {title}{state}",
+            exercise.name
+        ))?;
+    }
+    print("")?;
+    print(tr!(
+        "'lifestreams exercise start NAME' writes one into this folder"
+    ))
+}
+
+fn start(exercise: &Exercise, progress: &mut Progress, path: &Path) -> Result<()> {
+    let file = file(exercise);
+    round::write_new(&file, &exercise.file())?;
+    progress.start(exercise);
+    progress.write(path)?;
+    print(&format!(
+        "{}: {}",
+        exercise.name,
+        lang::text(exercise.title)
+    ))?;
+    for sentence in exercise.text {
+        print(lang::text(sentence))?;
+    }
+    print(&tr!(
+        "Edit {file}; 'lifestreams exercise check' checks it",
+        file = file.display()
+    ))
+}
+
+fn check(exercise: &Exercise, progress: &mut Progress, path: &Path, json: bool) -> Result<()> {
+    let file = file(exercise);
+    let source = round::read(&file)?;
+    progress.start(exercise);
+    let verdict = exercise.check(&source);
+    let reported = round::report(&file, &verdict, json);
+    if reported.is_ok() {
+        progress.solve(exercise);
+    }
+    progress.write(path)?;
+    reported?;
+    if json {
+        return Ok(());
+    }
+    print(&tr!(
+        "{file}: right, and {name} is solved",
+        file = file.display(),
+        name = exercise.name
+    ))?;
+    print(match progress.next() {
+        Some(_) => tr!("'lifestreams exercise next' starts the next one"),
+        None => tr!("every exercise is solved"),
+    })
+}
