@@ -215,9 +215,13 @@ pub(super) struct SwitchArguments {
     /// stream, or for all of them at once
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Wait::Poll)]
     pub wait: Wait,
-    /// In which order the host issues a round: one instance after the other, or all launches first
-    #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Breadth)]
-    pub order: Order,
+    /// In which order the host issues a round: one instance after the other, all launches first, or as
+    /// the script of --round says [default: breadth; with --round own]
+    #[arg(long, value_name = "ORDER", value_enum)]
+    pub order: Option<Order>,
+    /// The script of a round of your own, which chooses streams, events and order
+    #[arg(long, value_name = "FILE")]
+    pub round: Option<PathBuf>,
     /// Prepare each round as a CUDA graph and replay it
     /// [default: off; for run the fastest]
     #[arg(long, value_name = "ON", value_enum)]
@@ -232,13 +236,25 @@ pub(super) struct SwitchArguments {
 }
 
 impl SwitchArguments {
+    /// The order asked for: with a round of one's own, that.
+    pub(super) fn order(&self) -> Order {
+        let of_round = self.round.as_ref().map(|_| Order::Own);
+        self.order.or(of_round).unwrap_or(Order::Breadth)
+    }
+
+    /// The streams asked for; a round of one's own chooses its streams itself.
+    pub(super) fn streams(&self) -> Option<Streams> {
+        let of_round = (self.order() == Order::Own).then_some(Streams::PerInstance);
+        self.streams.or(of_round)
+    }
+
     /// As the session has them.
     pub(super) fn switches(&self) -> Switches {
         Switches {
             streams: self.streams.unwrap_or(Switches::DEFAULT.streams),
             host_memory: self.host_memory,
             wait: self.wait,
-            order: self.order,
+            order: self.order(),
             graphs: self.graphs == Some(OnOff::On),
             transfer: self.transfer,
             block: self.block,

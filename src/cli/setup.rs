@@ -1,19 +1,25 @@
 //! From options to a [`Setup`].
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::failure::BadArguments;
+use super::failure::{BadArguments, CheckFailed};
 use super::options::{Common, KernelOption, OnOff};
 use super::text::say;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
-use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings, words};
+use model::words::{shown, system_reason};
+use model::{
+    DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Start, Streams, Switches,
+    TimeSettings, words,
+};
+use script::{MAX_SOURCE_BYTES, Place, Script};
 use simulation::fastest::Requested;
 use simulation::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
@@ -48,10 +54,13 @@ impl Common {
 
     /// The options given for what a run otherwise chooses by itself.
     pub(super) fn requested(&self) -> Requested {
+        // The host may wait in a round of one's own.
+        let of_round = (self.switches.order() == Order::Own).then_some(OnOff::Off);
+        let graphs = self.switches.graphs.or(of_round);
         Requested {
             kernel: self.kernel.flatten(),
-            streams: self.switches.streams,
-            graphs: self.switches.graphs.map(|graphs| graphs == OnOff::On),
+            streams: self.switches.streams(),
+            graphs: graphs.map(|graphs| graphs == OnOff::On),
             generations: self.generations_per_round,
             switches: self.switches.switches(),
         }
@@ -61,7 +70,7 @@ impl Common {
     pub(super) fn open(&self) -> Common {
         let mut simple = self.clone();
         simple.kernel = Some(self.kernel.flatten());
-        simple.switches.streams = self.switches.streams.or(Some(Streams::One));
+        simple.switches.streams = self.switches.streams().or(Some(Streams::One));
         simple
     }
 
@@ -117,6 +126,28 @@ impl Common {
             say(&remark);
         }
         Ok(patterns)
+    }
+
+    /// The round of the script that was given, if any.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the round is not right for the number of instances.
+    fn own_round(&self) -> Result<Option<Arc<OwnRound>>> {
+        let Some(path) = &self.switches.round else {
+            if self.switches.order() == Order::Own {
+                let why = tr!("--order own takes the round from a script: add --round FILE");
+                return Err(BadArguments(why.into()).into());
+            }
+            return Ok(None);
+        };
+        let source = read_script(path)?;
+        let own = OwnRound::new(source.into(), self.instances);
+        let round = own.round().map_err(|why| wrong_round(path, why))?;
+        if self.switches.graphs == Some(OnOff::On) && round.synchronizes() {
+            let why = tr!("the host waits in the round, and cannot inside a graph");
+            return Err(BadArguments(why.into()).into());
+        }
+        Ok(Some(Arc::new(own)))
     }
 
     /// The size that was typed, by `--size` or with the rule.
@@ -197,6 +228,7 @@ impl Common {
         let asked = self.asked_size()?;
         let size = asked.unwrap_or(Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?);
         let kernel = self.kernel_for(size)?;
+        self.own_round()?;
         if self.pattern.is_empty() {
             self.check_symmetry(size)?;
         }
@@ -256,12 +288,44 @@ impl Common {
             },
             device: self.device,
             switches: self.switches.switches(),
+            own_round: self.own_round()?,
             generations_per_round: self.generations_per_round(),
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,
             time: TimeSettings::DEFAULT,
         })
     }
+}
+
+/// The text of a script.
+fn read_script(path: &Path) -> Result<String> {
+    let read = || {
+        let mut bytes = Vec::new();
+        // One byte more than a script may have, so that it is refused as too long.
+        let limit = MAX_SOURCE_BYTES as u64 + 1;
+        File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|error: std::io::Error| {
+        let (path, reason) = (shown(path), system_reason(&error));
+        BadArguments(tr!(
+            "{path} cannot be read: {why}",
+            path = path,
+            why = reason
+        ))
+    })?;
+    let text = Script::decode(bytes).map_err(OwnRoundError::Script);
+    text.map_err(|why| wrong_round(path, &why).into())
+}
+
+/// What is wrong with a round, a line for each fault with its place in the file.
+fn wrong_round(path: &Path, why: &OwnRoundError) -> CheckFailed {
+    let line = |(place, what): (Option<Place>, String)| match place {
+        Some(Place { line, column }) => format!("{}:{line}:{column}: {what}", shown(path)),
+        None => format!("{}: {what}", shown(path)),
+    };
+    let lines = why.in_places().into_iter().map(line);
+    CheckFailed(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// What makes these switches and a kernel go together.

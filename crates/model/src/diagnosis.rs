@@ -487,7 +487,9 @@ impl Judge<'_> {
         let (now, kernel) = (self.round.switches, self.circumstances.kernel);
         let choices = switch.choices(now, kernel);
         let at = choices.iter().position(|choice| {
-            choice.switches != now && choice.unavailable.is_none() && wanted(&choice.switches)
+            choice.switches != now
+                && choice.switches.incompatibility(kernel).is_none()
+                && wanted(&choice.switches)
         });
         Some(Remedy::Switch(switch, at? as u8))
     }

@@ -7,7 +7,10 @@ use lang::Message;
 use life::{Rule, Size, Symmetry};
 
 use crate::saved::NotSaved;
-use crate::{InWords, Pace, Recomputing, Recorded, Settled, StopWhenStill, Switch, Switches};
+use crate::{
+    InWords, Order, Pace, Recomputing, Recorded, Settled, StopWhenStill, Switch, SwitchContext,
+    Switches,
+};
 
 /// Something to tell the user.
 #[derive(Clone, Debug)]
@@ -83,6 +86,8 @@ pub enum Done {
     KernelSet(&'static Kernel, [Switches; 2]),
     /// A switch is set.
     SettingChanged(SettingChange),
+    /// Breadth-first took the place of the user's own round, which is not right for so many instances.
+    OwnRoundLeft(usize),
     /// A and B are compared from this generation on.
     ComparisonBegun(u64),
     /// A and B are no longer compared.
@@ -102,6 +107,8 @@ pub enum SettingChange {
     Kernel([&'static Kernel; 2]),
     /// A switch was set, which gave these switches with this kernel.
     Switch(Switch, Switches, &'static Kernel),
+    /// The user's own round took the place of this order.
+    OwnRound(Order),
     /// The kind of host memory was set on the CPU engine, whose memory is all of one kind.
     HostMemoryOfCpu,
     /// Graphs were switched on or off on the CPU engine, which has none.
@@ -148,9 +155,11 @@ pub enum Refusal {
     /// The kernel cannot step the lattices.
     Kernel(EngineError),
     /// No other position of the switch goes with these switches and this kernel.
-    NoOtherPosition(Switch, Switches, &'static Kernel),
-    /// The switches cannot be together, or not with this kernel.
-    Incompatible(Switches, &'static Kernel),
+    NoOtherPosition(Switch, Switches, SwitchContext<'static>),
+    /// The switches cannot be together, or not here.
+    Incompatible(Switches, SwitchContext<'static>),
+    /// The user's own round is not right for so many instances, as A and B have each.
+    OwnRoundOfHalf(usize),
     /// Graphs have no block timestamps.
     TimestampsInGraphs,
     /// Recorded rounds have no block timestamps.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::KernelChoice;
-use crate::{Switches, TimeSettings};
+use crate::{Order, OwnRound, Switches, TimeSettings};
 use engine::Kernel;
 use lang::tr;
 use life::{Lattice, Rule, Size, Symmetry};
@@ -29,6 +29,8 @@ pub struct Setup {
     pub device: DeviceChoice,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
+    /// The round that a user wrote, if any: [`Order::Own`] takes it.
+    pub own_round: Option<Arc<OwnRound>>,
     /// Generations per round.
     pub generations_per_round: u32,
     /// How fast rounds follow one another.
@@ -63,11 +65,29 @@ impl Setup {
             kernel_choice: KernelChoice::Explicit,
             device,
             switches: Switches::DEFAULT,
+            own_round: None,
             generations_per_round: 1,
             pace: Pace::Unthrottled,
             rounds: None,
             time: TimeSettings::DEFAULT,
         }
+    }
+
+    /// Makes the user's round anew if it was made for another number of instances. If it is in use and
+    /// not right for this one, breadth-first takes its place. Returns whether it did.
+    pub fn fit_own_round(&mut self) -> bool {
+        if let Some(own) = &mut self.own_round
+            && own.instances() != self.instances
+        {
+            *own = Arc::new(OwnRound::new(own.source().clone(), self.instances));
+        }
+        let is_right = |own: &Arc<OwnRound>| own.round().is_ok();
+        let falls_back =
+            self.switches.order == Order::Own && !self.own_round.as_ref().is_some_and(is_right);
+        if falls_back {
+            self.switches.order = Order::Breadth;
+        }
+        falls_back
     }
 }
 

@@ -10,8 +10,8 @@ pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 use crate::ladder::Ladder;
 use crate::{
-    Finding, IsolatedOp, KernelChoice, Pace, Recorded, Settled, Setup, Source, Start, Switches,
-    TimeSettings, finding_in_words, unknown_in_words,
+    Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Recorded, Settled, Setup, Source,
+    Start, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
 };
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
@@ -89,6 +89,10 @@ pub struct SettingStatus {
     pub kernel_choice: KernelChoice,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
+    /// The round that a user wrote, if any.
+    pub own_round: Option<Arc<OwnRound>>,
+    /// Whether it can be taken.
+    pub own_order: OwnOrder,
     /// What pictures carry over the bus.
     pub transfer: Transfer,
     /// Bytes that a round carries over the bus.
@@ -328,11 +332,21 @@ impl SettingStatus {
             kernel: setup.kernel,
             kernel_choice: setup.kernel_choice,
             switches: setup.switches,
+            own_round: setup.own_round.clone(),
+            own_order: OwnOrder::of(setup.own_round.as_deref(), setup.instances, 1),
             transfer: Transfer::Bits,
             bytes_per_round: 0,
             pace: setup.pace,
             generations_per_round: setup.generations_per_round,
             time: setup.time,
+        }
+    }
+
+    /// What decides which positions of the switches can be taken.
+    pub fn context(&self) -> SwitchContext<'static> {
+        SwitchContext {
+            kernel: self.kernel,
+            own_order: self.own_order,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 
-use crate::{Action, InWords, SessionAction};
+use crate::{Action, InWords, SessionAction, SwitchContext};
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::{mark, tr};
 
@@ -48,6 +48,14 @@ impl Switches {
 
     /// Why these cannot be together, or not with this kernel.
     pub fn incompatibility(&self, kernel: &Kernel) -> Option<String> {
+        if self.order == Order::Own {
+            if self.streams != Streams::PerInstance {
+                return Some(tr!("a round of your own chooses its streams itself").into());
+            }
+            if self.wait != Wait::Poll {
+                return Some(tr!("a round of your own says itself where the host waits").into());
+            }
+        }
         if self.graphs {
             let why = match self {
                 Switches {
@@ -174,13 +182,15 @@ impl Switch {
         }
     }
 
-    /// Its positions, given the others and the kernel.
-    pub fn choices(self, now: Switches, kernel: &Kernel) -> Vec<Choice> {
+    /// Its positions, given the others.
+    pub fn choices<'a>(self, now: Switches, context: impl Into<SwitchContext<'a>>) -> Vec<Choice> {
+        let context = context.into();
+        let kernel = context.kernel;
         let choice = |label: &dyn fmt::Display, effect: &str, switches: Switches| Choice {
             label: lang::shown(&label.to_string()),
             effect: effect.into(),
             switches,
-            unavailable: switches.incompatibility(kernel),
+            unavailable: context.incompatibility(&switches),
         };
         match self {
             Switch::Streams => Streams::value_variants()
@@ -207,7 +217,7 @@ impl Switch {
                 .iter()
                 .map(|&wait| choice(&wait, wait.effect(), Switches { wait, ..now }))
                 .collect(),
-            Switch::Order => [Order::Breadth, Order::Depth]
+            Switch::Order => [Order::Breadth, Order::Depth, Order::Own]
                 .map(|order| choice(&order, order.effect(), Switches { order, ..now }))
                 .into(),
             Switch::Graphs => [
@@ -252,6 +262,7 @@ impl Switch {
             Switch::Order => match now.order {
                 Order::Depth => tr!("depth-first").into(),
                 Order::Breadth => tr!("breadth-first").into(),
+                Order::Own => tr!("own round").into(),
             },
             Switch::Graphs if now.graphs => tr!("with graphs").into(),
             Switch::Graphs => tr!("without graphs").into(),
@@ -264,9 +275,14 @@ impl Switch {
     }
 
     /// The next position that can be; otherwise why the next one cannot.
-    pub fn next(self, now: Switches, kernel: &Kernel) -> Result<Choice, String> {
-        let mut choices = self.choices(now, kernel);
-        let at = self.position(now, kernel);
+    pub fn next<'a>(
+        self,
+        now: Switches,
+        context: impl Into<SwitchContext<'a>>,
+    ) -> Result<Choice, String> {
+        let context = context.into();
+        let mut choices = self.choices(now, context);
+        let at = self.position(now, context.kernel);
         choices.rotate_left(at + 1);
         choices.pop(); // the present one
         let mut why = None;
@@ -405,6 +421,8 @@ pub enum Order {
     /// Every instance's launch, then every instance's download. The last launch goes out sooner:
     /// while kernels run long, the host's calls for the downloads cost nothing.
     Breadth,
+    /// As the user's own round says (--round).
+    Own,
 }
 
 impl Order {
@@ -412,6 +430,7 @@ impl Order {
         match self {
             Order::Depth => tr!("instances are issued one after the other"),
             Order::Breadth => tr!("all launches are issued first, then all downloads"),
+            Order::Own => tr!("as the round of your own says, in its streams"),
         }
     }
 }
@@ -421,6 +440,7 @@ impl fmt::Display for Order {
         f.write_str(match self {
             Order::Depth => mark!("depth"),
             Order::Breadth => mark!("breadth"),
+            Order::Own => mark!("own"),
         })
     }
 }

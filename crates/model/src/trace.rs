@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::Switches;
+use crate::{Order, Switches};
 use engine::{BlockTimestamp, EventId, Measure, Nanos, Op, Span, Step, StreamId, Transfer};
 use life::Size;
 
@@ -203,9 +203,11 @@ impl TimedRound {
         self.switches == other.switches && launches(self) == launches(other)
     }
 
-    /// The name of a step's stream: numbered as its instance is, where each has a stream of its own.
+    /// The name of a step's stream: numbered as its instance is, where each has a stream of its own,
+    /// unless the round is a user's and numbers the streams itself.
     pub fn stream_name(&self, facts: &StepFacts) -> String {
-        let number = facts.instance.unwrap_or(facts.stream.0);
+        let instance = facts.instance.filter(|_| self.switches.order != Order::Own);
+        let number = instance.unwrap_or(facts.stream.0);
         self.switches.streams.stream_name(number, None)
     }
 

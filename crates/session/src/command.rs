@@ -13,7 +13,7 @@ use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
 use life::{Lattice, Size};
 use model::actions::Requirement;
-use model::{Change, Edit, Notice, PicturePlan, SessionAction};
+use model::{Change, Edit, Notice, OwnRound, OwnRoundError, PicturePlan, SessionAction};
 
 /// Something that is asked of a session.
 #[derive(Clone, Debug)]
@@ -43,6 +43,9 @@ pub(crate) enum Command {
         /// The seed.
         seed: u64,
     },
+    /// Makes this script the round of the order that is one's own, and takes that order; sends the round,
+    /// or why it is not right.
+    SetOwnRound(Arc<str>, Query<Result<Arc<OwnRound>, OwnRoundError>>),
     /// Enlarges every lattice, then applies a change to one of them.
     Grow(Size, Option<(usize, Change)>),
     /// Sends an instance's lattice and generation.
@@ -158,6 +161,7 @@ impl Command {
             Command::Edit(..) | Command::Reseed { .. } | Command::ReadCells(..) => When::NoMove,
             Command::View(_)
             | Command::ResetPanel(_)
+            | Command::SetOwnRound(..)
             | Command::Grow(..)
             | Command::Open(_)
             | Command::Replace(..) => When::EngineIdle,

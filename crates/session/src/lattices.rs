@@ -4,6 +4,7 @@
 //! A setting is committed before the engine is touched: an engine in the place of one that was lost
 //! meanwhile has it. If the engine refuses it, the one before is in force again.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::log::SessionParameters;
@@ -17,8 +18,8 @@ use life::Size;
 use model::ladder::recorded;
 use model::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use model::{
-    DeviceChoice, EngineStatus, InWords, KernelChoice, PicturePlan, Pictures, SettingStatus, Setup,
-    Side, Switches, TimeSettings,
+    DeviceChoice, EngineStatus, InWords, KernelChoice, Order, OwnOrder, OwnRound, PicturePlan,
+    Pictures, SettingStatus, Setup, Side, SwitchContext, Switches, TimeSettings,
 };
 use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 
@@ -138,7 +139,7 @@ impl Lattices {
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
     pub(crate) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
         let kernel = kernel_for(parameters.size, self.setup.kernel);
-        Setup {
+        let mut setup = Setup {
             size: parameters.size,
             instances: parameters.instances,
             rule: parameters.rule,
@@ -146,7 +147,32 @@ impl Lattices {
             kernel,
             switches: self.setup.switches.fitted_to(kernel),
             ..self.setup.clone()
+        };
+        setup.fit_own_round();
+        setup
+    }
+
+    /// What decides which positions of the switches can be taken.
+    pub(crate) fn context(&self) -> SwitchContext<'static> {
+        let devices = self.instances.as_ref().map(|it| it.engine().devices());
+        let devices = devices.map_or(1, <[_]>::len);
+        let stepped = self.setup.instances / self.b_switches.map_or(1, |_| 2);
+        SwitchContext {
+            kernel: self.setup.kernel,
+            own_order: OwnOrder::of(self.setup.own_round.as_deref(), stepped, devices),
         }
+    }
+
+    /// Sets the round that a user wrote.
+    ///
+    /// # Errors
+    /// The engine lacks the memory for its streams, or is lost.
+    pub(crate) fn set_own_round(&mut self, own_round: Arc<OwnRound>) -> Result<()> {
+        let own_round = Some(own_round);
+        self.change(
+            |lattices| lattices.setup.own_round.clone_from(&own_round),
+            |instances| instances.set_own_round(own_round.clone()),
+        )
     }
 
     /// Whether what was recorded on a GPU is shown instead of measurements.
@@ -264,6 +290,7 @@ impl Lattices {
     pub(crate) fn setting_status(&self, pacing: &Pacing) -> SettingStatus {
         let mut status = SettingStatus {
             switches: self.switches(),
+            own_order: self.context().own_order,
             pace: pacing.pace(),
             ..SettingStatus::of(&self.setup)
         };
@@ -423,6 +450,7 @@ impl Lattices {
         lost: EngineError,
         equipment: Equipment,
     ) -> Result<Instances> {
+        self.setup.fit_own_round(); // the number of instances may be another by now
         let mut made = Err(lost);
         for choice in self.losses.devices(self.source.choice(), true) {
             let source = Source::Reopen(choice);
@@ -509,6 +537,10 @@ fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)
     instances.start(&mut setup)?;
     instances.set_picture(picture)?;
     instances.load()?;
+    if setup.switches.order == Order::Own && instances.engine().devices().len() > 1 {
+        tracing::warn!("a round of your own runs on one device; rounds are breadth-first");
+        setup.switches.order = Order::Breadth;
+    }
     Ok((instances, setup))
 }
 

@@ -57,8 +57,8 @@ use command::{Command, Query};
 use engine::{EngineError, Loss, Result};
 use life::{Lattice, Size};
 use model::{
-    Change, DeviceChoice, Done, Edit, Failure, InWords, Notice, Picture, PicturePlan,
-    PictureSource, Pictures, Series, SessionAction, Setup, Status, Trace,
+    Change, DeviceChoice, Done, Edit, Failure, InWords, Notice, OwnRound, OwnRoundError, Picture,
+    PicturePlan, PictureSource, Pictures, Series, SessionAction, Setup, Status, Trace,
 };
 
 /// A running session; see the crate's documentation.
@@ -187,6 +187,18 @@ impl Session {
     /// in the status.
     pub fn grow(&self, size: Size, place: Option<(usize, Change)>) {
         let _ = self.commands.send(Command::Grow(size, place));
+    }
+
+    /// Runs this script for the present number of instances, and if what it orders is right, issues
+    /// rounds in that order from now on. The answer is the round, or why it is not right: then nothing
+    /// changes. The channel is closed without an answer if the session has ended.
+    pub fn set_own_round(
+        &self,
+        source: Arc<str>,
+    ) -> Receiver<Result<Arc<OwnRound>, OwnRoundError>> {
+        let (query, answer) = Query::new();
+        let _ = self.commands.send(Command::SetOwnRound(source, query));
+        answer
     }
 
     /// Requests an instance's lattice and its generation, as of when every earlier request is done.

@@ -31,7 +31,7 @@ use crate::log::{Log, Position};
 use engine::kernels;
 use life::{Lattice, SaveError, SaveTarget, read_regular_file};
 use model::saved::{SavedError, SavedFault};
-use model::{DeviceChoice, InWords, KernelChoice, Pace, Setup, Switches, TimeSettings};
+use model::{DeviceChoice, InWords, KernelChoice, OwnRound, Pace, Setup, Switches, TimeSettings};
 
 /// A session as it is saved in a file.
 #[derive(Clone, Debug)]
@@ -216,6 +216,9 @@ struct Settings {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     maximum: bool,
     time: TimeSettings,
+    /// The script of the round that a user wrote, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_round: Option<String>,
 }
 
 impl Settings {
@@ -242,6 +245,7 @@ impl Settings {
                     .min(TimeSettings::MAX_HISTORY_BYTES),
                 ..setup.time
             },
+            own_round: setup.own_round.as_ref().map(|own| own.source().to_string()),
         }
     }
 
@@ -281,6 +285,8 @@ impl Settings {
         if selected >= instances {
             return Err(SavedFault::Selected(selected, instances));
         }
+        let own_round = |source: String| OwnRound::new(source.into(), parameters.instances);
+        let own_round = self.own_round.map(own_round);
         Ok(SavedSession {
             setup: Setup {
                 instances: parameters.instances,
@@ -291,6 +297,7 @@ impl Settings {
                 kernel_choice: KernelChoice::Explicit,
                 device: self.device.0,
                 switches: self.switches,
+                own_round: own_round.map(Arc::new),
                 generations_per_round: self.generations_per_round.get(),
                 pace: match self.pace {
                     _ if self.maximum => Pace::Maximum,

@@ -25,7 +25,7 @@ use engine::{
 use life::memory::Lattices;
 use life::{Lattice, MemoryError, Size};
 use model::trace::StepFacts;
-use model::{DeviceChoice, InWords, KernelChoice, Pace, PicturePlan, Setup, Side, Start};
+use model::{DeviceChoice, InWords, KernelChoice, OwnRound, Pace, PicturePlan, Setup, Side, Start};
 
 mod calibrate;
 mod cells;
@@ -33,6 +33,7 @@ mod compared;
 mod events;
 mod fastest;
 mod issue;
+mod own_round;
 mod results;
 mod settings;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(any(test, feature = "testing"))]
 pub use issue::limit;
 use issue::{InFlight, PreparedKey, longest_round};
+use own_round::OwnStreams;
 pub use results::Results;
 use settings::{make_streams, one_of_each_device};
 
@@ -206,6 +208,9 @@ pub struct Instances {
     completions: Vec<Completion>,
     /// The streams of each way of sharing them, once created.
     streams: [Option<Vec<StreamId>>; 3],
+    /// The round that a user wrote.
+    own_round: Option<Arc<OwnRound>>,
+    own_streams: OwnStreams,
     /// When the last round ended.
     ended: Option<Instant>,
     /// Whether every second timed round records block timestamps.
@@ -263,7 +268,7 @@ impl Instances {
         let devices = one_of_each_device(&streams, engine.devices().len());
         let mut made = [None, None, None];
         made[setup.switches.streams.sharing() as usize] = Some(streams.clone());
-        Ok(Instances {
+        let mut instances = Instances {
             engine,
             plans: vec![RoundPlan {
                 instances: 0..setup.instances,
@@ -274,6 +279,7 @@ impl Instances {
                 picture: None,
                 measures: None,
                 switches: setup.switches,
+                own: None,
             }],
             in_use: Side::A,
             behind: None,
@@ -293,11 +299,17 @@ impl Instances {
             programs: HashMap::new(),
             completions: Vec::new(),
             streams: made,
+            own_round: setup.own_round.clone(),
+            own_streams: OwnStreams::default(),
             ended: None,
             block_timestamps: false,
             timed: 0,
             calibration: None,
-        })
+        };
+        match instances.plan_own_round() {
+            Ok(()) => Ok(instances),
+            Err(error) => Err((instances.engine, error)),
+        }
     }
 
     /// Sets every lattice to the setup's start, and the generation to the start's. If the setup

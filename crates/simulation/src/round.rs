@@ -1,11 +1,13 @@
 //! The program of a round: every instance advances and downloads once, in its stream.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::instances::MEASURE_SLOTS;
-use engine::{HostMemory, Kernel, Layout, Op, Program, Scope, Slot, StreamId, Transfer};
+use engine::{EventId, HostMemory, Kernel, Layout, Op, Program, Scope, Slot, StreamId, Transfer};
 use life::Rule;
 use model::{Order, PicturePlan, Streams, Switches, Wait};
+use script::CallKind;
 
 /// The settings that a round's program is made from.
 #[derive(Clone, Debug)]
@@ -27,6 +29,19 @@ pub struct RoundPlan {
     pub measures: Option<Slot>,
     /// How the round is issued, copied and waited for; the order within a stream is always the same.
     pub switches: Switches,
+    /// The user's round, if that is the order.
+    pub own: Option<OwnCalls>,
+}
+
+/// A round that a user wrote, with the streams and events that its numbers stand for.
+#[derive(Clone, Debug)]
+pub struct OwnCalls {
+    /// Its calls, on items counted from 0: from the plan's first instance on.
+    pub round: Arc<script::Round>,
+    /// At least as many as it uses.
+    pub streams: Vec<StreamId>,
+    /// The same of its events.
+    pub events: Vec<EventId>,
 }
 
 impl RoundPlan {
@@ -56,18 +71,23 @@ impl RoundPlan {
             generations,
             slot,
         };
-        let groups = || self.groups(self.instances.clone());
-        match self.switches.order {
-            Order::Depth => {
-                for group in groups() {
-                    round.advance(group.clone());
-                    (0..PHASES).for_each(|phase| round.picture(group.clone(), phase));
+        let groups = || {
+            let groups = self.groups(self.instances.clone());
+            groups.map(|group| (self.streams[group.start], group))
+        };
+        match (self.switches.order, &self.own) {
+            // A round that steps nothing only downloads: the user's order has no say in that.
+            (Order::Own, Some(own)) if generations > 0 => round.own(own),
+            (Order::Depth, _) => {
+                for (stream, group) in groups() {
+                    round.advance(stream, group.clone());
+                    round.whole_picture(stream, &group);
                 }
             }
-            Order::Breadth => {
-                groups().for_each(|group| round.advance(group));
+            (Order::Breadth | Order::Own, _) => {
+                groups().for_each(|(stream, group)| round.advance(stream, group));
                 for phase in 0..PHASES {
-                    groups().for_each(|group| round.picture(group, phase));
+                    groups().for_each(|(stream, group)| round.picture(stream, group, phase));
                 }
             }
         }
@@ -86,50 +106,44 @@ impl RoundPlan {
 
     /// The program that downloads every lattice's bits into `slot`.
     pub fn snapshot(&self, slot: Slot) -> Program {
-        self.of_all(|program, group| {
-            self.pack(program, group.clone());
-            self.download(program, group, slot, Transfer::Bits);
+        self.of_all(|program, stream, group| {
+            self.pack(program, stream, group.clone());
+            program.push(stream, Op::download(ids(group), slot, Transfer::Bits));
         })
     }
 
     /// The program that measures every lattice's bits and downloads the measures into `slot`.
     pub fn measure_all(&self, slot: Slot) -> Program {
-        self.of_all(|program, group| {
-            let stream = self.streams[group.start];
+        self.of_all(|program, stream, group| {
             program.push(stream, Op::Measure(ids(group.clone())));
-            self.download(program, group, slot, Transfer::Measure);
+            program.push(stream, Op::download(ids(group), slot, Transfer::Measure));
         })
     }
 
     /// The program that converts every lattice from its bits into layout `to`.
     pub fn relayout(&self, to: Layout) -> Program {
-        self.of_all(|program, group| {
-            let (stream, lattices) = (self.streams[group.start], ids(group));
+        self.of_all(|program, stream, group| {
+            let lattices = ids(group);
             program.push(stream, Op::Unpack { lattices, to });
         })
     }
 
     /// The program that packs every lattice's cells into bits.
     pub fn pack_all(&self) -> Program {
-        self.of_all(|program, group| self.pack(program, group))
+        self.of_all(|program, stream, group| self.pack(program, stream, group))
     }
 
     /// The program of these ops for every lattice.
-    fn of_all(&self, ops: impl Fn(&mut Program, Range<usize>)) -> Program {
+    fn of_all(&self, ops: impl Fn(&mut Program, StreamId, Range<usize>)) -> Program {
         let mut program = Program::default();
         let groups = self.groups(0..self.streams.len());
-        groups.for_each(|group| ops(&mut program, group));
+        groups.for_each(|group| ops(&mut program, self.streams[group.start], group));
         program
     }
 
-    fn download(&self, program: &mut Program, group: Range<usize>, slot: Slot, what: Transfer) {
-        let (stream, lattices) = (self.streams[group.start], ids(group));
-        program.push(stream, Op::download(lattices, slot, what));
-    }
-
-    fn pack(&self, program: &mut Program, group: Range<usize>) {
+    fn pack(&self, program: &mut Program, stream: StreamId, group: Range<usize>) {
         if self.kernel.layout != Layout::Bits {
-            program.push(self.streams[group.start], Op::Pack(ids(group)));
+            program.push(stream, Op::Pack(ids(group)));
         }
     }
 
@@ -162,11 +176,39 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    fn advance(&mut self, instances: Range<usize>) {
+    /// The calls of a user's round. At its downloads are all ops of a picture, in the download's stream.
+    fn own(&mut self, own: &OwnCalls) {
+        let instance = |item: u32| {
+            let at = self.plan.instances.start + item as usize;
+            at..at + 1
+        };
+        for call in &own.round.calls {
+            let stream = own.streams[call.stream as usize];
+            match call.kind {
+                CallKind::Advance(item) => self.advance(stream, instance(item)),
+                CallKind::Download(item) => self.whole_picture(stream, &instance(item)),
+                CallKind::Record(event) => {
+                    let event = own.events[event as usize];
+                    self.program.push(stream, Op::Record(event));
+                }
+                CallKind::Wait(event) => {
+                    let event = own.events[event as usize];
+                    self.program.push(stream, Op::Wait(event));
+                }
+                CallKind::Synchronize => {
+                    self.program.push(stream, Op::Synchronize(Scope::Stream));
+                }
+                // Calls on arrays are in no round of lattices.
+                CallKind::Upload(_) | CallKind::Scale(_) => {}
+            }
+        }
+    }
+
+    fn advance(&mut self, stream: StreamId, instances: Range<usize>) {
         if self.generations > 0 {
             let RoundPlan { kernel, rule, .. } = *self.plan;
             self.program.push(
-                self.plan.streams[instances.start],
+                stream,
                 Op::Advance {
                     kernel,
                     lattices: instances.start as u32..instances.end as u32,
@@ -178,9 +220,12 @@ impl Round<'_> {
         }
     }
 
+    fn whole_picture(&mut self, stream: StreamId, group: &Range<usize>) {
+        (0..PHASES).for_each(|phase| self.picture(stream, group.clone(), phase));
+    }
+
     /// A picture's ops, one phase after the other; not every picture needs the first two.
-    fn picture(&mut self, group: Range<usize>, phase: u32) {
-        let stream = self.plan.streams[group.start];
+    fn picture(&mut self, stream: StreamId, group: Range<usize>, phase: u32) {
         let wanted = self.plan.downloads();
         let all = group.clone();
         // A round that steps nothing has nothing to measure.
@@ -189,9 +234,9 @@ impl Round<'_> {
         let picture = self.plan.picture.filter(|_| !group.is_empty());
         let transfer = picture.map(|picture| picture.transfer);
         match (phase, picture) {
-            (0, _) if measures.is_some() => self.plan.pack(&mut self.program, all),
+            (0, _) if measures.is_some() => self.plan.pack(&mut self.program, stream, all),
             (0, Some(_)) if transfer != Some(Transfer::Cells) => {
-                self.plan.pack(&mut self.program, group);
+                self.plan.pack(&mut self.program, stream, group);
             }
             (1, _) => {
                 if let (Some(Transfer::View), Some(picture)) = (transfer, picture) {
@@ -205,13 +250,13 @@ impl Round<'_> {
             }
             (2, _) => {
                 if let Some(what) = transfer {
-                    let (program, slot) = (&mut self.program, self.slot);
-                    self.plan.download(program, group, slot, what);
+                    let download = Op::download(ids(group), self.slot, what);
+                    self.program.push(stream, download);
                 }
                 if let Some(first) = measures {
                     let slot = Slot(first.0 + self.slot.0 % MEASURE_SLOTS);
-                    let program = &mut self.program;
-                    self.plan.download(program, all, slot, Transfer::Measure);
+                    let download = Op::download(ids(all), slot, Transfer::Measure);
+                    self.program.push(stream, download);
                 }
                 if self.plan.switches.wait == Wait::Each {
                     self.program.push(stream, Op::Synchronize(Scope::Stream));
@@ -251,6 +296,7 @@ mod tests {
                 order: Order::Depth,
                 ..Switches::DEFAULT
             },
+            own: None,
         }
     }
 
@@ -373,6 +419,62 @@ mod tests {
     fn cells_cross_the_bus_as_they_are() {
         let program = plan("global", Transfer::Cells).program(1, Slot(0));
         assert_eq!(labels(&program)[..2], [(0, "global"), (0, "download")]);
+    }
+
+    #[test]
+    fn a_users_round_is_issued_as_written() {
+        use CallKind::{Advance, Download, Record, Synchronize, Wait};
+        let place = script::Place { line: 1, column: 1 };
+        let call = |(stream, kind)| script::Call {
+            kind,
+            stream,
+            place,
+        };
+        let calls = [
+            (0, Advance(0)),
+            (0, Advance(1)),
+            (0, Record(0)),
+            (1, Wait(0)),
+            (1, Download(1)),
+            (1, Download(0)),
+            (1, Synchronize),
+        ];
+        let mut own = RoundPlan {
+            switches: Switches {
+                order: Order::Own,
+                ..Switches::DEFAULT
+            },
+            own: Some(OwnCalls {
+                round: Arc::new(script::Round {
+                    calls: calls.map(call).into(),
+                }),
+                streams: vec![StreamId(7), StreamId(8)],
+                events: vec![EventId(3)],
+            }),
+            ..plan("global", Transfer::Bits)
+        };
+        let round = [
+            (7, "global"),
+            (7, "global"),
+            (7, "record"),
+            (8, "wait"),
+            (8, "pack"),
+            (8, "download"),
+            (8, "pack"),
+            (8, "download"),
+            (8, "synchronize"),
+        ];
+        assert_eq!(labels(&own.program(1, Slot(0))), round);
+        let of_all = [(0, "pack"), (1, "pack"), (0, "download"), (1, "download")];
+        assert_eq!(labels(&own.program(0, Slot(0))), of_all, "only pictures");
+        own.instances = 2..4;
+        let lattices = own.program(1, Slot(0)).steps.into_iter();
+        let lattices = lattices.map(|step| step.op.lattices()).take(2);
+        assert_eq!(lattices.collect::<Vec<_>>(), [2..3, 3..4], "B's");
+        own.own = None;
+        own.instances = 0..2;
+        let breadth = labels(&own.program(1, Slot(0)));
+        assert_eq!(breadth[..2], [(0, "global"), (1, "global")]);
     }
 
     #[test]

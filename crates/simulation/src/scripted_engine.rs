@@ -69,6 +69,9 @@ pub struct Script {
     /// How many completions wait, and how many of them are handed over at the next polls.
     waiting: AtomicUsize,
     released: AtomicUsize,
+    /// The programs submitted so far, if they are recorded. An empty one is a point at which the host
+    /// knew that all before it was done.
+    submitted: Mutex<Option<Vec<Program>>>,
 }
 
 impl Script {
@@ -77,6 +80,20 @@ impl Script {
         Script {
             holds_completions: true,
             ..Script::default()
+        }
+    }
+
+    /// Records the programs that are submitted from now on, and returns those so far. An empty one stands
+    /// where the host waited for all before it.
+    pub fn record(&self) -> Vec<Program> {
+        let before = self.submitted.lock().unwrap().replace(Vec::new());
+        before.unwrap_or_default()
+    }
+
+    /// Records a program; an empty one where the host knows that all before it is done.
+    pub fn submitted(&self, program: Program) {
+        if let Some(submitted) = &mut *self.submitted.lock().unwrap() {
+            submitted.push(program);
         }
     }
 
@@ -245,6 +262,7 @@ impl Engine for ScriptedEngine {
             Err(error) => return Err(error),
         }
         let run = self.engine.submit(program)?;
+        self.script.submitted(program.clone());
         self.hold_completions()?;
         Ok(run)
     }
@@ -273,6 +291,7 @@ impl Engine for ScriptedEngine {
             Err(error) => return Err(error),
         }
         let run = self.engine.replay(prepared)?;
+        self.script.submitted(Program::default()); // all before it is done before it, and so on
         self.hold_completions()?;
         Ok(run)
     }
@@ -321,6 +340,7 @@ impl Engine for ScriptedEngine {
             return Err(error(Fault::Lost));
         }
         self.engine.synchronize()?;
+        self.script.submitted(Program::default());
         self.script.release_all();
         Ok(())
     }

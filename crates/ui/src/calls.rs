@@ -263,7 +263,7 @@ impl RoundFacts {
         pieces.push(RoundPart::Download);
         let mut loops = match self.order {
             Order::Depth => vec![pieces],
-            Order::Breadth => pieces.into_iter().map(|piece| vec![piece]).collect(),
+            Order::Breadth | Order::Own => pieces.into_iter().map(|piece| vec![piece]).collect(),
         };
         if let (Wait::Each, Some(last)) = (self.wait, loops.last_mut()) {
             last.push(RoundPart::WaitEach);

@@ -19,9 +19,9 @@ use life::{Lattice, Rule, Size};
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
     ClockStatus, DeviceChoice, EngineStatus, IsolatedOp, KernelChoice, LabStatus, LatticeStatus,
-    Pace, PanelStatus, Picture, PictureSource, RateStatus, Recorded, Series, SettingStatus, Setup,
-    Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace,
-    recorded_in_words,
+    OwnOrder, Pace, PanelStatus, Picture, PictureSource, RateStatus, Recorded, Series,
+    SettingStatus, Setup, Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Switches,
+    TimeSettings, Trace, recorded_in_words,
 };
 
 /// The figures of a session that does well.
@@ -60,6 +60,8 @@ pub fn status(instances: usize, size: Size) -> Status {
             kernel,
             kernel_choice: KernelChoice::Explicit,
             switches: Switches::DEFAULT,
+            own_round: None,
+            own_order: OwnOrder::Unwritten,
             transfer: Transfer::Bits,
             bytes_per_round: (4 * size.words() * instances) as u64,
             pace: Pace::PerSecond(60.0),

@@ -102,7 +102,7 @@ fn values(status: &Status) -> [ValueRow; 2] {
 /// Every switch, as of this status.
 pub fn switches(status: &Status) -> Vec<SwitchRow> {
     let row = |switch: Switch| {
-        let choices = switch.choices(status.setting.switches, status.setting.kernel);
+        let choices = switch.choices(status.setting.switches, status.setting.context());
         let present = choices
             .iter()
             .position(|it| it.switches == status.setting.switches);

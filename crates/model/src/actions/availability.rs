@@ -210,7 +210,7 @@ impl SessionAction {
         let setting = &status.setting;
         match self {
             SessionAction::CycleSwitch(switch) => {
-                let choices = switch.choices(setting.switches, setting.kernel);
+                let choices = switch.choices(setting.switches, setting.context());
                 let at = switch.position(setting.switches, setting.kernel);
                 choices.into_iter().nth(at).map(|choice| choice.label)
             }
@@ -308,10 +308,10 @@ impl SessionAction {
                 Err(tr!("A and B need at least two panels").into())
             }
             SessionAction::CycleSwitch(switch) if !has_pending_requests => switch
-                .next(status.setting.switches, status.setting.kernel)
+                .next(status.setting.switches, status.setting.context())
                 .map(drop),
             SessionAction::SetSwitch(switch, at) if !has_pending_requests => {
-                let choices = switch.choices(status.setting.switches, status.setting.kernel);
+                let choices = switch.choices(status.setting.switches, status.setting.context());
                 let choice = choices.into_iter().nth(at.into());
                 choice.and_then(|it| it.unavailable).map_or(Ok(()), Err)
             }

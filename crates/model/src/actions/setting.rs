@@ -64,9 +64,11 @@ impl Setting {
             Setting::Value(prompt) => prompt.value(status),
             Setting::Kernel => Some(status.setting.kernel.name.into()),
             Setting::Switch(switch) => {
-                let (switches, kernel) = (status.setting.switches, status.setting.kernel);
-                let choices = switch.choices(switches, kernel);
-                let present = choices.into_iter().nth(switch.position(switches, kernel));
+                let (switches, context) = (status.setting.switches, status.setting.context());
+                let choices = switch.choices(switches, context);
+                let present = choices
+                    .into_iter()
+                    .nth(switch.position(switches, context.kernel));
                 present.map(|choice| choice.label)
             }
             Setting::Pace => Some(status.setting.pace.to_string()),
@@ -113,7 +115,7 @@ impl Setting {
                 kernels.map(choice).collect()
             }
             Setting::Switch(switch) => {
-                let choices = switch.choices(status.setting.switches, status.setting.kernel);
+                let choices = switch.choices(status.setting.switches, status.setting.context());
                 let choice = |(at, choice): (usize, crate::Choice)| {
                     let text = labelled(&choice.label, &choice.effect);
                     (text, SessionAction::SetSwitch(switch, numbered(at)))

@@ -82,7 +82,7 @@ impl Machine {
                     all.for_each(|kind| simulation.issue(self, switches, kind, group));
                 }
             }
-            Order::Breadth => {
+            Order::Breadth | Order::Own => {
                 (0..groups).for_each(|it| simulation.issue(self, switches, StepKind::Launch, it));
                 (0..groups).for_each(|it| simulation.issue(self, switches, StepKind::Support, it));
                 for group in 0..groups {

@@ -6,7 +6,7 @@ use life::grouped;
 use super::{InWords, counted_lattices, reason, shown, time_left};
 use crate::notice::{Done, Failure, Refusal, SettingChange};
 use crate::{
-    Action, Pace, SessionAction, Settled, Setup, StopWhenStill, Switch, recorded_in_words,
+    Action, Order, Pace, SessionAction, Settled, Setup, StopWhenStill, Switch, recorded_in_words,
 };
 
 impl InWords for Done {
@@ -104,6 +104,10 @@ impl InWords for Done {
                 ),
             },
             Done::SettingChanged(change) => change.in_words(),
+            Done::OwnRoundLeft(instances) => tr!(
+                "The round of your own is not right for {instances} instances; back to breadth-first",
+                instances = instances
+            ),
             Done::ComparisonBegun(from) => tr!(
                 "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
                 from = grouped(*from),
@@ -139,6 +143,13 @@ impl InWords for SettingChange {
                 );
             }
             SettingChange::Switch(switch, switches, kernel) => (switch, switches, kernel),
+            SettingChange::OwnRound(before) => {
+                return match before {
+                    Order::Depth => tr!("own round instead of depth-first"),
+                    Order::Breadth | Order::Own => tr!("own round instead of breadth-first"),
+                }
+                .into();
+            }
             SettingChange::HostMemoryOfCpu => {
                 return tr!("host memory: all alike on the CPU engine").into();
             }
@@ -208,12 +219,16 @@ impl InWords for Refusal {
             }
             Refusal::NoOtherKernel => tr!("No other kernel can step these lattices").into(),
             Refusal::Kernel(why) => why.in_words(),
-            Refusal::NoOtherPosition(switch, switches, kernel) => {
-                switch.next(*switches, kernel).err().unwrap_or_default()
+            Refusal::NoOtherPosition(switch, switches, context) => {
+                switch.next(*switches, *context).err().unwrap_or_default()
             }
-            Refusal::Incompatible(switches, kernel) => {
-                switches.incompatibility(kernel).unwrap_or_default()
+            Refusal::Incompatible(switches, context) => {
+                context.incompatibility(switches).unwrap_or_default()
             }
+            Refusal::OwnRoundOfHalf(each) => tr!(
+                "The round of your own is not right for {each} instances, as many as A and B have each",
+                each = each
+            ),
             Refusal::TimestampsRecorded => tr!("recorded rounds have no block timestamps").into(),
             Refusal::GpuComputes => tr!("a GPU computes here, and is measured").into(),
             Refusal::TimestampsInGraphs => tr!(

@@ -254,6 +254,7 @@ impl Random {
                     graphs: self.chance(),
                     ..Switches::DEFAULT
                 },
+                own_round: None,
                 generations_per_round: 1 + self.below(9) as u32,
                 pace: [Pace::PerSecond(59.94), Pace::Unthrottled, Pace::Maximum]
                     [self.below(3) as usize],

@@ -198,6 +198,8 @@ impl SessionWorker {
         };
         let all = resized(lattices, &before, &after)?;
         let setup = self.lattices.setup_for(&after);
+        let order = self.lattices.setup().switches.order;
+        let leaves_own_round = order != setup.switches.order;
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
         self.state.cells_set();
         if self.state.moving().is_none() {
@@ -206,6 +208,9 @@ impl SessionWorker {
             } else {
                 Done::InstancesSet(after.instances, before.instances)
             }));
+        }
+        if leaves_own_round {
+            self.notify(Notice::Done(Done::OwnRoundLeft(after.instances)));
         }
         Ok(())
     }

@@ -160,6 +160,11 @@ impl SessionWorker {
                 self.watch.note_reseed(instance, now);
                 self.state.reseed(instance, density, seed)
             }
+            Command::SetOwnRound(source, query) => {
+                let done = self.set_own_round(source, query);
+                self.publisher.wake(); // who asked looks for the answer
+                done?
+            }
             Command::Grow(size, place) => self.state.grow(size, place),
             Command::ReadCells(instance, query) => {
                 self.wait_for_cells(instance, query);

@@ -12,7 +12,7 @@ use crate::measurement::Measurement;
 use crate::snapshots::Snapshots;
 use engine::Result;
 use life::Lattice;
-use model::{AbComparison, Done, Notice, Refusal, Streams, Switches};
+use model::{AbComparison, Done, Notice, Order, Refusal, Streams, Switches};
 use simulation::instances::Instances;
 
 impl SessionWorker {
@@ -27,6 +27,12 @@ impl SessionWorker {
             self.end_comparison()
         } else if self.lattices.setup().instances < 2 {
             Ok(Some(Notice::Refused(Refusal::TooFewToCompare)))
+        } else if let Some(own) = &self.lattices.setup().own_round
+            && self.lattices.setup().switches.order == Order::Own
+            && own.half().is_err()
+        {
+            let each = own.instances() / 2;
+            Ok(Some(Notice::Refused(Refusal::OwnRoundOfHalf(each))))
         } else {
             self.begin_comparison()
         }
@@ -102,16 +108,33 @@ impl SessionWorker {
         Ok(Some(Notice::Done(Done::ComparisonEnded)))
     }
 
-    /// B's first setting: the one before the last switch, or another way of sharing streams.
+    /// B's first setting: the one before the last switch, or another way of sharing streams; for a round
+    /// of the user's own, another order.
     fn other_setting(&self) -> Switches {
-        let (now, kernel) = (self.lattices.setup().switches, self.lattices.setup().kernel);
-        let fits = |other: &Switches| *other != now && other.incompatibility(kernel).is_none();
-        let streams = match now.streams {
-            Streams::PerInstance => Streams::One,
-            _ => Streams::PerInstance,
+        let (setup, context) = (self.lattices.setup(), self.lattices.context());
+        let (now, kernel) = (setup.switches, setup.kernel);
+        let has_half = setup.own_round.as_ref().is_some_and(|it| it.half().is_ok());
+        let fits = |other: &Switches| {
+            *other != now
+                && context.incompatibility(other).is_none()
+                && (other.order != Order::Own || has_half)
+        };
+        let other = match (now.order, now.streams) {
+            (Order::Own, _) => Switches {
+                order: Order::Breadth,
+                ..now
+            },
+            (_, Streams::PerInstance) => Switches {
+                streams: Streams::One,
+                ..now
+            },
+            _ => Switches {
+                streams: Streams::PerInstance,
+                ..now
+            },
         };
         let previous = self.lab.previous.map(|before| before.fitted_to(kernel));
-        previous.filter(fits).unwrap_or(Switches { streams, ..now })
+        previous.filter(fits).unwrap_or(other)
     }
 
     /// The comparison, for the status.

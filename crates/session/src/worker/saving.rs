@@ -207,6 +207,7 @@ impl SessionWorker {
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
         self.watch.selected = saved.selected.min(self.lattices.setup().instances - 1);
+        self.fit_own_round()?;
         let limited = self.lattices.setup().rounds.is_some(); // a requested number of rounds is run
         let runs = (saved.running || limited) && self.lattices.setup().rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
@@ -230,6 +231,17 @@ impl SessionWorker {
         self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
         self.publisher.mark_changed();
+        Ok(())
+    }
+
+    /// Takes breadth-first if the order is the user's own and the saved round is no longer right.
+    fn fit_own_round(&mut self) -> Result<()> {
+        let setup = self.lattices.setup();
+        let mut fitted = setup.clone();
+        if fitted.fit_own_round() {
+            self.lattices.set_switches(fitted.switches)?;
+            self.notify(Notice::Done(Done::OwnRoundLeft(fitted.instances)));
+        }
         Ok(())
     }
 

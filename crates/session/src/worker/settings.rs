@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SessionWorker;
+use crate::command::Query;
 use crate::lattices::Lattices;
 use crate::state::Mode;
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
-use model::{Choice, Done, Notice, Pace, PicturePlan, Refusal, SettingChange, Side, Switch};
+use model::{
+    Done, Notice, Order, OwnRound, OwnRoundError, Pace, PicturePlan, Refusal, SettingChange, Side,
+    Streams, Switch, Switches, Wait,
+};
 
 impl SessionWorker {
     /// Sets the pace, found from the present one.
@@ -147,11 +151,11 @@ impl SessionWorker {
 
     /// Sets a switch to its next possible position.
     pub(super) fn cycle_switch(&mut self, switch: Switch) -> Result<Option<Notice>> {
-        let (switches, kernel) = (self.lattices.switches(), self.lattices.setup().kernel);
-        match switch.next(switches, kernel) {
-            Ok(choice) => self.set_switch(switch, choice),
+        let (switches, context) = (self.lattices.switches(), self.lattices.context());
+        match switch.next(switches, context) {
+            Ok(choice) => self.set_switch(switch, choice.switches, switches),
             Err(_) => {
-                let why = Refusal::NoOtherPosition(switch, switches, kernel);
+                let why = Refusal::NoOtherPosition(switch, switches, context);
                 Ok(Some(Notice::Refused(why)))
             }
         }
@@ -159,25 +163,73 @@ impl SessionWorker {
 
     /// Sets a switch to this position, if that is possible.
     pub(super) fn choose(&mut self, switch: Switch, at: usize) -> Result<Option<Notice>> {
-        let (switches, kernel) = (self.lattices.switches(), self.lattices.setup().kernel);
-        match switch.choices(switches, kernel).into_iter().nth(at) {
-            Some(choice) if choice.unavailable.is_none() => self.set_switch(switch, choice),
+        let (switches, context) = (self.lattices.switches(), self.lattices.context());
+        match switch.choices(switches, context).into_iter().nth(at) {
+            Some(choice) if choice.unavailable.is_none() => {
+                self.set_switch(switch, choice.switches, switches)
+            }
             Some(choice) => {
-                let why = Refusal::Incompatible(choice.switches, kernel);
+                let why = Refusal::Incompatible(choice.switches, context);
                 Ok(Some(Notice::Refused(why)))
             }
             None => Ok(None),
         }
     }
 
-    /// Sets a switch to a choice, and begins to measure its effect.
-    fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<Option<Notice>> {
-        let before = self.lattices.switches();
+    /// Makes a script the user's round and takes its order, if what it orders is right; otherwise
+    /// nothing changes. Its effect is measured against the built-in order before it, or breadth-first.
+    pub(super) fn set_own_round(
+        &mut self,
+        source: Arc<str>,
+        query: Query<Result<Arc<OwnRound>, OwnRoundError>>,
+    ) -> Result<Option<Notice>> {
+        let instances = self.lattices.instances.as_ref();
+        if instances.is_some_and(|it| it.engine().devices().len() > 1) {
+            query.answer(Err(OwnRoundError::SeveralDevices));
+            return Ok(None);
+        }
+        let own = Arc::new(OwnRound::new(source, self.lattices.setup().instances));
+        let checked = match self.comparison {
+            Some(_) => own.round().and_then(|_| own.half()),
+            None => own.round(),
+        };
+        let synchronizes = match checked {
+            Ok(round) => round.synchronizes(),
+            Err(why) => {
+                query.answer(Err(why.clone()));
+                return Ok(None);
+            }
+        };
+        let mut before = self.lattices.switches();
+        let switches = Switches {
+            order: Order::Own,
+            streams: Streams::PerInstance,
+            wait: Wait::Poll,
+            graphs: before.graphs && !synchronizes,
+            ..before
+        };
+        if before.order == Order::Own {
+            before.order = Order::Breadth;
+        }
+        self.drop_measurement()?;
+        self.lattices.set_own_round(own.clone())?;
+        let notice = self.set_switch(Switch::Order, switches, before)?;
+        query.answer(Ok(own));
+        Ok(notice)
+    }
+
+    /// Sets a switch, and begins to measure the effect against `before`.
+    fn set_switch(
+        &mut self,
+        switch: Switch,
+        switches: Switches,
+        before: Switches,
+    ) -> Result<Option<Notice>> {
         let kernel = self.lattices.setup().kernel;
         let side = self.lattices.changed_side();
         self.drop_measurement()?;
-        let frees = self.lattices.needs_slots_for(choice.switches);
-        let set = self.change_slots(frees, |lattices| lattices.set_switches(choice.switches));
+        let frees = self.lattices.needs_slots_for(switches);
+        let set = self.change_slots(frees, |lattices| lattices.set_switches(switches));
         // Also if the engine is lost: the one in its place has the switches.
         self.fit_block_timestamps();
         set?;
@@ -188,10 +240,13 @@ impl SessionWorker {
         let change = match (switch, engine) {
             (Switch::HostMemory, Some("cpu")) => SettingChange::HostMemoryOfCpu,
             (Switch::Graphs, Some("cpu")) => SettingChange::GraphsOfCpu,
-            _ => SettingChange::Switch(switch, choice.switches, kernel),
+            (Switch::Order, _) if switches.order == Order::Own => {
+                SettingChange::OwnRound(before.order)
+            }
+            _ => SettingChange::Switch(switch, switches, kernel),
         };
         self.lab.previous = Some(before);
-        if side == Side::A && before != choice.switches {
+        if side == Side::A && before != switches {
             self.measure_change(change, kernel, before)?;
         }
         self.lab.statistics.restart();

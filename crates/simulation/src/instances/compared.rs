@@ -22,6 +22,7 @@ impl Instances {
         self.unite()?;
         let Some(switches) = second else {
             self.reset_longest_round();
+            self.plan_own_round()?;
             return self.update_slots();
         };
         let each = self.instances() / 2;
@@ -34,6 +35,7 @@ impl Instances {
         let answer = self.set_switches(Side::B, switches);
         if answer.is_err() {
             self.unite()?;
+            self.plan_own_round()?;
             self.plan_pictures();
         }
         answer
@@ -107,6 +109,7 @@ impl Instances {
                 ..self.own_plan().clone()
             };
             self.plans.push(plan);
+            self.plan_own_round()?;
             self.update_device_streams();
             self.longest[1] = longest_round(kernel, self.size, self.count);
         }

@@ -105,8 +105,8 @@ impl Instances {
                 }
                 Completion::Finished {
                     run,
-                    spans,
-                    host,
+                    mut spans,
+                    mut host,
                     block_timestamps,
                 } => {
                     let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
@@ -116,6 +116,12 @@ impl Instances {
                     match done.kind {
                         Kind::Round { replayed } => {
                             let steps = done.steps;
+                            // As the steps' facts number them.
+                            for span in spans.iter_mut().chain(&mut host) {
+                                if let Some(facts) = steps.get(span.step as usize) {
+                                    span.stream = facts.stream;
+                                }
+                            }
                             let timed = (!spans.is_empty()).then_some(TimedRound {
                                 steps,
                                 spans,

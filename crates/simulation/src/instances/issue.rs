@@ -7,7 +7,9 @@ use std::time::Instant;
 use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
 use crate::fastest::{MAX_ROUND, RoundLength};
 use crate::round::RoundPlan;
-use engine::{EngineError, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step, nvtx};
+use engine::{
+    EngineError, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId, nvtx,
+};
 use life::Size;
 use model::trace::StepFacts;
 use model::{PicturePlan, Side};
@@ -361,7 +363,9 @@ impl Instances {
             return Ok(());
         }
         let issued = Instant::now();
+        self.join(program)?;
         let run = self.engine.submit(program)?;
+        self.own_streams.issued(program);
         let steps = self.facts(program);
         let generations = program.steps.iter().find_map(|step| match step.op {
             Op::Advance { generations, .. } => Some(generations),
@@ -416,7 +420,17 @@ impl Instances {
             .plan()
             .picture
             .map_or(0, |picture| picture.region.words());
-        let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
+        // A user's round numbers its streams itself.
+        let own = self.plan().own.as_ref();
+        let number = |stream| own?.streams.iter().position(|&it| it == stream);
+        let facts = |step: &Step| {
+            let facts = StepFacts::of(step, self.size, view as u64 * 4);
+            let number = number(step.stream).map(|number| StreamId(number as u32));
+            StepFacts {
+                stream: number.unwrap_or(facts.stream),
+                ..facts
+            }
+        };
         program.steps.iter().map(facts).collect()
     }
 

@@ -91,7 +91,7 @@ impl Instances {
         }
         self.plans[side as usize].switches = switches;
         self.reset_longest_round();
-        let settled = self.update_slots();
+        let settled = self.update_slots().and_then(|()| self.plan_own_round());
         if settled.is_err() {
             let streams = switches.streams; // those are in place
             self.plans[side as usize].switches = Switches { streams, ..before };

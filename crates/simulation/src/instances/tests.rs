@@ -13,6 +13,8 @@ use model::diagnosis::{Cause, Circumstances, Verdict};
 use model::trace::TimedRound;
 use model::{Diagnosis, KernelChoice, Order, Side, Start, Streams, Switches, Wait};
 
+mod own_round;
+
 const SEED: u64 = 3;
 const DENSITY: f64 = 0.4;
 

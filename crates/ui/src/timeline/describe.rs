@@ -52,7 +52,7 @@ impl Chart {
             0 | 1 => tr!(" · instance {id}", id = id),
             n => tr!(" · instances {id} to {}", id + n - 1, id = id),
         });
-        let stream = facts.instance.map_or(facts.stream.0, number);
+        let stream = self.data.number_of_stream(facts.stream, facts.instance);
         let place =
             self.data.streams.stream_name(stream, None) + instance.unwrap_or_default().as_str();
         if matches!(bar.kind, BarKind::Host | BarKind::Wait) {

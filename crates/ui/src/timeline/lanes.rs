@@ -11,7 +11,7 @@ use crate::timeline::{BarKind, KINDS};
 use engine::{Span, StreamId};
 use lang::tr;
 use model::trace::{StepKind, TimedRound};
-use model::{Status, Streams};
+use model::{Order, Status, Streams};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
@@ -73,6 +73,8 @@ pub struct RoundChart {
     pub arrows: Vec<Arrow>,
     /// How its instances share streams.
     pub streams: Streams,
+    /// Whether a round that the user wrote numbers the streams.
+    is_own: bool,
     /// The instance whose number is 0: B's first one, if the round is B's.
     first: u32,
 }
@@ -169,6 +171,7 @@ impl Chart {
             whole: nice(wall.max(1e3), &AXIS),
             helpers,
             streams: round.switches.streams,
+            is_own: round.switches.order == Order::Own,
             first,
         };
         Chart {
@@ -217,9 +220,14 @@ impl RoundChart {
         instance - self.first
     }
 
-    /// The number of the lane's instance, or the stream's own.
     fn stream_number(&self, lane: &Lane) -> u32 {
-        lane.instance.map_or(lane.stream.0, |it| self.number_of(it))
+        self.number_of_stream(lane.stream, lane.instance)
+    }
+
+    /// The number of the stream's instance, or the stream's own.
+    pub(super) fn number_of_stream(&self, stream: StreamId, instance: Option<u32>) -> u32 {
+        let instance = instance.filter(|_| !self.is_own);
+        instance.map_or(stream.0, |it| self.number_of(it))
     }
 
     /// The name of a row of these lanes, which lie one after the other.

@@ -251,7 +251,7 @@ impl Words<'_> {
         match remedy {
             Some(Remedy::Switch(switch, at)) => {
                 let setting = &self.status.setting;
-                let choices = switch.choices(setting.switches, setting.kernel);
+                let choices = switch.choices(setting.switches, setting.context());
                 let choice = choices.get(usize::from(at));
                 let choice = choice.map_or("", |choice| &choice.label);
                 let what = format!("{} {choice}", switch.name());
