@@ -2,6 +2,7 @@
 
 mod findings;
 mod idle;
+mod own_round;
 mod past;
 mod persistence;
 mod recorded;
