@@ -4,11 +4,14 @@
 mod cpp;
 mod rust;
 
+use std::sync::Arc;
+
 use engine::kernels::{Batch, Iteration, Launch, Parameter};
 use engine::{HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
 use lang::tr;
 use life::Size;
 use model::{Order, Status, Streams, Wait};
+use script::{Call, CallKind, Round};
 
 use cpp::Cpp;
 use rust::Rust;
@@ -82,6 +85,8 @@ struct RoundFacts {
     host_memory: HostMemory,
     wait: Wait,
     order: Order,
+    /// The user's round, if that is the order.
+    own: Option<Arc<Round>>,
     graphs: bool,
     transfer: Transfer,
 }
@@ -105,6 +110,9 @@ impl RoundFacts {
             Streams::PerInstance | Streams::One | Streams::Default => 1,
         };
         let lattices = Batch::of(launched, on_device);
+        let own = status.setting.own_round.as_ref();
+        let own = own.filter(|_| switches.order == Order::Own);
+        let own = own.and_then(|own| own.round().ok());
         RoundFacts {
             instances: status.lattices.instances,
             size: status.lattices.size,
@@ -120,9 +128,16 @@ impl RoundFacts {
             host_memory: switches.host_memory,
             wait: switches.wait,
             order: switches.order,
+            own: own.cloned(),
             graphs: switches.graphs,
             transfer: status.setting.transfer,
         }
+    }
+
+    /// How many streams there are, if each instance has one or a round of the user's numbers them.
+    fn stream_count(&self) -> usize {
+        let own = self.own.as_ref();
+        own.map_or(self.instances, |own| own.streams() as usize)
     }
 
     /// How many launches of the kernel a round has.
@@ -290,6 +305,10 @@ trait CodeGenerator {
     fn once(&self, facts: &RoundFacts) -> Vec<String>;
     /// The head of a loop over the instances.
     fn head(&self, facts: &RoundFacts) -> Vec<String>;
+    /// A function of an instance and a stream, with this body.
+    fn function(&self, name: &str, body: Vec<String>) -> Vec<String>;
+    /// A call of a user's round.
+    fn call(&self, call: &Call) -> String;
     /// A part of the round, for instance `i`.
     fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String>;
     /// Begins to capture what follows.
@@ -305,12 +324,28 @@ trait CodeGenerator {
 fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
     let mut lines = vec![tr!("// once").to_owned()];
     lines.extend(speech.once(facts));
+    if facts.own.is_some() {
+        let piece = |piece: &RoundPart| speech.piece(facts, *piece);
+        let (advance, rest): (Vec<RoundPart>, _) = facts
+            .loops()
+            .into_iter()
+            .flatten()
+            .partition(|piece| *piece == RoundPart::Advance);
+        let bodies = [("advance", advance), ("download", rest)];
+        for (name, pieces) in bodies {
+            let body = pieces.iter().flat_map(piece).collect();
+            lines.extend(speech.function(name, body));
+        }
+    }
     if facts.graphs {
         lines.extend(speech.begin_capture(facts));
     } else {
         lines.extend([String::new(), each_round().into()]);
     }
-    for pieces in facts.loops() {
+    if let Some(own) = &facts.own {
+        lines.extend(own_calls(speech, facts, own));
+    }
+    for pieces in facts.loops().iter().filter(|_| facts.own.is_none()) {
         let calls = pieces.iter().flat_map(|&piece| speech.piece(facts, piece));
         lines.extend(for_each(speech, facts, calls.collect()));
     }
@@ -320,6 +355,19 @@ fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
         lines.extend(speech.replay(facts));
     }
     lines.extend(speech.end(facts));
+    lines
+}
+
+/// The calls of a user's round, one by one; of a long one, the first.
+fn own_calls(speech: &dyn CodeGenerator, facts: &RoundFacts, own: &Round) -> Vec<String> {
+    const MAX_CALLS: usize = 60;
+    let made_by_script = |call: &&Call| !(facts.graphs && call.kind == CallKind::Synchronize);
+    let calls = own.calls.iter().filter(made_by_script);
+    let mut lines: Vec<String> = calls.map(|call| speech.call(call)).collect();
+    if lines.len() > MAX_CALLS {
+        lines.truncate(MAX_CALLS);
+        lines.push(tr!("// … and so on for {} instances", facts.instances));
+    }
     lines
 }
 

@@ -5,12 +5,14 @@ use engine::kernels::Launch;
 use engine::{HostMemory, SupportKernel};
 use lang::tr;
 use model::{Streams, Wait};
+use script::{Call, CallKind};
 
 pub(super) struct Cpp;
 
 /// The stream of instance `i`.
 fn stream(facts: &RoundFacts) -> Option<&'static str> {
     match facts.streams {
+        Streams::PerInstance if facts.own.is_some() => Some("s"),
         Streams::PerInstance => Some("stream[i]"),
         Streams::One | Streams::Batch => Some("stream"),
         Streams::Default => None,
@@ -122,7 +124,18 @@ impl CodeGenerator for Cpp {
             }
             Streams::PerInstance => {}
         }
+        if let Some(own) = &facts.own {
+            once.push(format!("for (int s = 0; s < {}; s++) {{", own.streams()));
+            once.extend(indented(make("stream[s]")));
+            once.push("}".into());
+            if own.events() > 0 {
+                once.push(format!("for (int e = 0; e < {}; e++) {{", own.events()));
+                once.push("    cudaEventCreate(&event[e]);".into());
+                once.push("}".into());
+            }
+        }
         let mut each = match facts.streams {
+            Streams::PerInstance if facts.own.is_some() => Vec::new(),
             Streams::PerInstance => make("stream[i]"),
             Streams::One | Streams::Default | Streams::Batch => Vec::new(),
         };
@@ -141,6 +154,30 @@ impl CodeGenerator for Cpp {
 
     fn head(&self, facts: &RoundFacts) -> Vec<String> {
         vec![format!("for (int i = 0; i < {}; i++) {{", facts.instances)]
+    }
+
+    fn function(&self, name: &str, body: Vec<String>) -> Vec<String> {
+        let mut lines = vec![format!("auto {name} = [&](int i, cudaStream_t s) {{")];
+        lines.extend(indented(body));
+        lines.push("};".into());
+        lines
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let stream = call.stream;
+        match call.kind {
+            CallKind::Advance(i) => format!("advance({i}, stream[{stream}]);"),
+            CallKind::Download(i) => format!("download({i}, stream[{stream}]);"),
+            CallKind::Record(event) => {
+                format!("cudaEventRecord(event[{event}], stream[{stream}]);")
+            }
+            CallKind::Wait(event) => {
+                format!("cudaStreamWaitEvent(stream[{stream}], event[{event}]);")
+            }
+            CallKind::Synchronize => format!("cudaStreamSynchronize(stream[{stream}]);"),
+            // No round of lattices has these.
+            CallKind::Upload(_) | CallKind::Scale(_) => String::new(),
+        }
     }
 
     fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
@@ -185,7 +222,8 @@ impl CodeGenerator for Cpp {
         begin.push(format!("    {origin}, cudaStreamCaptureModeRelaxed);"));
         if facts.streams == Streams::PerInstance {
             begin.push("cudaEventRecord(fork, origin);".into());
-            begin.extend(self.head(facts));
+            let streams = facts.stream_count();
+            begin.push(format!("for (int i = 0; i < {streams}; i++) {{"));
             begin.push("    cudaStreamWaitEvent(stream[i], fork);".into());
             begin.push("}".into());
         }

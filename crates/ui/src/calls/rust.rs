@@ -5,6 +5,7 @@ use engine::kernels::Launch;
 use engine::{HostMemory, SupportKernel};
 use lang::tr;
 use model::{Streams, Wait};
+use script::{Call, CallKind};
 
 pub(super) struct Rust;
 
@@ -131,12 +132,23 @@ impl CodeGenerator for Rust {
             Streams::PerInstance => {}
         }
         let event = "Event::new(EventFlags::DEFAULT)?";
+        if let Some(own) = &facts.own {
+            once.push(format!("for _ in 0..{} {{", own.streams()));
+            once.push("    stream.push(".into());
+            once.push(format!("        {new});"));
+            once.push("}".into());
+            if own.events() > 0 {
+                once.push(format!("for _ in 0..{} {{", own.events()));
+                once.push(format!("    event.push({event});"));
+                once.push("}".into());
+            }
+        }
         if facts.batches() {
             once.push(host);
             once.push(format!("let done = {event};"));
         } else {
             once.push(format!("for i in 0..{} {{", facts.instances));
-            if facts.streams == Streams::PerInstance {
+            if facts.streams == Streams::PerInstance && facts.own.is_none() {
                 once.push("    stream.push(".into());
                 once.push(format!("        {new});"));
             }
@@ -164,6 +176,30 @@ impl CodeGenerator for Rust {
             head.push("    let s = &stream[i];".into());
         }
         head
+    }
+
+    fn function(&self, name: &str, body: Vec<String>) -> Vec<String> {
+        let head = format!("let mut {name} = |i: usize, s: &Stream| {{");
+        let mut lines = vec![head];
+        lines.extend(indented(body));
+        lines.push("    CudaResult::Ok(())".into());
+        lines.push("};".into());
+        lines
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let stream = call.stream;
+        match call.kind {
+            CallKind::Advance(i) => format!("advance({i}, &stream[{stream}])?;"),
+            CallKind::Download(i) => format!("download({i}, &stream[{stream}])?;"),
+            CallKind::Record(event) => format!("event[{event}].record(&stream[{stream}])?;"),
+            CallKind::Wait(event) => {
+                format!("cuStreamWaitEvent(stream[{stream}].as_inner(), event[{event}], 0);")
+            }
+            CallKind::Synchronize => format!("stream[{stream}].synchronize()?;"),
+            // No round of lattices has these.
+            CallKind::Upload(_) | CallKind::Scale(_) => String::new(),
+        }
     }
 
     fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
@@ -213,7 +249,8 @@ impl CodeGenerator for Rust {
         begin.push(format!("    {origin}, CU_STREAM_CAPTURE_MODE_RELAXED);"));
         if facts.streams == Streams::PerInstance {
             begin.push("fork.record(&origin)?;".into());
-            begin.extend(self.head(facts));
+            let streams = facts.stream_count();
+            begin.push(format!("for s in &stream[..{streams}] {{"));
             begin.push("    cuStreamWaitEvent(s.as_inner(), fork, 0);".into());
             begin.push("}".into());
         }

@@ -264,6 +264,36 @@ fn a_march_has_fewer_launches_and_residents_are_one() {
 }
 
 #[test]
+fn a_round_of_ones_own_is_its_calls() {
+    let source = "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }";
+    let own = |instances: usize| {
+        with(|status| {
+            status.lattices.instances = instances;
+            status.setting.switches.order = Order::Own;
+            let own = model::OwnRound::new(source.into(), instances);
+            status.setting.own_round = Some(Arc::new(own));
+        })
+    };
+    assert_says(
+        &own(2),
+        &[
+            "for (int s = 0; s < 2; s++) {",
+            "auto advance = [&](int i, cudaStream_t s) {",
+            "advance(1, stream[0]);\ncudaEventRecord(event[1], stream[0]);\n\
+             cudaStreamWaitEvent(stream[1], event[1]);\ndownload(1, stream[1]);",
+        ],
+        &[
+            "let mut download = |i: usize, s: &Stream| {",
+            "advance(1, &stream[0])?;\nevent[1].record(&stream[0])?;\n\
+             cuStreamWaitEvent(stream[1].as_inner(), event[1], 0);",
+        ],
+        &["so on", "stream[i]"],
+    );
+    let many = "// … and so on for 40 instances";
+    assert_says(&own(40), &[many], &[many], &["advance(20,"]);
+}
+
+#[test]
 fn no_line_is_longer_than_a_narrow_lab_shows() {
     let size = Size::new(4096, 4096).unwrap();
     for kernel in KERNELS
