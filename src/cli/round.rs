@@ -107,7 +107,7 @@ pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
 }
 
 /// A sentence about a place in a file, as editors read it.
-fn located(path: &Path, place: Option<Place>, sentence: &str) -> String {
+pub(super) fn located(path: &Path, place: Option<Place>, sentence: &str) -> String {
     let path = path.display();
     match place {
         Some(Place { line, column }) => format!("{path}:{line}:{column}: {sentence}"),

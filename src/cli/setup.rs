@@ -1,7 +1,6 @@
 //! From options to a [`Setup`].
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,17 +8,16 @@ use anyhow::Result;
 
 use super::failure::{BadArguments, CheckFailed};
 use super::options::{Common, KernelOption, OnOff};
+use super::round::{located, read};
 use super::text::say;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
-use model::words::{shown, system_reason};
 use model::{
     DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Start, Streams, Switches,
     TimeSettings, words,
 };
-use script::{MAX_SOURCE_BYTES, Place, Script};
 use simulation::fastest::Requested;
 use simulation::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
@@ -140,7 +138,7 @@ impl Common {
             }
             return Ok(None);
         };
-        let source = read_script(path)?;
+        let source = read(path)?;
         let own = OwnRound::new(source.into(), self.instances);
         let round = own.round().map_err(|why| wrong_round(path, why))?;
         if self.switches.graphs == Some(OnOff::On) && round.synchronizes() {
@@ -297,35 +295,10 @@ impl Common {
     }
 }
 
-/// The text of a script.
-fn read_script(path: &Path) -> Result<String> {
-    let read = || {
-        let mut bytes = Vec::new();
-        // One byte more than a script may have, so that it is refused as too long.
-        let limit = MAX_SOURCE_BYTES as u64 + 1;
-        File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().map_err(|error: std::io::Error| {
-        let (path, reason) = (shown(path), system_reason(&error));
-        BadArguments(tr!(
-            "{path} cannot be read: {why}",
-            path = path,
-            why = reason
-        ))
-    })?;
-    let text = Script::decode(bytes).map_err(OwnRoundError::Script);
-    text.map_err(|why| wrong_round(path, &why).into())
-}
-
-/// What is wrong with a round, a line for each fault with its place in the file.
+/// The first thing that is wrong with a round, with its place in the file.
 fn wrong_round(path: &Path, why: &OwnRoundError) -> CheckFailed {
-    let line = |(place, what): (Option<Place>, String)| match place {
-        Some(Place { line, column }) => format!("{}:{line}:{column}: {what}", shown(path)),
-        None => format!("{}: {what}", shown(path)),
-    };
-    let lines = why.in_places().into_iter().map(line);
-    CheckFailed(lines.collect::<Vec<_>>().join("\n"))
+    let (place, what) = why.in_places().into_iter().next().unwrap_or_default();
+    CheckFailed(located(path, place, &what))
 }
 
 /// What makes these switches and a kernel go together.
