@@ -159,6 +159,8 @@ impl TerminalApp {
             | ViewAction::SavePicture
             | ViewAction::SavePanelPicture
             | ViewAction::ToggleRecording
+            | ViewAction::ToggleEditor
+            | ViewAction::RunRound
             | ViewAction::ToggleCommands
             | ViewAction::ToggleMenu
             | ViewAction::TogglePresentation

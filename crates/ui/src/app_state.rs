@@ -201,7 +201,7 @@ impl AppState {
         if let (true, Some(session)) = (was_watched != is_watched, &self.session) {
             session.watch_population(is_watched);
         }
-        if self.options.side == Some(SidePanel::Causes) {
+        if let Some(SidePanel::Causes | SidePanel::Editor) = self.options.side {
             self.show_timeline(true);
         }
     }

@@ -86,6 +86,8 @@ pub enum SidePanel {
     Population,
     /// The recorded speed of every kernel, beside that of the present one.
     Ladder,
+    /// The editor of a round of one's own.
+    Editor,
 }
 
 impl ViewOptions {

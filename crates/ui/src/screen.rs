@@ -215,6 +215,7 @@ impl<'a> Sources<'a> {
                 timeline: options.timeline,
                 causes: options.side == Some(SidePanel::Causes),
                 lab: options.side == Some(SidePanel::Lab),
+                editor: options.side == Some(SidePanel::Editor),
                 ladder: options.side == Some(SidePanel::Ladder),
                 source: options.shown_source().is_some(),
                 population: options.side == Some(SidePanel::Population),

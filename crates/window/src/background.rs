@@ -2,6 +2,7 @@
 //! answered. Results arrive on one channel. The window waits only for recordings, and only when it
 //! closes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -13,6 +14,7 @@ use lang::tr;
 use life::{Lattice, Rule};
 use session::SavedSession;
 use ui::Wake;
+use ui::round_editor::Verdict;
 
 /// The result of a background task.
 pub(crate) enum BackgroundResult {
@@ -26,6 +28,14 @@ pub(crate) enum BackgroundResult {
     /// A pattern that was read for a panel, as a whole lattice; its rule, if it has one, and what is
     /// to be said of it.
     Opened(usize, Arc<Lattice>, Option<Rule>, Vec<String>),
+    /// A text in the editor that was checked, and what was found.
+    CheckedRound(Arc<str>, Verdict),
+    /// The file of a round, which is opened in the editor.
+    OpenedRound(PathBuf, Arc<str>),
+    /// What the editor's file has now, or why that is not known.
+    ReadRound(PathBuf, Result<Arc<str>, String>),
+    /// A text that was saved to a file from the editor.
+    SavedRound(PathBuf, Arc<str>),
     /// A session that was read, and the name of its file.
     OpenedSession(Box<SavedSession>, String),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
@@ -69,6 +79,11 @@ impl Background {
             wake,
             awaited: Vec::new(),
         }
+    }
+
+    /// Tells the event loop that something has changed.
+    pub(super) fn wake(&self) -> Wake {
+        self.wake.clone()
     }
 
     /// Starts work on a thread of its own; why not, if there is none.

@@ -152,6 +152,7 @@ impl Handler {
             status,
             &self.timeline,
             &self.lab,
+            &self.editor.round,
             &self.editing.edit_overlay,
             screen,
         );

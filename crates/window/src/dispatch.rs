@@ -84,6 +84,8 @@ impl Handler {
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleCauses => self.app.toggle_side(SidePanel::Causes),
             ViewAction::ToggleLab => self.app.toggle_side(SidePanel::Lab),
+            ViewAction::ToggleEditor => self.toggle_editor(),
+            ViewAction::RunRound => self.run_round(),
             ViewAction::ToggleLadder => self.app.toggle_side(SidePanel::Ladder),
             ViewAction::ToggleSource => self.app.toggle_source(),
             ViewAction::TogglePopulation => self.app.toggle_side(SidePanel::Population),

@@ -20,6 +20,7 @@ use crate::WindowError;
 use crate::background::Background;
 use crate::callouts::Callouts;
 use crate::edit_state::Editing;
+use crate::editor::Editor;
 use crate::input::{self, Offered, Reader};
 use crate::oversized::ResizeOffer;
 use crate::pointer::Pointer;
@@ -33,7 +34,7 @@ use session::Session;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
 use ui::{AppState, EmergencySave, Wake};
-use ui::{Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
+use ui::{Composer, Drawing, EditOverlay, RoundEditor, Screen, Sources, WindowFacts};
 
 /// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -63,6 +64,7 @@ pub(super) fn frame_of<'a>(
     status: Option<&'a Status>,
     timeline: &'a TimelineView,
     lab: &'a LabView,
+    editor: &'a RoundEditor,
     edit_overlay: &'a EditOverlay,
     surface: &WindowSurface,
 ) -> Frame<'a> {
@@ -74,6 +76,7 @@ pub(super) fn frame_of<'a>(
         },
         timeline,
         lab,
+        editor,
         edit_overlay,
         pixels: surface.pixels(),
         scale: surface.window().scale_factor() as f32,
@@ -106,6 +109,7 @@ pub(super) struct Handler {
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
     pub(super) lab: LabView,
+    pub(super) editor: Editor,
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
     /// When the panels are looked at next for whether anything happens in them.
@@ -164,6 +168,7 @@ impl Handler {
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
             lab: LabView::default(),
+            editor: Editor::default(),
             glided: None,
             next_look: Instant::now(),
             dialogs: Dialogs::default(),
@@ -247,6 +252,7 @@ impl Handler {
             status,
             &self.timeline,
             &self.lab,
+            &self.editor.round,
             &self.editing.edit_overlay,
             self.surface.as_ref()?,
         );
@@ -256,7 +262,7 @@ impl Handler {
 
     /// Offers an event to the dialogs first.
     fn offer(&mut self, event: &WindowEvent) -> Offered {
-        let keys = self.dialogs.takes_keys();
+        let keys = self.dialogs.takes_keys() || self.editor_has_keys();
         match &mut self.surface {
             Some(WindowSurface { canvas, input, .. }) => input.offer(&canvas.window, event, keys),
             None => Offered::default(),
@@ -292,6 +298,9 @@ impl Handler {
                 self.lab.show_calls(language);
                 self.pacer.request_frame(Instant::now());
             }
+            UiRequest::EditRound(text) => self.edit_round(text),
+            UiRequest::SaveRound => self.save_round(),
+            UiRequest::SettleRound(reload) => self.settle_round(reload),
             UiRequest::FreezeTimeline => {
                 self.timeline.toggle_frozen();
                 self.pacer.request_frame(Instant::now());
@@ -351,6 +360,7 @@ impl Handler {
         self.glide(now);
         self.notice_other_grid();
         let status = self.status();
+        self.check_round(status.as_deref());
         self.request_view(status.as_deref());
         self.app.update(status.as_deref());
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
@@ -364,6 +374,7 @@ impl Handler {
             status.as_deref(),
             &self.timeline,
             &self.lab,
+            &self.editor.round,
             &self.editing.edit_overlay,
             screen,
         )
@@ -471,6 +482,8 @@ impl ApplicationHandler<LoopEvent> for Handler {
         self.notice_other_grid();
         self.check_exit_conditions(event_loop);
         self.take_background_results();
+        self.follow_round_file();
+        self.poll_round_answer();
         self.pacer.request_frame(Instant::now());
     }
 
@@ -504,8 +517,10 @@ impl ApplicationHandler<LoopEvent> for Handler {
                 is_synthetic: false,
                 ..
             } => {
-                if offered.taken {
+                if self.dialogs.takes_keys() {
                     self.key_to_dialog(event_loop, &event);
+                } else if offered.taken {
+                    self.key_to_editor(event_loop, &event);
                 } else if let Some(chord) = keys::chord(&event, self.modifiers) {
                     let action = keys::action(&event, self.modifiers);
                     let action = self.app.remap_key(chord, action);

@@ -91,8 +91,8 @@ impl Input {
         Some(is_there)
     }
 
-    /// Offers an event; keys are egui's only while a dialog takes them, since it would move its
-    /// focus by Tab and the arrows otherwise.
+    /// Offers an event; keys are egui's only while a dialog or the editor takes them, since it would
+    /// move its focus by Tab and the arrows otherwise.
     pub(super) fn offer(&mut self, window: &Window, event: &WindowEvent, keys: bool) -> Offered {
         match event {
             WindowEvent::ScaleFactorChanged { scale_factor, .. } => {

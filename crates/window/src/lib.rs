@@ -13,6 +13,7 @@ mod clipboard;
 mod dispatch;
 mod edit_state;
 mod editing;
+mod editor;
 mod error;
 mod handler;
 mod input;

@@ -152,8 +152,10 @@ impl Handler {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
-            // Its source is a list of egui's, which has the wheel itself.
-            Some(HitTarget::Side(SidePanel::Ladder)) => self.pacer.request_frame(Instant::now()),
+            // A list of egui's has the wheel itself.
+            Some(HitTarget::Side(SidePanel::Ladder | SidePanel::Editor)) => {
+                self.pacer.request_frame(Instant::now())
+            }
             Some(HitTarget::Lesson) if self.app.lessons.is_list() => {
                 for _ in 0..notches.abs() as usize {
                     self.app.with_lessons(if notches < 0.0 {

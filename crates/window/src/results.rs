@@ -40,6 +40,13 @@ impl Handler {
                 what.extend(self.offer_rule(rule));
                 self.show_notice(what.join("; "));
             }
+            BackgroundResult::CheckedRound(text, verdict) => self.take_verdict(&text, verdict),
+            BackgroundResult::OpenedRound(path, text) => {
+                self.dialogs.close_pending_file();
+                self.open_round(path, text);
+            }
+            BackgroundResult::ReadRound(path, text) => self.round_file_has(&path, text),
+            BackgroundResult::SavedRound(path, text) => self.saved_round(path, text),
             BackgroundResult::OpenedSession(saved, name) => {
                 self.dialogs.close_pending_file();
                 self.open_session(*saved, name);

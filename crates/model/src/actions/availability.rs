@@ -40,6 +40,8 @@ pub struct Toggles {
     pub timeline: bool,
     /// The lab is shown.
     pub lab: bool,
+    /// The editor is shown.
+    pub editor: bool,
     /// The ladder is shown.
     pub ladder: bool,
     /// It shows a rung's source.
@@ -367,7 +369,9 @@ impl SessionAction {
 impl ViewAction {
     fn needs(self) -> Requirement {
         match self {
-            ViewAction::Prompt(_) | ViewAction::MeasureSpeedup => Requirement::Engine,
+            ViewAction::Prompt(_) | ViewAction::MeasureSpeedup | ViewAction::RunRound => {
+                Requirement::Engine
+            }
             ViewAction::ToggleCauses
             | ViewAction::TogglePopulation
             | ViewAction::TogglePopulationOfAll
@@ -382,6 +386,7 @@ impl ViewAction {
             | ViewAction::ToggleLadder
             | ViewAction::ToggleSource
             | ViewAction::ToggleLab
+            | ViewAction::ToggleEditor
             | ViewAction::ToggleLessons
             | ViewAction::OpenLesson
             | ViewAction::ToggleLecture
@@ -431,6 +436,7 @@ impl ViewAction {
             ViewAction::ToggleLadder => Some(on.ladder),
             ViewAction::ToggleSource => Some(on.source),
             ViewAction::ToggleLab => Some(on.lab),
+            ViewAction::ToggleEditor => Some(on.editor),
             ViewAction::ToggleLessons => Some(on.lessons),
             ViewAction::ToggleLecture => Some(on.lecture),
             ViewAction::ToggleTimeline => Some(on.timeline),

@@ -165,6 +165,10 @@ pub enum ViewAction {
     ToggleSource,
     /// Shows or hides the switches and the CUDA calls that they make.
     ToggleLab,
+    /// Opens or closes the editor of a round of one's own.
+    ToggleEditor,
+    /// Runs the round in the editor.
+    RunRound,
     /// Opens or closes the list of lessons.
     ToggleLessons,
     /// Opens the selected lesson of the list.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::background::BackgroundResult;
 use crate::edit_state::PatternToSave;
+use crate::editor::read_script;
 use crate::handler::Handler;
 use crate::oversized::OversizedPattern;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
@@ -92,6 +93,12 @@ impl Handler {
                 return match SavedSession::load(Path::new(&path)) {
                     Ok(saved) => BackgroundResult::OpenedSession(Box::new(saved), name),
                     Err(error) => BackgroundResult::NotOpened(error.to_string()),
+                };
+            }
+            if Path::new(&path).extension().is_some_and(|it| it == "rhai") {
+                return match read_script(Path::new(&path)) {
+                    Ok(text) => BackgroundResult::OpenedRound(path.into(), text),
+                    Err(why) => BackgroundResult::NotOpened(why),
                 };
             }
             let pattern = match Pattern::load(&path) {
@@ -380,7 +387,7 @@ fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
     let dialog = rfd::FileDialog::new();
     let chosen = match save_as {
         None => dialog
-            .add_filter(tr!("patterns and sessions"), &ENDINGS)
+            .add_filter(tr!("patterns, sessions and rounds"), &ENDINGS)
             .add_filter(tr!("all files"), &["*"])
             .pick_file(),
         Some(name) => dialog.set_file_name(name).save_file(),
@@ -393,7 +400,7 @@ fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
 }
 
 /// How files end that can be opened.
-const ENDINGS: [&str; 7] = ["rle", "cells", "lif", "life", "mc", "gz", "json"];
+const ENDINGS: [&str; 8] = ["rle", "cells", "lif", "life", "mc", "gz", "json", "rhai"];
 
 /// The most files that are listed.
 const MAX_LISTED: usize = 60;

@@ -17,7 +17,10 @@ use ui::figures::{GRID, KERNEL, PACE};
 use ui::fixtures::{
     Timed, TimedAs, lecture_options, lecture_screen, lesson_list, lesson_page, serial_round, status,
 };
-use ui::{AppState, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources, ViewOptions};
+use ui::{
+    AppState, Drawing, EmergencySave, Figure, LessonScreen, RoundEditor, SidePanel, Sources,
+    ViewOptions,
+};
 
 use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
 use crate::view::frame::lay_over;
@@ -318,6 +321,7 @@ fn side_panels_are_closed_and_lessons_opened_by_name() {
         (SidePanel::Ladder, ViewAction::ToggleLadder),
         (SidePanel::Causes, ViewAction::ToggleCauses),
         (SidePanel::Population, ViewAction::TogglePopulation),
+        (SidePanel::Editor, ViewAction::ToggleEditor),
     ] {
         let options = ViewOptions {
             side: Some(panel),
@@ -349,6 +353,41 @@ fn side_panels_are_closed_and_lessons_opened_by_name() {
     let frame = Frame { sources, ..frame }.composed();
     let again = clicked(&frame, Role::Button, "Measure again");
     assert_eq!(again, act(ViewAction::MeasureAgain));
+}
+
+/// The editor's frame, and where the mouse and keys reach it by name.
+#[test]
+fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
+    let status = some_status();
+    let options = ViewOptions {
+        side: Some(SidePanel::Editor),
+        ..ViewOptions::default()
+    };
+    let mut editor = RoundEditor::default();
+    editor.edit("advance(0, 0);\n");
+    let plain = Frame::plain(&status, &options);
+    let frame = Frame {
+        editor: &editor,
+        ..plain
+    }
+    .composed();
+    let run = ViewAction::RunRound;
+    let name = format!("Run ({})", Action::from(run).key());
+    assert_eq!(clicked(&frame, Role::Button, &name), act(run));
+    let save = clicked(&frame, Role::Button, "Save (Ctrl+S)");
+    assert_eq!(save, [UiRequest::SaveRound]);
+    heard(&frame, Dialogs::default(), |harness, requests| {
+        let role = Role::MultilineTextInput;
+        let text = harness.get_by_role_and_label(role, "The script of the round");
+        assert_eq!(text.value().as_deref(), Some("advance(0, 0);\n"));
+        text.focus();
+        harness.run_steps(1);
+        let text = harness.get_by_role_and_label(role, "The script of the round");
+        text.type_text("// first\n");
+        harness.run_steps(1);
+        let edited = UiRequest::EditRound("// first\nadvance(0, 0);\n".into());
+        assert_eq!(requests.take(), [edited]);
+    });
 }
 
 /// Finds an action in the menu by names alone, topic first, and clicks it; what that asks for.

@@ -15,15 +15,15 @@ use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::{WidgetPainter, Widgets};
 use crate::view::{
     LabView, TimelineView, callouts, causes, comparison, edit_overlay, hud, lab, ladder, lecture,
-    lesson, minimap, panel_marks, population, timeline, toolbar,
+    lesson, minimap, panel_marks, population, round_editor, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use model::{PicturePlan, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::theme::Palette;
 use ui::{
-    ColourBy, Composer, EditOverlay, LessonScreen, Screen, SidePanel, Sources, TextureLimits,
-    ViewTransform, WindowFacts, request,
+    ColourBy, Composer, EditOverlay, LessonScreen, RoundEditor, Screen, SidePanel, Sources,
+    TextureLimits, ViewTransform, WindowFacts, request,
 };
 
 /// Panels that are said one by one, at most.
@@ -40,6 +40,8 @@ pub(crate) struct Frame<'a> {
     pub timeline: &'a TimelineView,
     /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
     pub lab: &'a LabView,
+    /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
+    pub editor: &'a RoundEditor,
     /// What a person's hand has put over the panels.
     pub edit_overlay: &'a EditOverlay,
     /// The target's size in pixels.
@@ -211,6 +213,7 @@ impl<'a> Frame<'a> {
             },
             timeline: leaked(),
             lab: leaked(),
+            editor: leaked(),
             edit_overlay: leaked(),
             pixels: [1280, 800],
             scale: 1.0,
@@ -343,6 +346,7 @@ pub(crate) fn paint(
                 }
             }
             SidePanel::Causes => causes::paint(painter, screen, rect, unit),
+            SidePanel::Editor => round_editor::paint(painter, frame, rect, unit),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {
                     population::paint(painter, shown, rect, unit);
@@ -394,6 +398,7 @@ fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
             SidePanel::Causes => message!("The window is too small for the list of causes"),
             SidePanel::Population => message!("The window is too small for the population graph"),
             SidePanel::Ladder => message!("The window is too small for the ladder"),
+            SidePanel::Editor => message!("The window is too small for the editor"),
         }),
         Some(panel) if no_timeline => Some(match panel {
             SidePanel::Lab => message!("The lab takes the timeline's place in this window"),
@@ -404,6 +409,7 @@ fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
                 message!("The population graph takes the timeline's place in this window")
             }
             SidePanel::Ladder => message!("The ladder takes the timeline's place in this window"),
+            SidePanel::Editor => message!("The editor takes the timeline's place in this window"),
         }),
         Some(_) => None,
         None if no_timeline => Some(message!("The window is too small for the timeline")),

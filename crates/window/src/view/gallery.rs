@@ -28,8 +28,10 @@ use model::trace::TimedRound;
 use ui::SidePanel;
 use ui::calls::CallLanguage;
 use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
+use ui::round_editor::judge;
 use ui::{
-    AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources, ViewOptions,
+    AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, RoundEditor, Screen, Sources,
+    ViewOptions,
 };
 
 /// A window: its pixels, and pixels per point.
@@ -62,6 +64,8 @@ struct Scenario {
     lesson: fn() -> Option<LessonScreen>,
     dialogs: fn(&mut Dialogs),
     edit_overlay: fn(&mut EditOverlay),
+    /// The text in the editor, if not the usual one.
+    script: &'static str,
     drawing: fn(&mut Drawing),
     /// What the mouse does before.
     mouse: fn(&mut Mouse<'_>),
@@ -83,6 +87,7 @@ const SCREEN: Scenario = Scenario {
     lesson: || None,
     dialogs: |_| {},
     edit_overlay: |_| {},
+    script: "",
     drawing: |_| {},
     mouse: |_| {},
     tip: None,
@@ -169,6 +174,7 @@ struct Set {
     timeline: TimelineView,
     population: Population,
     lab: LabView,
+    editor: RoundEditor,
     /// Where the mouse rests.
     pointer: Option<[f64; 2]>,
     edit_overlay: EditOverlay,
@@ -200,6 +206,7 @@ impl Set {
             timeline: TimelineView::default(),
             population: Population::default(),
             lab: LabView::default(),
+            editor: RoundEditor::default(),
             pointer: None,
             edit_overlay: EditOverlay::default(),
             lesson: (screen.lesson)(),
@@ -210,6 +217,12 @@ impl Set {
         (screen.drawing)(&mut set.drawing);
         (screen.edit_overlay)(&mut set.edit_overlay);
         (screen.dialogs)(&mut set.dialogs);
+        if !screen.script.is_empty() {
+            set.editor.open("round.rhai".into(), screen.script.into());
+        }
+        let text = set.editor.text().clone();
+        let verdict = judge(&text, screen.instances, set.editor.exercise());
+        set.editor.take_verdict(&text, verdict);
         if screen.changed {
             set.timeline.update(&TimedBefore(streams));
         } else {
@@ -245,6 +258,7 @@ impl Set {
             },
             timeline: &self.timeline,
             lab: &self.lab,
+            editor: &self.editor,
             edit_overlay: &self.edit_overlay,
             pixels: self.window.0,
             scale: self.window.1,

@@ -52,6 +52,7 @@ pub(super) struct CacheKey {
     revision: u64,
     timeline: TimelineKey,
     lab: LabView,
+    editor: u64,
     tool: Tool,
     pixels: [u32; 2],
     scale: f32,
@@ -66,6 +67,7 @@ impl CacheKey {
             revision: frame.screen.revision,
             timeline: frame.timeline.shown(),
             lab: *frame.lab,
+            editor: frame.editor.revision(),
             tool: frame.edit_overlay.tool,
             pixels: frame.pixels,
             scale: frame.scale,
@@ -78,6 +80,7 @@ impl CacheKey {
         self.revision == frame.screen.revision
             && self.timeline == frame.timeline.shown()
             && self.lab == *frame.lab
+            && self.editor == frame.editor.revision()
             && self.tool == frame.edit_overlay.tool
             && self.pixels == frame.pixels
             && self.scale == frame.scale

@@ -3,8 +3,8 @@
 //! A frame goes one way: pictures into textures ([`model::PictureSource`]), panels over textures
 //! (`shaders/panels.wgsl`), then the interface (egui, painted by hand so that no figure moves
 //! another): edits and minimaps over the panels, the `toolbar` with its `callouts` and the labels of
-//! a `comparison` above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder` or the
-//! `population` graph beside them, the [`timeline`] below. Over all are the `dialogs`, help among
+//! a `comparison` above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder`, the
+//! `population` graph or the `round_editor` beside them, the [`timeline`] below. Over all are the `dialogs`, help among
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
 //! scene.
 
@@ -34,6 +34,7 @@ pub mod picture_file;
 mod population;
 mod quads;
 pub(crate) mod recording;
+pub(crate) mod round_editor;
 mod scene;
 mod texture_array;
 pub(crate) mod timeline;

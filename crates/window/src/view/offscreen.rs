@@ -10,8 +10,8 @@ use crate::view::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineV
 use model::PictureSource;
 use model::{PicturePlan, Status};
 use ui::{
-    AdapterFacts, Camera, Composer, Drawing, EditOverlay, LessonScreen, Population, Screen,
-    Sources, ViewOptions,
+    AdapterFacts, Camera, Composer, Drawing, EditOverlay, LessonScreen, Population, RoundEditor,
+    Screen, Sources, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -32,6 +32,8 @@ pub struct Renderer {
     pub population: Population,
     /// What the lab shows, where it is shown.
     pub lab: LabView,
+    /// What the editor shows, where it is shown.
+    pub editor: RoundEditor,
     /// What a hand has put over the panels.
     pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
@@ -76,6 +78,7 @@ impl Renderer {
             timeline: TimelineView::default(),
             population: Population::default(),
             lab: LabView::default(),
+            editor: RoundEditor::default(),
             edit_overlay: EditOverlay::default(),
             lesson: None,
             composer: Composer::default(),
@@ -129,6 +132,7 @@ impl Renderer {
             },
             timeline: &self.timeline,
             lab: &self.lab,
+            editor: &self.editor,
             edit_overlay: &self.edit_overlay,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
@@ -259,6 +263,7 @@ impl Renderer {
             },
             timeline: &self.timeline,
             lab: &self.lab,
+            editor: &self.editor,
             edit_overlay: &self.edit_overlay,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,

@@ -207,6 +207,11 @@ impl WidgetPainter {
         }
     }
 
+    /// Makes a request of a widget of egui's own.
+    pub(crate) fn ask(&self, request: UiRequest) {
+        self.widgets.borrow_mut().requests.push(request);
+    }
+
     /// Lays out widgets of egui's own within a rectangle.
     pub(crate) fn lay_out(&self, rect: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
         let builder = UiBuilder::new()

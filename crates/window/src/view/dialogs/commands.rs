@@ -266,6 +266,9 @@ mod tests {
                 | UiRequest::ShowSource(_)
                 | UiRequest::ShowCalls(_)
                 | UiRequest::FreezeTimeline
+                | UiRequest::EditRound(_)
+                | UiRequest::SaveRound
+                | UiRequest::SettleRound(_)
                 | UiRequest::CloseCallout(_) => false,
             };
             let ended = entry.unavailable.as_deref() == Some("the session has ended");

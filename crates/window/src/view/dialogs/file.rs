@@ -95,8 +95,8 @@ impl FileDialog {
                     tr!("Save"),
                 ),
                 FileTask::Open => (
-                    tr!("Open a pattern in the selected panel, or a session"),
-                    tr!("the path of a .rle, .cells, .lif, .mc or .json file"),
+                    tr!("Open a pattern in the selected panel, a session or a round"),
+                    tr!("the path of a .rle, .cells, .lif, .mc, .json or .rhai file"),
                     tr!("Open"),
                 ),
             };

@@ -88,6 +88,12 @@ pub(crate) enum UiRequest {
     ShowSource(Option<usize>),
     /// The lab shows its calls in this language.
     ShowCalls(CallLanguage),
+    /// The text in the editor was changed to this one.
+    EditRound(String),
+    /// The text in the editor is to be saved.
+    SaveRound,
+    /// The editor's text was changed and its file's, too: the file's replaces it, or it stays.
+    SettleRound(bool),
     /// The timeline keeps the round that it shows, or goes on.
     FreezeTimeline,
     /// A callout is dismissed.

@@ -14,7 +14,16 @@ use ui::fixtures::{
 };
 
 pub(super) fn screens() -> Vec<Scenario> {
-    [timeline(), causes(), blocks(), lab(), graphs(), lessons()].concat()
+    [
+        timeline(),
+        causes(),
+        blocks(),
+        lab(),
+        graphs(),
+        editor(),
+        lessons(),
+    ]
+    .concat()
 }
 
 /// The ops of a round of all instances were run alone.
@@ -288,6 +297,54 @@ fn graphs() -> Vec<Scenario> {
                     ("shared", 2.1e9),
                     ("sync-global", 2.47e11),
                 ];
+            },
+            ..SCREEN
+        },
+    ]
+}
+
+fn editor() -> Vec<Scenario> {
+    let shown = Scenario {
+        options: |options, _, _| (options.side, options.timeline) = (Some(SidePanel::Editor), true),
+        ..SCREEN
+    };
+    vec![
+        Scenario {
+            name: "editor",
+            ..shown
+        },
+        Scenario {
+            name: "editor-error",
+            script: "\
+for i in 0..N {
+    advance(i, i % 4);
+    downlod(i, i % 4);
+}
+",
+            ..shown
+        },
+        Scenario {
+            name: "editor-race",
+            script: "\
+// Copies in a stream of their own.
+for i in 0..N {
+    advance(i, i % 4);
+    record(i, i % 4);
+}
+for i in 0..N {
+    if i != 3 {
+        wait(i, 4);
+    }
+    download(i, 4);
+}
+",
+            ..shown
+        },
+        Scenario {
+            name: "editor-presented",
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Editor), true);
+                options.presentation = true;
             },
             ..SCREEN
         },

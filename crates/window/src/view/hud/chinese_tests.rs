@@ -25,6 +25,7 @@ const SAME: &str = "
     breadth kernel commit Esc Enter Ctrl Shift Space Tab Backspace Delete PgUp PgDn Home End wheel
     amber cividis hues phosphor paper saved lifestreams png PNG Rust cust RLE rle cells lif json mod
     English Chinese Gcell GiB done end query session bench ladder __syncthreads syncthreads sync SM
+    rhai round FILE
 ";
 
 fn is_same(word: &str) -> bool {

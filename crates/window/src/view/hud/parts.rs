@@ -199,6 +199,30 @@ pub(crate) fn close_button(
     place.left()
 }
 
+/// A button with a name, as wide as that; returns its right edge.
+pub(crate) fn text_button(
+    painter: &WidgetPainter,
+    corner: Pos2,
+    height: f32,
+    unit: f32,
+    name: String,
+    request: UiRequest,
+) -> f32 {
+    let palette = &painter.palette;
+    let font = regular(13.0 * unit);
+    let text = painter.layout_no_wrap(name.clone(), font, palette.value);
+    let size = vec2(text.size().x + 14.0 * unit, height);
+    let place = Rect::from_min_size(corner, size);
+    let background = if painter.request(place, &Spoken::new(&name, ""), request) {
+        palette.raised_pointed
+    } else {
+        palette.raised
+    };
+    painter.rect_filled(place, 4.0 * unit, background);
+    put(painter, place.center(), Align2::CENTER_CENTER, text);
+    place.right()
+}
+
 /// The colour of the text on the state band.
 pub(super) fn state_text_colour(state: RunState, palette: &Palette<Color32>) -> Color32 {
     match state {

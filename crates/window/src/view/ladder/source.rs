@@ -4,9 +4,9 @@ use egui::accesskit::Role;
 use egui::{Align2, Color32, FontId, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::view::dialogs::UiRequest;
-use crate::view::hud::close_button;
 use crate::view::hud::style::*;
-use crate::view::widget_painter::{Spoken, WidgetPainter};
+use crate::view::hud::{close_button, text_button};
+use crate::view::widget_painter::WidgetPainter;
 use engine::kernels::KERNELS;
 use lang::tr;
 use model::ViewAction;
@@ -66,20 +66,9 @@ fn paint_buttons(painter: &WidgetPainter, source: &RungSource, row: Rect, unit: 
     let palette = &painter.palette;
     let mut left = row.left();
     for (name, rung) in buttons.into_iter().flatten() {
-        let font = regular(13.0 * unit);
-        let text = painter.layout_no_wrap(name.clone(), font, palette.value);
-        let size = vec2(text.size().x + 14.0 * unit, row.height() - 4.0 * unit);
-        let place = Rect::from_min_size(pos2(left, row.top()), size);
-        let spoken = Spoken::new(&name, "");
-        let over = painter.request(place, &spoken, UiRequest::ShowSource(rung));
-        let background = if over {
-            palette.raised_pointed
-        } else {
-            palette.raised
-        };
-        painter.rect_filled(place, 4.0 * unit, background);
-        put(painter, place.center(), Align2::CENTER_CENTER, text);
-        left = place.right() + 6.0 * unit;
+        let (corner, height) = (pos2(left, row.top()), row.height() - 4.0 * unit);
+        let request = UiRequest::ShowSource(rung);
+        left = text_button(painter, corner, height, unit, name, request) + 6.0 * unit;
     }
     let Some(before) = source.compared_with else {
         return;

@@ -44,7 +44,9 @@ pub(super) fn side(panel: SidePanel, area: [u32; 2], unit: f32) -> Option<Side> 
     let [width, height] = area.map(|side| side as f32 / unit);
     let min_height = match panel {
         SidePanel::Ladder => MIN_LADDER_HEIGHT,
-        SidePanel::Lab | SidePanel::Causes | SidePanel::Population => MIN_SIDE_HEIGHT,
+        SidePanel::Lab | SidePanel::Causes | SidePanel::Population | SidePanel::Editor => {
+            MIN_SIDE_HEIGHT
+        }
     };
     let beside = |least: f32| {
         let has_room = width >= SIDE_WIDTH + least && height >= min_height;

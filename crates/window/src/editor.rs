@@ -1,0 +1,304 @@
+//! The editor of a round of one's own: its keys, checks of its text on another thread, and its file.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use winit::event::KeyEvent;
+use winit::event_loop::ActiveEventLoop;
+
+use crate::background::BackgroundResult;
+use crate::handler::Handler;
+use crate::keys;
+use crate::view::round_editor::field;
+use lang::{message, tr};
+use life::{SaveTarget, dated_stem};
+use model::actions::Key;
+use model::words::{shown, system_reason};
+use model::{Action, EditAction, InWords, Order, OwnRound, OwnRoundError, Status, ViewAction};
+use script::{MAX_SOURCE_BYTES, Script, Work};
+use ui::round_editor::{FileChange, Verdict, judge};
+use ui::{RoundEditor, SidePanel, Wake};
+
+/// How long a file that changed is left alone before it is read: who writes it has more to write.
+const WRITING_TIME: Duration = Duration::from_millis(50);
+
+/// The editor, and what goes on for it on other threads.
+#[derive(Default)]
+pub(super) struct Editor {
+    pub(super) round: RoundEditor,
+    /// The text that was checked last, or is being checked, and for how many instances.
+    checked: Option<(Arc<str>, usize)>,
+    is_checking: bool,
+    watch: Option<FileWatch>,
+    /// What the session says of the round that it is to run, once it does.
+    answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
+}
+
+/// Tells of changes of a file by other programs, as long as it lives.
+struct FileWatch {
+    changed: Arc<AtomicBool>,
+    is_reading: bool,
+    _watcher: RecommendedWatcher,
+}
+
+impl FileWatch {
+    /// Of a file, whose folder is watched: many programs replace a file by another one.
+    fn new(path: &Path, wake: Wake) -> notify::Result<FileWatch> {
+        let changed = Arc::new(AtomicBool::new(false));
+        let name: Option<OsString> = path.file_name().map(Into::into);
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let has_changed = changed.clone();
+        let mut watcher =
+            notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+                let is_ours = |path: &PathBuf| path.file_name() == name.as_deref();
+                let is_change = |event: notify::Event| {
+                    let is_change = !event.kind.is_access() && event.paths.iter().any(is_ours);
+                    is_change || event.need_rescan()
+                };
+                if event.is_ok_and(is_change) {
+                    has_changed.store(true, Ordering::Release);
+                    wake();
+                }
+            })?;
+        watcher.watch(
+            folder.unwrap_or(Path::new(".")),
+            RecursiveMode::NonRecursive,
+        )?;
+        Ok(FileWatch {
+            changed,
+            is_reading: false,
+            _watcher: watcher,
+        })
+    }
+}
+
+/// Reads a script's file.
+///
+/// # Errors
+/// It cannot be read, is too long, or no text: why, in a sentence.
+pub(super) fn read_script(path: &Path) -> Result<Arc<str>, String> {
+    let bytes = File::open(path).and_then(|file| {
+        let mut bytes = Vec::new();
+        // One byte more says that it is too long.
+        let mut start = file.take(MAX_SOURCE_BYTES as u64 + 1);
+        start.read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let text = match bytes {
+        Ok(bytes) => Script::decode(bytes).map_err(|error| error.in_words()),
+        Err(error) => Err(system_reason(&error)),
+    };
+    let name = shown(path.file_name().unwrap_or_default());
+    text.map(Arc::from)
+        .map_err(|why| tr!("Cannot read {name}: {why}", name = name, why = why))
+}
+
+impl Handler {
+    /// Whether keys are for the text in the editor.
+    pub(super) fn editor_has_keys(&self) -> bool {
+        let has_focus = |memory: &egui::Memory| memory.has_focus(field());
+        let screen = self.surface.as_ref();
+        screen.is_some_and(|screen| screen.scene.context().memory(has_focus))
+    }
+
+    /// A key went to the text: some act on the window all the same. Esc leaves the field.
+    pub(super) fn key_to_editor(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
+        let Some(chord) = keys::chord(event, self.modifiers) else {
+            return;
+        };
+        let action = keys::action(event, self.modifiers);
+        let acts = match (chord.key, action) {
+            (_, Some(Action::Edit(EditAction::SavePattern))) => return self.save_round(),
+            (_, Some(Action::View(ViewAction::RunRound))) | (Key::F(_), _) => true,
+            (Key::PageUp | Key::PageDown, _) => self.app.open_lecture().is_some(),
+            _ => false,
+        };
+        let action = self.app.remap_key(chord, action).filter(|_| acts);
+        action.into_iter().for_each(|it| self.act(event_loop, it));
+    }
+
+    /// Opens or closes the editor; keys are for its text once it is open.
+    pub(super) fn toggle_editor(&mut self) {
+        self.app.toggle_side(SidePanel::Editor);
+        if let (Some(SidePanel::Editor), Some(screen)) = (self.app.options.side, &self.surface) {
+            let context = screen.scene.context();
+            context.memory_mut(|memory| memory.request_focus(field()));
+        }
+    }
+
+    /// Runs the round in the editor, which opens.
+    pub(super) fn run_round(&mut self) {
+        if self.app.options.side != Some(SidePanel::Editor) {
+            self.toggle_editor();
+        }
+        let round = &self.editor.round;
+        if round.exercise().is_some_and(|it| it.work == Work::Arrays) {
+            return self.show_notice(message!(
+                "This exercise is about arrays: its round is checked, and does not run"
+            ));
+        }
+        let session = self.app.session.as_ref();
+        self.editor.answer = session.map(|it| it.set_own_round(round.text().clone()));
+    }
+
+    /// Says why the session does not run the round, where that is more than the check says.
+    pub(super) fn poll_round_answer(&mut self) {
+        let answer = self.editor.answer.as_ref();
+        let Some(answer) = answer.and_then(|answer| answer.try_recv().ok()) else {
+            return;
+        };
+        self.editor.answer = None;
+        let why = answer.err().map(|error| error.in_places());
+        if let Some((_, sentence)) = why.and_then(|all| all.into_iter().next()) {
+            self.show_notice(message!("Not run: {why}", why = sentence));
+        }
+    }
+
+    /// Takes over a text that was edited.
+    pub(super) fn edit_round(&mut self, text: String) {
+        self.editor.round.edit(text);
+        self.pacer.request_frame(std::time::Instant::now());
+    }
+
+    /// Has the text checked where it is new, or is for another number of instances; one check goes on
+    /// at a time.
+    pub(super) fn check_round(&mut self, status: Option<&Status>) {
+        let is_shown = self.app.options.side == Some(SidePanel::Editor);
+        let Some(status) = status.filter(|_| is_shown && !self.editor.is_checking) else {
+            return;
+        };
+        let round = &self.editor.round;
+        let (text, exercise) = (round.text().clone(), round.exercise());
+        let instances = status.lattices.instances;
+        let checked = self.editor.checked.as_ref();
+        if checked.is_some_and(|(of, count)| Arc::ptr_eq(of, &text) && *count == instances) {
+            return;
+        }
+        self.editor.checked = Some((text.clone(), instances));
+        self.editor.is_checking = true;
+        self.run_in_background(move || {
+            let verdict = judge(&text, instances, exercise);
+            BackgroundResult::CheckedRound(text, verdict)
+        });
+    }
+
+    /// Takes over what was found in a text.
+    pub(super) fn take_verdict(&mut self, text: &Arc<str>, verdict: Verdict) {
+        self.editor.is_checking = false;
+        self.editor.round.take_verdict(text, verdict);
+    }
+
+    /// Shows the text of a file in the editor, and follows the file.
+    pub(super) fn open_round(&mut self, path: PathBuf, text: Arc<str>) {
+        self.editor.round.open(path, text);
+        self.watch_round();
+        if self.app.options.side != Some(SidePanel::Editor) {
+            self.toggle_editor();
+        }
+    }
+
+    /// Saves the text to its file, or to a new one in the present folder.
+    pub(super) fn save_round(&mut self) {
+        let (text, own) = (self.editor.round.text().clone(), self.editor.round.path());
+        let own = own.map(Path::to_owned);
+        if self.editor.round.conflict() {
+            return self.show_notice(message!(
+                "Not saved: the file was changed, too; load it or keep this text first"
+            ));
+        }
+        self.run_in_background(move || {
+            let target = match &own {
+                Some(path) => SaveTarget::find(path),
+                None => Ok(SaveTarget::beside(format!("{}.rhai", dated_stem()).into())),
+            };
+            let write = |target: SaveTarget| target.write(|out| out.write_all(text.as_bytes()));
+            match target.and_then(write) {
+                Ok((path, _)) => BackgroundResult::SavedRound(own.unwrap_or(path), text),
+                Err(error) => BackgroundResult::Notice(error.in_words()),
+            }
+        });
+    }
+
+    /// A text was saved: its file is followed from now on.
+    pub(super) fn saved_round(&mut self, path: PathBuf, text: Arc<str>) {
+        let is_new = self.editor.round.path() != Some(&path);
+        self.show_notice(tr!("Saved {path}", path = shown(&path)));
+        self.editor.round.saved(path, text);
+        if is_new {
+            self.watch_round();
+        }
+    }
+
+    fn watch_round(&mut self) {
+        let Some(path) = self.editor.round.path() else {
+            return;
+        };
+        let watch = FileWatch::new(path, self.background.wake());
+        let name = shown(path.file_name().unwrap_or_default());
+        if let Err(error) = &watch {
+            let why = error.to_string();
+            self.show_notice(message!(
+                "Changes of {name} by other programs are not noticed: {why}",
+                name = name,
+                why = why
+            ));
+        }
+        self.editor.watch = watch.ok();
+    }
+
+    /// Reads the text's file where another program has changed it.
+    pub(super) fn follow_round_file(&mut self) {
+        let Some(watch) = self.editor.watch.as_mut().filter(|it| !it.is_reading) else {
+            return;
+        };
+        let path = self.editor.round.path().map(Path::to_owned);
+        if let (true, Some(path)) = (watch.changed.swap(false, Ordering::AcqRel), path) {
+            watch.is_reading = true;
+            self.run_in_background(move || {
+                std::thread::sleep(WRITING_TIME);
+                let text = read_script(&path);
+                BackgroundResult::ReadRound(path, text)
+            });
+        }
+    }
+
+    /// Takes over what the file has now, unless the text was edited, too.
+    pub(super) fn round_file_has(&mut self, path: &Path, text: Result<Arc<str>, String>) {
+        if let Some(watch) = &mut self.editor.watch {
+            watch.is_reading = false;
+        }
+        if self.editor.round.path() != Some(path) {
+            return;
+        }
+        match text.map(|text| self.editor.round.file_has(text)) {
+            Err(why) => self.show_notice(why),
+            Ok(FileChange::Reloaded) => self.reloaded_round(),
+            Ok(FileChange::Known | FileChange::Conflict) => {}
+        }
+    }
+
+    /// Takes the file's text, or keeps the one in the editor.
+    pub(super) fn settle_round(&mut self, reload: bool) {
+        self.editor.round.settle_conflict(reload);
+        if reload {
+            self.reloaded_round();
+        }
+    }
+
+    /// The text is another program's.
+    fn reloaded_round(&mut self) {
+        let path = self.editor.round.path().unwrap_or(Path::new(""));
+        let name = shown(path.file_name().unwrap_or_default());
+        self.show_notice(message!("Loaded {name}, which has changed", name = name));
+        let runs = |status: Arc<Status>| status.setting.switches.order == Order::Own;
+        if self.status().is_some_and(runs) {
+            self.run_round();
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The editor of a round of one's own, beside the panels and the timeline: the text with the lines that
+//! are wrong marked, what was found in it below, and buttons that run and save it.
+
+use egui::text::LayoutJob;
+use egui::{
+    Align2, Color32, FontId, Frame as Margins, Id, Margin, Rect, ScrollArea, Shape, TextBuffer,
+    TextEdit, Ui, pos2, vec2,
+};
+use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
+
+use crate::view::Frame;
+use crate::view::dialogs::UiRequest;
+use crate::view::hud::style::*;
+use crate::view::hud::{close_button, text_button};
+use crate::view::widget_painter::WidgetPainter;
+use lang::tr;
+use model::{Action, Order, ViewAction};
+use ui::RoundEditor;
+use ui::round_editor::Problem;
+use ui::theme::Palette;
+
+const PAD: f32 = 14.0;
+const TITLE: f32 = 30.0;
+/// What was found: a line, and sentences below it.
+const SUMMARY: f32 = 26.0;
+const SENTENCES: f32 = 84.0;
+const BUTTONS: f32 = 28.0;
+/// The type of the text, and what the numbers of its lines take.
+const TYPE: f32 = 14.0;
+const GUTTER: f32 = 36.0;
+/// Lines that a sentence takes at most.
+const SENTENCE_LINES: usize = 4;
+
+/// The field of the text, by which the window asks whether it has the keys.
+pub(crate) fn field() -> Id {
+    Id::unique("round editor")
+}
+
+/// Paints the editor into its rectangle.
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+    let (editor, palette) = (frame.editor, &painter.palette);
+    let line = (unit.max(1.0), palette.rule);
+    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+    let inside = rect.shrink2(vec2(PAD, 6.0) * unit);
+    let title = inside.with_max_y(inside.top() + TITLE * unit);
+    let close = ViewAction::ToggleEditor;
+    let left = close_button(painter, title.right_center(), unit, close);
+    let room = left - title.left() - 12.0 * unit;
+    let font = medium(18.0 * unit);
+    let text = fitted(painter, &name(editor), font, palette.value, room);
+    put(painter, title.left_center(), Align2::LEFT_CENTER, text);
+    let buttons = inside.with_min_y(inside.bottom() - BUTTONS * unit);
+    let sentences = inside.with_max_y(buttons.top() - 4.0 * unit);
+    let sentences = sentences.with_min_y(sentences.bottom() - SENTENCES * unit);
+    let summary = inside.with_max_y(sentences.top());
+    let summary = summary.with_min_y(summary.bottom() - SUMMARY * unit);
+    let code = inside
+        .with_min_y(title.bottom() + 4.0 * unit)
+        .with_max_y(summary.top() - 4.0 * unit);
+    let problems = editor.problems();
+    paint_code(painter, editor, &problems, code, unit);
+    paint_summary(painter, frame, summary, unit);
+    paint_sentences(painter, editor, &problems, sentences, unit);
+    paint_buttons(painter, frame, buttons, unit);
+}
+
+/// What stands in the title: the file's name, with a sign while the text differs from it.
+fn name(editor: &RoundEditor) -> String {
+    match editor.path().and_then(|path| path.file_name()) {
+        None => tr!("A round of your own").into(),
+        Some(name) if editor.is_edited() => format!("● {}", model::words::shown(name)),
+        Some(name) => model::words::shown(name),
+    }
+}
+
+fn paint_code(
+    painter: &WidgetPainter,
+    editor: &RoundEditor,
+    problems: &[Problem],
+    rect: Rect,
+    unit: f32,
+) {
+    painter.rect_filled(rect, 4.0 * unit, painter.palette.code_background);
+    let inside = rect.shrink2(vec2(4.0, 6.0) * unit);
+    painter.lay_out(inside, "round editor", |ui| {
+        let area = ScrollArea::vertical().id_salt("round editor");
+        area.auto_shrink(false).show(ui, |ui| {
+            if let Some(text) = lay_out_text(ui, painter, editor.text(), problems, unit) {
+                painter.ask(UiRequest::EditRound(text));
+            }
+        });
+    });
+}
+
+/// Lays out the text and the numbers of its lines; the text that it was changed to.
+fn lay_out_text(
+    ui: &mut Ui,
+    painter: &WidgetPainter,
+    text: &str,
+    problems: &[Problem],
+    unit: f32,
+) -> Option<String> {
+    let palette = &painter.palette;
+    let mut text = text.to_owned();
+    let theme = code_theme(palette, TYPE * unit);
+    let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
+        // Rhai's words are Rust's.
+        let job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), "rs");
+        ui.fonts_mut(|fonts| fonts.layout_job(wrapped(job, width)))
+    };
+    let mut margin = Margins::NONE;
+    margin.inner_margin = Margin::ZERO;
+    let marks = ui.painter().add(Shape::Noop);
+    let row = ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(GUTTER * unit);
+        let size = vec2(ui.available_width(), ui.available_height());
+        let field = TextEdit::multiline(&mut text).id(field());
+        let field = field.layouter(&mut layouter).lock_focus(true).frame(margin);
+        let field = field.cursor_at_end(false).desired_width(size.x);
+        field.min_size(size).show(ui)
+    });
+    let shown = row.inner;
+    let name = tr!("The script of the round");
+    let context = ui.ctx();
+    context.accesskit_node_builder(field(), |node| node.set_label(name));
+    // Behind the text: the lines that are wrong, and the numbers of all.
+    let is_wrong = |line: u32| problems.iter().any(|problem| problem.lines.contains(&line));
+    let (mut number, mut is_first) = (1, true);
+    let mut grounds = Vec::new();
+    for row in &shown.galley.rows {
+        let rect = row.rect().translate(shown.galley_pos.to_vec2());
+        let all = Rect::from_x_y_ranges(ui.max_rect().x_range(), rect.y_range());
+        let is_seen = ui.clip_rect().intersects(all);
+        if is_wrong(number) && is_seen {
+            let colour = translucent(palette.failed, 90);
+            grounds.push(Shape::rect_filled(all, 0.0, colour));
+        }
+        if is_first && is_seen {
+            let colour = if is_wrong(number) {
+                palette.failed_text
+            } else {
+                palette.faint
+            };
+            let font = FontId::monospace(0.86 * TYPE * unit);
+            let at = pos2(rect.left() - 10.0 * unit, rect.center().y);
+            let number = number.to_string();
+            let painter = ui.painter();
+            painter.text(at, Align2::RIGHT_CENTER, number, font, colour);
+        }
+        is_first = row.ends_with_newline;
+        number += u32::from(is_first);
+    }
+    ui.painter().set(marks, Shape::Vec(grounds));
+    shown.response.changed().then_some(text)
+}
+
+fn wrapped(mut job: LayoutJob, width: f32) -> LayoutJob {
+    job.wrap.max_width = width;
+    job
+}
+
+/// The colours of words, as listed code has them.
+fn code_theme(palette: &Palette<Color32>, size: f32) -> CodeTheme {
+    let mut theme = CodeTheme::dark(size);
+    for (token, colour) in [
+        (TokenType::Comment, palette.faint),
+        (TokenType::Function, palette.accent),
+        (TokenType::Keyword, palette.recorded),
+        (TokenType::Literal, palette.value),
+        (TokenType::StringLiteral, palette.running),
+        (TokenType::Punctuation, palette.label),
+    ] {
+        theme.format_mut(token).color = colour;
+    }
+    theme
+}
+
+/// Paints in a line what was found, and whether it runs.
+fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+    let palette = &painter.palette;
+    let (text, colour) = match frame.editor.summary() {
+        None => (tr!("Checking …").into(), palette.label),
+        Some(text) if frame.editor.is_right() => (text, palette.running),
+        Some(text) => (text, palette.failed_text),
+    };
+    let text = fitted(painter, &text, medium(15.0 * unit), colour, rect.width());
+    put(painter, rect.left_center(), Align2::LEFT_CENTER, text);
+}
+
+/// Paints the first sentences about the text, as many as there is room for, and how many follow.
+fn paint_sentences(
+    painter: &WidgetPainter,
+    editor: &RoundEditor,
+    problems: &[Problem],
+    rect: Rect,
+    unit: f32,
+) {
+    let palette = &painter.palette;
+    let paragraph = |text: &str, colour| {
+        let font = regular(14.0 * unit);
+        paragraph(painter, text, font, colour, rect.width(), SENTENCE_LINES)
+    };
+    if editor.conflict() {
+        let text = tr!("The file was changed by another program, and the text here was edited");
+        let text = paragraph(text, palette.accent);
+        return put(painter, rect.left_top(), Align2::LEFT_TOP, text);
+    }
+    let mut y = rect.top();
+    for (at, problem) in problems.iter().enumerate() {
+        let text = paragraph(&problem.sentence, palette.value);
+        let rest = problems.len() - at;
+        let more = if rest > 1 { 18.0 * unit } else { 0.0 };
+        if at > 0 && y + text.size().y + more > rect.bottom() {
+            let text = paragraph(&tr!("and {rest} more", rest = rest), palette.label);
+            return put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
+        }
+        let height = text.size().y;
+        put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
+        y += height + 2.0 * unit;
+    }
+}
+
+/// Paints the buttons, and beside them whether the session runs this text.
+fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f32) {
+    let editor = frame.editor;
+    let run = ViewAction::RunRound;
+    let key = Action::from(run).key();
+    let buttons = if editor.conflict() {
+        [
+            (tr!("Load the file").into(), UiRequest::SettleRound(true)),
+            (tr!("Keep this text").into(), UiRequest::SettleRound(false)),
+        ]
+    } else {
+        [
+            (tr!("Run ({key})", key = key), UiRequest::Act(run.into())),
+            (tr!("Save (Ctrl+S)").into(), UiRequest::SaveRound),
+        ]
+    };
+    let mut corner = row.left_top();
+    for (name, request) in buttons {
+        let right = text_button(painter, corner, row.height(), unit, name, request);
+        corner.x = right + 6.0 * unit;
+    }
+    let setting = frame.sources.status.map(|status| &status.setting);
+    let setting = setting.filter(|setting| setting.switches.order == Order::Own);
+    let Some(own) = setting.and_then(|setting| setting.own_round.as_ref()) else {
+        return;
+    };
+    let palette = &painter.palette;
+    let (text, colour) = if own.source() == editor.text() {
+        (tr!("runs"), palette.running)
+    } else {
+        (tr!("edited since it ran"), palette.label)
+    };
+    let room = row.right() - corner.x;
+    let text = fitted(painter, text, regular(14.0 * unit), colour, room);
+    put(painter, row.right_center(), Align2::RIGHT_CENTER, text);
+}
