@@ -69,6 +69,7 @@ pub(super) fn main(
             ..window.look.options()
         },
         lecture: lecture.clone(),
+        round: common.switches.round.clone(),
         callouts: shows_callouts
             .then(|| config::path_of("callouts.txt"))
             .flatten(),

@@ -20,6 +20,7 @@ use lesson::{
 };
 use model::actions::{Chord, Key};
 use model::{Action, DeviceChoice, InWords, Speedup, Status, ViewAction};
+use script::EXERCISES;
 use session::Session;
 
 /// What a lesson's error says, in this thread's language.
@@ -40,12 +41,29 @@ pub fn entries() -> Vec<LessonEntry> {
     LESSONS.iter().map(entry).collect()
 }
 
+/// All exercises, in their order.
+fn exercises(solved: &script::Progress) -> impl Iterator<Item = LessonEntry> {
+    (1..).zip(EXERCISES).map(|(number, exercise)| {
+        let title = lang::text(exercise.title);
+        LessonEntry {
+            name: tr!("exercise {number}", number = number),
+            title: if solved.is_solved(exercise) {
+                tr!("{title} (solved)", title = title)
+            } else {
+                title.into()
+            },
+        }
+    })
+}
+
 /// The list of lessons or a lesson, where one is open. No method waits for a measurement: the page is
 /// busy meanwhile, and the front end is woken whenever there is more to show.
 pub struct Lessons {
     state: State,
     /// What the state shows, as of the last update.
     screen: Option<LessonScreen>,
+    /// What is solved of the exercises, which are listed behind the lessons where they can be opened.
+    exercises: Option<script::Progress>,
     /// The last lesson that was opened, where the list goes on.
     last: usize,
     /// In which language it says that.
@@ -68,6 +86,7 @@ impl Lessons {
             state: State::Closed,
             screen: None,
             language: lang::language(),
+            exercises: None,
             last: 0,
             wake,
             measuring: None,
@@ -82,6 +101,25 @@ impl Lessons {
     /// Whether the list is open.
     pub fn is_list(&self) -> bool {
         matches!(self.state, State::List { .. })
+    }
+
+    /// Lists the exercises behind the lessons. The front end opens them itself.
+    pub fn offer_exercises(&mut self, progress: script::Progress) {
+        self.exercises = Some(progress);
+        self.show();
+    }
+
+    /// The exercise at a place in the list, by its place among them.
+    pub fn exercise_at(index: usize) -> Option<usize> {
+        index.checked_sub(LESSONS.len())
+    }
+
+    /// The exercise that is selected in the list.
+    pub fn selected_exercise(&self) -> Option<usize> {
+        match self.state {
+            State::List { selected } => Lessons::exercise_at(selected),
+            State::Closed | State::Open(_) => None,
+        }
     }
 
     /// Which lesson is open, by its place in the list, and whether a step follows the one shown in this
@@ -216,7 +254,10 @@ impl Lessons {
     fn turn_page(&mut self, session: &Session, forward: bool) {
         let (at, count) = match &mut self.state {
             State::Closed => return,
-            State::List { selected } => (selected, LESSONS.len()),
+            State::List { selected } => {
+                let exercises = self.exercises.as_ref().map_or(0, |_| EXERCISES.len());
+                (selected, LESSONS.len() + exercises)
+            }
             State::Open(open) => (&mut open.step, open.scenes.len() + 1),
         };
         *at = if forward {
@@ -262,7 +303,10 @@ impl Lessons {
         self.screen = match &mut self.state {
             State::Closed => None,
             State::List { selected } => Some(LessonScreen::List {
-                entries: entries(),
+                entries: {
+                    let exercises = self.exercises.iter().flat_map(exercises);
+                    entries().into_iter().chain(exercises).collect()
+                },
                 selected: *selected,
             }),
             State::Open(open) => {

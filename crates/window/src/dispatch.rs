@@ -95,8 +95,11 @@ impl Handler {
                     self.app.toggle_side(SidePanel::Population);
                 }
             }
-            ViewAction::ToggleLessons => self.app.with_lessons(Lessons::toggle),
-            ViewAction::OpenLesson => self.app.with_lessons(Lessons::open_selected),
+            ViewAction::ToggleLessons => self.toggle_lessons(),
+            ViewAction::OpenLesson => match self.app.lessons.selected_exercise() {
+                Some(exercise) => self.start_exercise(exercise),
+                None => self.app.with_lessons(Lessons::open_selected),
+            },
             ViewAction::MeasureSpeedup => self.app.with_lessons(Lessons::measure_speedup),
             ViewAction::ToggleLecture => self.app.toggle_lecture(),
             ViewAction::NextPage => self.app.turn_page(true),
@@ -257,9 +260,12 @@ impl Handler {
         }
     }
 
-    /// Opens a lesson, whether the list is open or not.
+    /// Opens a lesson or an exercise, whether the list is open or not.
     pub(super) fn open_lesson(&mut self, index: usize) {
         self.callouts.done_by(ViewAction::ToggleLessons.into());
+        if let Some(exercise) = Lessons::exercise_at(index) {
+            return self.start_exercise(exercise);
+        }
         let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
         self.app.with_lessons(open);
         self.hover();

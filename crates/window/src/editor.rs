@@ -22,9 +22,9 @@ use life::{SaveTarget, dated_stem};
 use model::actions::Key;
 use model::words::{shown, system_reason};
 use model::{Action, EditAction, InWords, Order, OwnRound, OwnRoundError, Status, ViewAction};
-use script::{MAX_SOURCE_BYTES, Script, Work};
+use script::{EXERCISES, Exercise, MAX_SOURCE_BYTES, Progress, Script, Work};
 use ui::round_editor::{FileChange, Verdict, judge};
-use ui::{RoundEditor, SidePanel, Wake};
+use ui::{Lessons, RoundEditor, SidePanel, Wake};
 
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
 const WRITING_TIME: Duration = Duration::from_millis(50);
@@ -37,8 +37,22 @@ pub(super) struct Editor {
     checked: Option<(Arc<str>, usize)>,
     is_checking: bool,
     watch: Option<FileWatch>,
+    /// The file that remembers which exercises are solved, unless it is not readable, and what it says.
+    progress: Option<(PathBuf, Progress)>,
     /// What the session says of the round that it is to run, once it does.
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
+}
+
+impl Editor {
+    /// With the usual round, and what was solved of the exercises.
+    pub(super) fn new() -> Editor {
+        let path = Progress::path();
+        let read = |path: PathBuf| Progress::read(&path).ok().map(|it| (path, it));
+        Editor {
+            progress: path.and_then(read),
+            ..Editor::default()
+        }
+    }
 }
 
 /// Tells of changes of a file by other programs, as long as it lives.
@@ -79,11 +93,19 @@ impl FileWatch {
     }
 }
 
+/// A script's file, read to be opened in the editor.
+pub(super) fn opened_round(path: PathBuf) -> BackgroundResult {
+    match read_script(&path) {
+        Ok(text) => BackgroundResult::OpenedRound(path, text),
+        Err(why) => BackgroundResult::NotOpened(why),
+    }
+}
+
 /// Reads a script's file.
 ///
 /// # Errors
 /// It cannot be read, is too long, or no text: why, in a sentence.
-pub(super) fn read_script(path: &Path) -> Result<Arc<str>, String> {
+fn read_script(path: &Path) -> Result<Arc<str>, String> {
     let bytes = File::open(path).and_then(|file| {
         let mut bytes = Vec::new();
         // One byte more says that it is too long.
@@ -132,11 +154,15 @@ impl Handler {
         }
     }
 
-    /// Runs the round in the editor, which opens.
-    pub(super) fn run_round(&mut self) {
+    fn show_editor(&mut self) {
         if self.app.options.side != Some(SidePanel::Editor) {
             self.toggle_editor();
         }
+    }
+
+    /// Runs the round in the editor, which opens.
+    pub(super) fn run_round(&mut self) {
+        self.show_editor();
         let round = &self.editor.round;
         if round.exercise().is_some_and(|it| it.work == Work::Arrays) {
             return self.show_notice(message!(
@@ -192,15 +218,65 @@ impl Handler {
     pub(super) fn take_verdict(&mut self, text: &Arc<str>, verdict: Verdict) {
         self.editor.is_checking = false;
         self.editor.round.take_verdict(text, verdict);
+        if self.editor.round.is_right() {
+            self.note_progress(Progress::solve);
+        }
+    }
+
+    /// Opens or closes the list of lessons, with the exercises.
+    pub(super) fn toggle_lessons(&mut self) {
+        let progress = self.editor.progress.as_ref();
+        let progress = progress.map(|(_, progress)| progress.clone());
+        let lessons = &mut self.app.lessons;
+        lessons.offer_exercises(progress.unwrap_or_default());
+        self.app.with_lessons(Lessons::toggle);
+    }
+
+    /// Opens an exercise in the editor.
+    pub(super) fn start_exercise(&mut self, index: usize) {
+        self.app.with_lessons(Lessons::close);
+        let present = self.editor.round.exercise().map(|it| it.name);
+        if present != EXERCISES.get(index).map(|it| it.name) {
+            self.editor.round.start(index);
+            self.editor.watch = None;
+        }
+        self.note_progress(Progress::start);
+        self.show_editor();
+    }
+
+    /// Notes what was done with the exercise in the editor, if there is one.
+    fn note_progress(&mut self, note: fn(&mut Progress, &Exercise)) {
+        let exercise = self.editor.round.exercise();
+        let (Some((path, progress)), Some(exercise)) = (&mut self.editor.progress, exercise) else {
+            return;
+        };
+        let before = progress.clone();
+        note(progress, exercise);
+        if *progress != before {
+            let (path, progress) = (path.clone(), progress.clone());
+            self.run_in_background(move || match progress.write(&path) {
+                Ok(()) => BackgroundResult::Nothing,
+                Err(error) => BackgroundResult::Notice(error.in_words()),
+            });
+        }
+    }
+
+    /// Shows the round that the session began with: its file, or the script that was saved with it.
+    pub(super) fn show_first_round(&mut self) {
+        if let Some(path) = self.options.round.take() {
+            return self.run_in_background(move || opened_round(path));
+        }
+        let own = self.status().and_then(|it| it.setting.own_round.clone());
+        if let Some(own) = own {
+            self.editor.round.edit(own.source().clone());
+        }
     }
 
     /// Shows the text of a file in the editor, and follows the file.
     pub(super) fn open_round(&mut self, path: PathBuf, text: Arc<str>) {
         self.editor.round.open(path, text);
         self.watch_round();
-        if self.app.options.side != Some(SidePanel::Editor) {
-            self.toggle_editor();
-        }
+        self.show_editor();
     }
 
     /// Saves the text to its file, or to a new one in the present folder.

@@ -168,7 +168,7 @@ impl Handler {
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
             lab: LabView::default(),
-            editor: Editor::default(),
+            editor: Editor::new(),
             glided: None,
             next_look: Instant::now(),
             dialogs: Dialogs::default(),
@@ -318,7 +318,10 @@ impl Handler {
             return;
         }
         match self.started.try_recv() {
-            Ok(Ok(session)) => self.app.start(session),
+            Ok(Ok(session)) => {
+                self.app.start(session);
+                self.show_first_round();
+            }
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => {

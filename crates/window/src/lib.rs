@@ -74,6 +74,8 @@ pub struct WindowOptions {
     pub view: ViewOptions,
     /// The lecture to open.
     pub lecture: Option<LectureOptions>,
+    /// The script of a round to open in the editor.
+    pub round: Option<std::path::PathBuf>,
     /// The file that remembers which callouts of the first runs are done; none are shown without.
     pub callouts: Option<std::path::PathBuf>,
     /// Called once, with the first frame that shows the session.
@@ -93,6 +95,7 @@ impl Default for WindowOptions {
             record: None,
             view: ViewOptions::default(),
             lecture: None,
+            round: None,
             callouts: None,
             announce: None,
         }

@@ -98,6 +98,24 @@ fn arrows_choose_and_go_on_and_escape_goes_back() {
 }
 
 #[test]
+fn exercises_are_listed_behind_the_lessons_where_they_can_be_opened() {
+    let (session, mut lessons) = start();
+    let listed = |lessons: &Lessons| match lessons.screen() {
+        Some(LessonScreen::List { entries, .. }) => entries.len(),
+        _ => 0,
+    };
+    lessons.toggle(&session);
+    assert_eq!(listed(&lessons), LESSONS.len());
+    lessons.offer_exercises(script::Progress::default());
+    assert_eq!(listed(&lessons), LESSONS.len() + EXERCISES.len());
+    for _ in 0..LESSONS.len() {
+        assert_eq!(lessons.selected_exercise(), None);
+        lessons.next_page(&session);
+    }
+    assert_eq!(lessons.selected_exercise(), Some(0));
+}
+
+#[test]
 fn a_presenter_s_remote_goes_on_and_back_and_does_nothing_else() {
     let (session, mut lessons) = start();
     lessons.open(&session, 0);

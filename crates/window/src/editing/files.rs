@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::background::BackgroundResult;
 use crate::edit_state::PatternToSave;
-use crate::editor::read_script;
+use crate::editor::opened_round;
 use crate::handler::Handler;
 use crate::oversized::OversizedPattern;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
@@ -96,10 +96,7 @@ impl Handler {
                 };
             }
             if Path::new(&path).extension().is_some_and(|it| it == "rhai") {
-                return match read_script(Path::new(&path)) {
-                    Ok(text) => BackgroundResult::OpenedRound(path.into(), text),
-                    Err(why) => BackgroundResult::NotOpened(why),
-                };
+                return opened_round(path.into());
             }
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,

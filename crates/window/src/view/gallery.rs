@@ -64,8 +64,7 @@ struct Scenario {
     lesson: fn() -> Option<LessonScreen>,
     dialogs: fn(&mut Dialogs),
     edit_overlay: fn(&mut EditOverlay),
-    /// The text in the editor, if not the usual one.
-    script: &'static str,
+    editor: fn(&mut RoundEditor),
     drawing: fn(&mut Drawing),
     /// What the mouse does before.
     mouse: fn(&mut Mouse<'_>),
@@ -87,7 +86,7 @@ const SCREEN: Scenario = Scenario {
     lesson: || None,
     dialogs: |_| {},
     edit_overlay: |_| {},
-    script: "",
+    editor: |_| {},
     drawing: |_| {},
     mouse: |_| {},
     tip: None,
@@ -217,9 +216,7 @@ impl Set {
         (screen.drawing)(&mut set.drawing);
         (screen.edit_overlay)(&mut set.edit_overlay);
         (screen.dialogs)(&mut set.dialogs);
-        if !screen.script.is_empty() {
-            set.editor.open("round.rhai".into(), screen.script.into());
-        }
+        (screen.editor)(&mut set.editor);
         let text = set.editor.text().clone();
         let verdict = judge(&text, screen.instances, set.editor.exercise());
         set.editor.take_verdict(&text, verdict);

@@ -65,8 +65,11 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
     paint_buttons(painter, frame, buttons, unit);
 }
 
-/// What stands in the title: the file's name, with a sign while the text differs from it.
+/// What stands in the title: the exercise, or the file's name, with a sign while the text differs from it.
 fn name(editor: &RoundEditor) -> String {
+    if let Some(exercise) = editor.exercise() {
+        return lang::text(exercise.title).into();
+    }
     match editor.path().and_then(|path| path.file_name()) {
         None => tr!("A round of your own").into(),
         Some(name) if editor.is_edited() => format!("● {}", model::words::shown(name)),
@@ -137,7 +140,9 @@ fn lay_out_text(
             let colour = translucent(palette.failed, 90);
             grounds.push(Shape::rect_filled(all, 0.0, colour));
         }
-        if is_first && is_seen {
+        let clip = ui.clip_rect().y_range().expand(1.0);
+        let is_whole = clip.contains(all.top()) && clip.contains(all.bottom());
+        if is_first && is_whole {
             let colour = if is_wrong(number) {
                 palette.failed_text
             } else {

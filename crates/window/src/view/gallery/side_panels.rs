@@ -6,12 +6,11 @@ use engine::Kernel;
 use lang::tr;
 use model::ladder::fixtures::ladder;
 use model::{Effect, Finding, Status, Streams};
-use ui::LessonScreen;
-use ui::SidePanel;
 use ui::fixtures::{
     isolated, lesson_list, lesson_page, question_page, recorded_page, round_with_block_timestamps,
     serial_round, speedup_page, timed_round, waited_round,
 };
+use ui::{LessonScreen, RoundEditor, SidePanel};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [
@@ -303,6 +302,11 @@ fn graphs() -> Vec<Scenario> {
     ]
 }
 
+/// A file with this text.
+fn open(editor: &mut RoundEditor, text: &str) {
+    editor.open("round.rhai".into(), text.into());
+}
+
 fn editor() -> Vec<Scenario> {
     let shown = Scenario {
         options: |options, _, _| (options.side, options.timeline) = (Some(SidePanel::Editor), true),
@@ -315,17 +319,25 @@ fn editor() -> Vec<Scenario> {
         },
         Scenario {
             name: "editor-error",
-            script: "\
+            editor: |editor| {
+                open(
+                    editor,
+                    "\
 for i in 0..N {
     advance(i, i % 4);
     downlod(i, i % 4);
 }
 ",
+                )
+            },
             ..shown
         },
         Scenario {
             name: "editor-race",
-            script: "\
+            editor: |editor| {
+                open(
+                    editor,
+                    "\
 // Copies in a stream of their own.
 for i in 0..N {
     advance(i, i % 4);
@@ -338,6 +350,13 @@ for i in 0..N {
     download(i, 4);
 }
 ",
+                )
+            },
+            ..shown
+        },
+        Scenario {
+            name: "editor-exercise",
+            editor: |editor| editor.start(0),
             ..shown
         },
         Scenario {

@@ -108,7 +108,9 @@ impl Looking {
     }
 
     fn text(&mut self, text: &str, rect: Rect, clip: Rect) {
-        let scrolls = self.carded && clip.height() < self.screen.height() - 1.0;
+        // As the lists of dialogs do, and texts of several lines.
+        let is_long = self.carded || text.contains('\n');
+        let scrolls = is_long && clip.height() < self.screen.height() - 1.0;
         let shown = rect.intersect(clip);
         if !shown.is_positive() && scrolls {
             return;
