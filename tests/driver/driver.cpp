@@ -1336,9 +1336,11 @@ static int enqueue_launch(Lock& lock, Context* context, bool cooperative, Functi
         const int answer = emulator_run(function->kernel, grid, block, shared, cooperative, given.data());
         if (function->stamped) write_timestamps(records, blocks, began, now_ns());
         if (answer == EMULATOR_OK) return (int)OK;
+        const bool waits = answer == EMULATOR_DEADLOCK || answer == EMULATOR_BARRIER_DIVERGED
+                           || answer == EMULATOR_WARP_DIVERGED;
         fprintf(stderr, "fake driver: %s: emulator says %d (launch.h)\n", function->name.c_str(),
                 answer);
-        return (int)(answer == EMULATOR_DEADLOCK ? LAUNCH_TIMEOUT : ILLEGAL_ADDRESS);
+        return (int)(waits ? LAUNCH_TIMEOUT : ILLEGAL_ADDRESS);
     };
     if (setting("FAKE_CUDA_DRY", 0)) {
         int last = 0;

@@ -1,17 +1,20 @@
 //! A driver of our own under the program: the functions of `libcuda` that it calls, with real
-//! asynchrony, and kernels that are the committed `.cu` files compiled as C++ (`tests/emulator`).
+//! asynchrony, and kernels that are the committed `.cu` files compiled as C++ (`crates/emulator`).
 //!
 //! [`library`] builds it once and gives its path; put that into `LIFESTREAMS_LIBCUDA`. What it
 //! can be told by environment variables stands at the top of `driver.cpp`. The same library takes a
 //! program's ranges as a profiler does (`nvtx.cpp`).
 #![allow(dead_code)] // each test program uses its part
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+
+use engine::kernels::KERNELS;
 
 const GXX: [&str; 8] = [
     "-std=c++17",
@@ -28,7 +31,7 @@ const DRIVER: [&str; 4] = [
     "tests/driver/driver.cpp",
     "tests/driver/nvtx.cpp",
     "tests/driver/tasks.cpp",
-    "tests/emulator/emulator.cpp",
+    "crates/emulator/cpp/emulator.cpp",
 ];
 
 /// The fake driver's shared library, built if its sources have changed.
@@ -39,8 +42,9 @@ pub(crate) fn library() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = kernel_sources(root);
     let others = [
-        "tests/emulator/emulator.h",
-        "tests/emulator/launch.h",
+        "crates/emulator/cpp/emulator.h",
+        "crates/emulator/cpp/launch.h",
+        "crates/emulator/src/translation.rs",
         "tests/driver/driver.h",
         "tests/driver/mod.rs",
         "kernels/cuda.h",
@@ -83,7 +87,7 @@ fn compile(root: &Path, work: &Path, library: &Path) {
     let mut kernels = gxx(root, work);
     kernels
         .args(["-c", "-include"])
-        .arg(root.join("tests/emulator/emulator.h"));
+        .arg(root.join("crates/emulator/cpp/emulator.h"));
     kernels.arg("-I").arg(root.join("kernels"));
     for source in kernel_sources(root) {
         let stem = source
@@ -120,46 +124,25 @@ fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A kernel's text for g++: see `emulator.h`.
+/// A kernel's text for g++. Those of the ladder that macros define are in its table alone.
 fn as_cpp(source: &Path) -> String {
     let text = read(source);
-    let mut cpp = format!("#line 1 {source:?}\n");
-    let mut symbols = Vec::new();
-    let mut awaited = false;
-    for line in text.lines() {
-        let declared = line.trim().strip_prefix("extern __shared__ ");
-        match declared.and_then(|rest| rest.strip_suffix("[];")?.rsplit_once(' ')) {
-            Some((kind, name)) => {
-                cpp += &format!("{kind}* {name} = static_cast<{kind}*>(emulator::shared());\n");
-            }
-            None => {
-                // Headers are found by -I: the text stands elsewhere now.
-                cpp += &line.replace("#include \"../", "#include \"");
-                cpp.push('\n');
-            }
-        }
-        // The name before the first '(' that is not launch_bounds', on this line or the next.
-        awaited |= line.starts_with("extern \"C\" __global__");
-        // A line that defines the two functions of a variant.
-        let variant = line
-            .strip_prefix("VARIANT(")
-            .and_then(|rest| rest.split_once(','));
-        if let Some((variant, _)) = variant {
-            let stem = source.file_stem().expect("a file").to_string_lossy();
-            let symbol = format!("life_{}_{variant}", &stem[3..]);
-            symbols.extend([symbol.clone(), symbol + "_by_network"]);
-        }
-        let name = line.replace("__launch_bounds__(", "");
-        if let Some((before, _)) = name.split_once('(').filter(|_| awaited) {
-            let name = before.rsplit([' ', ')']).next().expect("a word");
-            symbols.push(name.to_owned());
-            awaited = false;
-        }
+    let mut symbols: BTreeSet<String> = emulator::kernel_names(&text)
+        .into_iter()
+        .map(|kernel| kernel.symbol)
+        .collect();
+    let stem = source.file_stem().expect("found by its extension");
+    let rung = KERNELS.iter().find(|kernel| stem == kernel.file);
+    for entry in rung.iter().flat_map(|rung| rung.entries) {
+        symbols.extend(
+            [Some(entry.symbol), entry.network_symbol]
+                .into_iter()
+                .flatten()
+                .map(String::from),
+        );
     }
-    for symbol in symbols {
-        cpp += &format!("EMULATE({symbol})\n");
-    }
-    cpp
+    let symbols: Vec<String> = symbols.into_iter().collect();
+    emulator::translate(&text, &source.to_string_lossy(), &symbols, false).cpp
 }
 
 fn gxx(root: &Path, work: &Path) -> Command {
@@ -168,7 +151,7 @@ fn gxx(root: &Path, work: &Path) -> Command {
         .current_dir(work)
         .args(GXX)
         .arg("-I")
-        .arg(root.join("tests/emulator"));
+        .arg(root.join("crates/emulator/cpp"));
     command
 }
 

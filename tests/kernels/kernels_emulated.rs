@@ -1,9 +1,9 @@
 //! Every kernel, as it stands in its `.cu` file, against the definition: compiled by `g++` and run
-//! thread by thread by the emulator in `tests/emulator`. No GPU is needed.
+//! thread by thread by the emulator (`crates/emulator`). No GPU is needed.
 
 use std::ffi::c_void;
 
-use crate::emulator::{Emulator, Guarded, Numbers, parameters};
+use crate::emulated::{Emulator, Guarded, Numbers, parameters};
 use engine::kernels::cooperative::Division;
 use engine::kernels::{self, Batch, Iteration, KERNELS, Launch, Parameter};
 use engine::{Kernel, Layout, Measure, ReduceRegion, SupportKernel, WordEdit};

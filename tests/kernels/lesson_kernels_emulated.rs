@@ -1,10 +1,10 @@
 //! The lessons' kernels and the bench's probes, as they stand in their `.cu` files, against the obvious: compiled by
-//! `g++` and run thread by thread by the emulator in `tests/emulator`. No GPU is needed.
+//! `g++` and run thread by thread by the emulator (`crates/emulator`). No GPU is needed.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::emulator::{Emulator, Guarded, Numbers, parameters};
+use crate::emulated::{Emulator, Guarded, Numbers, parameters};
 use crate::kernels_emulated::ints;
 use engine::buffer_kernels::{LESSON_KERNELS, LOP3_CHAINS, LOP3_LINKS, lop3_word};
 use engine::kernels::Launch;

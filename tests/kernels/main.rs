@@ -4,8 +4,7 @@
 
 #[path = "../driver/mod.rs"]
 mod driver;
-#[path = "../emulator/mod.rs"]
-mod emulator;
+mod emulated;
 
 mod instrumentation;
 mod kernels_emulated;

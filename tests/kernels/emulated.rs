@@ -1,26 +1,12 @@
 //! Kernels under the emulator, for the tests that launch them by themselves.
-#![allow(dead_code)] // each test program uses its part
 
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::ffi::c_void;
 
+use emulator::Library;
 use engine::kernels::Launch;
-use libloading::{Library, Symbol};
 use life::{Lattice, Size};
 
 use crate::driver;
-
-type LaunchFn = unsafe extern "C" fn(
-    *const c_char,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    bool,
-    *mut *mut c_void,
-) -> c_int;
 
 /// The kernels, built.
 pub(crate) struct Emulator(Library);
@@ -29,32 +15,15 @@ impl Emulator {
     /// Builds the library, if its sources have changed, and loads it.
     pub(crate) fn load() -> Emulator {
         // SAFETY: our own library; its initialisers only register the kernels.
-        Emulator(unsafe { Library::new(driver::library()) }.expect("the library just built"))
+        Emulator(unsafe { Library::open(driver::library()) }.expect("the library just built"))
     }
 
     /// Launches with these parameters, each by address.
     pub(crate) fn launch(&self, symbol: &str, shape: Launch, parameters: &mut [*mut c_void]) {
-        let name = CString::new(symbol).unwrap();
-        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-        // SAFETY: the function has this signature, and the callers below give every kernel
-        // parameters of its types that point to buffers of the size it works on.
-        let answer = unsafe {
-            let launch: Symbol<LaunchFn> = self.0.get(b"emulator_launch\0").unwrap();
-            let shared = shape.shared_bytes as c_uint;
-            launch(
-                name.as_ptr(),
-                gx,
-                gy,
-                gz,
-                bx,
-                by,
-                bz,
-                shared,
-                shape.cooperative,
-                parameters.as_mut_ptr(),
-            )
-        };
-        assert_eq!(answer, 0, "{symbol} {shape:?}: see launch.h");
+        // SAFETY: the callers below give every kernel parameters of its types that point to buffers
+        // of the size it works on.
+        let answer = unsafe { self.0.launch(symbol, shape, parameters) };
+        assert_eq!(answer, Ok(()), "{symbol} {shape:?}");
     }
 }
 
