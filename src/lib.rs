@@ -30,8 +30,8 @@
 //! each download has landed; its picture is noted in [`model::Pictures`]; the window, woken,
 //! uploads what is newer and draws. Nobody in the window ever waits for the engine.
 //!
-//! Unsafe code is denied but in `engine::cuda` (the driver's functions) and in the two small
-//! crates `cuda-loader` and `platform`.
+//! Unsafe code is denied but in `engine::cuda` (the driver's functions), in `emulator` (compiled
+//! kernels) and in the two small crates `cuda-loader` and `platform`.
 
 // `cli::text` prints, and escapes control characters.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

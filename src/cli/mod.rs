@@ -11,6 +11,7 @@ mod headless;
 mod lecture;
 mod lesson;
 mod options;
+mod own_kernel;
 mod patterns;
 mod record;
 mod round;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
         Some(Command::Exercise(command)) => exercise::main(&command),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
+        Some(Command::Kernel(what)) => own_kernel::main(&what),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
         Some(Command::Patterns) => patterns::main(),
         Some(Command::Completions { shell }) => shell::completions(shell),
@@ -146,7 +148,8 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
 }
 
 /// The crates of this program, whose warnings are shown.
-const OWN_CRATES: [&str; 11] = [
+const OWN_CRATES: [&str; 12] = [
+    "emulator",
     "engine",
     "lang",
     "lesson",

@@ -55,6 +55,7 @@ impl Cli {
             Some(Command::Devices(arguments)) => arguments.json,
             Some(Command::Round(RoundCommand::Check { json, .. })) => *json,
             Some(Command::Exercise(ExerciseCommand::Check { json, .. })) => *json,
+            Some(Command::Kernel(KernelCommand::Check { json, .. })) => *json,
             _ => false,
         }
     }
@@ -107,6 +108,9 @@ pub(super) enum Command {
     Bench(BenchArguments),
     /// Check every kernel on this device against the reference
     Verify(VerifyArguments),
+    /// Write a kernel of your own, and check it
+    #[command(subcommand)]
+    Kernel(KernelCommand),
     /// List devices, and explain what is missing and how to fix it
     Devices(DevicesArguments),
     /// Show or save default options
@@ -128,6 +132,38 @@ pub(super) enum Command {
         /// Write the manual page, and one for each command, into this folder
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
+    },
+}
+
+/// What `kernel` does.
+#[derive(Subcommand, Debug)]
+pub(super) enum KernelCommand {
+    /// Write a commented copy of a rung, to be changed
+    New {
+        /// The file to write
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The rung to begin with
+        #[arg(long, value_name = "RUNG", default_value = "02_shared", value_parser = own_rung())]
+        from: &'static Kernel,
+    },
+    /// Check a kernel against the reference, without a GPU: it is compiled as C++, and its threads run
+    /// in several orders
+    ///
+    /// It is your own code, which runs with your rights: this is no sandbox.
+    Check {
+        /// The kernel's source
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Print one JSON object, and nothing else, on stdout
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run what a check has compiled
+    #[command(hide = true)]
+    Serve {
+        /// The check's folder
+        folder: PathBuf,
     },
 }
 
@@ -702,6 +738,16 @@ fn density(text: &str) -> Result<f64, String> {
 
 fn rung(text: &str) -> Result<&'static Kernel, String> {
     kernels::find(text).ok_or_else(|| "there is no such rung".into())
+}
+
+/// A rung that a kernel of one's own may begin with, by its file.
+fn own_rung() -> impl TypedValueParser<Value = &'static Kernel> {
+    let files = emulator::own::rungs().map(|rung| rung.file);
+    PossibleValuesParser::new(files).try_map(|file| {
+        emulator::own::rungs()
+            .find(|rung| rung.file == file)
+            .ok_or("no rung")
+    })
 }
 
 /// A kernel, or `None` to have one picked.

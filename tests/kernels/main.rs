@@ -9,3 +9,5 @@ mod emulated;
 mod instrumentation;
 mod kernels_emulated;
 mod lesson_kernels_emulated;
+mod own_kernels;
+mod wrong_kernels;

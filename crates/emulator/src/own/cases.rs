@@ -1,0 +1,135 @@
+//! The lattices and rules that a kernel is checked with.
+
+use engine::Kernel;
+use life::{Lattice, Rule, Size, Soup, SplitMix64};
+use serde::{Deserialize, Serialize};
+
+use crate::own::{DeclaredRules, OwnKernel};
+
+/// A lattice and a rule.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Case {
+    /// Width of the lattice in cells.
+    pub width: u32,
+    /// Height of the lattice in cells.
+    pub height: u32,
+    /// The rule, such as `B3/S23`.
+    pub rule: String,
+    /// Fraction of cells alive at the start.
+    pub density: f64,
+    /// Seed of the soup.
+    pub seed: u64,
+    /// How many generations are stepped.
+    pub generations: u32,
+    /// How many adjacent lattices a launch steps.
+    pub lattices: u32,
+}
+
+/// Odd and even sizes, narrow ones, and those around a word, a block and a lane.
+#[rustfmt::skip]
+const SIZES: [(u64, u64); 18] = [
+    (33, 17), (64, 64), (96, 40), (127, 65), (1, 1), (2, 3), (5, 4), (31, 9), (32, 8), (65, 33),
+    (128, 96), (130, 21), (160, 35), (257, 8), (384, 5), (512, 33), (1000, 7), (3, 70),
+];
+
+const DENSITIES: [f64; 5] = [0.3, 0.5, 0.15, 0.8, 0.65];
+const GENERATIONS: [u32; 6] = [1, 4, 2, 5, 3, 9];
+
+/// Rules that many kernels get wrong.
+const RULES: [&str; 8] = [
+    "B3/S23",
+    "B36/S23",
+    "B2/S",
+    "B3/S23",
+    "B0123478/S34678",
+    "B1357/S02468",
+    "B0/S8",
+    "B012345678/S012345678",
+];
+
+/// How many cases a kernel is checked with.
+const COUNT: usize = 60;
+
+impl Case {
+    /// The cases for a kernel: every size that its rung supports, by rules that it declares.
+    pub(super) fn all(own: &OwnKernel, seed: u64) -> Vec<Case> {
+        let mut numbers = SplitMix64(seed);
+        let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
+        let sizes: Vec<Size> = sizes
+            .into_iter()
+            .filter(|it| own.rung.validate_size(*it).is_ok())
+            .collect();
+        let case = |number: usize| {
+            let size = sizes[number % sizes.len()];
+            let round = number / sizes.len();
+            let rule = match &own.rules {
+                DeclaredRules::Only(rules) => rules[(number + round) % rules.len()],
+                // Every third one is drawn.
+                DeclaredRules::Any if number % 3 == 2 => {
+                    let masks = numbers.draw();
+                    Rule::from_masks(masks as u16, (masks >> 16) as u16)
+                }
+                DeclaredRules::Any => {
+                    let rule = RULES[(number / 3 * 2 + number % 3 + round) % RULES.len()];
+                    rule.parse().expect("a rule")
+                }
+            };
+            Case {
+                width: size.width(),
+                height: size.height(),
+                rule: rule.to_string(),
+                density: DENSITIES[(number + round) % DENSITIES.len()],
+                seed: numbers.draw(),
+                generations: GENERATIONS[(number + round) % GENERATIONS.len()],
+                lattices: if own.rung.batched {
+                    1 + (number as u32 + 1) % 2
+                } else {
+                    1
+                },
+            }
+        };
+        (0..COUNT).map(case).collect()
+    }
+
+    /// The size of its lattices.
+    pub(super) fn size(&self) -> Size {
+        Size::new(self.width.into(), self.height.into()).expect("a case's size")
+    }
+
+    /// Its rule.
+    pub(super) fn rule(&self) -> Rule {
+        self.rule.parse().expect("a case's rule")
+    }
+
+    /// The lattices that it begins with.
+    pub(super) fn starts(&self) -> Vec<Lattice> {
+        let soup = |instance| Soup {
+            density: self.density,
+            seed: self.seed,
+            instance,
+        };
+        let lattices = 0..u64::from(self.lattices);
+        lattices
+            .map(|instance| soup(instance).lattice(self.size()))
+            .collect()
+    }
+
+    /// After how many generations its lattices are compared with the reference.
+    pub(super) fn compared_after(&self, rung: &Kernel) -> Vec<u32> {
+        match rung.iteration {
+            engine::kernels::Iteration::InKernel => {
+                let mut after = vec![1, 2, self.generations];
+                after.retain(|generations| *generations <= self.generations);
+                after.dedup();
+                after
+            }
+            other => {
+                let each = other.generations_per_launch();
+                let launches = 1..=self.generations.div_ceil(each);
+                launches
+                    .map(|launch| (launch * each).min(self.generations))
+                    .collect()
+            }
+        }
+    }
+}

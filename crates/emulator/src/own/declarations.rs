@@ -1,0 +1,271 @@
+//! What a kernel's source declares in its first comment lines: the rung it comes from, the rules that it
+//! steps, and the shape of its blocks.
+
+use engine::Kernel;
+use engine::kernels::KERNELS;
+use life::Rule;
+
+use crate::kernel_names;
+use crate::own::fault::Fault;
+
+/// A kernel of the user's own, as its source declares it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnKernel {
+    /// The source.
+    pub source: String,
+    /// The rung whose place it takes: its symbol, parameters, layout and launches are those of this one.
+    pub rung: &'static Kernel,
+    /// The rules that it steps.
+    pub rules: DeclaredRules,
+    /// The shape of its blocks.
+    pub block: (u32, u32),
+}
+
+/// The rules that a kernel says it steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DeclaredRules {
+    /// Every rule.
+    Any,
+    /// These alone.
+    Only(Vec<Rule>),
+}
+
+/// Why a source cannot be checked at all.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{self:?}")] // worded by the interface
+pub enum SourceError {
+    /// It is larger than this many bytes.
+    TooLarge(u64),
+    /// It is not UTF-8, or has a byte 0.
+    NotText,
+    /// No line says which rung it comes from.
+    NoRung,
+    /// There is no such rung, or it cannot be replaced.
+    UnknownRung {
+        /// The line of the declaration.
+        line: u32,
+        /// What it names.
+        name: String,
+    },
+    /// It declares a rule that is none.
+    BadRule {
+        /// The line of the declaration.
+        line: u32,
+        /// What it names.
+        text: String,
+    },
+    /// The rung does not support blocks of this shape.
+    BadBlock {
+        /// The line of the declaration.
+        line: u32,
+        /// What it names.
+        text: String,
+        /// The shapes that it supports.
+        shapes: &'static [(u32, u32)],
+    },
+}
+
+/// The rungs that a kernel may begin with: those whose blocks do not wait for each other.
+pub fn rungs() -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().filter(|kernel| !kernel.cooperative)
+}
+
+impl OwnKernel {
+    /// Maximum bytes of a source.
+    pub const MAX_BYTES: u64 = 1 << 20;
+
+    /// Reads the declarations of a source.
+    ///
+    /// # Errors
+    /// It is no text, or declares nothing that can be checked.
+    pub fn read(bytes: Vec<u8>) -> Result<OwnKernel, SourceError> {
+        if bytes.len() as u64 > Self::MAX_BYTES {
+            return Err(SourceError::TooLarge(Self::MAX_BYTES));
+        }
+        let source = String::from_utf8(bytes).map_err(|_| SourceError::NotText)?;
+        if source.contains('\0') {
+            return Err(SourceError::NotText);
+        }
+        let (line, name) = declared(&source, "from").ok_or(SourceError::NoRung)?;
+        let rung = rungs().find(|rung| rung.file == name || rung.name == name);
+        let rung = rung.ok_or_else(|| SourceError::UnknownRung {
+            line,
+            name: short(name),
+        })?;
+        let rules = match declared(&source, "rules") {
+            None | Some((_, "any")) => DeclaredRules::Any,
+            Some((line, text)) => {
+                let rules = text.split([',', ' ']).filter(|rule| !rule.is_empty());
+                let rules = rules.map(|rule| {
+                    rule.parse().map_err(|_| SourceError::BadRule {
+                        line,
+                        text: short(rule),
+                    })
+                });
+                DeclaredRules::Only(rules.collect::<Result<_, _>>()?)
+            }
+        };
+        let block = match declared(&source, "block") {
+            None => rung.block(),
+            Some((line, text)) => {
+                let sides = text.split_once('x');
+                let block = sides.and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+                let block = block.filter(|block| rung.validate_block(*block).is_ok());
+                block.ok_or_else(|| SourceError::BadBlock {
+                    line,
+                    text: short(text),
+                    shapes: rung.blocks,
+                })?
+            }
+        };
+        Ok(OwnKernel {
+            source,
+            rung,
+            rules,
+            block,
+        })
+    }
+
+    /// Its symbol, that of the rung.
+    pub fn symbol(&self) -> &'static str {
+        self.rung.entries[0].symbol
+    }
+
+    /// Whether it defines its symbol once, such that a GPU's loader finds it.
+    pub(super) fn check_symbol(&self) -> Result<(), Fault> {
+        let symbol = self.symbol();
+        let names = kernel_names(&self.source);
+        let mut found = names.iter().filter(|name| name.symbol == symbol);
+        match (found.next(), found.next()) {
+            (None, _) => Err(Fault::NoSymbol {
+                symbol: symbol.into(),
+            }),
+            (Some(first), Some(second)) => Err(Fault::SymbolTwice {
+                symbol: symbol.into(),
+                lines: [first.line, second.line],
+            }),
+            (Some(only), None) if !only.is_extern_c => Err(Fault::NotExternC {
+                symbol: symbol.into(),
+                line: only.line,
+            }),
+            (Some(_), None) => Ok(()),
+        }
+    }
+}
+
+/// The first comment line that declares this, its number and what it says.
+fn declared<'a>(source: &'a str, name: &str) -> Option<(u32, &'a str)> {
+    (1..).zip(source.lines()).find_map(|(number, line)| {
+        let comment = line.trim_start().strip_prefix("//")?.trim();
+        let value = comment.strip_prefix(name)?.strip_prefix(':')?;
+        // What stands in parentheses is for the reader.
+        Some((number, value.split('(').next()?.trim()))
+    })
+}
+
+/// A text of the user's, as long as a sentence can quote.
+fn short(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+/// A commented copy of a rung, to be changed. `file` is its name, for the command that checks it.
+pub fn skeleton(rung: &Kernel, file: &str) -> String {
+    let [head, code] = rung.code();
+    let idea = head.split("//\n").next().unwrap_or_default();
+    let launch = head
+        .split_once("// Launch: ")
+        .map_or("", |(_, launch)| launch);
+    let shapes = rung
+        .blocks
+        .iter()
+        .map(|(across, down)| format!("{across}x{down}"));
+    let shapes = shapes.collect::<Vec<_>>().join(", ");
+    let layout = match rung.layout {
+        engine::Layout::I32 => "one int per cell, 0 or 1, row by row",
+        engine::Layout::Bits => {
+            "one bit per cell, 32 cells per word, the least significant bit leftmost; the bits\n\
+             //         beyond the width are 0"
+        }
+        engine::Layout::Planar => "planar words, see life.cuh",
+    };
+    let (symbol, stem) = (rung.entries[0].symbol, rung.file);
+    format!(
+        "// A kernel of your own, begun as a copy of {stem}:\n\
+         //\n\
+         {idea}\
+         //\n\
+         // Check it:  lifestreams kernel check {file}\n\
+         //\n\
+         // Change what you like, but keep the name {symbol}, its parameters and what they point to:\n\
+         // the program launches it as it launches {stem}. These lines are read by the program:\n\
+         //\n\
+         // from: {stem}\n\
+         // rules: any         (or those it steps, such as B3/S23)\n\
+         // block: {block}        (one of {shapes})\n\
+         //\n\
+         // Layout: {layout}.\n\
+         // Launch: {launch}{code}",
+        block = format_args!("{}x{}", rung.block().0, rung.block().1),
+        code = code.replace("#include \"../", "#include \""),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_each_rung_declares_it() {
+        for rung in rungs() {
+            let copy = skeleton(rung, "mine.cu");
+            let own = OwnKernel::read(copy.clone().into_bytes()).unwrap();
+            assert_eq!((own.rung, own.block), (rung, rung.block()), "{copy}");
+            assert_eq!(own.rules, DeclaredRules::Any);
+            assert_eq!(own.check_symbol(), Ok(()));
+            assert!(
+                !copy.contains("Measured") && !copy.contains("../"),
+                "{copy}"
+            );
+        }
+        assert_eq!(rungs().count(), KERNELS.len() - 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        let read = |text: &str| OwnKernel::read(text.as_bytes().to_vec()).map(drop);
+        assert_eq!(read("int x;"), Err(SourceError::NoRung));
+        assert_eq!(
+            OwnKernel::read(vec![0xff]).map(drop),
+            Err(SourceError::NotText)
+        );
+        assert_eq!(read("// from: shared\n\0"), Err(SourceError::NotText));
+        let huge = vec![b' '; OwnKernel::MAX_BYTES as usize + 1];
+        let too_large = SourceError::TooLarge(OwnKernel::MAX_BYTES);
+        assert_eq!(OwnKernel::read(huge).map(drop), Err(too_large));
+        let unknown = |name: &str| SourceError::UnknownRung {
+            line: 2,
+            name: name.into(),
+        };
+        assert_eq!(read("\n// from: 12_none"), Err(unknown("12_none")));
+        assert_eq!(
+            read("\n// from: 09_cooperative"),
+            Err(unknown("09_cooperative"))
+        );
+        let bad = SourceError::BadRule {
+            line: 2,
+            text: "B9/S1".into(),
+        };
+        assert_eq!(read("// from: shared\n// rules: B3/S23 B9/S1"), Err(bad));
+        let bad = read("// from: shared\n// block: 33x8");
+        assert!(matches!(bad, Err(SourceError::BadBlock { line: 2, .. })));
+    }
+
+    #[test]
+    fn rules_are_read() {
+        let source = "// from: 02_shared\n  //rules: B3/S23, B36/S23\n// block: 16x16";
+        let own = OwnKernel::read(source.as_bytes().to_vec()).unwrap();
+        let rules = vec![Rule::LIFE, "B36/S23".parse().unwrap()];
+        assert_eq!(own.rules, DeclaredRules::Only(rules));
+        assert_eq!(own.block, (16, 16));
+    }
+}

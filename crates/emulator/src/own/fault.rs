@@ -1,0 +1,198 @@
+//! What is wrong with a kernel.
+
+use serde::{Deserialize, Serialize};
+
+use crate::own::Case;
+
+/// The first thing that is wrong with a kernel.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// The compiler refuses it.
+    DoesNotCompile {
+        /// The first of its errors.
+        errors: Vec<CompilerError>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// The compiler needed more than this many seconds.
+    CompilesTooLong {
+        /// The limit.
+        seconds: u64,
+    },
+    /// It does not define its kernel.
+    NoSymbol {
+        /// The kernel's name.
+        symbol: String,
+    },
+    /// It defines its kernel twice.
+    SymbolTwice {
+        /// The kernel's name.
+        symbol: String,
+        /// The lines.
+        lines: [u32; 2],
+    },
+    /// The kernel is not `extern "C"`.
+    NotExternC {
+        /// The kernel's name.
+        symbol: String,
+        /// The line.
+        line: u32,
+    },
+    /// The kernel's parameters are not those of the rung.
+    BadParameters {
+        /// The kernel's name.
+        symbol: String,
+        /// The rung's file.
+        rung: String,
+    },
+    /// A cell is not what the rule says.
+    WrongCell {
+        /// The lattice and the rule.
+        case: Case,
+        /// The first generation that is wrong.
+        generation: u32,
+        /// Column and row.
+        cell: (u32, u32),
+        /// Whether the cell should be alive.
+        expected: bool,
+        /// What it is.
+        found: Found,
+        /// How many cells of the generation are wrong.
+        wrong_cells: u64,
+    },
+    /// Bits behind the last cell of a row are set.
+    BitsBeyondWidth {
+        /// The lattice and the rule.
+        case: Case,
+        /// The generation.
+        generation: u32,
+        /// The row.
+        row: u32,
+    },
+    /// It writes to what it may only read.
+    InputChanged {
+        /// The lattice and the rule.
+        case: Case,
+        /// The generation.
+        generation: u32,
+        /// Column and row.
+        cell: (u32, u32),
+    },
+    /// The result depends on the order of threads or blocks.
+    Race {
+        /// The lattice and the rule.
+        case: Case,
+        /// The first generation that differs.
+        generation: u32,
+        /// Column and row of the first cell that differs.
+        cell: (u32, u32),
+        /// Whether it takes another order of the blocks to see it.
+        is_between_blocks: bool,
+        /// The line behind which `__syncthreads()` makes every order give the right result.
+        barrier_after: Option<u32>,
+    },
+    /// Some threads of a block do not come to a barrier.
+    BarrierDiverged {
+        /// The barrier's line.
+        line: u32,
+        /// The line of the barrier where others wait; `None` if those have finished.
+        other_line: Option<u32>,
+        /// How many wait at the first line.
+        arrived: u32,
+        /// How many threads the block has.
+        threads: u32,
+        /// The block.
+        block: [u32; 3],
+    },
+    /// Some lanes of a warp do not come to the exchange of others.
+    WarpDiverged {
+        /// The exchange's line.
+        line: u32,
+        /// The line where others wait, if they do.
+        other_line: Option<u32>,
+        /// How many lanes wait at the first line.
+        arrived: u32,
+        /// The block.
+        block: [u32; 3],
+    },
+    /// It reads or writes memory that is not its own.
+    OutOfBounds {
+        /// The thread.
+        thread: Thread,
+        /// How many bytes before a buffer (negative) or behind its last byte, if it is near one.
+        bytes: Option<i64>,
+    },
+    /// It wrote beside a buffer.
+    WritesBeside {
+        /// The lattice and the rule.
+        case: Case,
+        /// Whether behind it; else before it.
+        is_behind: bool,
+    },
+    /// It wrote behind the shared memory of a block.
+    SharedOverrun {
+        /// The bytes that the block has.
+        bytes: u32,
+    },
+    /// The index of an array is out of bounds.
+    BadIndex {
+        /// The thread.
+        thread: Thread,
+    },
+    /// An integer is divided by 0.
+    BadDivision {
+        /// The thread.
+        thread: Thread,
+    },
+    /// A launch did not end.
+    TooLong {
+        /// The limit in seconds.
+        seconds: u32,
+        /// A thread that ran then, if known.
+        thread: Option<Thread>,
+    },
+    /// It used more memory than this.
+    TooMuchMemory {
+        /// The limit in bytes.
+        bytes: u64,
+    },
+    /// The process ended without an answer.
+    Crashed,
+}
+
+/// A thread, and where it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Thread {
+    /// The index of its block.
+    pub block: [u32; 3],
+    /// Its index in the block.
+    pub thread: [u32; 3],
+    /// The last line of the kernel that it is known to have completed.
+    pub after_line: Option<u32>,
+}
+
+/// What a wrong cell is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// Alive.
+    Alive,
+    /// Dead.
+    Dead,
+    /// Never written.
+    Unwritten,
+    /// A number that is neither 0 nor 1.
+    Number(i32),
+}
+
+/// A message of the compiler.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CompilerError {
+    /// The line of the source; `None` if it is about another file.
+    pub line: Option<u32>,
+    /// The column, in bytes from 1.
+    pub column: Option<u32>,
+    /// What it says.
+    pub text: String,
+}

@@ -1,0 +1,304 @@
+//! What is wrong with a kernel of the user's own.
+
+use emulator::own::{Case, CompilerError, Fault, Found, SourceError, Thread};
+use lang::tr;
+
+use super::InWords;
+
+impl InWords for SourceError {
+    fn in_words(&self) -> String {
+        match self {
+            SourceError::TooLarge(bytes) => {
+                tr!("the source is larger than {} KiB", bytes >> 10)
+            }
+            SourceError::NotText => tr!("the source is not a text in UTF-8").into(),
+            SourceError::NoRung => {
+                tr!("no line says which rung it comes from; add one, such as // from: 02_shared")
+                    .into()
+            }
+            SourceError::UnknownRung { line, name } => tr!(
+                "line {line}: no kernel of one's own can begin with '{name}'; take one of: {rungs}",
+                line = line,
+                name = name,
+                rungs = rung_names()
+            ),
+            SourceError::BadRule { line, text } => tr!(
+                "line {line}: '{text}' is not a rule; take any, or rules such as B3/S23",
+                line = line,
+                text = text
+            ),
+            SourceError::BadBlock { line, text, shapes } => {
+                let shapes = shapes
+                    .iter()
+                    .map(|(across, down)| format!("{across}x{down}"));
+                tr!(
+                    "line {line}: blocks cannot be '{text}'; take one of: {shapes}",
+                    line = line,
+                    text = text,
+                    shapes = shapes.collect::<Vec<_>>().join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// The files of the rungs that a kernel of one's own may begin with.
+pub fn rung_names() -> String {
+    let names = emulator::own::rungs().map(|rung| rung.file);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+impl InWords for CompilerError {
+    fn in_words(&self) -> String {
+        match self.line {
+            Some(line) => tr!("line {line}: {text}", line = line, text = &self.text),
+            None => self.text.clone(),
+        }
+    }
+}
+
+impl InWords for Fault {
+    fn in_words(&self) -> String {
+        match self {
+            Fault::DoesNotCompile { errors, more } => {
+                let errors: Vec<String> = errors.iter().map(InWords::in_words).collect();
+                let errors = errors.join("; ");
+                match more {
+                    0 => tr!("does not compile: {}", errors),
+                    more => tr!(
+                        "does not compile: {errors}; and {more} more errors",
+                        errors = errors,
+                        more = more
+                    ),
+                }
+            }
+            Fault::CompilesTooLong { seconds } => {
+                tr!("the compiler did not finish within {} s", seconds)
+            }
+            Fault::NoSymbol { symbol } => tr!(
+                "there is no kernel {symbol}; define extern \"C\" __global__ void {symbol}(…)",
+                symbol = symbol
+            ),
+            Fault::SymbolTwice { symbol, lines } => tr!(
+                "{symbol} is defined twice, in lines {first} and {second}",
+                symbol = symbol,
+                first = lines[0],
+                second = lines[1]
+            ),
+            Fault::NotExternC { symbol, line } => tr!(
+                "line {line}: {symbol} is not extern \"C\", so it could not be found by its name",
+                line = line,
+                symbol = symbol
+            ),
+            Fault::BadParameters { symbol, rung } => tr!(
+                "the parameters of {symbol} are not those of {rung}",
+                symbol = symbol,
+                rung = rung
+            ),
+            Fault::WrongCell {
+                case,
+                generation,
+                cell: (x, y),
+                expected,
+                found,
+                wrong_cells,
+            } => tr!(
+                "generation {generation}: cell {x}, {y} is {found} instead of {expected} ({cells} wrong cells; {case})",
+                generation = generation,
+                x = x,
+                y = y,
+                found = found.in_words(),
+                expected = if *expected { tr!("alive") } else { tr!("dead") },
+                cells = wrong_cells,
+                case = case.in_words()
+            ),
+            Fault::BitsBeyondWidth {
+                case,
+                generation,
+                row,
+            } => tr!(
+                "generation {generation}: bits beyond the width are not 0 in row {row} ({case})",
+                generation = generation,
+                row = row,
+                case = case.in_words()
+            ),
+            Fault::InputChanged {
+                case,
+                generation,
+                cell: (x, y),
+            } => tr!(
+                "generation {generation}: the kernel changed its input at cell {x}, {y} ({case})",
+                generation = generation,
+                x = x,
+                y = y,
+                case = case.in_words()
+            ),
+            Fault::Race {
+                case,
+                generation,
+                cell: (x, y),
+                is_between_blocks,
+                barrier_after,
+            } => {
+                let (case, generation) = (case.in_words(), *generation);
+                match (barrier_after, is_between_blocks) {
+                    (Some(line), _) => tr!(
+                        "a race: the result depends on the order of threads; __syncthreads() is missing after line {line} (first seen at generation {generation}, cell {x}, {y}; {case})",
+                        line = line,
+                        generation = generation,
+                        x = x,
+                        y = y,
+                        case = case
+                    ),
+                    (None, false) => tr!(
+                        "a race: the result depends on the order of threads (first seen at generation {generation}, cell {x}, {y}; {case})",
+                        generation = generation,
+                        x = x,
+                        y = y,
+                        case = case
+                    ),
+                    (None, true) => tr!(
+                        "a race: the result depends on the order of blocks (first seen at generation {generation}, cell {x}, {y}; {case})",
+                        generation = generation,
+                        x = x,
+                        y = y,
+                        case = case
+                    ),
+                }
+            }
+            Fault::BarrierDiverged {
+                line,
+                other_line: None,
+                arrived,
+                threads,
+                ..
+            } => tr!(
+                "line {line}: only {arrived} of {threads} threads reach __syncthreads(), the others have finished",
+                line = line,
+                arrived = arrived,
+                threads = threads
+            ),
+            Fault::BarrierDiverged {
+                line,
+                other_line: Some(other),
+                arrived,
+                threads,
+                ..
+            } => tr!(
+                "line {line}: only {arrived} of {threads} threads reach this __syncthreads(), others wait in line {other}",
+                line = line,
+                arrived = arrived,
+                threads = threads,
+                other = other
+            ),
+            Fault::WarpDiverged {
+                line,
+                other_line: None,
+                ..
+            } => tr!(
+                "line {}: a warp's lanes exchange values, but some do not take part",
+                line
+            ),
+            Fault::WarpDiverged {
+                line,
+                other_line: Some(other),
+                ..
+            } => tr!(
+                "line {line}: a warp's lanes exchange values, but some wait in line {other}",
+                line = line,
+                other = other
+            ),
+            Fault::OutOfBounds { thread, bytes } => match bytes {
+                Some(bytes) if *bytes > 0 => tr!(
+                    "{thread} accesses memory {bytes} bytes behind the end of a lattice",
+                    thread = thread.in_words(),
+                    bytes = bytes
+                ),
+                Some(bytes) => tr!(
+                    "{thread} accesses memory {bytes} bytes before the beginning of a lattice",
+                    thread = thread.in_words(),
+                    bytes = bytes.abs()
+                ),
+                None => tr!("{} accesses memory that is not its own", thread.in_words()),
+            },
+            Fault::WritesBeside { case, is_behind } => {
+                let case = case.in_words();
+                match is_behind {
+                    true => tr!("the kernel writes behind the end of a lattice ({})", case),
+                    false => tr!(
+                        "the kernel writes before the beginning of a lattice ({})",
+                        case
+                    ),
+                }
+            }
+            Fault::SharedOverrun { bytes } => tr!(
+                "the kernel writes behind the {} bytes of shared memory that a block has",
+                bytes
+            ),
+            Fault::BadIndex { thread } => tr!(
+                "{} uses an index beyond the end of an array",
+                thread.in_words()
+            ),
+            Fault::BadDivision { thread } => {
+                tr!("{} divides an integer by 0", thread.in_words())
+            }
+            Fault::TooLong { seconds, thread } => match thread {
+                Some(thread) => tr!(
+                    "a launch did not finish within {seconds} s; {thread} was still running",
+                    seconds = seconds,
+                    thread = thread.in_words()
+                ),
+                None => tr!("the check did not finish within {} s", seconds),
+            },
+            Fault::TooMuchMemory { bytes } => {
+                tr!("the kernel used more than {} MiB of memory", bytes >> 20)
+            }
+            Fault::Crashed => tr!("the process that ran the kernel ended without an answer").into(),
+        }
+    }
+}
+
+impl InWords for Thread {
+    fn in_words(&self) -> String {
+        let index = |[x, y, z]: [u32; 3]| match z {
+            0 => format!("{x}, {y}"),
+            _ => format!("{x}, {y}, {z}"),
+        };
+        let (thread, block) = (index(self.thread), index(self.block));
+        match self.after_line {
+            Some(line) => tr!(
+                "thread ({thread}) of block ({block}), after line {line},",
+                thread = thread,
+                block = block,
+                line = line
+            ),
+            None => tr!(
+                "thread ({thread}) of block ({block})",
+                thread = thread,
+                block = block
+            ),
+        }
+    }
+}
+
+impl InWords for Found {
+    fn in_words(&self) -> String {
+        match self {
+            Found::Alive => tr!("alive").into(),
+            Found::Dead => tr!("dead").into(),
+            Found::Unwritten => tr!("not written").into(),
+            Found::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl InWords for Case {
+    fn in_words(&self) -> String {
+        tr!(
+            "{rule} on {width} × {height} cells",
+            rule = &self.rule,
+            width = self.width,
+            height = self.height
+        )
+    }
+}

@@ -1,0 +1,132 @@
+//! `lifestreams kernel`: writes a kernel of the user's own, and checks it.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::failure::{BadArguments, CheckFailed, Interrupted};
+use super::options::KernelCommand;
+use super::round::write_new;
+use super::text::print;
+use emulator::Workshop;
+use emulator::own::{self, CheckError, CompilerError, Fault, OwnKernel, Verdict};
+use engine::Kernel;
+use lang::tr;
+use life::read_regular_file;
+use model::InWords;
+use model::words::shown;
+
+pub(super) fn main(what: &KernelCommand) -> Result<()> {
+    match what {
+        KernelCommand::New { file, from } => new(file, from),
+        KernelCommand::Check { file, json } => check(file, *json),
+        KernelCommand::Serve { folder } => Ok(own::serve(folder)?),
+    }
+}
+
+fn new(file: &Path, rung: &Kernel) -> Result<()> {
+    write_new(file, &own::skeleton(rung, &file.to_string_lossy()))?;
+    print(&tr!(
+        "wrote {file}; check it with 'lifestreams kernel check {file}'",
+        file = shown(file)
+    ))
+}
+
+/// What `kernel check --json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    file: &'a str,
+    rung: &'static str,
+    is_right: bool,
+    /// How many lattices were compared, if all are right.
+    cases: Option<usize>,
+    /// What is wrong, in words.
+    wrong: Option<String>,
+    /// The compiler's messages, if it refuses the kernel.
+    compiler: &'a [CompilerError],
+    fault: Option<&'a Fault>,
+    /// `emulator`: on which times tell nothing.
+    checked_by: &'static str,
+}
+
+fn check(file: &Path, json: bool) -> Result<()> {
+    // Read once: what the file becomes meanwhile is for the next check.
+    let bytes = read_regular_file(file, OwnKernel::MAX_BYTES).map_err(|error| {
+        let why = error.in_words();
+        BadArguments(tr!(
+            "{path} cannot be read: {why}",
+            path = shown(file),
+            why = why
+        ))
+    })?;
+    let own = OwnKernel::read(bytes)
+        .map_err(|error| BadArguments(format!("{}: {}", shown(file), error.in_words())))?;
+    let workshop = Workshop::open()?.with_context(|| {
+        tr!("no C++ compiler found, which a kernel needs without a GPU: apt-get install g++")
+    })?;
+    let cancel = Arc::new(AtomicBool::new(false));
+    let signalled = Arc::clone(&cancel);
+    platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
+    let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
+    let child = || {
+        let mut command = Command::new(&program);
+        command.args(["kernel", "serve"]);
+        command
+    };
+    let limit = platform::timeout(own::LAUNCH_LIMIT);
+    let verdict = own::check(&own, &workshop, &child, seed(), limit, &cancel);
+    let verdict = verdict.map_err(|error| match error {
+        CheckError::Cancelled => Interrupted(tr!("the check was interrupted").into()).into(),
+        CheckError::Io(error) => anyhow::Error::from(error),
+    })?;
+    let name = shown(file).to_string();
+    let fault = match &verdict {
+        Verdict::Right { .. } => None,
+        Verdict::Wrong(fault) => Some(&**fault),
+    };
+    if json {
+        let report = Report {
+            file: &name,
+            rung: own.rung.file,
+            is_right: fault.is_none(),
+            cases: match verdict {
+                Verdict::Right { cases } => Some(cases),
+                Verdict::Wrong(_) => None,
+            },
+            wrong: fault.map(InWords::in_words),
+            compiler: match fault {
+                Some(Fault::DoesNotCompile { errors, .. }) => errors,
+                _ => &[],
+            },
+            fault,
+            checked_by: "emulator",
+        };
+        print(&serde_json::to_string(&report)?)?;
+    }
+    match verdict {
+        Verdict::Wrong(fault) => Err(CheckFailed(format!("{name}: {}", fault.in_words())).into()),
+        Verdict::Right { .. } if json => Ok(()),
+        Verdict::Right { cases } => {
+            print(&tr!(
+                "{file}: right in all {cases} cases",
+                file = name,
+                cases = cases
+            ))?;
+            print(tr!(
+                "Checked for exactness only: without a GPU no time tells anything"
+            ))
+        }
+    }
+}
+
+/// A number that differs from check to check, so that no kernel is right by the lattices it was tried
+/// with.
+fn seed() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
