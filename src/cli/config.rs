@@ -19,8 +19,8 @@ use life::{ReadError, read_regular_file, write_atomically};
 use model::InWords;
 
 /// Options that apply to a single run and cannot be saved.
-const NOT_KEPT: [&str; 7] = [
-    "session", "record", "pattern", "frames", "rounds", "help", "version",
+const NOT_KEPT: [&str; 8] = [
+    "session", "record", "pattern", "round", "frames", "rounds", "help", "version",
 ];
 
 /// The longest file that is read.
@@ -244,11 +244,10 @@ pub(super) fn show() -> Result<()> {
 pub(super) fn save(matches: &ArgMatches) -> Result<()> {
     let path = path()?;
     let typed = typed(matches);
-    if let Some(name) = typed
-        .iter()
-        .map(|(name, _)| name)
-        .find(|name| NOT_KEPT.contains(&name.as_str()))
-    {
+    // An order of one's own needs the script of that run.
+    let is_of_a_run =
+        |name: &str, value: &str| NOT_KEPT.contains(&name) || (name, value) == ("order", "own");
+    if let Some((name, _)) = typed.iter().find(|(name, value)| is_of_a_run(name, value)) {
         return Err(BadArguments(format!(
             "--{name} applies to a single run and cannot be saved"
         ))
