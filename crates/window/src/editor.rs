@@ -141,8 +141,15 @@ impl Handler {
             (Key::PageUp | Key::PageDown, _) => self.app.open_lecture().is_some(),
             _ => false,
         };
-        let action = self.app.remap_key(chord, action).filter(|_| acts);
-        action.into_iter().for_each(|it| self.act(event_loop, it));
+        let Some(action) = self.app.remap_key(chord, action).filter(|_| acts) else {
+            return;
+        };
+        // What an F-key opens takes the keys; switches leave them to the text.
+        if let (Key::F(_), Action::View(_), Some(screen)) = (chord.key, action, &self.surface) {
+            let context = screen.scene.context();
+            context.memory_mut(|memory| memory.surrender_focus(field()));
+        }
+        self.act(event_loop, action);
     }
 
     /// Opens or closes the editor; keys are for its text once it is open.
