@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lang::{align_left, mark, text, tr};
 
-use crate::{CallKind, Fault, Requirement, Script, ScriptError, Work, check};
+use crate::{CallKind, Fault, Requirement, Round, Script, ScriptError, Work, check};
 
 /// An exercise.
 #[derive(Debug)]
@@ -32,17 +32,24 @@ pub struct Exercise {
 pub struct Verdict {
     /// The number of items: the first that goes wrong, or else the last that was tried.
     pub items: u32,
-    /// What is wrong: nothing if there is no fault, or a script that makes no round.
+    /// What is wrong: nothing if it is right; or why the script makes no round.
     pub faults: Result<Vec<Fault>, ScriptError>,
+    /// What the script orders for so many items, right or not; without calls if it makes no round.
+    pub round: Round,
 }
 
 impl Verdict {
     /// Checks a script for so many items.
     pub fn of(source: &str, work: Work, items: u32, requirements: &[Requirement]) -> Verdict {
-        let round = Script::compile(source, work).and_then(|script| script.round(items));
+        let made = Script::compile(source, work).and_then(|script| script.round(items));
+        let (faults, round) = match made {
+            Ok(round) => (Ok(check(&round, items, work, requirements)), round),
+            Err(error) => (Err(error), Round::default()),
+        };
         Verdict {
             items,
-            faults: round.map(|round| check(&round, items, work, requirements)),
+            faults,
+            round,
         }
     }
 

@@ -1,19 +1,20 @@
 //! The editor of a round of one's own, as data: its text, what was found in it, and the file that it is
 //! kept in. The window lays it out, and checks a text on another thread ([`judge`]).
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lang::tr;
 use model::InWords;
-use script::{CallKind, EXERCISES, Exercise, Fault, Place, Round, Script, Work, check};
+use script::{CallKind, EXERCISES, Exercise, Fault, Place, Round, ScriptError, Verdict, Work};
 
 /// See the module.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoundEditor {
     text: Arc<str>,
     /// What was found in it; `None` before the first check.
-    verdict: Option<Verdict>,
+    verdict: Option<Arc<Verdict>>,
     file: Option<RoundFile>,
     /// The exercise that the text is for, by its place among all.
     exercise: Option<usize>,
@@ -25,18 +26,10 @@ pub struct RoundEditor {
 #[derive(Clone, PartialEq, Debug)]
 struct RoundFile {
     path: PathBuf,
-    /// Its text as it was read or written last.
+    /// The file's text when it was last read or written.
     saved: Arc<str>,
     /// The text that another program wrote there while the one in the editor was changed, too.
     other: Option<Arc<str>>,
-}
-
-/// What was found in a text.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Verdict {
-    found: script::Verdict,
-    /// What it orders, right or not; `None` if it makes no round.
-    round: Option<Arc<Round>>,
 }
 
 /// What another text in the file means for the one in the editor.
@@ -50,31 +43,12 @@ pub enum FileChange {
     Conflict,
 }
 
-/// A sentence about a text.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem {
-    /// The lines that it is about, from 1; none where it is about the whole text.
-    pub lines: Vec<u32>,
-    /// What is wrong.
-    pub sentence: String,
-}
-
 /// Runs a text for so many instances, and checks what it orders; that of an exercise for as many as the
 /// exercise has.
 pub fn judge(text: &str, instances: usize, exercise: Option<&Exercise>) -> Verdict {
-    let work = exercise.map_or(Work::Lattices, |exercise| exercise.work);
-    let round = |items| Script::compile(text, work)?.round(items);
-    let items = instances as u32;
-    let found = match exercise {
+    match exercise {
         Some(exercise) => exercise.check(text),
-        None => script::Verdict {
-            items,
-            faults: round(items).map(|round| check(&round, items, work, &[])),
-        },
-    };
-    Verdict {
-        round: round(found.items).ok().map(Arc::new),
-        found,
+        None => Verdict::of(text, Work::Lattices, instances as u32, &[]),
     }
 }
 
@@ -111,7 +85,7 @@ impl RoundEditor {
     /// Takes over what was found in a text; not if it was changed meanwhile.
     pub fn take_verdict(&mut self, text: &Arc<str>, verdict: Verdict) {
         if self.text == *text {
-            self.verdict = Some(verdict);
+            self.verdict = Some(Arc::new(verdict));
             self.revision += 1;
         }
     }
@@ -217,47 +191,55 @@ impl RoundEditor {
     /// Whether the text is right.
     pub fn is_right(&self) -> bool {
         let verdict = self.verdict.as_ref();
-        verdict.is_some_and(|verdict| verdict.found.is_right())
+        verdict.is_some_and(|verdict| verdict.is_right())
     }
 
     /// What was found, in a line.
     pub fn summary(&self) -> Option<String> {
         let verdict = self.verdict.as_ref()?;
-        let count = verdict.found.faults.as_ref().map_or(1, Vec::len);
-        Some(match (count, self.exercise, &verdict.round) {
-            (0, Some(_), _) => tr!("Solved").into(),
-            (0, None, Some(round)) => counts(round),
-            (0 | 1, _, _) => tr!("1 fault").into(),
-            (count, _, _) => tr!("{count} faults", count = count),
+        Some(match (self.fault_count(), self.exercise) {
+            (0, Some(_)) => tr!("Solved").into(),
+            (0, None) => counts(&verdict.round),
+            (1, _) => tr!("1 fault").into(),
+            (count, _) => tr!("{count} faults", count = count),
         })
     }
 
-    /// What is wrong with the text, by its lines.
-    pub fn problems(&self) -> Vec<Problem> {
+    /// How many faults were found.
+    pub fn fault_count(&self) -> usize {
+        let verdict = self.verdict.as_ref();
+        verdict.map_or(0, |verdict| verdict.faults.as_ref().map_or(1, Vec::len))
+    }
+
+    /// The lines that faults are about, numbered from 1.
+    pub fn wrong_lines(&self) -> HashSet<u32> {
         let line = |place: &Place| place.line;
-        let Some(verdict) = &self.verdict else {
-            return Vec::new();
-        };
-        match &verdict.found.faults {
-            Err(error) => vec![Problem {
-                lines: error.place.iter().map(line).collect(),
-                sentence: match error.place {
-                    Some(Place { line, .. }) => tr!(
-                        "Line {line}: {sentence}",
-                        line = line,
-                        sentence = error.in_words()
-                    ),
-                    None => error.in_words(),
-                },
-            }],
-            Ok(faults) => {
-                let problem = |fault: &Fault| Problem {
-                    lines: fault.places().iter().map(line).collect(),
-                    sentence: fault.in_words(),
-                };
-                faults.iter().map(problem).collect()
-            }
+        match self.verdict.as_ref().map(|verdict| &verdict.faults) {
+            None => HashSet::new(),
+            Some(Err(error)) => error.place.iter().map(line).collect(),
+            Some(Ok(faults)) => faults
+                .iter()
+                .flat_map(Fault::places)
+                .map(|it| it.line)
+                .collect(),
         }
+    }
+
+    /// A sentence about each fault, made when it is asked for: there can be a thousand.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let found = self.verdict.as_ref().map(|verdict| &verdict.faults);
+        let error = found.and_then(|found| found.as_ref().err());
+        let faults = found.and_then(|found| found.as_ref().ok());
+        let of_error = |error: &ScriptError| match error.place {
+            Some(Place { line, .. }) => tr!(
+                "Line {line}: {sentence}",
+                line = line,
+                sentence = error.in_words()
+            ),
+            None => error.in_words(),
+        };
+        let faults = faults.into_iter().flatten().map(InWords::in_words);
+        error.into_iter().map(of_error).chain(faults)
     }
 }
 
@@ -300,7 +282,7 @@ mod tests {
     fn the_first_text_is_right_for_any_number_of_instances() {
         for instances in [1, 2, 16, 64] {
             let editor = checked(RoundEditor::default(), instances);
-            assert!(editor.is_right(), "{:?}", editor.problems());
+            assert!(editor.is_right(), "{:?}", editor.summary());
         }
         let summary = checked(RoundEditor::default(), 16).summary().unwrap();
         assert_eq!(
@@ -317,10 +299,10 @@ mod tests {
         editor.take_verdict(&before, judge(&before, 4, None));
         assert_eq!(editor.summary(), None, "of the text before");
         let mut editor = checked(editor, 4);
-        assert!(!editor.is_right() && !editor.problems().is_empty());
+        assert!(!editor.is_right() && editor.sentences().next().is_some());
         editor.edit("advance(0, 0);\nadvanc(1, 1);\n");
         let editor = checked(editor, 4);
-        assert_eq!(editor.problems()[0].lines, [2]);
+        assert_eq!(editor.wrong_lines(), [2].into());
         assert_eq!(editor.summary().as_deref(), Some("1 fault"));
     }
 

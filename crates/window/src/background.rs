@@ -12,9 +12,9 @@ use crate::oversized::OversizedPattern;
 use crate::view::{FileList, ViewError};
 use lang::tr;
 use life::{Lattice, Rule};
+use script::Verdict;
 use session::SavedSession;
 use ui::Wake;
-use ui::round_editor::Verdict;
 
 /// The result of a background task.
 pub(crate) enum BackgroundResult {

@@ -1,8 +1,6 @@
 //! The editor of a round of one's own: its keys, checks of its text on another thread, and its file.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,12 +16,12 @@ use crate::handler::Handler;
 use crate::keys;
 use crate::view::round_editor::field;
 use lang::{message, tr};
-use life::{SaveTarget, dated_stem};
+use life::{ReadError, SaveTarget, dated_stem, read_regular_file};
 use model::actions::Key;
-use model::words::{shown, system_reason};
+use model::words::shown;
 use model::{Action, EditAction, InWords, Order, OwnRound, OwnRoundError, Status, ViewAction};
-use script::{EXERCISES, Exercise, MAX_SOURCE_BYTES, Progress, Script, Work};
-use ui::round_editor::{FileChange, Verdict, judge};
+use script::{EXERCISES, Exercise, MAX_SOURCE_BYTES, Progress, Script, Verdict, Work};
+use ui::round_editor::{FileChange, judge};
 use ui::{Lessons, RoundEditor, SidePanel, Wake};
 
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
@@ -106,15 +104,10 @@ pub(super) fn opened_round(path: PathBuf) -> BackgroundResult {
 /// # Errors
 /// It cannot be read, is too long, or no text: why, in a sentence.
 fn read_script(path: &Path) -> Result<Arc<str>, String> {
-    let bytes = File::open(path).and_then(|file| {
-        let mut bytes = Vec::new();
-        // One byte more says that it is too long.
-        let mut start = file.take(MAX_SOURCE_BYTES as u64 + 1);
-        start.read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let text = match bytes {
+    let text = match read_regular_file(path, MAX_SOURCE_BYTES as u64) {
         Ok(bytes) => Script::decode(bytes).map_err(|error| error.in_words()),
-        Err(error) => Err(system_reason(&error)),
+        Err(ReadError::Empty) => Ok(String::new()),
+        Err(error) => Err(error.in_words()),
     };
     let name = shown(path.file_name().unwrap_or_default());
     text.map(Arc::from)

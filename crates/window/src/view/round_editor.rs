@@ -1,6 +1,8 @@
 //! The editor of a round of one's own, beside the panels and the timeline: the text with the lines that
 //! are wrong marked, what was found in it below, and buttons that run and save it.
 
+use std::collections::HashSet;
+
 use egui::text::LayoutJob;
 use egui::{
     Align2, Color32, FontId, Frame as Margins, Id, Margin, Rect, ScrollArea, Shape, TextBuffer,
@@ -16,7 +18,6 @@ use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use model::{Action, Order, ViewAction};
 use ui::RoundEditor;
-use ui::round_editor::Problem;
 use ui::theme::Palette;
 
 const PAD: f32 = 14.0;
@@ -58,10 +59,9 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
     let code = inside
         .with_min_y(title.bottom() + 4.0 * unit)
         .with_max_y(summary.top() - 4.0 * unit);
-    let problems = editor.problems();
-    paint_code(painter, editor, &problems, code, unit);
+    paint_code(painter, editor, code, unit);
     paint_summary(painter, frame, summary, unit);
-    paint_sentences(painter, editor, &problems, sentences, unit);
+    paint_sentences(painter, editor, sentences, unit);
     paint_buttons(painter, frame, buttons, unit);
 }
 
@@ -77,19 +77,14 @@ fn name(editor: &RoundEditor) -> String {
     }
 }
 
-fn paint_code(
-    painter: &WidgetPainter,
-    editor: &RoundEditor,
-    problems: &[Problem],
-    rect: Rect,
-    unit: f32,
-) {
+fn paint_code(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, unit: f32) {
     painter.rect_filled(rect, 4.0 * unit, painter.palette.code_background);
     let inside = rect.shrink2(vec2(4.0, 6.0) * unit);
+    let wrong = editor.wrong_lines();
     painter.lay_out(inside, "round editor", |ui| {
         let area = ScrollArea::vertical().id_salt("round editor");
         area.auto_shrink(false).show(ui, |ui| {
-            if let Some(text) = lay_out_text(ui, painter, editor.text(), problems, unit) {
+            if let Some(text) = lay_out_text(ui, painter, editor.text(), &wrong, unit) {
                 painter.ask(UiRequest::EditRound(text));
             }
         });
@@ -101,7 +96,7 @@ fn lay_out_text(
     ui: &mut Ui,
     painter: &WidgetPainter,
     text: &str,
-    problems: &[Problem],
+    wrong: &HashSet<u32>,
     unit: f32,
 ) -> Option<String> {
     let palette = &painter.palette;
@@ -129,7 +124,7 @@ fn lay_out_text(
     let context = ui.ctx();
     context.accesskit_node_builder(field(), |node| node.set_label(name));
     // Behind the text: the lines that are wrong, and the numbers of all.
-    let is_wrong = |line: u32| problems.iter().any(|problem| problem.lines.contains(&line));
+    let is_wrong = |line: u32| wrong.contains(&line);
     let (mut number, mut is_first) = (1, true);
     let mut grounds = Vec::new();
     for row in &shown.galley.rows {
@@ -195,13 +190,7 @@ fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f
 }
 
 /// Paints the first sentences about the text, as many as there is room for, and how many follow.
-fn paint_sentences(
-    painter: &WidgetPainter,
-    editor: &RoundEditor,
-    problems: &[Problem],
-    rect: Rect,
-    unit: f32,
-) {
+fn paint_sentences(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, unit: f32) {
     let palette = &painter.palette;
     let paragraph = |text: &str, colour| {
         let font = regular(14.0 * unit);
@@ -213,9 +202,9 @@ fn paint_sentences(
         return put(painter, rect.left_top(), Align2::LEFT_TOP, text);
     }
     let mut y = rect.top();
-    for (at, problem) in problems.iter().enumerate() {
-        let text = paragraph(&problem.sentence, palette.value);
-        let rest = problems.len() - at;
+    for (at, sentence) in editor.sentences().enumerate() {
+        let text = paragraph(&sentence, palette.value);
+        let rest = editor.fault_count() - at;
         let more = if rest > 1 { 18.0 * unit } else { 0.0 };
         if at > 0 && y + text.size().y + more > rect.bottom() {
             let text = paragraph(&tr!("and {rest} more", rest = rest), palette.label);
