@@ -18,7 +18,6 @@ mod own_round;
 mod picture_plan;
 mod pictures;
 pub mod population;
-mod prediction;
 pub mod recording;
 pub mod saved;
 mod settled;
@@ -39,11 +38,10 @@ pub use identity::Identity;
 pub use kernel_choice::KernelChoice;
 pub use notice::{Done, Failure, Notice, Refusal, SettingChange};
 pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
-pub use own_round::{OwnOrder, OwnRound, OwnRoundError, SwitchContext};
+pub use own_round::{OwnOrder, OwnRound, OwnRoundError};
 pub use picture_plan::PicturePlan;
 pub use pictures::{Picture, PictureSource, Pictures};
 pub use population::Series;
-pub use prediction::{PredictedOp, Prediction};
 pub use settled::Settled;
 pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Start};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
@@ -51,7 +49,7 @@ pub use status::{
     AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
     PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status,
 };
-pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
+pub use switches::{Choice, Order, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;
 pub use words::InWords;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{InWords, Order, Switches};
-use engine::Kernel;
+use crate::InWords;
 use lang::tr;
-use script::{Fault, Place, Round, Script, ScriptError, Work, check};
+use script::{Fault, Place, Round, ScriptError, Verdict, Work};
 
 /// A round that a user wrote, for a number of instances.
 #[derive(Clone, PartialEq, Debug)]
@@ -89,14 +88,11 @@ impl OwnRound {
 }
 
 fn made(source: &str, instances: usize) -> Result<Arc<Round>, OwnRoundError> {
-    let (items, work) = (instances as u32, Work::Lattices);
-    let script = Script::compile(source, work).map_err(OwnRoundError::Script)?;
-    let round = script.round(items).map_err(OwnRoundError::Script)?;
-    let faults = check(&round, items, work, &[]);
-    if faults.is_empty() {
-        Ok(Arc::new(round))
-    } else {
-        Err(OwnRoundError::Faults(faults))
+    let verdict = Verdict::of(source, Work::Lattices, instances as u32, &[]);
+    match verdict.faults {
+        Ok(faults) if faults.is_empty() => Ok(Arc::new(verdict.round)),
+        Ok(faults) => Err(OwnRoundError::Faults(faults)),
+        Err(error) => Err(OwnRoundError::Script(error)),
     }
 }
 
@@ -128,45 +124,5 @@ impl OwnOrder {
                 synchronizes: round.synchronizes(),
             },
         }
-    }
-}
-
-/// What decides, beside the switches themselves, which of their positions can be taken.
-#[derive(Clone, Copy, Debug)]
-pub struct SwitchContext<'a> {
-    /// The kernel.
-    pub kernel: &'a Kernel,
-    /// Whether there is a round of one's own.
-    pub own_order: OwnOrder,
-}
-
-impl<'a> From<&'a Kernel> for SwitchContext<'a> {
-    fn from(kernel: &'a Kernel) -> SwitchContext<'a> {
-        SwitchContext {
-            kernel,
-            own_order: OwnOrder::Unwritten,
-        }
-    }
-}
-
-impl SwitchContext<'_> {
-    /// Why switches cannot be together, or not here.
-    pub fn incompatibility(&self, switches: &Switches) -> Option<String> {
-        let of_own_order = match self.own_order {
-            _ if switches.order != Order::Own => None,
-            OwnOrder::Unwritten => Some(tr!(
-                "no round of your own is written; the editor writes one, or start with --round FILE"
-            )),
-            OwnOrder::Wrong => Some(tr!(
-                "the round of your own is not right for this number of instances"
-            )),
-            OwnOrder::SeveralDevices => Some(tr!("a round of your own runs on one device")),
-            OwnOrder::Available { synchronizes: true } if switches.graphs => Some(tr!(
-                "the host waits in the round, and cannot inside a graph"
-            )),
-            OwnOrder::Available { .. } => None,
-        };
-        let of_own_order = of_own_order.map(str::to_owned);
-        of_own_order.or_else(|| switches.incompatibility(self.kernel))
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 
-use crate::{Action, InWords, SessionAction, SwitchContext};
+use crate::{Action, InWords, OwnOrder, SessionAction};
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::{mark, tr};
 
@@ -107,6 +107,46 @@ impl Switches {
     /// The shape of a kernel's blocks.
     pub fn block_of(&self, kernel: &Kernel) -> (u32, u32) {
         self.block.unwrap_or(kernel.block())
+    }
+}
+
+/// What decides, beside the switches themselves, which of their positions can be taken.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchContext<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Whether there is a round of one's own.
+    pub own_order: OwnOrder,
+}
+
+impl<'a> From<&'a Kernel> for SwitchContext<'a> {
+    fn from(kernel: &'a Kernel) -> SwitchContext<'a> {
+        SwitchContext {
+            kernel,
+            own_order: OwnOrder::Unwritten,
+        }
+    }
+}
+
+impl SwitchContext<'_> {
+    /// Why switches cannot be together, or not here.
+    pub fn incompatibility(&self, switches: &Switches) -> Option<String> {
+        let of_own_order = match self.own_order {
+            _ if switches.order != Order::Own => None,
+            OwnOrder::Unwritten => Some(tr!(
+                "no round of your own is written; the editor writes one, or start with --round FILE"
+            )),
+            OwnOrder::Wrong => Some(tr!(
+                "the round of your own is not right for this number of instances"
+            )),
+            OwnOrder::SeveralDevices => Some(tr!("a round of your own runs on one device")),
+            OwnOrder::Available { synchronizes: true } if switches.graphs => Some(tr!(
+                "the host waits in the round, and cannot inside a graph"
+            )),
+            OwnOrder::Available { .. } => None,
+        };
+        let of_own_order = of_own_order.map(str::to_owned);
+        of_own_order.or_else(|| switches.incompatibility(self.kernel))
     }
 }
 
