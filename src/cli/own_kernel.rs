@@ -50,7 +50,7 @@ struct Report<'a> {
     /// The compiler's messages, if it refuses the kernel.
     compiler: &'a [CompilerError],
     fault: Option<&'a Fault>,
-    /// `emulator`: on which times tell nothing.
+    /// `emulator`: whose times mean nothing.
     checked_by: &'static str,
 }
 
@@ -118,7 +118,7 @@ fn check(file: &Path, json: bool) -> Result<()> {
                 cases = cases
             ))?;
             print(tr!(
-                "Checked for exactness only: without a GPU no time tells anything"
+                "Checked for exactness only: times mean nothing without a GPU"
             ))
         }
     }

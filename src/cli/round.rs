@@ -22,8 +22,8 @@ pub(super) fn main(command: &RoundCommand) -> Result<()> {
             write_new(file, &script::new_round())?;
             let path = file.display();
             print(&tr!(
-                "{path} is written; 'lifestreams round check {path}' checks it",
-                path = path
+                "wrote {file}; check it with 'lifestreams round check {file}'",
+                file = path
             ))
         }
         RoundCommand::Check {

@@ -1,5 +1,5 @@
-//! Kernels as users write them, through `lifestreams kernel check`'s own way: those that are wrong are
-//! caught, each with its sentence, and the rungs pass.
+//! Checks users' kernels as `lifestreams kernel check` does: wrong ones are caught, each with its sentence,
+//! and the rungs pass.
 
 use std::process::Command;
 use std::sync::Mutex;

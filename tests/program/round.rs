@@ -20,10 +20,7 @@ fn own(folder: &Path, line: &str) -> Ended {
 fn a_new_round_is_right_and_never_written_over_a_file() {
     let folder = scratch();
     let ended = lifestreams(folder.path(), "round new").done();
-    assert!(
-        ended.stdout.starts_with("round.rhai is written"),
-        "{ended:?}"
-    );
+    assert!(ended.stdout.starts_with("wrote round.rhai"), "{ended:?}");
     for count in [1, 2, 16] {
         let line = format!("round check round.rhai --instances {count}");
         let ended = lifestreams(folder.path(), &line).done();

@@ -3,7 +3,7 @@
 //!
 //! A script ([`Script`]) knows `N` and the functions of [`CallKind`]. It runs to its end before anything
 //! is issued; what it called is data, for the check, the engines, the timeline and generated code alike.
-//! The check ([`check()`]) finds races and whatever else is wrong ([`Fault`]) without running anything.
+//! The check ([`check()`]) finds races and other faults ([`Fault`]) without running anything.
 
 mod check;
 mod exercise;

@@ -14,7 +14,8 @@ use crate::{EXERCISES, Exercise};
 /// The longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The exercise in progress, and those that are solved, by name. Names that this program does not know stay.
+/// The names of the exercise in progress and of the solved ones. Names from other versions of the program
+/// are kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Progress {
@@ -57,7 +58,7 @@ impl Progress {
     /// Writes the file, and makes its folder.
     ///
     /// # Errors
-    /// If that fails; the file stays as it was.
+    /// The folder or the file cannot be written; an existing file is unchanged.
     pub fn write(&self, path: &Path) -> Result<(), SaveError> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| SaveError::new(path, &error))?;

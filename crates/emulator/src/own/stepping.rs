@@ -213,7 +213,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether what a kernel only reads is as it was.
+    /// Whether the kernel left its input unchanged.
     fn check_input(
         &self,
         case: &Case,

@@ -210,7 +210,7 @@ impl InWords for Fault {
             ),
             Fault::OutOfBounds { thread, bytes } => match bytes {
                 Some(bytes) if *bytes > 0 => tr!(
-                    "{thread} accesses memory {bytes} bytes behind the end of a lattice",
+                    "{thread} accesses memory {bytes} bytes past the end of a lattice",
                     thread = thread.in_words(),
                     bytes = bytes
                 ),
@@ -224,7 +224,7 @@ impl InWords for Fault {
             Fault::WritesBeside { case, is_behind } => {
                 let case = case.in_words();
                 match is_behind {
-                    true => tr!("the kernel writes behind the end of a lattice ({})", case),
+                    true => tr!("the kernel writes past the end of a lattice ({})", case),
                     false => tr!(
                         "the kernel writes before the beginning of a lattice ({})",
                         case
@@ -232,7 +232,7 @@ impl InWords for Fault {
                 }
             }
             Fault::SharedOverrun { bytes } => tr!(
-                "the kernel writes behind the {} bytes of shared memory that a block has",
+                "the kernel writes past the {} bytes of shared memory that a block has",
                 bytes
             ),
             Fault::BadIndex { thread } => tr!(
