@@ -8,10 +8,10 @@ mod devices;
 mod exercise;
 mod failure;
 mod headless;
+mod kernel;
 mod lecture;
 mod lesson;
 mod options;
-mod own_kernel;
 mod patterns;
 mod record;
 mod round;
@@ -65,7 +65,7 @@ pub fn main() -> ExitCode {
         Some(Command::Exercise(command)) => exercise::main(&command),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
-        Some(Command::Kernel(what)) => own_kernel::main(&what),
+        Some(Command::Kernel(what)) => kernel::main(&what),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
         Some(Command::Patterns) => patterns::main(),
         Some(Command::Completions { shell }) => shell::completions(shell),
@@ -148,7 +148,7 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
 }
 
 /// The crates of this program, whose warnings are shown.
-const OWN_CRATES: [&str; 12] = [
+const OWN_CRATES: [&str; 13] = [
     "emulator",
     "engine",
     "lang",
@@ -156,6 +156,7 @@ const OWN_CRATES: [&str; 12] = [
     "life",
     "lifestreams",
     "model",
+    "own_kernel",
     "session",
     "simulation",
     "terminal",

@@ -742,9 +742,9 @@ fn rung(text: &str) -> Result<&'static Kernel, String> {
 
 /// A rung that a kernel of one's own may begin with, by its file.
 fn own_rung() -> impl TypedValueParser<Value = &'static Kernel> {
-    let files = emulator::own::rungs().map(|rung| rung.file);
+    let files = own_kernel::rungs().map(|rung| rung.file);
     PossibleValuesParser::new(files).try_map(|file| {
-        emulator::own::rungs()
+        own_kernel::rungs()
             .find(|rung| rung.file == file)
             .ok_or("no rung")
     })

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use emulator::Workshop;
-use emulator::own::{self, Fault, OwnKernel, Verdict, check};
 use engine::Kernel;
 use model::InWords;
+use own_kernel::Workshop;
+use own_kernel::{Fault, OwnKernel, Verdict, check};
 
 use crate::wrong_kernels::{WRONG, Wrong};
 
@@ -53,8 +53,10 @@ fn with_workshops<T: Sync>(things: &[T], work: impl Fn(&T, &Workshop) + Sync) {
 
 /// A copy of a rung with something replaced, which must be there once.
 fn mutated(wrong: &Wrong) -> String {
-    let rung = own::rungs().find(|rung| rung.file == wrong.rung).unwrap();
-    let source = own::skeleton(rung, "mine.cu");
+    let rung = own_kernel::rungs()
+        .find(|rung| rung.file == wrong.rung)
+        .unwrap();
+    let source = own_kernel::skeleton(rung, "mine.cu");
     assert_eq!(
         source.matches(wrong.from).count(),
         1,
@@ -98,10 +100,14 @@ fn wrong_kernels_are_caught_each_with_its_sentence() {
 
 #[test]
 fn rungs_pass_as_kernels_of_ones_own() {
-    let rungs: Vec<&Kernel> = own::rungs().collect();
+    let rungs: Vec<&Kernel> = own_kernel::rungs().collect();
     assert!(rungs.len() >= 7);
     with_workshops(&rungs, |rung, workshop| {
-        let verdict = verdict(&own::skeleton(rung, "mine.cu"), workshop, LAUNCH_LIMIT);
+        let verdict = verdict(
+            &own_kernel::skeleton(rung, "mine.cu"),
+            workshop,
+            LAUNCH_LIMIT,
+        );
         assert!(
             matches!(verdict, Verdict::Right { cases: 60 }),
             "{}: {verdict:?}",
@@ -120,8 +126,8 @@ fn a_missing_barrier_is_named_by_its_place() {
         ("04_sync_shared", "        }\n        __syncthreads();\n"),
     ];
     with_workshops(&barriers, |(name, barrier), workshop| {
-        let rung = own::rungs().find(|rung| rung.file == *name).unwrap();
-        let source = own::skeleton(rung, "mine.cu");
+        let rung = own_kernel::rungs().find(|rung| rung.file == *name).unwrap();
+        let source = own_kernel::skeleton(rung, "mine.cu");
         let at = source.find(barrier).unwrap();
         let line = source[..at].matches('\n').count() as u32 + 1;
         let without = barrier.split_inclusive('\n').next().unwrap();

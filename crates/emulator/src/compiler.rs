@@ -8,10 +8,10 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::contained::{self, Ended, Limits};
-use crate::own::CompilerError;
+use platform::contained::{self, Ended, Limits};
 
 /// The files that translated kernels and the emulator need.
 const FILES: [(&str, &str); 5] = [
@@ -36,7 +36,7 @@ const OPTIONS: [&str; 8] = [
 ];
 
 /// The name of a kernel's source in messages.
-pub(crate) const SOURCE_NAME: &str = "kernel.cu";
+pub const SOURCE_NAME: &str = "kernel.cu";
 
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(30),
@@ -53,7 +53,7 @@ pub struct Workshop {
 
 /// Why a kernel could not be compiled.
 #[derive(Debug)]
-pub(crate) enum NotCompiled {
+pub enum NotCompiled {
     /// The compiler refuses it: the first of its errors, and how many more there are.
     Refused(Vec<CompilerError>, usize),
     /// The compiler took too long: the limit in seconds.
@@ -62,6 +62,17 @@ pub(crate) enum NotCompiled {
     Cancelled,
     /// It cannot be started, or a file cannot be written.
     Failed(io::Error),
+}
+
+/// A message of the compiler.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CompilerError {
+    /// The line of the source; `None` if it is about another file.
+    pub line: Option<u32>,
+    /// The column, in bytes from 1.
+    pub column: Option<u32>,
+    /// What it says.
+    pub text: String,
 }
 
 impl Workshop {
@@ -103,12 +114,12 @@ impl Workshop {
     }
 
     /// Where it has its files.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Compiles a translated kernel to a library of this name in its folder.
-    pub(crate) fn library(
+    pub fn library(
         &self,
         name: &str,
         cpp: &str,

@@ -2,16 +2,13 @@
 //! an emulator in C++ (`cpp/`) runs their threads one after another, in several orders ([`Order`]).
 //!
 //! It finds what a GPU may hide: a barrier that only some threads of a block reach, and results that
-//! depend on the order of threads or blocks. With it a user's own kernel is checked ([`own`]), in a
-//! process of its own, whatever it does.
+//! depend on the order of threads or blocks.
 #![allow(unsafe_code)] // calls compiled kernels; each block says why it is sound
 
 mod compiler;
-mod contained;
 mod library;
-pub mod own;
 mod translation;
 
-pub use compiler::Workshop;
+pub use compiler::{CompilerError, NotCompiled, SOURCE_NAME, Workshop};
 pub use library::{BlockOrder, FaultKind, KernelFault, Library, Order, ThreadOrder};
 pub use translation::{KernelName, Translation, kernel_names, translate};

@@ -1,6 +1,7 @@
 //! Safe wrappers for the program's few unsafe operating-system calls, and its environment.
 #![allow(unsafe_code)] // each block says why it is sound
 
+pub mod contained;
 mod signals;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! What is wrong with a kernel of the user's own.
 
-use emulator::own::{Case, CompilerError, Fault, Found, SourceError, Thread};
 use lang::tr;
+use own_kernel::{Case, CompilerError, Fault, Found, SourceError, Thread};
 
 use super::InWords;
 
@@ -44,7 +44,7 @@ impl InWords for SourceError {
 
 /// The files of the rungs that a kernel of one's own may begin with.
 pub fn rung_names() -> String {
-    let names = emulator::own::rungs().map(|rung| rung.file);
+    let names = own_kernel::rungs().map(|rung| rung.file);
     names.collect::<Vec<_>>().join(", ")
 }
 

@@ -8,14 +8,14 @@ use std::path::Path;
 use life::{Lattice, reference};
 use serde::{Deserialize, Serialize};
 
-use crate::own::fault::Fault;
-use crate::own::stepping::{Stepped, Stepper, first_difference, words_of};
-use crate::own::{Case, OwnKernel};
-use crate::{BlockOrder, Library, Order, ThreadOrder};
+use crate::fault::Fault;
+use crate::stepping::{Stepped, Stepper, first_difference, words_of};
+use crate::{Case, OwnKernel};
+use emulator::{BlockOrder, Library, Order, ThreadOrder};
 
 /// What a child is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Request {
+pub(crate) struct Request {
     /// The kernel's source, for its declarations.
     pub source: String,
     /// The library, in the child's folder.
@@ -30,7 +30,7 @@ pub(super) struct Request {
 
 /// What a child answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// Every case is right: how many there were.
     Right(usize),
     /// Something is wrong.
@@ -40,8 +40,8 @@ pub(super) enum Answer {
 }
 
 /// The files of a child's folder.
-pub(super) const REQUEST: &str = "request.json";
-pub(super) const ANSWER: &str = "answer.json";
+pub(crate) const REQUEST: &str = "request.json";
+pub(crate) const ANSWER: &str = "answer.json";
 
 /// The orders that a kernel runs in. The first two are enough to see that two threads of a block use the
 /// same memory without a barrier between them, the third to see it of blocks.

@@ -6,12 +6,11 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::compiler::{NotCompiled, SOURCE_NAME, Workshop};
-use crate::contained::{self, Ended, Limits};
-use crate::own::child::{ANSWER, Answer, REQUEST, Request};
-use crate::own::fault::Fault;
-use crate::own::{Case, OwnKernel};
-use crate::translate;
+use crate::child::{ANSWER, Answer, REQUEST, Request};
+use crate::fault::Fault;
+use crate::{Case, OwnKernel};
+use emulator::{NotCompiled, SOURCE_NAME, Workshop, translate};
+use platform::contained::{self, Ended, Limits};
 
 /// What a check found.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,7 +49,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// Checks a kernel over lattices drawn from `seed`. `child` is a command that calls
-/// [`serve`](crate::own::serve) with the folder that is its last argument. `launch_limit` is
+/// [`serve`](crate::serve) with the folder that is its last argument. `launch_limit` is
 /// [`LAUNCH_LIMIT`], or less where a test does not want to wait.
 ///
 /// # Errors

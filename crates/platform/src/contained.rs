@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// What a process may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// How long it may run.
     pub time: Duration,
     /// Bytes of its memory that may be in use at once. It is measured now and then, since an address
@@ -19,7 +19,7 @@ pub(crate) struct Limits {
 
 /// How a process ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub enum Ended {
     /// By itself.
     ByItself(ExitStatus),
     /// It ran for too long.
@@ -41,7 +41,7 @@ const MAX_OUTPUT: u64 = 64 << 10;
 ///
 /// # Errors
 /// It cannot be started.
-pub(crate) fn run(
+pub fn run(
     mut command: Command,
     limits: Limits,
     cancel: &AtomicBool,

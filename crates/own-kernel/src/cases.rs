@@ -4,7 +4,7 @@ use engine::Kernel;
 use life::{Lattice, Rule, Size, Soup, SplitMix64};
 use serde::{Deserialize, Serialize};
 
-use crate::own::{DeclaredRules, OwnKernel};
+use crate::{DeclaredRules, OwnKernel};
 
 /// A lattice and a rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ const COUNT: usize = 60;
 
 impl Case {
     /// The cases for a kernel: every size that its rung supports, by rules that it declares.
-    pub(super) fn all(own: &OwnKernel, seed: u64) -> Vec<Case> {
+    pub(crate) fn all(own: &OwnKernel, seed: u64) -> Vec<Case> {
         let mut numbers = SplitMix64(seed);
         let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
         let sizes: Vec<Size> = sizes
@@ -92,17 +92,17 @@ impl Case {
     }
 
     /// The size of its lattices.
-    pub(super) fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         Size::new(self.width.into(), self.height.into()).expect("a case's size")
     }
 
     /// Its rule.
-    pub(super) fn rule(&self) -> Rule {
+    pub(crate) fn rule(&self) -> Rule {
         self.rule.parse().expect("a case's rule")
     }
 
     /// The lattices that it begins with.
-    pub(super) fn starts(&self) -> Vec<Lattice> {
+    pub(crate) fn starts(&self) -> Vec<Lattice> {
         let soup = |instance| Soup {
             density: self.density,
             seed: self.seed,
@@ -115,7 +115,7 @@ impl Case {
     }
 
     /// After how many generations its lattices are compared with the reference.
-    pub(super) fn compared_after(&self, rung: &Kernel) -> Vec<u32> {
+    pub(crate) fn compared_after(&self, rung: &Kernel) -> Vec<u32> {
         match rung.iteration {
             engine::kernels::Iteration::InKernel => {
                 let mut after = vec![1, 2, self.generations];

@@ -6,16 +6,16 @@ use engine::Layout;
 use engine::kernels::{Batch, Iteration, Parameter};
 use life::{Lattice, Size};
 
-use crate::own::fault::{Fault, Found, Thread};
-use crate::own::{Case, OwnKernel};
-use crate::{FaultKind, KernelFault, Library};
+use crate::fault::{Fault, Found, Thread};
+use crate::{Case, OwnKernel};
+use emulator::{FaultKind, KernelFault, Library};
 
 /// What no kernel writes.
-pub(super) const POISON: u32 = 0xa5a5_a5a5;
+pub(crate) const POISON: u32 = 0xa5a5_a5a5;
 
 /// The words of lattices after so many generations.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Stepped {
+pub(crate) struct Stepped {
     pub generation: u32,
     pub words: Vec<u32>,
 }
@@ -89,7 +89,7 @@ impl Buffer {
 }
 
 /// Kernel and library.
-pub(super) struct Stepper<'a> {
+pub(crate) struct Stepper<'a> {
     pub library: &'a Library,
     pub own: &'a OwnKernel,
     /// Seconds that a launch may take.
@@ -99,7 +99,7 @@ pub(super) struct Stepper<'a> {
 impl Stepper<'_> {
     /// Steps a case's lattices, in the order that the library has been given; what they are after each
     /// launch.
-    pub(super) fn step(&self, case: &Case, at_end: bool) -> Result<Vec<Stepped>, Fault> {
+    pub(crate) fn step(&self, case: &Case, at_end: bool) -> Result<Vec<Stepped>, Fault> {
         let rung = self.own.rung;
         let starts = case
             .starts()
@@ -243,7 +243,7 @@ fn planar_column(size: Size, plane: u32, word: u32) -> u32 {
 }
 
 /// A lattice in a layout, by the layout's definition.
-pub(super) fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
+pub(crate) fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
     let size = lattice.size();
     let rows = 0..size.height();
     match layout {
@@ -264,7 +264,7 @@ pub(super) fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
 }
 
 /// Where words of adjacent lattices differ from what they should be.
-pub(super) struct Difference {
+pub(crate) struct Difference {
     /// Column and row of the first cell; for bits beyond the width, the column is not in the lattice.
     pub cell: (u32, u32),
     pub expected: bool,
@@ -275,7 +275,7 @@ pub(super) struct Difference {
 
 /// The first cell of words that differ, and how many there are. A cell is counted in every plane that
 /// has it.
-pub(super) fn first_difference(
+pub(crate) fn first_difference(
     size: Size,
     layout: Layout,
     is: &[u32],

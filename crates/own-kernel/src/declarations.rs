@@ -5,8 +5,8 @@ use engine::Kernel;
 use engine::kernels::KERNELS;
 use life::Rule;
 
-use crate::kernel_names;
-use crate::own::fault::Fault;
+use crate::fault::Fault;
+use emulator::kernel_names;
 
 /// A kernel of the user's own, as its source declares it.
 #[derive(Clone, PartialEq, Debug)]
@@ -132,7 +132,7 @@ impl OwnKernel {
     }
 
     /// Whether it defines its symbol once, such that a GPU's loader finds it.
-    pub(super) fn check_symbol(&self) -> Result<(), Fault> {
+    pub(crate) fn check_symbol(&self) -> Result<(), Fault> {
         let symbol = self.symbol();
         let names = kernel_names(&self.source);
         let mut found = names.iter().filter(|name| name.symbol == symbol);

@@ -13,24 +13,24 @@ use super::failure::{BadArguments, CheckFailed, Interrupted};
 use super::options::KernelCommand;
 use super::round::write_new;
 use super::text::print;
-use emulator::Workshop;
-use emulator::own::{self, CheckError, CompilerError, Fault, OwnKernel, Verdict};
 use engine::Kernel;
 use lang::tr;
 use life::read_regular_file;
 use model::InWords;
 use model::words::shown;
+use own_kernel::Workshop;
+use own_kernel::{CheckError, CompilerError, Fault, OwnKernel, Verdict};
 
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {
         KernelCommand::New { file, from } => new(file, from),
         KernelCommand::Check { file, json } => check(file, *json),
-        KernelCommand::Serve { folder } => Ok(own::serve(folder)?),
+        KernelCommand::Serve { folder } => Ok(own_kernel::serve(folder)?),
     }
 }
 
 fn new(file: &Path, rung: &Kernel) -> Result<()> {
-    write_new(file, &own::skeleton(rung, &file.to_string_lossy()))?;
+    write_new(file, &own_kernel::skeleton(rung, &file.to_string_lossy()))?;
     print(&tr!(
         "wrote {file}; check it with 'lifestreams kernel check {file}'",
         file = shown(file)
@@ -78,8 +78,8 @@ fn check(file: &Path, json: bool) -> Result<()> {
         command.args(["kernel", "serve"]);
         command
     };
-    let limit = platform::timeout(own::LAUNCH_LIMIT);
-    let verdict = own::check(&own, &workshop, &child, seed(), limit, &cancel);
+    let limit = platform::timeout(own_kernel::LAUNCH_LIMIT);
+    let verdict = own_kernel::check(&own, &workshop, &child, seed(), limit, &cancel);
     let verdict = verdict.map_err(|error| match error {
         CheckError::Cancelled => Interrupted(tr!("the check was interrupted").into()).into(),
         CheckError::Io(error) => anyhow::Error::from(error),

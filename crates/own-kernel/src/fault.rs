@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::own::Case;
+use crate::Case;
+use emulator::CompilerError;
 
 /// The first thing that is wrong with a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -184,15 +185,4 @@ pub enum Found {
     Unwritten,
     /// A number that is neither 0 nor 1.
     Number(i32),
-}
-
-/// A message of the compiler.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct CompilerError {
-    /// The line of the source; `None` if it is about another file.
-    pub line: Option<u32>,
-    /// The column, in bytes from 1.
-    pub column: Option<u32>,
-    /// What it says.
-    pub text: String,
 }
