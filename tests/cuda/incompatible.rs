@@ -248,6 +248,7 @@ static STRANGE: Kernel = Kernel {
     batched: false,
     sides: SupportedSizes::Any,
     max_cells: None,
+    own: None,
 };
 
 static STRANGE_CALL: BufferKernel = BufferKernel {

@@ -7,6 +7,7 @@
 pub mod cooperative;
 mod function;
 mod launch;
+mod own;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ pub use function::Ptx;
 pub(crate) use function::{Function, LadderFunction};
 use launch::CELLS_PER_LANE;
 pub use launch::{Batch, Launch};
+pub use own::{GpuCode, OwnCode, OwnStepError, OwnStepper};
 
 /// A memory layout of a lattice's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -265,11 +267,17 @@ pub struct Kernel {
     pub sides: SupportedSizes,
     /// Maximum cells of a lattice; `None` if only memory limits it.
     pub max_cells: Option<u64>,
+    /// The user's own code, if it is that and not a rung.
+    pub own: Option<OwnCode>,
 }
 
 impl PartialEq for Kernel {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        match (&self.own, &other.own) {
+            (None, None) => self.name == other.name,
+            (Some(one), Some(other)) => std::ptr::eq(one, other),
+            _ => false,
+        }
     }
 }
 
@@ -309,6 +317,7 @@ const FIRST_RUNG: Kernel = Kernel {
     batched: false,
     sides: SupportedSizes::Any,
     max_cells: None,
+    own: None,
 };
 
 /// All kernels, from the first rung up.

@@ -1,0 +1,100 @@
+//! A kernel that a user wrote, in the place of a rung.
+
+use std::fmt;
+
+use life::{Rule, Size};
+
+use super::Kernel;
+
+/// What takes the place of a rung's code. A kernel with it has the rung's symbol, parameters, layout and
+/// launches.
+#[derive(Debug)]
+pub struct OwnCode {
+    /// The rung that it takes the place of.
+    pub rung: &'static Kernel,
+    /// Its CUDA C++.
+    pub source: String,
+    /// What a GPU runs, if it was compiled for one.
+    pub gpu: Option<GpuCode>,
+    /// What the CPU engine runs, if there is such a thing.
+    pub cpu: Option<Box<dyn OwnStepper>>,
+}
+
+/// Compiled code for a GPU.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuCode {
+    /// PTX, which the driver compiles.
+    Ptx(String),
+    /// Machine code of one architecture.
+    Cubin(Vec<u8>),
+}
+
+/// Steps lattices on the CPU by a kernel of a user's own; called by several threads at once.
+pub trait OwnStepper: Send + Sync + fmt::Debug {
+    /// Steps one lattice, given and returned as its bits ([`Layout::Bits`](crate::Layout::Bits)), by
+    /// some generations.
+    ///
+    /// # Errors
+    /// The kernel did not come to a result; the words are as before.
+    fn step(
+        &self,
+        words: &mut [u32],
+        size: Size,
+        rule: Rule,
+        generations: u32,
+    ) -> Result<(), OwnStepError>;
+}
+
+/// Why a kernel of a user's own came to no result on the CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OwnStepError {
+    /// It took too long.
+    TooLong,
+    /// It crashed: it reached beyond its memory, or divided by 0.
+    Crashed,
+}
+
+impl Kernel {
+    /// The name of every kernel of a user's own.
+    pub const OWN: &'static str = "own";
+
+    /// A kernel that launches blocks of this shape, by code in place of a rung's. It stays in memory until
+    /// the program ends, like what the driver loads of it.
+    pub fn own(code: OwnCode, block: (u32, u32)) -> &'static Kernel {
+        let Kernel {
+            name: _,
+            file,
+            entries,
+            parameters,
+            title,
+            layout,
+            iteration,
+            blocks: _,
+            rows_per_thread,
+            shared_bytes,
+            cooperative,
+            batched,
+            sides,
+            max_cells,
+            own: _,
+        } = *code.rung;
+        Box::leak(Box::new(Kernel {
+            name: Self::OWN,
+            file,
+            entries,
+            parameters,
+            title,
+            layout,
+            iteration,
+            blocks: Box::leak(Box::new([block])),
+            rows_per_thread,
+            shared_bytes,
+            cooperative,
+            batched,
+            sides,
+            max_cells,
+            own: Some(code),
+        }))
+    }
+}
