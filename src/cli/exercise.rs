@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::failure::BadArguments;
+use super::failure::{BadArguments, CheckFailed};
+use super::kernel;
 use super::options::ExerciseCommand;
 use super::round;
 use super::text::{print, say};
+use ::exercise::{EXERCISES, Exercise, Progress, ProgressError, Task};
 use lang::tr;
 use model::InWords;
-use script::{EXERCISES, Exercise, Progress, ProgressError};
 
 pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
     let path = Progress::path().ok_or_else(|| {
@@ -55,7 +56,7 @@ fn read(path: &Path) -> Progress {
 }
 
 fn file(exercise: &Exercise) -> PathBuf {
-    PathBuf::from(exercise.name).with_extension("rhai")
+    PathBuf::from(exercise.name).with_extension(exercise.extension())
 }
 
 fn list(progress: &Progress) -> Result<()> {
@@ -105,10 +106,17 @@ fn start(exercise: &Exercise, progress: &mut Progress, path: &Path) -> Result<()
 
 fn check(exercise: &Exercise, progress: &mut Progress, path: &Path, json: bool) -> Result<()> {
     let file = file(exercise);
-    let source = round::read(&file)?;
+    let reported = match &exercise.task {
+        Task::Round(task) => {
+            let source = round::read(&file)?;
+            round::report(&file, &task.check(&source), json)
+        }
+        Task::Kernel(task) => kernel::check(&file, json, Some(task)),
+    };
+    if matches!(&reported, Err(error) if !error.is::<CheckFailed>()) {
+        return reported;
+    }
     progress.start(exercise);
-    let verdict = exercise.check(&source);
-    let reported = round::report(&file, &verdict, json);
     if reported.is_ok() {
         progress.solve(exercise);
     }

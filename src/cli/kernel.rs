@@ -14,6 +14,7 @@ use super::options::KernelCommand;
 use super::round::write_new;
 use super::text::print;
 use engine::Kernel;
+use exercise::KernelTask;
 use lang::tr;
 use life::read_regular_file;
 use model::InWords;
@@ -24,7 +25,7 @@ use own_kernel::{CheckError, CompilerError, Fault, OwnKernel, Verdict};
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {
         KernelCommand::New { file, from } => new(file, from),
-        KernelCommand::Check { file, json } => check(file, *json),
+        KernelCommand::Check { file, json } => check(file, *json, None),
         KernelCommand::Serve { folder } => Ok(own_kernel::serve(folder)?),
     }
 }
@@ -54,7 +55,11 @@ struct Report<'a> {
     checked_by: &'static str,
 }
 
-fn check(file: &Path, json: bool) -> Result<()> {
+/// Checks a kernel, which is to solve an exercise if there is one.
+///
+/// # Errors
+/// It is wrong, cannot be read, or there is no compiler.
+pub(super) fn check(file: &Path, json: bool, task: Option<&KernelTask>) -> Result<()> {
     // Read once: what the file becomes meanwhile is for the next check.
     let bytes = read_regular_file(file, OwnKernel::MAX_BYTES).map_err(|error| {
         let why = error.in_words();
@@ -66,6 +71,15 @@ fn check(file: &Path, json: bool) -> Result<()> {
     })?;
     let own = OwnKernel::read(bytes)
         .map_err(|error| BadArguments(format!("{}: {}", shown(file), error.in_words())))?;
+    if let Some(word) = task.and_then(|task| task.missing(&own.source)) {
+        let file = shown(file);
+        return Err(CheckFailed(tr!(
+            "{file}: it does not use {word}, which the exercise asks for",
+            file = file,
+            word = word
+        ))
+        .into());
+    }
     let workshop = Workshop::open()?.with_context(|| {
         tr!("no C++ compiler found, which a kernel needs without a GPU: apt-get install g++")
     })?;

@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
+use exercise::Exercise;
 use lang::Language;
 use lesson::LESSONS;
 use life::{RuleAndTorus, Size, Symmetry};
@@ -16,7 +17,6 @@ use model::{
     DeviceChoice, InWords, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
     TransferChoice, Wait, words,
 };
-use script::Exercise;
 use terminal::Glyphs;
 use ui::theme;
 use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
@@ -597,7 +597,7 @@ pub(super) enum RoundCommand {
 pub(super) enum ExerciseCommand {
     /// List the exercises, and which are solved
     List,
-    /// Write the file of an exercise, NAME.rhai, into this folder
+    /// Write the file of an exercise, NAME.rhai or NAME.cu, into this folder
     Start {
         /// Its name or number
         #[arg(value_name = "NAME", value_parser = exercise)]
@@ -804,7 +804,7 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
 
 fn exercise(text: &str) -> Result<&'static Exercise, String> {
     let names = || {
-        script::EXERCISES
+        exercise::EXERCISES
             .iter()
             .map(|it| it.name)
             .collect::<Vec<_>>()

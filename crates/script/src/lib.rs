@@ -6,17 +6,17 @@
 //! The check ([`check()`]) finds races and other faults ([`Fault`]) without running anything.
 
 mod check;
-mod exercise;
 mod happens_before;
 mod interpreter;
-mod progress;
+mod new_round;
 mod round;
+mod verdict;
 
 pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, check};
-pub use exercise::{EXERCISES, Exercise, Verdict, new_round};
 pub use interpreter::{
     MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Numbered, Script,
     ScriptError, ScriptErrorKind,
 };
-pub use progress::{Progress, ProgressError};
+pub use new_round::{commented, new_round};
 pub use round::{Call, CallKind, Place, Round, Work};
+pub use verdict::Verdict;

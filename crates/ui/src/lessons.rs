@@ -14,13 +14,13 @@ use crate::{
     Answer, Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture,
     LessonScreen, TimeBar,
 };
+use exercise::EXERCISES;
 use lang::{Language, tr};
 use lesson::{
     LESSONS, Lesson, LessonError, Outcome, PartOutcome, Progress, SPEEDUP, Scene, SweepSetup,
 };
 use model::actions::{Chord, Key};
 use model::{Action, DeviceChoice, InWords, Speedup, Status, ViewAction};
-use script::EXERCISES;
 use session::Session;
 
 /// What a lesson's error says, in this thread's language.
@@ -42,7 +42,7 @@ pub fn entries() -> Vec<LessonEntry> {
 }
 
 /// All exercises, in their order.
-fn exercises(solved: &script::Progress) -> impl Iterator<Item = LessonEntry> {
+fn exercises(solved: &exercise::Progress) -> impl Iterator<Item = LessonEntry> {
     (1..).zip(EXERCISES).map(|(number, exercise)| {
         let title = lang::text(exercise.title);
         LessonEntry {
@@ -63,7 +63,7 @@ pub struct Lessons {
     /// What the state shows, as of the last update.
     screen: Option<LessonScreen>,
     /// What is solved of the exercises, which are listed behind the lessons where they can be opened.
-    exercises: Option<script::Progress>,
+    exercises: Option<exercise::Progress>,
     /// The last lesson that was opened, where the list goes on.
     last: usize,
     /// In which language it says that.
@@ -104,7 +104,7 @@ impl Lessons {
     }
 
     /// Lists the exercises behind the lessons. The front end opens them itself.
-    pub fn offer_exercises(&mut self, progress: script::Progress) {
+    pub fn offer_exercises(&mut self, progress: exercise::Progress) {
         self.exercises = Some(progress);
         self.show();
     }

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use exercise::{EXERCISES, Exercise, RoundTask, Task};
 use lang::tr;
 use model::InWords;
-use script::{CallKind, EXERCISES, Exercise, Fault, Place, Round, ScriptError, Verdict, Work};
+use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
 
 /// See the module.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,9 +46,9 @@ pub enum FileChange {
 
 /// Runs a text for so many instances, and checks what it orders; that of an exercise for as many as the
 /// exercise has.
-pub fn judge(text: &str, instances: usize, exercise: Option<&Exercise>) -> Verdict {
-    match exercise {
-        Some(exercise) => exercise.check(text),
+pub fn judge(text: &str, instances: usize, task: Option<&RoundTask>) -> Verdict {
+    match task {
+        Some(task) => task.check(text),
         None => Verdict::of(text, Work::Lattices, instances as u32, &[]),
     }
 }
@@ -98,6 +99,14 @@ impl RoundEditor {
     /// The exercise that the text is for, if it is for one.
     pub fn exercise(&self) -> Option<&'static Exercise> {
         EXERCISES.get(self.exercise?)
+    }
+
+    /// What that exercise asks for.
+    pub fn task(&self) -> Option<&'static RoundTask> {
+        match &self.exercise()?.task {
+            Task::Round(task) => Some(task),
+            Task::Kernel(_) => None,
+        }
     }
 
     /// Opens the text of a file in place of the present one.
@@ -274,7 +283,7 @@ mod tests {
 
     fn checked(mut editor: RoundEditor, instances: usize) -> RoundEditor {
         let text = editor.text().clone();
-        editor.take_verdict(&text, judge(&text, instances, editor.exercise()));
+        editor.take_verdict(&text, judge(&text, instances, editor.task()));
         editor
     }
 

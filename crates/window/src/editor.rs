@@ -15,12 +15,13 @@ use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::keys;
 use crate::view::round_editor::field;
+use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file};
 use model::actions::Key;
 use model::words::shown;
 use model::{Action, EditAction, InWords, Order, OwnRound, OwnRoundError, Status, ViewAction};
-use script::{EXERCISES, Exercise, MAX_SOURCE_BYTES, Progress, Script, Verdict, Work};
+use script::{MAX_SOURCE_BYTES, Script, Verdict, Work};
 use ui::round_editor::{FileChange, judge};
 use ui::{Lessons, RoundEditor, SidePanel, Wake};
 
@@ -164,7 +165,7 @@ impl Handler {
     pub(super) fn run_round(&mut self) {
         self.show_editor();
         let round = &self.editor.round;
-        if round.exercise().is_some_and(|it| it.work == Work::Arrays) {
+        if round.task().is_some_and(|it| it.work == Work::Arrays) {
             return self.show_notice(message!(
                 "This exercise is about arrays: its round is checked, and does not run"
             ));
@@ -200,7 +201,7 @@ impl Handler {
             return;
         };
         let round = &self.editor.round;
-        let (text, exercise) = (round.text().clone(), round.exercise());
+        let (text, task) = (round.text().clone(), round.task());
         let instances = status.lattices.instances;
         let checked = self.editor.checked.as_ref();
         if checked.is_some_and(|(of, count)| Arc::ptr_eq(of, &text) && *count == instances) {
@@ -209,7 +210,7 @@ impl Handler {
         self.editor.checked = Some((text.clone(), instances));
         self.editor.is_checking = true;
         self.run_in_background(move || {
-            let verdict = judge(&text, instances, exercise);
+            let verdict = judge(&text, instances, task);
             BackgroundResult::CheckedRound(text, verdict)
         });
     }

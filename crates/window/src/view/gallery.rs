@@ -218,7 +218,7 @@ impl Set {
         (screen.dialogs)(&mut set.dialogs);
         (screen.editor)(&mut set.editor);
         let text = set.editor.text().clone();
-        let verdict = judge(&text, screen.instances, set.editor.exercise());
+        let verdict = judge(&text, screen.instances, set.editor.task());
         set.editor.take_verdict(&text, verdict);
         if screen.changed {
             set.timeline.update(&TimedBefore(streams));

@@ -141,9 +141,10 @@ mod tests {
         assert_eq!(next(&progress), Some("overlap"));
         progress.start(&EXERCISES[0]);
         assert_eq!(next(&progress), Some("order"));
-        progress.start(&EXERCISES[5]);
+        progress.start(EXERCISES.last().unwrap());
         assert_eq!(next(&progress), Some("overlap"));
-        EXERCISES[..5].iter().for_each(|it| progress.solve(it));
+        let but_one = EXERCISES.iter().filter(|it| it.name != "events");
+        but_one.for_each(|it| progress.solve(it));
         assert_eq!(next(&progress), Some("events"));
         progress.solve(&EXERCISES[5]);
         assert_eq!(next(&progress), None);

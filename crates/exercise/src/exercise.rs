@@ -1,0 +1,475 @@
+//! The exercises: each asks for a round in which streams do one thing, or for a kernel.
+
+use lang::{mark, text, tr};
+use script::{CallKind, Requirement, Verdict, Work, commented};
+
+/// An exercise.
+#[derive(Debug)]
+pub struct Exercise {
+    /// Its name, also that of its file.
+    pub name: &'static str,
+    /// What it is about; English, also the key of the translation.
+    pub title: &'static str,
+    /// What is to be done, a sentence each; English, also the keys of the translations.
+    pub text: &'static [&'static str],
+    /// What it asks for.
+    pub task: Task,
+    /// What is not yet that, without [`Exercise::file`]'s comments.
+    pub skeleton: &'static str,
+    /// What is.
+    pub answer: &'static str,
+}
+
+/// What an exercise asks for.
+#[derive(Debug)]
+pub enum Task {
+    /// A round, as a script.
+    Round(RoundTask),
+    /// A kernel, in CUDA C++.
+    Kernel(KernelTask),
+}
+
+/// An exercise about a round.
+#[derive(Debug)]
+pub struct RoundTask {
+    /// What its scripts work on.
+    pub work: Work,
+    /// The numbers of items, `N`, for which a script is checked.
+    pub items: &'static [u32],
+    /// What it asks for with so many items.
+    pub requirements: fn(u32) -> Vec<Requirement>,
+}
+
+/// An exercise about a kernel. A kernel that solves it is right, and more.
+#[derive(Debug)]
+pub struct KernelTask {
+    /// What its code has to use, besides being right.
+    pub uses: &'static [&'static str],
+    /// The rung that it has to be faster than, on a GPU, where there is one.
+    pub faster_than: Option<&'static str>,
+}
+
+/// The exercises, in the order in which they build on one another.
+pub const EXERCISES: &[Exercise] = &[
+    Exercise {
+        name: "overlap",
+        title: mark!("Overlap copies with kernels"),
+        text: &[
+            mark!("Everything is in stream 0, so that every kernel waits for the copy before it."),
+            mark!(
+                "Use streams 0 and 1: while one copies an instance, the other runs the next kernel."
+            ),
+        ],
+        task: Task::Round(RoundTask {
+            work: Work::Lattices,
+            items: &[2, 5, 16],
+            requirements: |items| {
+                let overlaps = copies_beside_next_kernels(items);
+                let limits = [Requirement::MaxStreams(2), Requirement::NoSynchronize];
+                limits.into_iter().chain(overlaps).collect()
+            },
+        }),
+        skeleton: include_str!("../exercises/overlap/skeleton.rhai"),
+        answer: include_str!("../exercises/overlap/answer.rhai"),
+    },
+    Exercise {
+        name: "order",
+        title: mark!("Depth first and breadth first"),
+        text: &[
+            mark!(
+                "Each instance has its stream, and the host issues depth first: a kernel, its copy, the next kernel."
+            ),
+            mark!("Issue breadth first: all kernels, and then all copies."),
+        ],
+        task: Task::Round(RoundTask {
+            work: Work::Lattices,
+            items: &[2, 5, 16],
+            requirements: |items| {
+                let pairs = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
+                let issued = pairs.map(|(i, j)| {
+                    Requirement::IssuedBefore(CallKind::Advance(i), CallKind::Download(j))
+                });
+                let limits = [Requirement::MinStreams(items), Requirement::NoSynchronize];
+                limits.into_iter().chain(issued).collect()
+            },
+        }),
+        skeleton: include_str!("../exercises/order/skeleton.rhai"),
+        answer: include_str!("../exercises/order/answer.rhai"),
+    },
+    Exercise {
+        name: "race",
+        title: mark!("Two streams that must not race"),
+        text: &[
+            mark!(
+                "Stream 0 has the kernels and stream 1 the copies, but no copy waits for its kernel."
+            ),
+            mark!("Make each copy wait for its own kernel, by events, and for no later one."),
+        ],
+        task: Task::Round(RoundTask {
+            work: Work::Lattices,
+            items: &[2, 5, 16],
+            requirements: |items| {
+                let kernels = one_after_another(items, CallKind::Advance);
+                let copies = one_after_another(items, CallKind::Download);
+                let limits = [Requirement::MaxStreams(2), Requirement::NoSynchronize];
+                let overlaps = copies_beside_next_kernels(items);
+                limits
+                    .into_iter()
+                    .chain(kernels)
+                    .chain(copies)
+                    .chain(overlaps)
+                    .collect()
+            },
+        }),
+        skeleton: include_str!("../exercises/race/skeleton.rhai"),
+        answer: include_str!("../exercises/race/answer.rhai"),
+    },
+    Exercise {
+        name: "diamond",
+        title: mark!("A diamond of events"),
+        text: &[
+            mark!("N is 4, and every instance has its stream."),
+            mark!(
+                "Let kernel 0 run first, kernels 1 and 2 side by side after it, and kernel 3 after both."
+            ),
+        ],
+        task: Task::Round(RoundTask {
+            work: Work::Lattices,
+            items: &[4],
+            requirements: |_| {
+                let kernel = CallKind::Advance;
+                let edges = [(0, 1), (0, 2), (1, 3), (2, 3)];
+                let edges = edges.map(|(a, b)| Requirement::Before(kernel(a), kernel(b)));
+                let sides = Requirement::Concurrent(kernel(1), kernel(2));
+                edges
+                    .into_iter()
+                    .chain([sides, Requirement::NoSynchronize])
+                    .collect()
+            },
+        }),
+        skeleton: include_str!("../exercises/diamond/skeleton.rhai"),
+        answer: include_str!("../exercises/diamond/answer.rhai"),
+    },
+    Exercise {
+        name: "chunks",
+        title: mark!("Three chunks of an array"),
+        text: &[
+            mark!(
+                "An array of N chunks is uploaded, scaled and downloaded, all of it in stream 0."
+            ),
+            mark!(
+                "Use three streams: while one chunk is uploaded, another is scaled and a third downloaded."
+            ),
+        ],
+        task: Task::Round(RoundTask {
+            work: Work::Arrays,
+            items: &[3, 7],
+            requirements: |items| {
+                let overlaps = (2..items).flat_map(|chunk| {
+                    let upload = CallKind::Upload(chunk);
+                    let scale = CallKind::Scale(chunk - 1);
+                    let download = CallKind::Download(chunk - 2);
+                    [(upload, scale), (upload, download), (scale, download)]
+                });
+                let overlaps = overlaps.map(|(a, b)| Requirement::Concurrent(a, b));
+                let limits = [Requirement::MaxStreams(3), Requirement::NoSynchronize];
+                limits.into_iter().chain(overlaps).collect()
+            },
+        }),
+        skeleton: include_str!("../exercises/chunks/skeleton.rhai"),
+        answer: include_str!("../exercises/chunks/answer.rhai"),
+    },
+    Exercise {
+        name: "events",
+        title: mark!("As few events as possible"),
+        text: &[
+            mark!(
+                "The kernels are in streams 0 and 1, and every copy waits for an event of its own."
+            ),
+            mark!(
+                "Record a single event: the kernels still run in two streams side by side, and the copies one after another."
+            ),
+        ],
+        task: Task::Round(RoundTask {
+            work: Work::Lattices,
+            items: &[2, 5, 16],
+            requirements: |items| {
+                let copies = one_after_another(items, CallKind::Download);
+                let beside = (1..items).map(|next| {
+                    Requirement::Concurrent(CallKind::Advance(next - 1), CallKind::Advance(next))
+                });
+                let limits = [Requirement::MaxRecords(1), Requirement::NoSynchronize];
+                limits.into_iter().chain(copies).chain(beside).collect()
+            },
+        }),
+        skeleton: include_str!("../exercises/events/skeleton.rhai"),
+        answer: include_str!("../exercises/events/answer.rhai"),
+    },
+    Exercise {
+        name: "tile",
+        title: mark!("A tile in shared memory"),
+        text: &[
+            mark!("A block loads its cells into shared memory, and counts neighbours there."),
+            mark!(
+                "At a tile's edge the neighbours are missing: load a halo of one cell around it."
+            ),
+        ],
+        task: Task::Kernel(KernelTask {
+            uses: &["__shared__"],
+            faster_than: None,
+        }),
+        skeleton: include_str!("../exercises/tile/skeleton.cu"),
+        answer: include_str!("../exercises/tile/answer.cu"),
+    },
+    Exercise {
+        name: "barrier",
+        title: mark!("The missing barrier"),
+        text: &[
+            mark!("A block steps its whole lattice in shared memory, by many generations."),
+            mark!(
+                "Some threads begin the next generation too early: find where a barrier is missing."
+            ),
+        ],
+        task: Task::Kernel(KernelTask {
+            uses: &["__shared__"],
+            faster_than: None,
+        }),
+        skeleton: include_str!("../exercises/barrier/skeleton.cu"),
+        answer: include_str!("../exercises/barrier/answer.cu"),
+    },
+    Exercise {
+        name: "words",
+        title: mark!("32 cells a word"),
+        text: &[
+            mark!(
+                "A word holds 32 cells, and their neighbours are counted all at once, in bit planes."
+            ),
+            mark!(
+                "A word's outer cells have neighbours in the words beside it: take them from there."
+            ),
+        ],
+        task: Task::Kernel(KernelTask {
+            uses: &[],
+            faster_than: None,
+        }),
+        skeleton: include_str!("../exercises/words/skeleton.cu"),
+        answer: include_str!("../exercises/words/answer.cu"),
+    },
+    Exercise {
+        name: "climb",
+        title: mark!("Climb above 05_bits"),
+        text: &[
+            mark!(
+                "B3/S23 takes 15 operations for two words, one above the other, where 05_bits needs more."
+            ),
+            mark!(
+                "The kernel stores the upper word of each two: store the lower one, too, and be faster than 05_bits."
+            ),
+        ],
+        task: Task::Kernel(KernelTask {
+            uses: &[],
+            faster_than: Some("bits"),
+        }),
+        skeleton: include_str!("../exercises/climb/skeleton.cu"),
+        answer: include_str!("../exercises/climb/answer.cu"),
+    },
+];
+
+fn one_after_another(items: u32, kind: fn(u32) -> CallKind) -> impl Iterator<Item = Requirement> {
+    (1..items).map(move |next| Requirement::Before(kind(next - 1), kind(next)))
+}
+
+fn copies_beside_next_kernels(items: u32) -> impl Iterator<Item = Requirement> {
+    (1..items)
+        .map(|next| Requirement::Concurrent(CallKind::Download(next - 1), CallKind::Advance(next)))
+}
+
+impl Exercise {
+    /// The exercise of this name, or this number from 1.
+    pub fn find(name: &str) -> Option<&'static Exercise> {
+        let number = name
+            .parse()
+            .ok()
+            .and_then(|number: usize| number.checked_sub(1));
+        let numbered = number.and_then(|number| EXERCISES.get(number));
+        numbered.or_else(|| EXERCISES.iter().find(|it| it.name == name))
+    }
+
+    /// How the names of its files end.
+    pub fn extension(&self) -> &'static str {
+        match self.task {
+            Task::Round(_) => "rhai",
+            Task::Kernel(_) => "cu",
+        }
+    }
+
+    /// The skeleton as a file that needs no other document: what is to be done stands above it, in this
+    /// thread's language.
+    pub fn file(&self) -> String {
+        let sentences = self.text.iter().map(|it| text(it).to_owned());
+        let command = format!("lifestreams exercise check {}", self.name);
+        let command = tr!("To check it: {command}", command = command);
+        let lines = [text(self.title).to_owned(), String::new()].into_iter();
+        let lines = lines.chain(sentences).chain([String::new(), command]);
+        match &self.task {
+            Task::Round(task) => commented(lines, &task.work.usage()) + self.skeleton,
+            Task::Kernel(_) => commented(lines, &[]) + self.skeleton,
+        }
+    }
+}
+
+impl RoundTask {
+    /// Checks a script for every number of items of the exercise, until one goes wrong.
+    pub fn check(&self, source: &str) -> Verdict {
+        let check_for = |items| Verdict::of(source, self.work, items, &(self.requirements)(items));
+        let mut verdict = check_for(self.items[0]);
+        for items in &self.items[1..] {
+            if verdict.is_right() {
+                verdict = check_for(*items);
+            }
+        }
+        verdict
+    }
+}
+
+impl KernelTask {
+    /// What a source has to use and does not, comments aside.
+    pub fn missing(&self, source: &str) -> Option<&'static str> {
+        let code = source
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or_default());
+        let code: Vec<&str> = code.collect();
+        let is_used = |word: &&&'static str| code.iter().any(|line| line.contains(**word));
+        self.uses.iter().find(|word| !is_used(word)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lang::Language;
+    use script::{Fault, Script};
+
+    /// The exercises about rounds.
+    fn rounds() -> impl Iterator<Item = (&'static Exercise, &'static RoundTask)> {
+        EXERCISES.iter().filter_map(|it| match &it.task {
+            Task::Round(task) => Some((it, task)),
+            Task::Kernel(_) => None,
+        })
+    }
+
+    #[test]
+    fn every_skeleton_fails_its_check_and_every_answer_passes() {
+        for (exercise, task) in rounds() {
+            let skeleton = task.check(exercise.skeleton);
+            let faults = skeleton.faults.as_deref();
+            assert!(
+                faults.is_ok_and(|it| !it.is_empty()),
+                "{}: {skeleton:?}",
+                exercise.name
+            );
+            let answer = task.check(exercise.answer);
+            let last = task.items.last().copied();
+            assert!(answer.is_right(), "{}: {answer:?}", exercise.name);
+            assert_eq!(Some(answer.items), last);
+        }
+    }
+
+    #[test]
+    fn an_answer_to_one_exercise_is_none_to_the_next() {
+        for ((before, _), (exercise, task)) in rounds().zip(rounds().skip(1)) {
+            let verdict = task.check(before.answer);
+            assert!(!verdict.is_right(), "{} for {}", before.name, exercise.name);
+        }
+    }
+
+    #[test]
+    fn what_makes_it_too_easy_is_refused() {
+        let fault = |name: &str, source: &str| {
+            let (_, task) = rounds().find(|(it, _)| it.name == name).unwrap();
+            let verdict = task.check(source);
+            verdict.faults.unwrap().first().map(Fault::name)
+        };
+        for (name, source, expected) in [
+            // A stream for each instance.
+            (
+                "overlap",
+                "for i in 0..N { advance(i, i); download(i, i); }",
+                "too-many-streams",
+            ),
+            (
+                "race",
+                "for i in 0..N { advance(i, i % 2); download(i, i % 2); }",
+                "not-before",
+            ),
+            // Every copy waits for all kernels.
+            (
+                "race",
+                "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1); for i in 0..N { download(i, 1); }",
+                "not-concurrent",
+            ),
+            (
+                "order",
+                "for i in 0..N { advance(i, 0); } for i in 0..N { download(i, 0); }",
+                "too-few-streams",
+            ),
+            (
+                "diamond",
+                "for i in 0..N { advance(i, 0); download(i, 0); }",
+                "not-concurrent",
+            ),
+            (
+                "events",
+                "for i in 0..N { advance(i, 0); download(i, 0); }",
+                "not-concurrent",
+            ),
+            (
+                "events",
+                "for i in 0..N { advance(i, i % 2); download(i, i % 2); }",
+                "not-before",
+            ),
+            (
+                "events",
+                "for i in 0..N { advance(i, i % 2); synchronize(i % 2); download(i, 2); }",
+                "synchronizes",
+            ),
+        ] {
+            assert_eq!(fault(name, source), Some(expected), "{name}: {source}");
+        }
+    }
+
+    #[test]
+    fn a_file_says_what_is_to_be_done_in_both_languages_and_is_its_skeleton() {
+        for exercise in EXERCISES {
+            for language in [Language::English, Language::Chinese] {
+                let file = lang::with(language, || exercise.file());
+                assert!(file.ends_with(exercise.skeleton));
+                if let Task::Round(task) = &exercise.task {
+                    let script = Script::compile(&file, task.work).unwrap();
+                    assert!(!script.round(task.items[0]).unwrap().calls.is_empty());
+                }
+                for line in file.lines() {
+                    assert!(lang::columns(line) <= 120, "{line}");
+                }
+                assert!(
+                    exercise
+                        .text
+                        .iter()
+                        .all(|it| file.contains(lang::with(language, || text(it))))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_exercise_is_found_by_name_and_number() {
+        for (number, exercise) in (1..).zip(EXERCISES) {
+            for name in [exercise.name.to_owned(), number.to_string()] {
+                assert_eq!(Exercise::find(&name).map(|it| it.name), Some(exercise.name));
+            }
+        }
+        for unknown in ["0", "11", "", "Overlap", "-1"] {
+            assert!(Exercise::find(unknown).is_none(), "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Files to begin a round with: what stands above a script as comments.
+
+use std::fmt::Write as _;
+
+use lang::{align_left, mark, text, tr};
+
+use crate::Work;
+
+/// A round that is right, as a file that needs no other document, in this thread's language.
+pub fn new_round() -> String {
+    let lines = [
+        tr!("A round of N instances: each is advanced once and downloaded once."),
+        tr!("Calls in one stream run one after another; streams run side by side."),
+        "",
+    ];
+    let command = tr!(
+        "To check it: {command}",
+        command = "lifestreams round check FILE"
+    );
+    let lines = lines.map(str::to_owned).into_iter().chain([command]);
+    commented(lines, &Work::Lattices.usage())
+        + "for i in 0..N {\n    advance(i, i);\n    download(i, i);\n}\n"
+}
+
+/// Lines as comments, and below them what can be called, and what each call does.
+pub fn commented(lines: impl Iterator<Item = String>, usage: &[(&str, &'static str)]) -> String {
+    let widths = usage.iter().map(|(call, _)| call.len());
+    let width = widths.max().unwrap_or_default();
+    let usage = usage
+        .iter()
+        .map(|(call, meaning)| format!("{}  {}", align_left(call, width), text(meaning)));
+    let gap = usage.len().min(1);
+    let mut commented = String::new();
+    for line in lines.chain(vec![String::new(); gap]).chain(usage) {
+        let _ = writeln!(commented, "{}", format!("// {line}").trim_end());
+    }
+    commented + "\n"
+}
+
+impl Work {
+    /// What a script can call, and what each call does; English, also the key of the translation.
+    pub fn usage(self) -> Vec<(&'static str, &'static str)> {
+        let of_work = match self {
+            Work::Lattices => vec![
+                (
+                    "advance(i, stream)",
+                    mark!("launches the kernel of instance i"),
+                ),
+                (
+                    "download(i, stream)",
+                    mark!("copies instance i to the host"),
+                ),
+            ],
+            Work::Arrays => vec![
+                ("upload(c, stream)", mark!("copies chunk c to the device")),
+                (
+                    "scale(c, stream)",
+                    mark!("launches the kernel that scales chunk c"),
+                ),
+                ("download(c, stream)", mark!("copies chunk c to the host")),
+            ],
+        };
+        let everywhere = [
+            (
+                "record(event, stream)",
+                mark!("marks the work so far of a stream by an event"),
+            ),
+            (
+                "wait(event, stream)",
+                mark!("makes a stream wait for the latest record of an event"),
+            ),
+            (
+                "synchronize(stream)",
+                mark!("makes the host wait for the work so far of a stream"),
+            ),
+        ];
+        of_work.into_iter().chain(everywhere).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Script, check};
+    use lang::Language;
+
+    #[test]
+    fn a_new_round_is_right() {
+        for language in [Language::English, Language::Chinese] {
+            let source = lang::with(language, new_round);
+            for items in [1, 2, 16] {
+                let round = Script::compile(&source, Work::Lattices)
+                    .unwrap()
+                    .round(items)
+                    .unwrap();
+                assert_eq!(check(&round, items, Work::Lattices, &[]), []);
+            }
+        }
+    }
+}
