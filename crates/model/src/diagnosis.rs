@@ -75,6 +75,13 @@ pub enum Cause {
     OneInstance,
     /// All lattices share one stream, maybe the default stream.
     OneStream(Streams),
+    /// A round of one's own puts several lattices into one stream.
+    OwnStreams {
+        /// How many streams it uses.
+        streams: usize,
+    },
+    /// Ops wait for events of other streams.
+    Events,
     /// One launch steps all lattices, and one copy downloads them.
     Batch,
     /// The host is blocked in copies to pageable memory.
@@ -191,10 +198,18 @@ impl Diagnosis {
         let is_measured = isolated.is_some() && launches().all(|op| op.is_measured);
         let streams: HashSet<StreamId> = ops.iter().map(|op| op.facts.stream).collect();
         let host_us = round.host_us();
+        let shares_streams = match round.switches.order {
+            Order::Own => {
+                let instances: HashSet<_> = ops.iter().map(|op| op.facts.instance).collect();
+                streams.len() < instances.len()
+            }
+            Order::Breadth | Order::Depth => round.switches.streams != Streams::PerInstance,
+        };
         let moments = Moments::of(
             &ops,
             &Context {
                 round,
+                shares_streams,
                 blocks_in_copies: !circumstances.is_cpu,
                 waits_for_workers: circumstances.is_cpu,
                 has_one_copy_engine: circumstances.copy_engines == 1,
@@ -215,6 +230,7 @@ impl Diagnosis {
                 .as_ref()
                 .map(|overlap| round_us - shortest_us(&ops, overlap)),
             streams: streams.len(),
+            shares_streams,
             launch_us: median(lengths).unwrap_or(0.0),
         };
         let (causes, others) = judge.causes();
@@ -264,6 +280,7 @@ struct Judge<'a> {
     /// How long the host was inside its calls, in microseconds.
     host_us: f64,
     streams: usize,
+    shares_streams: bool,
     launch_us: f64,
     /// By how much the round could be shorter if everything overlapped that can, in microseconds;
     /// `None` until the ops' times alone are measured.
@@ -287,8 +304,9 @@ fn shortest_us(ops: &[TimedOp<'_>], overlap: &Overlap) -> f64 {
 }
 
 /// What a moment can be charged to that is a cause, if it takes long enough.
-const CAUSES: [Charge; 11] = [
+const CAUSES: [Charge; 12] = [
     Charge::SharedStream,
+    Charge::Event,
     Charge::PageableCopy,
     Charge::HostWait,
     Charge::Order,
@@ -321,7 +339,12 @@ impl Judge<'_> {
         });
         // With one stream per device nothing else can be the first reason. Delays may leave little time
         // to a shared stream, but without them its ops would run one by one, too.
-        let is_shared = matches!(self.round.switches.streams, Streams::One | Streams::Default);
+        let is_shared = match self.round.switches.order {
+            Order::Own => self.shares_streams && self.streams == 1,
+            Order::Breadth | Order::Depth => {
+                matches!(self.round.switches.streams, Streams::One | Streams::Default)
+            }
+        };
         let first = match self.only_stream() {
             Some(cause) => Some(self.with_remedy(cause, None, None)),
             None if is_shared && causes.first().is_some_and(is_delay) => {
@@ -358,14 +381,13 @@ impl Judge<'_> {
 
     /// The cause that takes the longest, where none takes long.
     fn main_cause(&self) -> Evidence {
-        let shares = self.round.switches.streams != Streams::PerInstance;
         let all = CAUSES.iter().chain(&[Charge::LastStream]);
         let longest = all.max_by(|a, b| {
             let [a, b] = [**a, **b].map(|charge| self.moments.tally(charge).ns);
             a.total_cmp(&b)
         });
         match longest {
-            Some(charge) if !shares || self.streams > 1 => self.finding(*charge),
+            Some(charge) if !self.shares_streams || self.streams > 1 => self.finding(*charge),
             _ => self.finding(Charge::SharedStream),
         }
     }
@@ -395,7 +417,11 @@ impl Judge<'_> {
     fn finding(&self, charge: Charge) -> Evidence {
         let tally = self.moments.tally(charge);
         let cause = match charge {
+            Charge::SharedStream if self.round.switches.order == Order::Own => Cause::OwnStreams {
+                streams: self.streams,
+            },
             Charge::SharedStream => Cause::OneStream(self.round.switches.streams),
+            Charge::Event => Cause::Events,
             Charge::PageableCopy => Cause::PageableCopies,
             Charge::HostWait => Cause::HostWaits,
             Charge::Order => Cause::IssueOrder,
@@ -456,7 +482,9 @@ impl Judge<'_> {
                 it.host_memory == HostMemory::Pinned
             }),
             Cause::HostWaits => self.switch(Switch::Wait, |it| it.wait == Wait::Poll),
-            Cause::IssueOrder => self.switch(Switch::Order, |it| it.order == Order::Breadth),
+            Cause::IssueOrder | Cause::OwnStreams { .. } | Cause::Events => {
+                self.switch(Switch::Order, |it| it.order == Order::Breadth)
+            }
             Cause::Calls { .. } => {
                 let by_graph = || self.switch(Switch::Graphs, |it| it.graphs);
                 let by_batch = || self.switch(Switch::Streams, |it| it.streams == Streams::Batch);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::ops::TimedOp;
+use crate::Order;
 use crate::trace::{StepKind, TimedRound};
-use crate::{Order, Streams};
 use engine::{HostMemory, Span};
 
 /// What a moment is charged to.
@@ -12,6 +12,8 @@ use engine::{HostMemory, Span};
 pub(super) enum Charge {
     /// Ops that could run wait for others of the same stream.
     SharedStream,
+    /// Ops wait for events of other streams.
+    Event,
     /// The host is inside a copy to pageable memory.
     PageableCopy,
     /// The host waits for the device before it has issued everything.
@@ -69,6 +71,8 @@ pub(super) struct Moments {
 /// What decides about charges, beside the state of a moment.
 pub(super) struct Context<'a> {
     pub(super) round: &'a TimedRound,
+    /// Whether ops of several instances are in the same stream.
+    pub(super) shares_streams: bool,
     /// Whether pageable memory blocks the host.
     pub(super) blocks_in_copies: bool,
     /// Whether ops that could run wait for a worker, as they do without a GPU's queues.
@@ -209,6 +213,8 @@ struct State {
     unissued_launches: usize,
     /// Issued, behind another op of the same stream.
     behind: usize,
+    /// Issued, and waiting for an event of another stream.
+    awaiting: usize,
     ready: usize,
     /// Those of them that do not start for long.
     stuck: usize,
@@ -237,6 +243,7 @@ impl State {
             unissued: ops.len(),
             unissued_launches: launches.count(),
             behind: 0,
+            awaiting: 0,
             ready: 0,
             stuck: 0,
             running: 0,
@@ -267,6 +274,11 @@ impl State {
         let op = &ops[at];
         let is_stuck = usize::from(op.start - op.ready >= self.stuck_after);
         let is_kernel = usize::from(op.is_kernel());
+        let waiting = if op.waits_for_event {
+            &mut self.awaiting
+        } else {
+            &mut self.behind
+        };
         let load = &mut self.devices[op.device];
         let copies = match op.facts.kind {
             StepKind::Upload => Some(&mut load.uploads),
@@ -277,10 +289,10 @@ impl State {
             Change::Issued(_) => {
                 self.unissued -= 1;
                 self.unissued_launches -= usize::from(op.facts.kind == StepKind::Launch);
-                self.behind += 1;
+                *waiting += 1;
             }
             Change::Ready(_) => {
-                self.behind -= 1;
+                *waiting -= 1;
                 self.ready += 1;
                 self.stuck += is_stuck;
                 load.waiting_units += op.share;
@@ -341,9 +353,10 @@ impl State {
         if self.running > 1 {
             return None;
         }
-        let shares_stream = context.round.switches.streams != Streams::PerInstance;
-        let charge = if shares_stream && self.instances.len() > 1 && self.behind > 0 {
+        let charge = if context.shares_streams && self.instances.len() > 1 && self.behind > 0 {
             Charge::SharedStream
+        } else if self.awaiting > 0 {
+            Charge::Event
         } else if self.stuck > 0 && context.lacks_queues {
             Charge::Queues
         } else if self.stuck > 0 {

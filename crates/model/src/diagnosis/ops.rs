@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::overlap::IsolatedOp;
-use crate::trace::{StepFacts, StepKind, TimedRound};
-use engine::{Span, StreamId};
+use crate::trace::{EventUse, StepFacts, StepKind, TimedRound};
+use engine::{EventId, Span, StreamId};
 
 /// An op of a timed round. Times are nanoseconds on the round's clock.
 pub(crate) struct TimedOp<'a> {
@@ -12,8 +12,11 @@ pub(crate) struct TimedOp<'a> {
     pub(crate) device: usize,
     /// When the host had issued it.
     pub(super) issued: i64,
-    /// From when on it could run: it was issued, and the op before it in its stream was over.
+    /// From when on it could run: it was issued, the op before it in its stream was over, and what the
+    /// stream's events wait for, too.
     pub(super) ready: i64,
+    /// Whether an event was the last that it waited for.
+    pub(super) waits_for_event: bool,
     pub(super) start: i64,
     pub(super) end: i64,
     /// Whether it was also run alone, so that the next two are known.
@@ -33,12 +36,27 @@ impl TimedOp<'_> {
         let isolated: HashMap<StepFacts, &IsolatedOp> =
             isolated.iter().map(|op| (op.facts, op)).collect();
         let issued = issue_times(round);
+        let spans: HashMap<u32, &Span> = round.spans.iter().map(|it| (it.step, it)).collect();
+        // When the op before in a stream is over, and what its events wait for.
         let mut ends: HashMap<StreamId, i64> = HashMap::new();
-        let mut spans: Vec<&Span> = round.spans.iter().collect();
-        spans.sort_by_key(|span| span.step);
+        let mut recorded: HashMap<EventId, i64> = HashMap::new();
+        let mut awaited: HashMap<StreamId, i64> = HashMap::new();
         let mut ops = Vec::new();
-        for span in spans {
-            let Some(facts) = round.steps.get(span.step as usize) else {
+        for (step, facts) in (0..).zip(&*round.steps) {
+            match facts.event {
+                Some(EventUse::Record(event)) => {
+                    let before = [&ends, &awaited].map(|it| it.get(&facts.stream).copied());
+                    recorded.extend(before.into_iter().flatten().max().map(|end| (event, end)));
+                }
+                Some(EventUse::Wait(event)) => {
+                    if let Some(&end) = recorded.get(&event) {
+                        let until = awaited.entry(facts.stream).or_insert(end);
+                        *until = end.max(*until);
+                    }
+                }
+                None => {}
+            }
+            let Some(span) = spans.get(&step) else {
                 continue;
             };
             if matches!(facts.kind, StepKind::Event | StepKind::Wait) {
@@ -49,11 +67,16 @@ impl TimedOp<'_> {
             // A call may return after its op has begun.
             let issued = issued[span.step as usize].min(start);
             let before = ends.insert(facts.stream, span.end.0);
+            let event = awaited.remove(&facts.stream);
+            let last = before
+                .max(event)
+                .map_or(issued, |end| end.clamp(issued, start));
             ops.push(TimedOp {
                 facts,
                 device: alone.map_or(0, |op| usize::from(op.device.0)),
                 issued,
-                ready: before.map_or(issued, |end| end.clamp(issued, start)),
+                ready: last,
+                waits_for_event: event > before && last > issued,
                 start,
                 end: span.end.0.max(start),
                 is_measured: alone.is_some(),

@@ -1,8 +1,8 @@
 //! Rounds of a simulated device, in which one cause at a time is made on purpose.
 
 use super::*;
-use crate::trace::StepFacts;
-use engine::{DeviceId, Nanos, Span, kernels};
+use crate::trace::{EventUse, StepFacts};
+use engine::{DeviceId, EventId, Nanos, Span, kernels};
 
 /// A device and its host; times in microseconds.
 #[derive(Clone, Debug)]
@@ -276,6 +276,7 @@ fn check(diagnosis: &Diagnosis, round: &TimedRound, switches: Switches) {
             Cause::OneStream(streams) => {
                 streams == switches.streams && streams != Streams::PerInstance
             }
+            Cause::OwnStreams { .. } | Cause::Events => switches.order == Order::Own,
             Cause::Batch => switches.streams == Streams::Batch,
             Cause::PageableCopies => switches.host_memory == HostMemory::Pageable,
             Cause::HostWaits => switches.wait == Wait::Each,
@@ -330,6 +331,71 @@ fn where_ops_overlap_well_no_cause_is_named() {
         "{diagnosis:?}"
     );
     assert_eq!(names(&diagnosis), [""; 0], "{diagnosis:?}");
+}
+
+/// A round of one's own is judged by the streams and events that it uses.
+#[test]
+fn an_own_round_is_told_what_its_streams_and_events_cost() {
+    let own = with(|it| it.order = Order::Own);
+    let judge = |round: &TimedRound| {
+        let diagnosis = Diagnosis::of(round, &GOOD.circumstances(round)).unwrap();
+        check(&diagnosis, round, own);
+        diagnosis
+    };
+    let one_stream = TimedRound {
+        switches: own,
+        ..GOOD.round(with(|it| it.streams = Streams::One))
+    };
+    let diagnosis = judge(&one_stream);
+    assert_eq!(diagnosis.verdict(), Verdict::NoOverlap);
+    let first = diagnosis.causes[0];
+    assert_eq!(first.cause, Cause::OwnStreams { streams: 1 });
+    assert_eq!(first.remedy, Some(Remedy::Switch(Switch::Order, 0)));
+
+    // Each launch is in a stream of its own, and waits for an event after the one before.
+    let mut steps = Vec::new();
+    let mut chain = GOOD.round(Switches::DEFAULT);
+    let [launch, mut event] = [chain.steps[0]; 2];
+    event.kind = StepKind::Event;
+    let [mut spans, mut host] = [vec![], vec![]];
+    for instance in 0..GOOD.instances {
+        let stream = StreamId(instance);
+        let mut add = |facts: StepFacts| {
+            let at = steps.len() as u32;
+            let call = f64::from(at) * GOOD.call;
+            host.push(span(at, stream, call, call + GOOD.call));
+            steps.push(StepFacts { stream, ..facts });
+            at
+        };
+        if instance > 0 {
+            let wait = Some(EventUse::Wait(EventId(instance - 1)));
+            add(StepFacts {
+                event: wait,
+                ..event
+            });
+        }
+        let at = add(StepFacts {
+            instance: Some(instance),
+            ..launch
+        });
+        let start = 10.0 + f64::from(instance) * (GOOD.launch + 2.0);
+        spans.push(span(at, stream, start, start + GOOD.launch));
+        let record = Some(EventUse::Record(EventId(instance)));
+        add(StepFacts {
+            event: record,
+            ..event
+        });
+    }
+    chain = TimedRound {
+        steps: steps.into(),
+        spans,
+        host,
+        switches: own,
+        ..chain
+    };
+    let diagnosis = judge(&chain);
+    assert_eq!(diagnosis.verdict(), Verdict::NoOverlap);
+    assert_eq!(names(&diagnosis), ["Events"], "{diagnosis:?}");
 }
 
 /// Each cause is made, is the only one named, and what takes it away does so.

@@ -131,6 +131,8 @@ impl Words<'_> {
     fn name(&self, cause: Cause) -> &'static str {
         match cause {
             Cause::OneInstance | Cause::OneStream(_) => tr!("one stream"),
+            Cause::OwnStreams { .. } => tr!("shared streams"),
+            Cause::Events => tr!("events of other streams"),
             Cause::Batch => tr!("one launch for all"),
             Cause::PageableCopies => tr!("pageable copies"),
             Cause::HostWaits => tr!("a waiting host"),
@@ -155,6 +157,11 @@ impl Words<'_> {
                 tr!("the default stream runs its operations one after the other")
             }
             Cause::OneStream(_) => tr!("one stream runs its operations one after the other"),
+            Cause::OwnStreams { streams: 1 } => {
+                tr!("your round has one stream, which runs its operations one after the other")
+            }
+            Cause::OwnStreams { .. } => tr!("your round has several lattices in one stream"),
+            Cause::Events => tr!("operations wait for events of other streams"),
             Cause::Batch => tr!("one launch steps all lattices, then one copy runs"),
             Cause::PageableCopies => tr!("the host waits in each copy to pageable memory"),
             Cause::HostWaits => tr!("the host waits for each lattice before it issues the next"),
@@ -183,10 +190,11 @@ impl Words<'_> {
         );
         match found.cause {
             Cause::OneInstance | Cause::Batch => String::new(),
-            Cause::OneStream(_) => tr!(
+            Cause::OneStream(_) | Cause::OwnStreams { .. } => tr!(
                 "operations wait for earlier ones in the same stream: {}",
                 part
             ),
+            Cause::Events => tr!("operations wait for events: {}", part),
             Cause::PageableCopies => tr!("the host is blocked in copies: {}", part),
             Cause::HostWaits => tr!("the host waits with work left to issue: {}", part),
             Cause::IssueOrder => tr!("other calls before the last launch: {}", part),
