@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 
 use super::failure::{BadArguments, CheckFailed, Interrupted};
@@ -19,8 +19,7 @@ use lang::tr;
 use life::read_regular_file;
 use model::InWords;
 use model::words::shown;
-use own_kernel::Workshop;
-use own_kernel::{CheckError, CompilerError, Fault, OwnKernel, Verdict};
+use own_kernel::{CheckError, CompilerError, Fault, Machine, OwnKernel, Right, Verdict, Workshop};
 
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {
@@ -80,27 +79,26 @@ pub(super) fn check(file: &Path, json: bool, task: Option<&KernelTask>) -> Resul
         ))
         .into());
     }
-    let workshop = Workshop::open()?.with_context(|| {
-        tr!("no C++ compiler found, which a kernel needs without a GPU: apt-get install g++")
-    })?;
-    let cancel = Arc::new(AtomicBool::new(false));
-    let signalled = Arc::clone(&cancel);
-    platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
     let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
-    let child = || {
+    let child = move || {
         let mut command = Command::new(&program);
         command.args(["kernel", "serve"]);
         command
     };
+    let workshop =
+        Workshop::open(Machine::Emulator, child).map_err(|error| anyhow!(error.in_words()))?;
+    let cancel = Arc::new(AtomicBool::new(false));
+    let signalled = Arc::clone(&cancel);
+    platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
     let limit = platform::timeout(own_kernel::LAUNCH_LIMIT);
-    let verdict = own_kernel::check(&own, &workshop, &child, seed(), limit, &cancel);
+    let verdict = workshop.check(&own, seed(), limit, &cancel);
     let verdict = verdict.map_err(|error| match error {
         CheckError::Cancelled => Interrupted(tr!("the check was interrupted").into()).into(),
-        CheckError::Io(error) => anyhow::Error::from(error),
+        other => anyhow!(other.in_words()),
     })?;
     let name = shown(file).to_string();
     let fault = match &verdict {
-        Verdict::Right { .. } => None,
+        Verdict::Right(_) => None,
         Verdict::Wrong(fault) => Some(&**fault),
     };
     if json {
@@ -109,7 +107,7 @@ pub(super) fn check(file: &Path, json: bool, task: Option<&KernelTask>) -> Resul
             rung: own.rung.file,
             is_right: fault.is_none(),
             cases: match verdict {
-                Verdict::Right { cases } => Some(cases),
+                Verdict::Right(Right { cases, .. }) => Some(cases),
                 Verdict::Wrong(_) => None,
             },
             wrong: fault.map(InWords::in_words),
@@ -124,8 +122,8 @@ pub(super) fn check(file: &Path, json: bool, task: Option<&KernelTask>) -> Resul
     }
     match verdict {
         Verdict::Wrong(fault) => Err(CheckFailed(format!("{name}: {}", fault.in_words())).into()),
-        Verdict::Right { .. } if json => Ok(()),
-        Verdict::Right { cases } => {
+        Verdict::Right(_) if json => Ok(()),
+        Verdict::Right(Right { cases, .. }) => {
             print(&tr!(
                 "{file}: right in all {cases} cases",
                 file = name,

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use engine::Kernel;
 use model::InWords;
-use own_kernel::Workshop;
-use own_kernel::{Fault, OwnKernel, Verdict, check};
+use own_kernel::{Fault, Machine, OwnKernel, Right, Verdict, Workshop};
 
 use crate::wrong_kernels::{WRONG, Wrong};
 
@@ -20,17 +19,18 @@ const LAUNCH_LIMIT: Duration = Duration::from_secs(120);
 const ENDLESS_LAUNCH_LIMIT: Duration = Duration::from_secs(2);
 
 fn workshop() -> Workshop {
-    Workshop::open().unwrap().expect("these tests need g++")
-}
-
-fn verdict(source: &str, workshop: &Workshop, limit: Duration) -> Verdict {
-    let own = OwnKernel::read(source.as_bytes().to_vec()).unwrap();
     let child = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lifestreams"));
         command.args(["kernel", "serve"]);
         command
     };
-    check(&own, workshop, &child, 5, limit, &AtomicBool::new(false)).unwrap()
+    Workshop::open(Machine::Emulator, child).expect("these tests need g++")
+}
+
+fn verdict(source: &str, workshop: &Workshop, limit: Duration) -> Verdict {
+    let own = OwnKernel::read(source.as_bytes().to_vec()).unwrap();
+    let cancel = AtomicBool::new(false);
+    workshop.check(&own, 5, limit, &cancel).unwrap()
 }
 
 /// Does something with each of some things, on two threads, each with its compiler.
@@ -78,7 +78,7 @@ fn wrong_kernels_are_caught_each_with_its_sentence() {
             LAUNCH_LIMIT
         };
         let said = match verdict(&mutated(wrong), workshop, limit) {
-            Verdict::Right { .. } => "right".to_owned(),
+            Verdict::Right(_) => "right".to_owned(),
             Verdict::Wrong(fault) => fault.in_words(),
         };
         if !wrong.said.split('…').all(|part| said.contains(part)) {
@@ -109,7 +109,7 @@ fn rungs_pass_as_kernels_of_ones_own() {
             LAUNCH_LIMIT,
         );
         assert!(
-            matches!(verdict, Verdict::Right { cases: 60 }),
+            matches!(verdict, Verdict::Right(Right { cases: 60, .. })),
             "{}: {verdict:?}",
             rung.file
         );

@@ -44,9 +44,9 @@ const LIMITS: Limits = Limits {
     address_space: Some(4 << 30),
 };
 
-/// A compiler, and a folder with the emulator, compiled once; the folder goes with it.
+/// A C++ compiler, and a folder with the emulator, compiled once; the folder goes with it.
 #[derive(Debug)]
-pub struct Workshop {
+pub struct CppCompiler {
     compiler: PathBuf,
     folder: TempDir,
 }
@@ -75,13 +75,13 @@ pub struct CompilerError {
     pub text: String,
 }
 
-impl Workshop {
+impl CppCompiler {
     /// Finds a compiler and compiles the emulator. `None` if there is no compiler: neither the one that
     /// `$CXX` names nor `c++`, `g++` or `clang++` on the `PATH`.
     ///
     /// # Errors
     /// The compiler cannot be started, or does not take the emulator; or its folder cannot be written.
-    pub fn open() -> io::Result<Option<Workshop>> {
+    pub fn open() -> io::Result<Option<CppCompiler>> {
         let named = env::var_os("CXX").filter(|named| !named.is_empty());
         let names = named
             .into_iter()
@@ -95,15 +95,15 @@ impl Workshop {
         for (name, text) in FILES {
             fs::write(folder.path().join(name), text)?;
         }
-        let workshop = Workshop { compiler, folder };
-        let mut command = workshop.command();
+        let cpp = CppCompiler { compiler, folder };
+        let mut command = cpp.command();
         command.args(["-O2", "-c", "emulator.cpp", "-o", "emulator.o"]);
-        match workshop.compile(command, &AtomicBool::new(false)) {
-            Ok(()) => Ok(Some(workshop)),
+        match cpp.compile(command, &AtomicBool::new(false)) {
+            Ok(()) => Ok(Some(cpp)),
             Err(NotCompiled::Failed(error)) => Err(error),
             Err(other) => Err(io::Error::other(format!(
                 "{} does not compile the emulator: {other:?}",
-                workshop.compiler.display()
+                cpp.compiler.display()
             ))),
         }
     }

@@ -9,6 +9,6 @@ mod compiler;
 mod library;
 mod translation;
 
-pub use compiler::{CompilerError, NotCompiled, SOURCE_NAME, Workshop};
+pub use compiler::{CompilerError, CppCompiler, NotCompiled, SOURCE_NAME};
 pub use library::{BlockOrder, FaultKind, KernelFault, Library, Order, ThreadOrder};
 pub use translation::{KernelName, Translation, kernel_names, translate};

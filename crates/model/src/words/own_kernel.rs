@@ -1,9 +1,10 @@
 //! What is wrong with a kernel of the user's own.
 
 use lang::tr;
-use own_kernel::{Case, CompilerError, Fault, Found, SourceError, Thread};
+use own_kernel::{Case, CheckError, CompilerError, Fault, Found, NoWorkshop, SourceError, Thread};
 
 use super::InWords;
+use super::quantities::system_reason;
 
 impl InWords for SourceError {
     fn in_words(&self) -> String {
@@ -46,6 +47,33 @@ impl InWords for SourceError {
 pub fn rung_names() -> String {
     let names = own_kernel::rungs().map(|rung| rung.file);
     names.collect::<Vec<_>>().join(", ")
+}
+
+impl InWords for NoWorkshop {
+    fn in_words(&self) -> String {
+        match self {
+            NoWorkshop::NoCppCompiler => tr!(
+                "no C++ compiler found, which a kernel needs without a GPU: apt-get install g++"
+            )
+            .into(),
+            NoWorkshop::Io(error) => system_reason(error),
+        }
+    }
+}
+
+impl InWords for CheckError {
+    fn in_words(&self) -> String {
+        match self {
+            CheckError::Cancelled => tr!("the check was interrupted").into(),
+            CheckError::NoCompiler => tr!("no compiler for the GPU's kernels found").into(),
+            CheckError::Gpu { call, code } => tr!(
+                "the GPU cannot check kernels: {call} fails with error {code}",
+                call = call,
+                code = code
+            ),
+            CheckError::Io(error) => system_reason(error),
+        }
+    }
 }
 
 impl InWords for CompilerError {
