@@ -13,11 +13,15 @@ use tempfile::TempDir;
 
 use platform::contained::{self, Ended, Limits};
 
-/// The files that translated kernels and the emulator need.
-const FILES: [(&str, &str); 5] = [
+/// The files of the emulator.
+const FILES: [(&str, &str); 3] = [
     ("emulator.cpp", include_str!("../cpp/emulator.cpp")),
     ("emulator.h", include_str!("../cpp/emulator.h")),
     ("launch.h", include_str!("../cpp/launch.h")),
+];
+
+/// The files that a kernel's source may include.
+pub const HEADERS: [(&str, &str); 2] = [
     ("cuda.h", include_str!("../../../kernels/cuda.h")),
     ("life.cuh", include_str!("../../../kernels/life.cuh")),
 ];
@@ -75,6 +79,12 @@ pub struct CompilerError {
     pub text: String,
 }
 
+impl From<io::Error> for NotCompiled {
+    fn from(error: io::Error) -> NotCompiled {
+        NotCompiled::Failed(error)
+    }
+}
+
 impl CppCompiler {
     /// Finds a compiler and compiles the emulator. `None` if there is no compiler: neither the one that
     /// `$CXX` names nor `c++`, `g++` or `clang++` on the `PATH`.
@@ -86,13 +96,16 @@ impl CppCompiler {
         let names = named
             .into_iter()
             .chain(["c++", "g++", "clang++"].map(Into::into));
-        let Some(compiler) = names.map(PathBuf::from).find_map(|name| find(&name)) else {
+        let Some(compiler) = names
+            .map(PathBuf::from)
+            .find_map(|name| find_program(&name))
+        else {
             return Ok(None);
         };
         let folder = tempfile::Builder::new()
             .prefix("lifestreams-kernel-")
             .tempdir()?;
-        for (name, text) in FILES {
+        for (name, text) in FILES.into_iter().chain(HEADERS) {
             fs::write(folder.path().join(name), text)?;
         }
         let cpp = CppCompiler { compiler, folder };
@@ -155,7 +168,7 @@ impl CppCompiler {
         match ended {
             Ended::ByItself(status) if status.success() => Ok(()),
             Ended::ByItself(_) | Ended::TooMuchMemory => {
-                let (errors, more) = errors(&String::from_utf8_lossy(&said));
+                let (errors, more) = compiler_errors(&String::from_utf8_lossy(&said));
                 Err(NotCompiled::Refused(errors, more))
             }
             Ended::TooLong => Err(NotCompiled::TooLong(LIMITS.time.as_secs())),
@@ -165,7 +178,7 @@ impl CppCompiler {
 }
 
 /// The path of a program on the `PATH`, or of one that is named with its folder.
-fn find(name: &Path) -> Option<PathBuf> {
+pub fn find_program(name: &Path) -> Option<PathBuf> {
     if name.components().count() > 1 {
         return name.is_file().then(|| name.to_owned());
     }
@@ -176,47 +189,73 @@ fn find(name: &Path) -> Option<PathBuf> {
 }
 
 /// The errors in what a compiler says: the first ones, shortened, and how many more there are.
-fn errors(said: &str) -> (Vec<CompilerError>, usize) {
+pub fn compiler_errors(said: &str) -> (Vec<CompilerError>, usize) {
     const MAX_ERRORS: usize = 5;
-    const MAX_LETTERS: usize = 200;
-    let shortened = |text: &str| text.trim().chars().take(MAX_LETTERS).collect::<String>();
-    let mut found = Vec::new();
-    for line in said.lines() {
-        // FILE:LINE:COLUMN: error: TEXT
-        let Some((place, text)) = line.split_once("error: ") else {
-            continue;
-        };
-        let place = place.trim_end().trim_end_matches("fatal").trim_end();
-        let of_source = place
-            .strip_prefix(SOURCE_NAME)
-            .and_then(|it| it.strip_prefix(':'));
-        let mut numbers = of_source
-            .unwrap_or("")
-            .split(':')
-            .map(|number| number.parse().ok());
-        found.push(CompilerError {
-            line: numbers.next().flatten(),
-            column: numbers.next().flatten(),
-            text: shortened(text),
-        });
-    }
-    // The linker's messages have another form.
+    let lines: Vec<&str> = said.lines().collect();
+    let mut found: Vec<CompilerError> = (0..lines.len())
+        .filter_map(|at| nvidia_error(&lines[at..]).or_else(|| gcc_error(lines[at])))
+        .collect();
+    // Linkers and assemblers have other forms.
     if found.is_empty() {
-        let last = said
-            .lines()
-            .filter(|line| line.contains("undefined"))
-            .map(shortened)
-            .next();
-        let last = last.or_else(|| said.lines().next_back().map(shortened));
+        let names_a_symbol =
+            |line: &&str| line.contains("undefined") || line.contains("Unresolved");
+        let mut lines = lines.into_iter().filter(|line| !line.trim().is_empty());
+        let line = lines.clone().find(names_a_symbol).or(lines.next_back());
         found.push(CompilerError {
             line: None,
             column: None,
-            text: last.unwrap_or_default(),
+            text: shortened(line.unwrap_or_default()),
         });
     }
     let more = found.len().saturating_sub(MAX_ERRORS);
     found.truncate(MAX_ERRORS);
     (found, more)
+}
+
+/// `FILE:LINE:COLUMN: error: TEXT`, as g++ and clang say it.
+fn gcc_error(line: &str) -> Option<CompilerError> {
+    let (place, text) = line
+        .split_once(": error: ")
+        .or_else(|| line.split_once(": fatal error: "))?;
+    let of_source = place
+        .strip_prefix(SOURCE_NAME)
+        .and_then(|it| it.strip_prefix(':'));
+    let mut numbers = of_source
+        .unwrap_or("")
+        .split(':')
+        .map(|number| number.parse().ok());
+    Some(CompilerError {
+        line: numbers.next().flatten(),
+        column: numbers.next().flatten(),
+        text: shortened(text),
+    })
+}
+
+/// `FILE(LINE): error: TEXT`, as nvcc and NVRTC say it. Two lines below, `^` shows the column, behind two
+/// blanks that the source has not.
+fn nvidia_error(lines: &[&str]) -> Option<CompilerError> {
+    let (place, said) = lines[0].split_once("): ")?;
+    let (file, line) = place.rsplit_once('(')?;
+    let (kind, text) = said.split_once(": ")?;
+    let kind = kind.strip_prefix("catastrophic ").unwrap_or(kind);
+    if kind != "error" && !kind.starts_with("error #") {
+        return None;
+    }
+    let is_of_source = file == SOURCE_NAME;
+    let caret = lines.get(2).filter(|line| line.trim() == "^");
+    Some(CompilerError {
+        line: line.parse().ok().filter(|_| is_of_source),
+        column: caret
+            .filter(|_| is_of_source)
+            .and_then(|line| (line.find('^')? as u32).checked_sub(1)),
+        text: shortened(text),
+    })
+}
+
+/// A message, as long as a sentence can quote.
+fn shortened(text: &str) -> String {
+    const MAX_LETTERS: usize = 200;
+    text.trim().chars().take(MAX_LETTERS).collect()
 }
 
 #[cfg(test)]
@@ -230,7 +269,7 @@ mod tests {
                     kernel.cu:12:5: error: 'g' was not declared\n\
                     kernel.cu:13:5: warning: unused\n\
                     ./life.cuh:3:1: fatal error: no\n";
-        let (found, more) = errors(said);
+        let (found, more) = compiler_errors(said);
         let read: Vec<_> = found
             .iter()
             .map(|it| (it.line, it.column, &it.text[..]))
@@ -243,9 +282,34 @@ mod tests {
             ]
         );
         assert_eq!(more, 0);
-        let (found, more) = errors(&"kernel.cu:1:1: error: x\n".repeat(100));
+        let (found, more) = compiler_errors(&"kernel.cu:1:1: error: x\n".repeat(100));
         assert_eq!((found.len(), more), (5, 95));
-        let (found, _) = errors("collect2: ld returned 1\nundefined reference to `f'\n");
+        let said = "kernel.cu(5): error: identifier \"foo\" is undefined\n      a[0] = foo;\n             ^\n\n\
+                    kernel.cu(4): warning #177-D: variable \"x\" was declared but never referenced\n\
+                    \x20 \tint x;\n  \t    ^\n\n\
+                    kernel.cu(8): catastrophic error: #error directive: no\n  #error no\n   ^\n\n\
+                    life.cuh(3): error #20-D: other\n  int y;\n      ^\n\n\
+                    3 errors detected in the compilation of \"kernel.cu\".\n";
+        let (found, more) = compiler_errors(said);
+        let read: Vec<_> = found
+            .iter()
+            .map(|it| (it.line, it.column, &it.text[..]))
+            .collect();
+        assert_eq!(
+            read,
+            [
+                (Some(5), Some(12), "identifier \"foo\" is undefined"),
+                (Some(8), Some(2), "#error directive: no"),
+                (None, None, "other"),
+            ]
+        );
+        assert_eq!(more, 0);
+        let (found, _) = compiler_errors("ptxas fatal   : Unresolved extern function '_Z1gi'\n\n");
+        assert_eq!(
+            found[0].text,
+            "ptxas fatal   : Unresolved extern function '_Z1gi'"
+        );
+        let (found, _) = compiler_errors("collect2: ld returned 1\nundefined reference to `f'\n");
         assert_eq!(found[0].text, "undefined reference to `f'");
     }
 }

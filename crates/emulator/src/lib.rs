@@ -9,6 +9,8 @@ mod compiler;
 mod library;
 mod translation;
 
-pub use compiler::{CompilerError, CppCompiler, NotCompiled, SOURCE_NAME};
+pub use compiler::{
+    CompilerError, CppCompiler, HEADERS, NotCompiled, SOURCE_NAME, compiler_errors, find_program,
+};
 pub use library::{BlockOrder, FaultKind, KernelFault, Library, Order, ThreadOrder};
 pub use translation::{KernelName, Translation, kernel_names, translate};

@@ -4,6 +4,7 @@
 
 mod cases;
 mod child;
+pub mod compilers;
 mod declarations;
 mod fault;
 mod stepping;

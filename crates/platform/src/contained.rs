@@ -41,14 +41,23 @@ const MAX_OUTPUT: u64 = 64 << 10;
 ///
 /// # Errors
 /// It cannot be started.
-pub fn run(
+pub fn run(command: Command, limits: Limits, cancel: &AtomicBool) -> io::Result<(Ended, Vec<u8>)> {
+    run_into(Stdio::null(), command, limits, cancel)
+}
+
+/// Like [`run`], of a process whose output, other than its messages, goes somewhere.
+///
+/// # Errors
+/// It cannot be started.
+pub fn run_into(
+    output: Stdio,
     mut command: Command,
     limits: Limits,
     cancel: &AtomicBool,
 ) -> io::Result<(Ended, Vec<u8>)> {
     command
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(output)
         .stderr(Stdio::piped());
     limit(&mut command, limits.address_space);
     let mut child = command.spawn()?;

@@ -1,0 +1,98 @@
+//! The folders in which CUDA toolkits and Python's packages have their libraries and programs.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a toolkit has its files.
+#[derive(Clone, Debug)]
+pub(super) struct Toolkit {
+    /// What is found below it.
+    pub root: PathBuf,
+    /// Folders of libraries, below the root.
+    pub libraries: &'static [&'static str],
+}
+
+impl Toolkit {
+    /// Its folders of libraries.
+    pub(super) fn libraries(&self) -> impl Iterator<Item = PathBuf> {
+        self.libraries.iter().map(|folder| self.root.join(folder))
+    }
+}
+
+/// Folders that may have a toolkit, or a part of one: those that `$CUDA_HOME` and `$CUDA_PATH` name,
+/// `/usr/local/cuda*`, and Python's packages from PyPI.
+pub(super) fn toolkits() -> Vec<Toolkit> {
+    let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(folder_of);
+    let usual = children(Path::new("/usr/local"), "cuda");
+    let conda = folder_of("CONDA_PREFIX");
+    let roots = named.chain(usual).chain(conda).map(|root| Toolkit {
+        root,
+        libraries: &["lib64", "lib", "bin"],
+    });
+    let wheels = packages().into_iter().map(|root| Toolkit {
+        root: root.join("nvidia"),
+        libraries: &[
+            "cu13/lib",
+            "cuda_nvrtc/lib",
+            "cu13/bin/x86_64",
+            "cuda_nvrtc/bin",
+        ],
+    });
+    roots.chain(wheels).collect()
+}
+
+/// Folders of programs of toolkits, behind those of the `PATH`.
+pub(super) fn programs() -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let of_toolkit = |toolkit: Toolkit| ["bin", "cu13/bin"].map(|folder| toolkit.root.join(folder));
+    env::split_paths(&path)
+        .chain(toolkits().into_iter().flat_map(of_toolkit))
+        .collect()
+}
+
+/// Folders where Python finds packages: those of `$PYTHONPATH`, of the virtual environment, of the user,
+/// and of the Python on the `PATH`.
+fn packages() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = env::var_os("PYTHONPATH")
+        .map(|paths| env::split_paths(&paths).collect())
+        .unwrap_or_default();
+    let of_user = env::home_dir().map(|home| home.join(".local"));
+    let python = emulator::find_program(Path::new("python3"));
+    // PREFIX/bin/python3
+    let of_python = python.and_then(|python| Some(python.parent()?.parent()?.to_owned()));
+    let prefixes = [folder_of("VIRTUAL_ENV"), folder_of("CONDA_PREFIX"), of_user]
+        .into_iter()
+        .flatten()
+        .chain(of_python)
+        .chain(["/usr/local", "/usr"].map(PathBuf::from));
+    for library in prefixes.map(|prefix| prefix.join("lib")) {
+        for python in children(&library, "python3") {
+            found.extend(["site-packages", "dist-packages"].map(|name| python.join(name)));
+        }
+    }
+    let mut seen = Vec::new();
+    found.retain(|folder| {
+        let is_new = folder.is_dir() && !seen.contains(folder);
+        seen.push(folder.clone());
+        is_new
+    });
+    found
+}
+
+/// The folder that a variable names.
+fn folder_of(variable: &str) -> Option<PathBuf> {
+    let named = env::var_os(variable).filter(|named| !named.is_empty())?;
+    Some(named.into())
+}
+
+/// What a folder has whose names begin so, the last by name first.
+pub(super) fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found
+}
