@@ -248,6 +248,7 @@ static STRANGE: Kernel = Kernel {
     batched: false,
     sides: SupportedSizes::Any,
     max_cells: None,
+    block_timestamps: true,
     own: None,
 };
 

@@ -1,6 +1,7 @@
 //! Engine errors, as data. Their `Display` is a short phrase for logs and tests; the crate `model` has
 //! the sentences that people read.
 
+use crate::kernels::OwnStepError;
 use crate::program_error::ProgramError;
 use crate::{BufferLocation, LatticeId, Layout, Slot};
 use life::Size;
@@ -65,6 +66,15 @@ pub enum EngineError {
         /// A kernel that the device can run.
         instead: &'static str,
     },
+    /// A kernel of a user's own was not compiled for the device.
+    #[error("no code of an own kernel, for a GPU: {is_gpu}")]
+    NoOwnCode {
+        /// Whether the device is a GPU; otherwise it is the CPU.
+        is_gpu: bool,
+    },
+    /// The driver does not load the code of a kernel of a user's own.
+    #[error("the code of an own kernel is not loaded: {0}")]
+    OwnCodeRefused(DriverFault),
     /// The GPU exists but cannot be used.
     #[error("unusable GPU: {0:?}")]
     UnusableGpu(UnusableGpu),
@@ -192,6 +202,9 @@ pub enum Loss {
     /// A thread of the engine panicked.
     #[error("a thread panicked")]
     Thread,
+    /// A kernel of a user's own failed on the CPU.
+    #[error("own kernel: {0}")]
+    OwnKernel(OwnStepError),
     /// An error after which the lattices cannot be known.
     #[error("{0}")]
     Error(Box<EngineError>),

@@ -267,17 +267,15 @@ pub struct Kernel {
     pub sides: SupportedSizes,
     /// Maximum cells of a lattice; `None` if only memory limits it.
     pub max_cells: Option<u64>,
+    /// Whether the blocks of its launches on a GPU can record timestamps.
+    pub block_timestamps: bool,
     /// The user's own code, if it is that and not a rung.
     pub own: Option<OwnCode>,
 }
 
 impl PartialEq for Kernel {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.own, &other.own) {
-            (None, None) => self.name == other.name,
-            (Some(one), Some(other)) => std::ptr::eq(one, other),
-            _ => false,
-        }
+        (self.name, &self.own) == (other.name, &other.own)
     }
 }
 
@@ -317,6 +315,7 @@ const FIRST_RUNG: Kernel = Kernel {
     batched: false,
     sides: SupportedSizes::Any,
     max_cells: None,
+    block_timestamps: true,
     own: None,
 };
 
@@ -428,31 +427,50 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
+/// The rungs, and after them a kernel of a user's own, if there is one: each at its
+/// [index](Kernel::index).
+pub fn with_own(own: Option<&'static Kernel>) -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().chain(own)
+}
+
 impl Kernel {
-    /// Index in [`KERNELS`].
+    /// Index in [`KERNELS`]; a kernel of a user's own comes after the last one.
     pub fn index(&self) -> usize {
-        KERNELS
-            .iter()
-            .position(|kernel| kernel == self)
-            .expect("every kernel is in the table")
+        let mut rungs = KERNELS.iter();
+        let index = rungs.position(|kernel| kernel == self);
+        index.unwrap_or(KERNELS.len())
     }
 
-    /// The first 16 hexadecimal digits of the hash of its sources. Empty if there is no PTX.
+    /// The rung itself, or the one that a kernel of a user's own takes the place of.
+    pub fn rung(&'static self) -> &'static Kernel {
+        self.own.as_ref().map_or(self, |own| own.rung)
+    }
+
+    /// The first 16 hexadecimal digits of the hash of its sources. Empty if there is no PTX, and for a
+    /// kernel of a user's own, of which nothing is recorded.
     pub fn source(&self) -> &'static str {
-        Ptx::find(self.file).map_or("", |ptx| &ptx.hash[..16])
+        let ptx = Ptx::find(self.file).filter(|_| self.own.is_none());
+        ptx.map_or("", |ptx| &ptx.hash[..16])
     }
 
     /// Its CUDA C++: the comment at the head of the file, and the code.
-    pub fn code(&self) -> [&'static str; 2] {
-        let source = Ptx::find(self.file).map_or("", |ptx| ptx.source);
+    pub fn code(&self) -> [&str; 2] {
+        let source = match &self.own {
+            Some(own) => &own.source,
+            None => Ptx::find(self.file).map_or("", |ptx| ptx.source),
+        };
         let lines = source.split_inclusive('\n');
         let head = lines.take_while(|line| line.starts_with("//"));
         let (head, code) = source.split_at(head.map(str::len).sum());
         [head, code]
     }
 
-    /// The rung that its file is compared with; `None` for the first rung.
+    /// The rung that its file is compared with: the one that a kernel of a user's own takes the place
+    /// of; `None` for the first rung.
     pub fn compared_with(&self) -> Option<&'static Kernel> {
+        if let Some(own) = &self.own {
+            return Some(own.rung);
+        }
         let [head, _] = self.code();
         let (_, file) = head.split_once("\n// Compared with ")?;
         KERNELS.iter().find(|kernel| file.starts_with(kernel.file))
@@ -471,7 +489,8 @@ impl Kernel {
 
     /// Whether a function with the rule's network steps this rule, if the driver can compile it.
     pub fn has_network(&self, rule: Rule) -> bool {
-        self.entries[0].network_symbol.is_some() && rule != Rule::LIFE
+        let has_one = self.own.is_none() && self.entries[0].network_symbol.is_some();
+        has_one && rule != Rule::LIFE
     }
 
     /// Its function for a rule, of the [entry](Launch::entry) that a launch chose.
@@ -555,6 +574,9 @@ impl Kernel {
 
     /// Errors for a device that cannot run the kernel with lattices of this size.
     pub fn validate_device(&self, device: &DeviceInfo, size: Size) -> Result<(), EngineError> {
+        if let Some(own) = &self.own {
+            own.validate_device(device)?;
+        }
         let needed = match (self.cooperative, device.capability) {
             (true, Some(_)) => cooperative::min_sm_count(size),
             (false, _) | (true, None) => 0,

@@ -10,8 +10,10 @@ use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
 use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
+use crate::kernels::OwnCode;
 use crate::{
-    Kernel, LatticeId, Layout, Measure, MemoryUse, Op, ProgramError, Result, Transfer, WordEdit,
+    EngineError, Kernel, LatticeId, Layout, Loss, Measure, MemoryUse, Op, ProgramError, Result,
+    Transfer, WordEdit,
 };
 use life::{Rule, Size};
 
@@ -417,6 +419,9 @@ impl Stored {
         stop: &AtomicBool,
         worker_pool: &WorkerPool,
     ) -> Result<()> {
+        if let Some(own) = &kernel.own {
+            return self.advance_by(own, rule, generations);
+        }
         let launch = Launch {
             size: self.size,
             rule,
@@ -447,6 +452,30 @@ impl Stored {
             None => {
                 return Err(ProgramError::NoCpuVersion(kernel.name).into());
             }
+        }
+        Ok(())
+    }
+
+    /// Advances by a kernel of a user's own, which takes bits. An error of it loses the lattices.
+    fn advance_by(&mut self, own: &OwnCode, rule: Rule, generations: u32) -> Result<()> {
+        let Some(stepper) = &own.cpu else {
+            return Err(EngineError::NoOwnCode { is_gpu: false });
+        };
+        let (layout, what) = (self.layout, MemoryUse::Lattices(1, Layout::Bits));
+        let mut words = memory::zeroed(self.size.words(), what)?;
+        // In another layout, the bits of the last pack stay as they are.
+        let keeps_bits = layout != Layout::Bits;
+        if keeps_bits {
+            self.bits.flip();
+        }
+        self.pack()?;
+        self.bits.now.store(0, &mut words);
+        let stepped = stepper.step(&mut words, self.size, rule, generations);
+        stepped.map_err(|error| EngineError::ContextLost(Loss::OwnKernel(error)))?;
+        self.bits.now.load(&words);
+        self.unpack(layout)?;
+        if keeps_bits {
+            self.bits.flip();
         }
         Ok(())
     }

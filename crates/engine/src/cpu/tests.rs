@@ -6,6 +6,7 @@ mod buffers;
 mod incompatible;
 mod lab;
 mod order;
+mod own;
 mod streams;
 
 use std::num::NonZeroUsize;

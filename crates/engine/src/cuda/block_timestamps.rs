@@ -220,6 +220,7 @@ impl TimestampRecorder {
 fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
     match op {
         Op::LaunchOnBuffers(call) => vec![(call.shape(), 1)],
+        Op::Advance { kernel, .. } if !kernel.block_timestamps => Vec::new(),
         Op::Advance {
             kernel,
             lattices,

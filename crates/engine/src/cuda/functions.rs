@@ -1,4 +1,5 @@
-//! The functions of one GPU: the PTX that the driver has compiled, loaded on first use.
+//! The functions of one GPU: the PTX that the driver has compiled, loaded on first use. They stay loaded
+//! until the context ends, since a graph may have them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,16 +13,15 @@ use cust::sys;
 use super::context::OwnedContext;
 use super::driver::cust;
 use super::instrumentation;
-use crate::kernels::{Function, LadderFunction, Ptx};
+use crate::kernels::{Function, GpuCode, LadderFunction, OwnCode, Ptx};
 use crate::rule_network::{self, RuleNetwork};
 use crate::{EngineError, ProgramError, Resource, Result};
 use life::Rule;
 
 /// The loaded functions of one context, which must be current in every call.
 pub(super) struct Functions {
-    /// Functions without the network of a rule, by their symbol and whether they have block
-    /// timestamps.
-    any_rule: HashMap<(&'static str, bool), sys::CUfunction>,
+    /// Functions without the network of a rule.
+    any_rule: HashMap<FunctionKey, sys::CUfunction>,
     /// Functions with the network of a rule.
     networks: HashMap<NetworkKey, Network>,
     modules: Vec<Module>,
@@ -29,6 +29,9 @@ pub(super) struct Functions {
     pub(super) modules_ms: f64,
     context: Arc<OwnedContext>,
 }
+
+/// A user's own code or none, the symbol, and whether the function has block timestamps.
+type FunctionKey = (Option<&'static OwnCode>, &'static str, bool);
 
 /// The symbol of a function with a network, the rule, and whether it has block timestamps.
 type NetworkKey = (&'static str, Rule, bool);
@@ -72,6 +75,29 @@ impl Loaded {
         Loaded::with(module, symbol, began)
     }
 
+    /// Loads a user's own code. The context must be current.
+    ///
+    /// # Errors
+    /// Unless the context is lost or memory runs out, it is the code that the driver does not take.
+    fn own(code: &GpuCode, symbol: &'static str, instrumented: bool) -> Result<Loaded> {
+        let loaded = match code {
+            GpuCode::Ptx(text) if instrumented => {
+                Loaded::new(&with_timestamps(text, symbol)?, symbol)
+            }
+            GpuCode::Ptx(text) => Loaded::new(text, symbol),
+            GpuCode::Cubin(code) => {
+                let began = Instant::now();
+                let module = Module::from_cubin(code, &[]);
+                let module = cust("cuModuleLoadDataEx", module)?;
+                Loaded::with(module, symbol, began)
+            }
+        };
+        loaded.map_err(|error| match error {
+            EngineError::Driver(fault) => EngineError::OwnCodeRefused(fault),
+            other => other,
+        })
+    }
+
     fn with(module: Module, symbol: &str, began: Instant) -> Result<Loaded> {
         let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
         Ok(Loaded {
@@ -108,16 +134,16 @@ impl Functions {
         match function {
             Function::Support(kernel) => {
                 let row = kernel.row();
-                self.any_rule(row.file, row.symbol, instrumented)
+                self.any_rule(None, row.file, row.symbol, instrumented)
             }
-            Function::Buffer(kernel) => self.any_rule(kernel.name, kernel.name, instrumented),
+            Function::Buffer(kernel) => self.any_rule(None, kernel.name, kernel.name, instrumented),
             Function::Ladder(function) => {
                 let entry = &function.kernel.entries[function.entry];
                 if let Some(key) = network_key(function, instrumented) {
                     let is_ready = match self.networks.get(&key) {
                         Some(Network::Compiling(thread)) => {
                             thread.is_finished()
-                                || !self.any_rule.contains_key(&(entry.symbol, false))
+                                || !self.any_rule.contains_key(&(None, entry.symbol, false))
                         }
                         Some(Network::Ready(_) | Network::Refused) => true,
                         None => {
@@ -129,30 +155,41 @@ impl Functions {
                         return Ok(function);
                     }
                 }
-                self.any_rule(function.kernel.file, entry.symbol, instrumented)
+                let own = function.kernel.own.as_ref();
+                self.any_rule(own, function.kernel.file, entry.symbol, instrumented)
             }
         }
     }
 
-    /// A function of a kernel file that needs no rule's network.
+    /// A function that needs no rule's network: of a user's own code, or of a kernel file.
     fn any_rule(
         &mut self,
+        own: Option<&'static OwnCode>,
         file: &'static str,
         symbol: &'static str,
         instrumented: bool,
     ) -> Result<sys::CUfunction> {
-        if let Some(&function) = self.any_rule.get(&(symbol, instrumented)) {
+        let key = (own, symbol, instrumented);
+        if let Some(&function) = self.any_rule.get(&key) {
             return Ok(function);
         }
-        let text = ptx_of(file)?.only(symbol);
-        let text = if instrumented {
-            with_timestamps(&text, symbol)?
-        } else {
-            text
+        let loaded = match own {
+            Some(OwnCode { gpu: None, .. }) => Err(EngineError::NoOwnCode { is_gpu: true }),
+            Some(OwnCode {
+                gpu: Some(code), ..
+            }) => Loaded::own(code, symbol, instrumented),
+            None => {
+                let text = ptx_of(file)?.only(symbol);
+                let text = if instrumented {
+                    with_timestamps(&text, symbol)?
+                } else {
+                    text
+                };
+                Loaded::new(&text, symbol)
+            }
         };
-        let loaded = Loaded::new(&text, symbol)?;
-        let function = self.keep(loaded);
-        self.any_rule.insert((symbol, instrumented), function);
+        let function = self.keep(loaded?);
+        self.any_rule.insert(key, function);
         Ok(function)
     }
 

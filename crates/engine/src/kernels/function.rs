@@ -19,7 +19,8 @@ impl Function {
     /// Whether its blocks can record timestamps.
     pub(crate) fn has_timestamps(self) -> bool {
         match self {
-            Function::Ladder(_) | Function::Buffer(_) => true,
+            Function::Ladder(function) => function.kernel.block_timestamps,
+            Function::Buffer(_) => true,
             Function::Support(_) => false,
         }
     }

@@ -1,13 +1,16 @@
 //! A kernel that a user wrote, in the place of a rung.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use life::{Rule, Size};
 
 use super::Kernel;
+use crate::cuda::instrumentation;
+use crate::{DeviceInfo, EngineError};
 
 /// What takes the place of a rung's code. A kernel with it has the rung's symbol, parameters, layout and
-/// launches.
+/// launches. Every code is equal to itself alone.
 #[derive(Debug)]
 pub struct OwnCode {
     /// The rung that it takes the place of.
@@ -20,6 +23,37 @@ pub struct OwnCode {
     pub cpu: Option<Box<dyn OwnStepper>>,
 }
 
+impl PartialEq for OwnCode {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for OwnCode {}
+
+impl Hash for OwnCode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::ptr::hash(self, state);
+    }
+}
+
+impl OwnCode {
+    /// Errors if it was compiled for another kind of device.
+    pub(super) fn validate_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
+        let is_gpu = device.capability.is_some();
+        let has_code = if is_gpu {
+            self.gpu.is_some()
+        } else {
+            self.cpu.is_some()
+        };
+        if has_code {
+            Ok(())
+        } else {
+            Err(EngineError::NoOwnCode { is_gpu })
+        }
+    }
+}
+
 /// Compiled code for a GPU.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,6 +62,16 @@ pub enum GpuCode {
     Ptx(String),
     /// Machine code of one architecture.
     Cubin(Vec<u8>),
+}
+
+impl GpuCode {
+    /// Whether block timestamps can be added to it: to PTX of a form that compilers give.
+    fn takes_timestamps(&self) -> bool {
+        match self {
+            GpuCode::Ptx(text) => instrumentation::instrument(text).is_ok(),
+            GpuCode::Cubin(_) => false,
+        }
+    }
 }
 
 /// Steps lattices on the CPU by a kernel of a user's own; called by several threads at once.
@@ -47,11 +91,13 @@ pub trait OwnStepper: Send + Sync + fmt::Debug {
 }
 
 /// Why a kernel of a user's own came to no result on the CPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OwnStepError {
     /// It took too long.
+    #[error("it took too long")]
     TooLong,
     /// It crashed: it reached beyond its memory, or divided by 0.
+    #[error("it crashed")]
     Crashed,
 }
 
@@ -77,8 +123,10 @@ impl Kernel {
             batched,
             sides,
             max_cells,
+            block_timestamps: _,
             own: _,
         } = *code.rung;
+        let gpu = code.gpu.as_ref();
         Box::leak(Box::new(Kernel {
             name: Self::OWN,
             file,
@@ -94,6 +142,7 @@ impl Kernel {
             batched,
             sides,
             max_cells,
+            block_timestamps: gpu.is_some_and(GpuCode::takes_timestamps),
             own: Some(code),
         }))
     }

@@ -179,3 +179,37 @@ fn a_thread_has_as_many_rows_as_the_table_says() {
         assert_eq!(rows, kernel.rows_per_thread, "{}", kernel.file);
     }
 }
+
+#[test]
+fn an_own_kernel_is_its_rungs_row_with_its_own_code() {
+    let rung = find("planar").unwrap();
+    let ptx = Ptx::find(rung.file).unwrap();
+    let text = ptx.only(rung.entries[0].symbol);
+    let with_lines = text.replace("\n{\n", "\n{\n\t.loc\t1 7 0\n") + ".section .debug_str\n{\n}\n";
+    let own = |gpu| {
+        let code = OwnCode {
+            rung,
+            source: "// from: 06_planar\nint a;\n".into(),
+            gpu: Some(gpu),
+            cpu: None,
+        };
+        Kernel::own(code, (32, 4))
+    };
+    let kernel = own(GpuCode::Ptx(with_lines));
+    assert!(
+        kernel.block_timestamps,
+        "compilers may add lines of the source"
+    );
+    assert!(!own(GpuCode::Ptx(text.replace("\tret;", "\texit;"))).block_timestamps);
+    assert!(!own(GpuCode::Cubin(vec![127])).block_timestamps);
+    assert_eq!((kernel.index(), kernel.rung()), (KERNELS.len(), rung));
+    assert_eq!(kernel.compared_with(), Some(rung));
+    assert_eq!(kernel.code(), ["// from: 06_planar\n", "int a;\n"]);
+    assert_eq!(kernel.source(), "", "nothing of it is recorded");
+    assert!(rung.has_network("B36/S23".parse().unwrap()));
+    assert!(!kernel.has_network("B36/S23".parse().unwrap()));
+    assert_eq!(kernel.validate_block((32, 4)), Ok(()));
+    assert!(kernel.validate_block((32, 8)).is_err());
+    assert!(kernel != rung && kernel != own(GpuCode::Cubin(vec![127])));
+    assert_eq!(with_own(Some(kernel)).nth(KERNELS.len()), Some(kernel));
+}

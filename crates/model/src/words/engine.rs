@@ -1,6 +1,6 @@
 //! The engine's errors.
 
-use engine::kernels::SupportedSizes;
+use engine::kernels::{OwnStepError, SupportedSizes};
 use engine::{
     BufferLocation, DriverFault, EngineError, Feature, HostMemory, Layout, Loss, MemoryUse,
     Missing, NoCuda, ProgramError, SizeLimit, UnusableGpu,
@@ -64,6 +64,16 @@ impl InWords for EngineError {
                 device = device,
                 has = has,
                 instead = instead
+            ),
+            EngineError::NoOwnCode { is_gpu: true } => {
+                tr!("your kernel was compiled for the CPU, and a GPU computes").into()
+            }
+            EngineError::NoOwnCode { is_gpu: false } => {
+                tr!("your kernel was compiled for a GPU, and the CPU computes").into()
+            }
+            EngineError::OwnCodeRefused(fault) => tr!(
+                "the driver does not load your kernel: {reason}",
+                reason = result_in_words(fault)
             ),
             EngineError::UnusableGpu(why) => why.in_words(),
             EngineError::BadBlock {
@@ -226,6 +236,8 @@ impl InWords for Loss {
             Loss::Driver(fault) => call_in_words(fault),
             Loss::Panic(op, why) => failed(op, why),
             Loss::Op(op, error) => failed(op, &error.in_words()),
+            Loss::OwnKernel(OwnStepError::TooLong) => tr!("it took too long").into(),
+            Loss::OwnKernel(OwnStepError::Crashed) => tr!("it crashed").into(),
             Loss::Thread => tr!("internal: its thread panicked").into(),
             Loss::Error(error) => reason(error),
             Loss::NoSnapshot => tr!("no snapshot of the lattices is left").into(),

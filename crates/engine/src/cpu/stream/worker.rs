@@ -101,6 +101,7 @@ impl Shared {
         let result = catch_unwind(AssertUnwindSafe(|| (self.execute)(op, &self.stop)));
         let loss = match result {
             Ok(Ok(())) => return Ok(()),
+            Ok(Err(lost @ EngineError::ContextLost(_))) => return Err(lost),
             Ok(Err(error)) => Loss::Op(op.label(), Box::new(error)),
             Err(panic) => Loss::Panic(op.label(), panic_message(panic)),
         };
