@@ -280,6 +280,7 @@ impl Common {
             rule,
             start,
             kernel,
+            own_kernel: None,
             kernel_choice: match self.kernel() {
                 Some(_) => KernelChoice::Explicit,
                 None => KernelChoice::Auto,

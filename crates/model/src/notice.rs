@@ -88,6 +88,8 @@ pub enum Done {
     SettingChanged(SettingChange),
     /// Breadth-first took the place of the user's own round, which is not right for so many instances.
     OwnRoundLeft(usize),
+    /// The kernel of the user's own in an opened file is not compiled: its rung took its place.
+    OwnKernelLeft(&'static Kernel),
     /// A and B are compared from this generation on.
     ComparisonBegun(u64),
     /// A and B are no longer compared.
@@ -164,6 +166,8 @@ pub enum Refusal {
     TimestampsInGraphs,
     /// Recorded rounds have no block timestamps.
     TimestampsRecorded,
+    /// The code of the user's own kernel is of a form to which block timestamps are not added.
+    TimestampsOfOwn,
     /// A GPU computes, so that nothing recorded is needed.
     GpuComputes,
 }
@@ -181,6 +185,8 @@ pub enum Failure {
         generation: u64,
         /// Whether it continues on the CPU.
         on_cpu: bool,
+        /// The user's own kernel, if it was in use: its rung takes its place.
+        own_kernel: Option<&'static Kernel>,
     },
     /// The engine was lost for the first reason, and could not be replaced for the second.
     EngineNotReplaced(EngineError, EngineError),

@@ -99,6 +99,8 @@ pub enum SavedFault {
     Value(Box<dyn InWords + Send + Sync>),
     /// No kernel has this name.
     NoKernel(String),
+    /// The user's own kernel was written from the first rung, and the second one is in use.
+    OtherRung(&'static Kernel, &'static Kernel),
     /// A word is no cell.
     NoCell(String),
     /// A lattice is no RLE.

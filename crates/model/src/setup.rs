@@ -23,6 +23,8 @@ pub struct Setup {
     pub start: Start,
     /// The kernel that steps the lattices.
     pub kernel: &'static Kernel,
+    /// The kernel that a user wrote, if any: the one in use, or another one that can be.
+    pub own_kernel: Option<&'static Kernel>,
     /// How the kernel was chosen.
     pub kernel_choice: KernelChoice,
     /// Which devices step the lattices.
@@ -62,6 +64,7 @@ impl Setup {
             rule: Rule::LIFE,
             start: Start::soup(DEFAULT_DENSITY, 1),
             kernel,
+            own_kernel: kernel.own.as_ref().map(|_| kernel),
             kernel_choice: KernelChoice::Explicit,
             device,
             switches: Switches::DEFAULT,
@@ -71,6 +74,13 @@ impl Setup {
             rounds: None,
             time: TimeSettings::DEFAULT,
         }
+    }
+
+    /// Forgets the user's own kernel. If it is in use, the rung that it was written from takes its place.
+    pub fn leave_own_kernel(&mut self) {
+        self.own_kernel = None;
+        self.kernel = self.kernel.rung();
+        self.switches = self.switches.fitted_to(self.kernel);
     }
 
     /// Makes the user's round anew if it was made for another number of instances. If it is in use and

@@ -13,7 +13,7 @@ use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Recorded, Settled, Setup, Source,
     Start, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
 };
-use engine::{DeviceInfo, Kernel, Startup, Transfer};
+use engine::{DeviceInfo, Kernel, Startup, Transfer, kernels};
 use lang::tr;
 use life::{Rule, Size};
 
@@ -85,6 +85,8 @@ pub struct LatticeStatus {
 pub struct SettingStatus {
     /// The kernel that steps the lattices.
     pub kernel: &'static Kernel,
+    /// The kernel that a user wrote, if any: `K` reaches it after the rungs.
+    pub own_kernel: Option<&'static Kernel>,
     /// How the kernel was chosen.
     pub kernel_choice: KernelChoice,
     /// How rounds are issued, copied and waited for.
@@ -330,6 +332,7 @@ impl SettingStatus {
     pub fn of(setup: &Setup) -> SettingStatus {
         SettingStatus {
             kernel: setup.kernel,
+            own_kernel: setup.own_kernel,
             kernel_choice: setup.kernel_choice,
             switches: setup.switches,
             own_round: setup.own_round.clone(),
@@ -340,6 +343,11 @@ impl SettingStatus {
             generations_per_round: setup.generations_per_round,
             time: setup.time,
         }
+    }
+
+    /// The kernels that can be chosen: the rungs, and the user's own.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
+        kernels::with_own(self.own_kernel)
     }
 
     /// What decides which positions of the switches can be taken.

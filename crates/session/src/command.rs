@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
+use engine::Kernel;
 use life::{Lattice, Size};
 use model::actions::Requirement;
 use model::{Change, Edit, Notice, OwnRound, OwnRoundError, PicturePlan, SessionAction};
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     /// Makes this script the round of the order that is one's own, and takes that order; sends the round,
     /// or why it is not right.
     SetOwnRound(Arc<str>, Query<Result<Arc<OwnRound>, OwnRoundError>>),
+    /// Steps the lattices by this kernel of the user's own, and keeps it beside the rungs.
+    SetOwnKernel(&'static Kernel),
     /// Enlarges every lattice, then applies a change to one of them.
     Grow(Size, Option<(usize, Change)>),
     /// Sends an instance's lattice and generation.
@@ -162,6 +165,7 @@ impl Command {
             Command::View(_)
             | Command::ResetPanel(_)
             | Command::SetOwnRound(..)
+            | Command::SetOwnKernel(_)
             | Command::Grow(..)
             | Command::Open(_)
             | Command::Replace(..) => When::EngineIdle,

@@ -304,7 +304,18 @@ impl Lattices {
         status
     }
 
-    /// Sets the kernel, with the switches that it allows.
+    /// Forgets the user's own kernel if rounds are stepped by it, and takes its rung. The engine is lost:
+    /// the one in its place has the rung. Returns the kernel.
+    pub(crate) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
+        let instances = self.instances.as_ref()?;
+        let own_kernel = instances.own_kernel()?;
+        self.setup.leave_own_kernel();
+        let kernel = self.setup.kernel;
+        self.b_switches = self.b_switches.map(|it| it.fitted_to(kernel));
+        Some(own_kernel)
+    }
+
+    /// Sets the kernel, with the switches that it allows; one of the user's own is kept beside the rungs.
     ///
     /// # Errors
     /// The engine refuses it, or is lost.
@@ -313,6 +324,9 @@ impl Lattices {
         self.change(
             |lattices| {
                 lattices.setup.kernel = kernel;
+                if kernel.own.is_some() {
+                    lattices.setup.own_kernel = Some(kernel);
+                }
                 lattices.setup.kernel_choice = KernelChoice::Explicit;
                 lattices.setup.switches = lattices.setup.switches.fitted_to(kernel);
                 lattices.b_switches = lattices.b_switches.map(|it| it.fitted_to(kernel));

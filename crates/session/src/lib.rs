@@ -50,11 +50,11 @@ pub use model::saved::{NotSaved, SavedError};
 pub use own_file::SessionFile;
 pub use persistence::Saver;
 pub use sampling::Sampling;
-pub use saved::{SavedComparison, SavedSession, SavedTimeline};
+pub use saved::{SavedComparison, SavedKernel, SavedSession, SavedTimeline};
 
 use command::{Command, Query};
 
-use engine::{EngineError, Loss, Result};
+use engine::{EngineError, Kernel, Loss, Result};
 use life::{Lattice, Size};
 use model::{
     Change, DeviceChoice, Done, Edit, Failure, InWords, Notice, OwnRound, OwnRoundError, Picture,
@@ -199,6 +199,13 @@ impl Session {
         let (query, answer) = Query::new();
         let _ = self.commands.send(Command::SetOwnRound(source, query));
         answer
+    }
+
+    /// Steps the lattices by this kernel of the user's own ([`Kernel::own`]) from now on, and keeps it beside
+    /// the rungs, in place of another one. If it cannot step them, nothing changes, and a notice in the
+    /// status says why.
+    pub fn set_own_kernel(&self, kernel: &'static Kernel) {
+        let _ = self.commands.send(Command::SetOwnKernel(kernel)); // as above
     }
 
     /// Requests an instance's lattice and its generation, as of when every earlier request is done.

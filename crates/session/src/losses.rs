@@ -39,7 +39,7 @@ impl Losses {
     pub(crate) fn devices(&self, choice: DeviceChoice, may_take_over: bool) -> Vec<DeviceChoice> {
         match (may_take_over, self.in_a_row) {
             (false, _) => vec![choice],
-            (true, 1) => vec![choice, DeviceChoice::Cpu],
+            (true, 0 | 1) => vec![choice, DeviceChoice::Cpu],
             (true, _) => vec![DeviceChoice::Cpu],
         }
     }

@@ -28,16 +28,20 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::error::Category;
 
 use crate::log::{Log, Position};
-use engine::kernels;
+use engine::{Kernel, kernels};
 use life::{Lattice, SaveError, SaveTarget, read_regular_file};
 use model::saved::{SavedError, SavedFault};
 use model::{DeviceChoice, InWords, KernelChoice, OwnRound, Pace, Setup, Switches, TimeSettings};
+use own_kernel::OwnKernel;
 
 /// A session as it is saved in a file.
 #[derive(Clone, Debug)]
 pub struct SavedSession {
-    /// The settings. Instances, size, rule and start are those of the main log at its position.
+    /// The settings. Instances, size, rule and start are those of the main log at its position. Read
+    /// from a file, they have no kernel of the user's own but the rung that it was written from.
     pub setup: Setup,
+    /// The kernel of the user's own in the file, which is neither checked nor compiled.
+    pub own_kernel: Option<SavedKernel>,
     /// The session itself.
     pub main: SavedTimeline,
     /// The comparison of A and B, while there is one.
@@ -46,6 +50,15 @@ pub struct SavedSession {
     pub running: bool,
     /// The selected instance.
     pub selected: usize,
+}
+
+/// A kernel of the user's own in a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SavedKernel {
+    /// What was written.
+    pub kernel: OwnKernel,
+    /// Whether it stepped the lattices.
+    pub in_use: bool,
 }
 
 /// A log, a position on it, and cells to continue from.
@@ -219,13 +232,55 @@ struct Settings {
     /// The script of the round that a user wrote, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     own_round: Option<String>,
+    /// The kernel that a user wrote, if any. While it is in use, `kernel` is its rung.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_kernel: Option<KernelSource>,
+}
+
+/// A kernel of the user's own.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KernelSource {
+    source: String,
+    in_use: bool,
+}
+
+impl KernelSource {
+    fn of(session: &SavedSession) -> Option<KernelSource> {
+        let unchecked = session.own_kernel.as_ref();
+        let unchecked = unchecked.map(|saved| (&saved.kernel.source, saved.in_use));
+        let Setup {
+            kernel, own_kernel, ..
+        } = session.setup;
+        let own = own_kernel.and_then(|own_kernel| own_kernel.own.as_ref());
+        let checked = own.map(|own| (&own.source, kernel.own.is_some()));
+        let (source, in_use) = checked.or(unchecked)?;
+        Some(KernelSource {
+            source: source.clone(),
+            in_use,
+        })
+    }
+
+    /// What it declares, with `rung` in use.
+    fn read(self, rung: &'static Kernel) -> Result<SavedKernel, SavedFault> {
+        let read = OwnKernel::read(self.source.into_bytes());
+        let kernel = read.map_err(|error| SavedFault::Value(Box::new(error)))?;
+        if self.in_use && kernel.rung != rung {
+            return Err(SavedFault::OtherRung(kernel.rung, rung));
+        }
+        Ok(SavedKernel {
+            kernel,
+            in_use: self.in_use,
+        })
+    }
 }
 
 impl Settings {
-    fn of(setup: &Setup) -> Settings {
+    fn of(session: &SavedSession) -> Settings {
+        let setup = &session.setup;
         let paces = Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND;
         Settings {
-            kernel: KernelName(setup.kernel),
+            kernel: KernelName(setup.kernel.rung()),
             device: Text(setup.device),
             switches: setup.switches,
             generations_per_round: setup
@@ -246,6 +301,7 @@ impl Settings {
                 ..setup.time
             },
             own_round: setup.own_round.as_ref().map(|own| own.source().to_string()),
+            own_kernel: KernelSource::of(session),
         }
     }
 
@@ -267,6 +323,7 @@ impl Settings {
             return Err(SavedFault::History(history));
         }
         let kernel = self.kernel.0;
+        let own_kernel = self.own_kernel.map(|own| own.read(kernel)).transpose()?;
         let parameters = main.log.parameters(main.position.records);
         let compared = comparison.as_ref().map(|comparison| &comparison.timeline);
         let compared = compared.map(|own| own.log.parameters(own.position.records));
@@ -294,6 +351,7 @@ impl Settings {
                 rule: parameters.rule,
                 start: parameters.start,
                 kernel,
+                own_kernel: None,
                 kernel_choice: KernelChoice::Explicit,
                 device: self.device.0,
                 switches: self.switches,
@@ -307,6 +365,7 @@ impl Settings {
                 rounds: None,
                 time: self.time,
             },
+            own_kernel,
             main,
             comparison,
             running,
@@ -332,7 +391,7 @@ impl<'de, T: FromStr<Err: InWords + Send + Sync + 'static>> Deserialize<'de> for
     }
 }
 
-struct KernelName(&'static kernels::Kernel);
+struct KernelName(&'static Kernel);
 
 impl Serialize for KernelName {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -352,6 +352,12 @@ impl Instances {
         &self.plans[0]
     }
 
+    /// The kernel of the user's own that a plan has, if one has.
+    pub fn own_kernel(&self) -> Option<&'static Kernel> {
+        let mut kernels = self.plans.iter().map(|plan| plan.kernel);
+        kernels.find(|kernel| kernel.own.is_some())
+    }
+
     /// The plan that steps an instance, or the one in use if none does.
     #[cfg(any(test, feature = "testing"))]
     pub fn plan_of(&self, instance: usize) -> &RoundPlan {

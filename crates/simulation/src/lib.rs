@@ -6,6 +6,8 @@
 
 pub mod fastest;
 pub mod instances;
+#[cfg(any(test, feature = "testing"))]
+pub mod reference_kernel;
 pub mod round;
 #[cfg(any(test, feature = "testing"))]
 pub mod scripted_engine;

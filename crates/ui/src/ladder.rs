@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use crate::numbers::si;
-use engine::kernels::KERNELS;
 use lang::tr;
 use model::Status;
 use model::ladder::{Ladder, Workload};
+use model::words::idea;
 
 /// Where a rung's rate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub struct Rung {
     /// The kernel's name.
     pub name: Cow<'static, str>,
     /// Its idea in a few words.
-    pub idea: &'static str,
+    pub idea: Cow<'static, str>,
     /// Cells a second.
     pub mark: Option<(f64, RateSource)>,
     /// Whether it steps the lattices now.
@@ -61,7 +61,7 @@ impl Rung {
 /// Everything that the ladder shows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LadderChart {
-    /// From the top of the ladder, the fastest idea, to the first rung.
+    /// From the top of the ladder, the user's own kernel or the fastest idea, to the first rung.
     pub rungs: Vec<Rung>,
     /// What the present kernel does, in cells per second.
     pub live: Option<f64>,
@@ -82,12 +82,13 @@ impl LadderChart {
             ladder.nearest_workload(status.lattices.instances, status.lattices.size.cells())
         });
         let recorded = status.engine.recorded.zip(work);
-        let rungs: Vec<Rung> = KERNELS
-            .iter()
-            .rev()
+        let mut kernels: Vec<_> = status.setting.kernels().collect();
+        kernels.reverse();
+        let rungs: Vec<Rung> = kernels
+            .into_iter()
             .map(|kernel| Rung {
                 index: kernel.index(),
-                idea: lang::text(kernel.title),
+                idea: idea(kernel),
                 name: kernel.name.into(),
                 mark: mark(status, recorded, kernel.name),
                 present: kernel == status.setting.kernel,

@@ -1,6 +1,9 @@
 //! The CUDA C++ of a rung, line by line, and what changed from the rung that it is compared with.
 
+use std::borrow::Cow;
+
 use engine::Kernel;
+use model::words::idea;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// What became of a line since the rung before.
@@ -37,12 +40,10 @@ pub struct SourceLine {
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RungSource {
-    /// The place of its kernel in the engine's table.
-    pub rung: usize,
-    /// The kernel's name.
-    pub name: &'static str,
+    /// Its kernel.
+    pub kernel: &'static Kernel,
     /// Its idea in a few words.
-    pub idea: &'static str,
+    pub idea: Cow<'static, str>,
     /// The rung that it is compared with; `None` for the first.
     pub compared_with: Option<&'static str>,
     /// Its lines, and among them those that it no longer has.
@@ -81,9 +82,8 @@ impl RungSource {
             }
         }
         RungSource {
-            rung: kernel.index(),
-            name: kernel.name,
-            idea: lang::text(kernel.title),
+            kernel,
+            idea: idea(kernel),
             compared_with: before.map(|kernel| kernel.name),
             lines,
         }

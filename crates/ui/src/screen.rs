@@ -19,7 +19,6 @@ use crate::{
     MinimapRegion, PanelFacts, Population, PopulationChart, RoundChart, RungSource, SidePanel,
     Timeline, Tool, ToolbarButton, ViewOptions,
 };
-use engine::kernels::KERNELS;
 use lang::Language;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::diagnosis::Circumstances;
@@ -131,11 +130,11 @@ impl Screen {
             set(&mut self.lab, lab);
             let ladder = of(SidePanel::Ladder).map(LadderChart::of);
             set(&mut self.ladder, ladder);
-            let rung = status.and(options.shown_source());
-            let same = |it: &Arc<RungSource>| Some(it.rung) == rung && !changes.language;
+            let shown = status.zip(options.shown_source());
+            let kernel = shown.and_then(|(status, at)| status.setting.kernels().nth(at));
+            let same = |it: &Arc<RungSource>| Some(it.kernel) == kernel && !changes.language;
             if !self.source.as_ref().is_some_and(same) {
-                let source = rung.and_then(|rung| KERNELS.get(rung)).map(RungSource::of);
-                set(&mut self.source, source);
+                set(&mut self.source, kernel.map(RungSource::of));
             }
             let graph = of(SidePanel::Population)
                 .map(|status| PopulationChart::of(sources.population, status));

@@ -4,8 +4,8 @@
 //! those alone that have a further condition, or that switch something.
 
 use crate::actions::{Action, EditAction, SessionAction, ViewAction};
+use crate::words::timestamps_of_own;
 use crate::{InWords, Pace, Setup, Status, StopWhenStill, Switch};
-use engine::kernels::KERNELS;
 use lang::tr;
 
 /// What a person looks at.
@@ -325,8 +325,13 @@ impl SessionAction {
             SessionAction::ToggleBlockTimestamps if status.lab.recording.is_some() => {
                 Err(tr!("recorded rounds have no block timestamps").into())
             }
+            SessionAction::ToggleBlockTimestamps
+                if !status.engine.is_cpu() && !status.setting.kernel.block_timestamps =>
+            {
+                Err(timestamps_of_own().into())
+            }
             SessionAction::UseKernel(at) => {
-                let Some(kernel) = KERNELS.get(usize::from(at)) else {
+                let Some(kernel) = status.setting.kernels().nth(at.into()) else {
                     return Ok(());
                 };
                 let mut devices = status.engine.devices.iter();
@@ -516,7 +521,12 @@ pub(super) mod tests {
     #[test]
     fn what_is_toggled_is_on_or_off_unless_it_is_a_dialog() {
         let size = Size::new(64, 64).unwrap();
-        let status = Status::before_start(&Setup::new(2, size, &KERNELS[0], DeviceChoice::Cpu));
+        let status = Status::before_start(&Setup::new(
+            2,
+            size,
+            &engine::kernels::KERNELS[0],
+            DeviceChoice::Cpu,
+        ));
         let context = context(&status);
         let dialogs = [
             ViewAction::ToggleCommands.into(),

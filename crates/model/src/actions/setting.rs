@@ -4,8 +4,9 @@
 use std::ops::RangeInclusive;
 
 use crate::actions::{Prompt, SessionAction};
+use crate::words::idea;
 use crate::{Pace, Status, Switch};
-use engine::kernels::KERNELS;
+use engine::Kernel;
 use lang::tr;
 use life::{Rule, Size, Symmetry};
 
@@ -107,10 +108,10 @@ impl Setting {
                 | Prompt::GenerationsPerRound,
             ) => Vec::new(),
             Setting::Kernel => {
-                let kernels = KERNELS.iter().enumerate();
-                let choice = |(at, kernel): (usize, &engine::Kernel)| {
-                    let text = labelled(kernel.name, lang::text(kernel.title));
-                    (text, SessionAction::UseKernel(numbered(at)))
+                let kernels = status.setting.kernels();
+                let choice = |kernel: &Kernel| {
+                    let text = labelled(kernel.name, &idea(kernel));
+                    (text, SessionAction::UseKernel(numbered(kernel.index())))
                 };
                 kernels.map(choice).collect()
             }

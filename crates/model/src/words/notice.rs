@@ -3,7 +3,7 @@
 use lang::tr;
 use life::grouped;
 
-use super::{InWords, counted_lattices, reason, shown, time_left};
+use super::{InWords, counted_lattices, idea, reason, shown, time_left, timestamps_of_own};
 use crate::notice::{Done, Failure, Refusal, SettingChange};
 use crate::{
     Action, Order, Pace, SessionAction, Settled, Setup, StopWhenStill, Switch, recorded_in_words,
@@ -95,7 +95,7 @@ impl InWords for Done {
                 count = count
             ),
             Done::KernelSet(kernel, [before, now]) => match before.incompatibility(kernel) {
-                None => tr!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
+                None => tr!("kernel {}: {}", kernel.name, idea(kernel)),
                 Some(why) => tr!(
                     "{why}; changed to streams {streams}, transfer {transfer}",
                     why = why,
@@ -107,6 +107,10 @@ impl InWords for Done {
             Done::OwnRoundLeft(instances) => tr!(
                 "The round of your own is not right for {instances} instances; back to breadth-first",
                 instances = instances
+            ),
+            Done::OwnKernelLeft(rung) => tr!(
+                "The kernel of your own in this file is not compiled here; {rung} takes its place",
+                rung = rung.file
             ),
             Done::ComparisonBegun(from) => tr!(
                 "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
@@ -135,6 +139,9 @@ impl InWords for Done {
 impl InWords for SettingChange {
     fn in_words(&self) -> String {
         let (switch, switches, kernel) = match *self {
+            SettingChange::Kernel([before, now]) if before.name == now.name => {
+                return tr!("own kernel: this version instead of the one before").into();
+            }
             SettingChange::Kernel([before, now]) => {
                 return tr!(
                     "kernel {kernel} instead of {before}",
@@ -230,6 +237,7 @@ impl InWords for Refusal {
                 each = each
             ),
             Refusal::TimestampsRecorded => tr!("recorded rounds have no block timestamps").into(),
+            Refusal::TimestampsOfOwn => timestamps_of_own().into(),
             Refusal::GpuComputes => tr!("a GPU computes here, and is measured").into(),
             Refusal::TimestampsInGraphs => tr!(
                 "Block timestamps are unavailable with graphs; {key} turns graphs off",
@@ -247,16 +255,29 @@ impl InWords for Failure {
                 lost,
                 generation,
                 on_cpu,
-            } => tr!(
-                "The engine was lost ({why}); the session continues from generation {generation} {place}",
-                why = reason(lost),
-                generation = generation,
-                place = if *on_cpu {
+                own_kernel,
+            } => {
+                let place = if *on_cpu {
                     tr!("on the CPU")
                 } else {
                     tr!("on the GPU")
+                };
+                match own_kernel {
+                    None => tr!(
+                        "The engine was lost ({why}); the session continues from generation {generation} {place}",
+                        why = reason(lost),
+                        generation = generation,
+                        place = place
+                    ),
+                    Some(kernel) => tr!(
+                        "Your kernel failed ({why}); {rung} takes its place, and the session continues from generation {generation} {place}",
+                        why = reason(lost),
+                        rung = kernel.file,
+                        generation = generation,
+                        place = place
+                    ),
                 }
-            ),
+            }
             Failure::EngineNotReplaced(lost, error) => tr!(
                 "The engine was lost ({why}) and could not be replaced: {error}",
                 why = reason(lost),

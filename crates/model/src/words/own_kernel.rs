@@ -1,5 +1,8 @@
 //! What is wrong with a kernel of the user's own.
 
+use std::borrow::Cow;
+
+use engine::Kernel;
 use lang::tr;
 use own_kernel::{Case, CheckError, CompilerError, Fault, Found, NoWorkshop, SourceError, Thread};
 
@@ -74,6 +77,19 @@ impl InWords for CheckError {
             CheckError::Io(error) => system_reason(error),
         }
     }
+}
+
+/// What a kernel is about, in a few words: its idea, or the rung that the user wrote it from.
+pub fn idea(kernel: &Kernel) -> Cow<'static, str> {
+    match &kernel.own {
+        None => lang::text(kernel.title).into(),
+        Some(own) => tr!("from {file}", file = own.rung.file).into(),
+    }
+}
+
+/// Why an own kernel has no block timestamps.
+pub fn timestamps_of_own() -> &'static str {
+    tr!("block timestamps cannot be added to the code of your kernel")
 }
 
 impl InWords for CompilerError {

@@ -116,6 +116,11 @@ impl InWords for SavedFault {
 
             SavedFault::Field(field, fault) => field_in_words(field.as_deref(), fault),
             SavedFault::Value(error) => error.in_words(),
+            SavedFault::OtherRung(own, used) => tr!(
+                "the kernel of your own is written from {own}, and '{used}' is in use",
+                own = own.file,
+                used = used.name
+            ),
             SavedFault::NoKernel(name) => tr!("there is no kernel '{name}'", name = name),
             SavedFault::NoCell(word) => tr!("'{word}' is not a cell: write COLUMN,ROW, such as 3,4", word = word),
             SavedFault::Rle(error) => tr!("in this lattice: {error}", error = error.in_words()),

@@ -174,7 +174,7 @@ impl File {
     pub(super) fn of(session: &SavedSession) -> File {
         File {
             lifestreams_session: FORMAT,
-            settings: Settings::of(&session.setup),
+            settings: Settings::of(session),
             running: session.running,
             selected: session.selected,
             main: TimelineFile::of(&session.main),

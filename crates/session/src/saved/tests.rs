@@ -209,6 +209,14 @@ impl Random {
         }
     }
 
+    fn own_kernel(&mut self) -> SavedKernel {
+        let source = "// from: 05_bits\n__global__ void life_bits() {}\n";
+        SavedKernel {
+            kernel: OwnKernel::read(source.into()).unwrap(),
+            in_use: self.chance(),
+        }
+    }
+
     fn session(&mut self) -> SavedSession {
         let of = size(1 + self.below(70), 1 + self.below(30));
         let parameters = |random: &mut Random, instances, counterparts| SessionParameters {
@@ -254,6 +262,7 @@ impl Random {
                     graphs: self.chance(),
                     ..Switches::DEFAULT
                 },
+                own_kernel: None,
                 own_round: None,
                 generations_per_round: 1 + self.below(9) as u32,
                 pace: [Pace::PerSecond(59.94), Pace::Unthrottled, Pace::Maximum]
@@ -264,6 +273,7 @@ impl Random {
                     ..TimeSettings::DEFAULT
                 },
             },
+            own_kernel: self.chance().then(|| self.own_kernel()),
             selected: self.below(shown as u64) as usize,
             running: self.chance(),
             main,
@@ -355,6 +365,7 @@ fn sample() -> SavedSession {
     let compared = lattices(4, 5);
     SavedSession {
         setup,
+        own_kernel: None,
         main: SavedTimeline {
             log,
             position: here,

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
 use engine::Result;
-use engine::kernels::KERNELS;
 use model::{Notice, Pace, PicturePlan, Refusal, SessionAction};
 
 impl SessionWorker {
@@ -165,6 +164,7 @@ impl SessionWorker {
                 self.publisher.wake(); // who asked looks for the answer
                 done?
             }
+            Command::SetOwnKernel(kernel) => self.use_if_available(kernel)?,
             Command::Grow(size, place) => self.state.grow(size, place),
             Command::ReadCells(instance, query) => {
                 self.wait_for_cells(instance, query);
@@ -232,8 +232,8 @@ impl SessionWorker {
             }
             SessionAction::Select(instance) => self.select(|_, all| instance.min(all - 1)),
             SessionAction::UseKernel(at) => self.use_kernel(at.into())?,
-            SessionAction::NextKernel => self.change_kernel(1)?,
-            SessionAction::PreviousKernel => self.change_kernel(KERNELS.len() - 1)?,
+            SessionAction::NextKernel => self.change_kernel(true)?,
+            SessionAction::PreviousKernel => self.change_kernel(false)?,
             SessionAction::CycleSwitch(switch) => self.cycle_switch(switch)?,
             SessionAction::SetSwitch(switch, at) => self.choose(switch, at.into())?,
             SessionAction::ToggleComparison => self.toggle_comparison()?,

@@ -23,7 +23,9 @@ impl SessionWorker {
             return;
         }
         match error {
-            EngineError::ContextLost(_) | EngineError::PartiallyApplied(_) => self.recover(error),
+            EngineError::ContextLost(_)
+            | EngineError::PartiallyApplied(_)
+            | EngineError::OwnCodeRefused(_) => self.recover(error),
             EngineError::InvalidProgram(_) | EngineError::Driver(_) => {
                 self.fail(Failure::Engine(error));
             }
@@ -60,9 +62,13 @@ impl SessionWorker {
 
     /// Replaces a lost engine and begins a move that restores the lattices and returns to the
     /// position of the loss. Ends the session if no engine can be opened.
+    ///
+    /// A kernel of the user's own is taken to be the reason if rounds are stepped by it: its rung takes its
+    /// place, so that this loss is no sign of another one.
     fn recover(&mut self, lost: EngineError) {
         let position = self.state.position();
-        if !self.lattices.losses.survive(position) {
+        let own_kernel = self.lattices.leave_own_kernel();
+        if own_kernel.is_none() && !self.lattices.losses.survive(position) {
             let count = self.lattices.losses.in_a_row();
             return self.fail(Failure::EngineLostOften(count, lost));
         }
@@ -81,6 +87,7 @@ impl SessionWorker {
             lost,
             generation: position.generation,
             on_cpu,
+            own_kernel,
         }));
     }
 

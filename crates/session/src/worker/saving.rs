@@ -8,7 +8,7 @@ use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
-use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
+use crate::saved::{SavedComparison, SavedKernel, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Loss, Result};
@@ -97,6 +97,7 @@ impl SessionWorker {
                 start: parameters.start,
                 ..self.lattices.setup().clone()
             },
+            own_kernel: None,
             main,
             comparison,
             running: self.is_running(),
@@ -177,7 +178,8 @@ impl SessionWorker {
     }
 
     /// Replaces this session by a saved one, on the same devices, and leaves its file; `name` is
-    /// that of the saved one's file. Nothing may be in flight.
+    /// that of the saved one's file. Nothing may be in flight. A kernel of the user's own is taken if this
+    /// session has it already; it is not compiled here.
     ///
     /// # Errors
     /// Its instances cannot be made; everything is as it was then.
@@ -188,11 +190,28 @@ impl SessionWorker {
         name: String,
     ) -> Result<()> {
         self.publish_last_known(Duration::ZERO); // before a device is opened
-        let setup = Setup {
-            device: self.lattices.setup().device,
-            rounds: self.lattices.setup().rounds,
+        let Setup {
+            device,
+            rounds,
+            own_kernel,
+            ..
+        } = *self.lattices.setup();
+        let mut setup = Setup {
+            device,
+            rounds,
+            own_kernel,
             ..saved.setup.clone()
         };
+        let has = |saved: &SavedKernel| {
+            let own = own_kernel.and_then(|kernel| kernel.own.as_ref());
+            own.is_some_and(|own| own.source == saved.kernel.source)
+        };
+        let in_use = saved.own_kernel.as_ref().filter(|saved| saved.in_use);
+        let mut left = None;
+        match in_use {
+            Some(saved) if has(saved) => setup.kernel = own_kernel.unwrap_or(setup.kernel),
+            other => left = other.map(|saved| saved.kernel.rung),
+        }
         let instances = self.lattices.make(&setup, self.equipment())?;
         self.comparison = None; // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);
@@ -202,7 +221,11 @@ impl SessionWorker {
         self.state.pacing = Pacing::new(pace, generations, self.now());
         self.safety_copy.restore_pending = true;
         self.notify(Notice::Done(Done::Opened(name)));
-        self.open(saved)
+        self.open(saved)?;
+        if let Some(rung) = left {
+            self.notify(Notice::Done(Done::OwnKernelLeft(rung)));
+        }
+        Ok(())
     }
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {

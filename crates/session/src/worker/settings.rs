@@ -7,11 +7,10 @@ use super::SessionWorker;
 use crate::command::Query;
 use crate::lattices::Lattices;
 use crate::state::Mode;
-use engine::kernels::KERNELS;
-use engine::{Kernel, Result};
+use engine::{Kernel, Result, kernels};
 use model::{
-    Done, Notice, Order, OwnRound, OwnRoundError, Pace, PicturePlan, Refusal, SettingChange, Side,
-    Streams, Switch, Switches, Wait,
+    Done, Notice, Order, OwnRound, OwnRoundError, Pace, PicturePlan, Refusal, SettingChange, Setup,
+    Side, Streams, Switch, Switches, Wait,
 };
 
 impl SessionWorker {
@@ -51,22 +50,40 @@ impl SessionWorker {
         self.state.pacing.fit(rounds.generations());
     }
 
-    /// Selects the kernel `ahead` places on in the table, skipping unavailable kernels.
-    pub(super) fn change_kernel(&mut self, ahead: usize) -> Result<Option<Notice>> {
+    /// The kernels that can be selected: the rungs, and the user's own.
+    fn kernels(&self) -> impl Iterator<Item = &'static Kernel> + use<> {
+        kernels::with_own(self.lattices.setup().own_kernel)
+    }
+
+    /// Selects the next kernel, or the one before, skipping unavailable kernels.
+    pub(super) fn change_kernel(&mut self, is_next: bool) -> Result<Option<Notice>> {
         let Some(instances) = &self.lattices.instances else {
             return Ok(None);
         };
-        let now = self.lattices.setup().kernel.index();
-        let mut others = (1..KERNELS.len()).map(|by| (now + by * ahead) % KERNELS.len());
-        match others.find(|&at| instances.validate(&KERNELS[at]).is_ok()) {
-            Some(at) => self.set_kernel(&KERNELS[at]),
+        let mut others: Vec<_> = self.kernels().collect();
+        others.rotate_left(self.lattices.setup().kernel.index());
+        others.remove(0); // the present one
+        if !is_next {
+            others.reverse();
+        }
+        let mut others = others.into_iter();
+        match others.find(|kernel| instances.validate(kernel).is_ok()) {
+            Some(kernel) => self.set_kernel(kernel),
             None => Ok(Some(Notice::Refused(Refusal::NoOtherKernel))),
         }
     }
 
-    /// Selects the kernel at this place in the table, if it is available.
+    /// Selects the kernel at this place among those that can be selected, if it is available.
     pub(super) fn use_kernel(&mut self, at: usize) -> Result<Option<Notice>> {
-        let (Some(instances), Some(kernel)) = (&self.lattices.instances, KERNELS.get(at)) else {
+        match self.kernels().nth(at) {
+            Some(kernel) => self.use_if_available(kernel),
+            None => Ok(None),
+        }
+    }
+
+    /// Selects this kernel, if it is available; one of the user's own takes the place of the one before.
+    pub(super) fn use_if_available(&mut self, kernel: &'static Kernel) -> Result<Option<Notice>> {
+        let Some(instances) = &self.lattices.instances else {
             return Ok(None);
         };
         match instances.validate(kernel) {
@@ -78,12 +95,21 @@ impl SessionWorker {
     fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<Option<Notice>> {
         self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
         self.drop_measurement()?;
-        let (before, requested) = (self.lattices.setup().kernel, self.lattices.setup().switches);
+        let Setup {
+            kernel: before,
+            own_kernel: own_before,
+            switches: requested,
+            ..
+        } = *self.lattices.setup();
         self.lattices.set_kernel(kernel)?;
+        if self.lattices.setup().own_kernel != own_before {
+            self.lab.statistics.forget_reached(Kernel::OWN);
+        }
+        self.fit_block_timestamps();
         let switches = [requested, self.lattices.setup().switches];
         self.notify(Notice::Done(Done::KernelSet(kernel, switches)));
         self.lab.changed();
-        if self.comparison.is_none() && before.name != kernel.name {
+        if self.comparison.is_none() && before != kernel {
             let change = SettingChange::Kernel([before, kernel]);
             self.measure_change(change, before, requested)?;
         }
@@ -261,8 +287,8 @@ impl SessionWorker {
         if self.lattices.is_recorded() && !self.lab.block_timestamps() {
             return Some(Notice::Refused(Refusal::TimestampsRecorded));
         }
-        if self.lattices.switches().graphs && !self.lab.block_timestamps() {
-            return Some(Notice::Refused(Refusal::TimestampsInGraphs));
+        if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps()) {
+            return Some(Notice::Refused(why));
         }
         let are_on = self.lab.toggle_block_timestamps();
         if let Some(instances) = &mut self.lattices.instances {
@@ -271,9 +297,22 @@ impl SessionWorker {
         None
     }
 
-    /// Turns block timestamps off where graphs were turned on.
+    /// Why rounds with the present settings have no block timestamps.
+    fn no_timestamps(&self) -> Option<Refusal> {
+        let instances = self.lattices.instances.as_ref();
+        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
+        if self.lattices.switches().graphs {
+            Some(Refusal::TimestampsInGraphs)
+        } else if is_on_gpu && !self.lattices.setup().kernel.block_timestamps {
+            Some(Refusal::TimestampsOfOwn)
+        } else {
+            None
+        }
+    }
+
+    /// Turns block timestamps off where the present settings have none.
     pub(super) fn fit_block_timestamps(&mut self) {
-        if self.lattices.switches().graphs && self.lab.block_timestamps() {
+        if self.no_timestamps().is_some() && self.lab.block_timestamps() {
             self.toggle_block_timestamps();
         }
     }

@@ -415,6 +415,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
     };
     let session = SavedSession {
         setup: patterns,
+        own_kernel: None,
         main,
         comparison: None,
         running: true,

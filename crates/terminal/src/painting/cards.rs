@@ -401,7 +401,7 @@ fn ladder(chart: &LadderChart, depth: ColourDepth, columns: usize) -> Card {
             Span::styled(format!(" {rate:>13} "), depth.text(PALETTE.value)),
             Span::styled(bar, depth.text(PALETTE.accent)),
         ]));
-        lines.extend(say(rung.idea, depth.text(PALETTE.label)));
+        lines.extend(say(&rung.idea, depth.text(PALETTE.label)));
     }
     lines.push(Line::default());
     lines.extend(say(&chart.caption, depth.text(PALETTE.label)));
@@ -424,10 +424,10 @@ fn rung_source(source: &RungSource, depth: ColourDepth, columns: usize) -> Card 
     let title = match source.compared_with {
         Some(before) => tr!(
             "{name} (+ and −: against {kernel})",
-            name = source.name,
+            name = source.kernel.name,
             kernel = before
         ),
-        None => source.name.into(),
+        None => source.kernel.name.into(),
     };
     Card::new(title, lines.map(of).collect())
 }

@@ -151,7 +151,13 @@ fn paint_rung(
     let (row, below) = split(row, unit);
     if let Some(below) = below {
         let font = regular(13.0 * unit);
-        let idea = fitted(painter, rung.idea, font, painter.palette.label, row.width());
+        let idea = fitted(
+            painter,
+            &rung.idea,
+            font,
+            painter.palette.label,
+            row.width(),
+        );
         put(painter, below.left_top(), Align2::LEFT_TOP, idea);
     }
     let text_colour = match (rung.present, rung.possible) {

@@ -37,13 +37,17 @@ pub(crate) fn paint(painter: &WidgetPainter, source: &RungSource, rect: Rect, un
         Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height * unit))
     };
     let title = row(inside.top(), TITLE);
-    let name = painter.layout_no_wrap(source.name.into(), medium(18.0 * unit), palette.value);
+    let name = painter.layout_no_wrap(
+        source.kernel.name.into(),
+        medium(18.0 * unit),
+        palette.value,
+    );
     put(painter, title.left_center(), Align2::LEFT_CENTER, name);
     let close = ViewAction::ToggleLadder;
     close_button(painter, title.right_center(), unit, close);
     let idea = row(title.bottom(), IDEA);
     let font = regular(14.0 * unit);
-    let text = paragraph(painter, source.idea, font, palette.value, idea.width(), 2);
+    let text = paragraph(painter, &source.idea, font, palette.value, idea.width(), 2);
     put(painter, idea.left_top(), Align2::LEFT_TOP, text);
     let buttons = row(idea.bottom(), BUTTONS);
     paint_buttons(painter, source, buttons, unit);
@@ -54,8 +58,11 @@ pub(crate) fn paint(painter: &WidgetPainter, source: &RungSource, rect: Rect, un
 
 /// Back to the chart, and to the rungs below and above; what the signs stand for.
 fn paint_buttons(painter: &WidgetPainter, source: &RungSource, row: Rect, unit: f32) {
-    let below = source.rung.checked_sub(1);
-    let above = Some(source.rung + 1).filter(|rung| *rung < KERNELS.len());
+    let below = match &source.kernel.own {
+        Some(own) => Some(own.rung.index()),
+        None => source.kernel.index().checked_sub(1),
+    };
+    let above = Some(source.kernel.index() + 1).filter(|rung| *rung < KERNELS.len());
     let back = tr!("All rungs");
     let named = |sign: &str, rung: usize| format!("{sign} {}", KERNELS[rung].name);
     let buttons = [
@@ -92,9 +99,9 @@ fn paint_code(painter: &WidgetPainter, source: &RungSource, rect: Rect, unit: f3
     inside.set_height((inside.height() / height).floor() * height);
     let columns = ((inside.width() - BAR * unit) / (LETTER * size)) as usize;
     let lines = source.wrapped(columns.saturating_sub(SIGN).max(20));
-    painter.lay_out(inside, source.name, |ui| {
+    painter.lay_out(inside, source.kernel.name, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        let area = ScrollArea::vertical().id_salt(source.name);
+        let area = ScrollArea::vertical().id_salt(source.kernel.name);
         area.auto_shrink(false)
             .show_rows(ui, height, lines.len(), |ui, rows| {
                 for line in &lines[rows] {
