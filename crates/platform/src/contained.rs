@@ -1,14 +1,17 @@
 //! Processes with limits of time and memory.
 
 use std::io::{self, Read};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// What a process may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long it may run.
+    /// How long it may run, or take to answer.
     pub time: Duration,
     /// Bytes of its memory that may be in use at once. It is measured now and then, since an address
     /// space is no measure for a process that uses CUDA.
@@ -59,34 +62,211 @@ pub fn run_into(
         .stdin(Stdio::null())
         .stdout(output)
         .stderr(Stdio::piped());
-    limit(&mut command, limits.address_space);
-    let mut child = command.spawn()?;
-    let mut stderr = child.stderr.take().expect("piped");
-    let reader = std::thread::spawn(move || {
+    let mut process = Process::start(command, limits)?;
+    let mut stderr = process.child.stderr.take().expect("piped");
+    let reader = thread::spawn(move || {
         let mut kept = Vec::new();
         let _ = (&mut stderr).take(MAX_OUTPUT).read_to_end(&mut kept);
         let _ = io::copy(&mut stderr, &mut io::sink());
         kept
     });
-    let began = Instant::now();
-    let ended = loop {
-        if let Some(status) = child.try_wait()? {
-            break Ended::ByItself(status);
+    let ended = process.watch(cancel, |child| {
+        let status = child.try_wait().transpose();
+        if status.is_none() {
+            thread::sleep(INTERVAL);
         }
-        if cancel.load(Ordering::Relaxed) {
-            break Ended::Cancelled;
-        }
-        if began.elapsed() >= limits.time {
-            break Ended::TooLong;
-        }
-        if resident(child.id()).is_some_and(|bytes| bytes > limits.resident) {
-            break Ended::TooMuchMemory;
-        }
-        std::thread::sleep(INTERVAL);
-    };
-    end(&mut child);
+        status
+    });
+    drop(process);
     let output = reader.join().unwrap_or_default();
+    let ended = match ended {
+        Ok(status) => Ended::ByItself(status?),
+        Err(ended) => ended,
+    };
     Ok((ended, output))
+}
+
+/// A process that answers again and again. It ends with this value, and so does all that it started.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    limits: Limits,
+    /// Whether nothing of it is left, so that others may have its number.
+    has_ended: bool,
+}
+
+impl Process {
+    /// Starts a process that is asked over its standard input and output.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn answering(mut command: Command, limits: Limits) -> io::Result<Process> {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        Process::start(command, limits)
+    }
+
+    fn start(mut command: Command, limits: Limits) -> io::Result<Process> {
+        limit(&mut command, limits.address_space);
+        let child = spawn(command)?;
+        Ok(Process {
+            child,
+            limits,
+            has_ended: false,
+        })
+    }
+
+    /// Its limits.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has not ended.
+    pub fn is_running(&mut self) -> bool {
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            self.end();
+        }
+        !self.has_ended
+    }
+
+    /// Has it answer: `exchange` writes to its input and reads from its output. The process ends if
+    /// that fails, or at its limits, which hold for each answer anew.
+    ///
+    /// # Errors
+    /// How it ended, which it then has.
+    pub fn ask<T: Send>(
+        &mut self,
+        cancel: &AtomicBool,
+        exchange: impl FnOnce(&mut ChildStdin, &mut ChildStdout) -> io::Result<T> + Send,
+    ) -> io::Result<Result<T, Ended>> {
+        let (Some(mut input), Some(mut output)) =
+            (self.child.stdin.take(), self.child.stdout.take())
+        else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let (answered, answer) = mpsc::channel();
+        let exchanging = move || {
+            let answer = exchange(&mut input, &mut output);
+            // Nobody waits for it any more if the process reached its limits.
+            let _ = answered.send(answer.map(|answer| (answer, input, output)));
+        };
+        thread::scope(|scope| {
+            thread::Builder::new().spawn_scoped(scope, exchanging)?;
+            let answer = self.watch(cancel, |_| match answer.recv_timeout(INTERVAL) {
+                Ok(answer) => Some(answer),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => Some(Err(io::ErrorKind::Other.into())),
+            });
+            match answer {
+                Ok(Ok((answer, input, output))) => {
+                    self.child.stdin = Some(input);
+                    self.child.stdout = Some(output);
+                    Ok(Ok(answer))
+                }
+                Ok(Err(_)) => {
+                    self.end();
+                    self.child.wait().map(|status| Err(Ended::ByItself(status)))
+                }
+                Err(ended) => {
+                    self.end();
+                    Ok(Err(ended))
+                }
+            }
+        })
+    }
+
+    /// Waits until something is done or the process reaches a limit.
+    fn watch<T>(
+        &mut self,
+        cancel: &AtomicBool,
+        mut done: impl FnMut(&mut Child) -> Option<T>,
+    ) -> Result<T, Ended> {
+        let began = Instant::now();
+        loop {
+            if let Some(done) = done(&mut self.child) {
+                return Ok(done);
+            }
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Ended::Cancelled);
+            }
+            if began.elapsed() >= self.limits.time {
+                return Err(Ended::TooLong);
+            }
+            if resident(self.child.id()).is_some_and(|bytes| bytes > self.limits.resident) {
+                return Err(Ended::TooMuchMemory);
+            }
+        }
+    }
+
+    /// Ends it and all that it started, if it is still there.
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        #[cfg(unix)]
+        if let Some(group) = rustix::process::Pid::from_raw(self.child.id() as i32) {
+            // Its group is there as long as it or one of its children is.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Takes this process's standard output: what else writes to it, such as a library, writes to nowhere.
+///
+/// # Errors
+/// It is closed.
+#[cfg(unix)]
+pub fn take_stdout() -> io::Result<std::fs::File> {
+    use std::os::fd::AsFd;
+    let taken = io::stdout().as_fd().try_clone_to_owned()?;
+    let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdout(nowhere)?;
+    Ok(taken.into())
+}
+
+/// Takes this process's standard output.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn take_stdout() -> io::Result<impl io::Write> {
+    Ok(io::stdout())
+}
+
+/// Starts a process from a thread that never ends: on Linux a process ends with the thread that started
+/// it (see `limit`), and many of these outlive the thread that asked for them.
+fn spawn(command: Command) -> io::Result<Child> {
+    type Job = (Command, Sender<io::Result<Child>>);
+    static STARTER: LazyLock<Sender<Job>> = LazyLock::new(|| {
+        let (sender, jobs) = mpsc::channel::<Job>();
+        let start = move || {
+            for (mut command, started) in jobs {
+                let _ = started.send(command.spawn());
+            }
+        };
+        // Without this thread, sending fails.
+        let _ = thread::Builder::new().name("processes".into()).spawn(start);
+        sender
+    });
+    let (sender, started) = mpsc::channel();
+    let no_thread = || io::Error::from(io::ErrorKind::OutOfMemory);
+    STARTER.send((command, sender)).map_err(|_| no_thread())?;
+    started.recv().map_err(|_| no_thread())?
 }
 
 #[cfg(unix)]
@@ -118,17 +298,6 @@ fn limit(command: &mut Command, address_space: Option<u64>) {
 #[cfg(not(unix))]
 fn limit(_: &mut Command, _: Option<u64>) {}
 
-/// Ends a process and all that it started, if it is still there.
-fn end(child: &mut std::process::Child) {
-    #[cfg(unix)]
-    if let Some(group) = rustix::process::Pid::from_raw(child.id() as i32) {
-        // Its group is there as long as it or one of its children is.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
 /// Bytes of a process's memory that are in use, where the system says it.
 fn resident(process: u32) -> Option<u64> {
     const PAGE: u64 = 4096;
@@ -140,6 +309,7 @@ fn resident(process: u32) -> Option<u64> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     const LIMITS: Limits = Limits {
         time: Duration::from_secs(10),
@@ -183,6 +353,42 @@ mod tests {
             LIMITS,
         );
         assert!(matches!(ended, Ended::TooMuchMemory), "{ended:?}");
+    }
+
+    #[test]
+    fn a_process_answers_until_it_ends() {
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            "while read line; do [ $line = end ] && exit 4; echo $line; done",
+        ]);
+        // The thread that starts it ends before it is asked.
+        let start = thread::spawn(|| Process::answering(command, LIMITS).unwrap());
+        let mut process = start.join().unwrap();
+        let mut ask = |line: &str| {
+            let exchange = |input: &mut ChildStdin, output: &mut ChildStdout| {
+                writeln!(input, "{line}")?;
+                let mut answer = vec![0; line.len() + 1];
+                output.read_exact(&mut answer).map(|()| answer)
+            };
+            process.ask(&AtomicBool::new(false), exchange).unwrap()
+        };
+        assert_eq!(ask("one").unwrap(), b"one\n");
+        assert_eq!(ask("two").unwrap(), b"two\n");
+        let ended = ask("end").unwrap_err();
+        assert!(matches!(ended, Ended::ByItself(_)), "{ended:?}");
+        assert!(!process.is_running());
+    }
+
+    #[test]
+    fn a_process_that_does_not_answer_ends_when_asked_to() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 30 & sleep 30"]);
+        let mut process = Process::answering(command, LIMITS).unwrap();
+        let read = |_: &mut ChildStdin, output: &mut ChildStdout| output.read_exact(&mut [0]);
+        let ended = process.ask(&AtomicBool::new(true), read).unwrap();
+        assert!(matches!(ended, Err(Ended::Cancelled)), "{ended:?}");
+        assert!(!process.is_running());
     }
 
     #[test]
