@@ -26,9 +26,9 @@
 
 namespace emulator {
 
-thread_local Place place;
-thread_local Line last_line;
-thread_local unsigned extra_barrier;
+EMULATOR_OWN Place place;
+EMULATOR_OWN Line last_line;
+EMULATOR_OWN unsigned extra_barrier;
 
 namespace {
 
@@ -61,8 +61,13 @@ struct Fiber {
     ucontext_t start;
     jmp_buf at;
     Stack stack;
+    // By how much its stack begins lower than others', whose first bytes would all fall into the same few
+    // lines of the cache.
+    size_t stagger;
     unsigned thread = 0; // that it runs
     bool entered = false;
+
+    explicit Fiber(size_t number) : stagger(number * 576 % 8192) {}
 };
 
 struct Thread {
@@ -83,7 +88,7 @@ struct Order {
         return (random >> 8) % below;
     }
 };
-thread_local Order order;
+EMULATOR_OWN Order order;
 
 struct Block { // or several that run side by side
     const Kernel* kernel;
@@ -122,7 +127,14 @@ struct Block { // or several that run side by side
     bool settle_polls();
 };
 
-thread_local Block block;
+// The calling thread's block, which a running fiber finds without a call.
+EMULATOR_OWN Block* block;
+
+Block& own_block()
+{
+    static thread_local Block own;
+    return own;
+}
 
 constexpr unsigned char POISON = 0xa5;
 constexpr size_t GUARD = 4096;
@@ -145,12 +157,12 @@ bool Block::take_next(Fiber* fiber)
 void fiber_main()
 {
     for (;;) {
-        block.kernel->call(block.parameters);
-        Fiber* fiber = block.running;
-        block.threads[fiber->thread].state = State::Finished;
-        if (block.take_next(fiber)) continue;
-        block.idle.push_back(fiber);
-        if (!_setjmp(fiber->at)) _longjmp(block.scheduler, 1);
+        block->kernel->call(block->parameters);
+        Fiber* fiber = block->running;
+        block->threads[fiber->thread].state = State::Finished;
+        if (block->take_next(fiber)) continue;
+        block->idle.push_back(fiber);
+        if (!_setjmp(fiber->at)) _longjmp(block->scheduler, 1);
     }
 }
 
@@ -160,7 +172,7 @@ void Block::resume(unsigned number)
     Thread& thread = threads[number];
     if (!thread.fiber) {
         if (idle.empty()) {
-            fibers.emplace_back(new Fiber);
+            fibers.emplace_back(new Fiber(fibers.size()));
             idle.push_back(fibers.back().get());
         }
         thread.fiber = idle.back();
@@ -174,7 +186,7 @@ void Block::resume(unsigned number)
     running->entered = true;
     getcontext(&running->start);
     running->start.uc_stack.ss_sp = running->stack.at;
-    running->start.uc_stack.ss_size = running->stack.size;
+    running->start.uc_stack.ss_size = running->stack.size - running->stagger;
     running->start.uc_link = nullptr;
     makecontext(&running->start, fiber_main, 0);
     setcontext(&running->start);
@@ -350,7 +362,7 @@ int Block::run()
 // Ends the launch in which a thread crashed or lasted too long.
 void end_launch(int signal, siginfo_t* information, void*)
 {
-    if (!block.running) {
+    if (!block || !block->running) {
         ::signal(signal, SIG_DFL);
         raise(signal);
         return;
@@ -359,9 +371,9 @@ void end_launch(int signal, siginfo_t* information, void*)
                      : signal == SIGFPE ? EMULATOR_BAD_DIVISION
                      : signal == SIGSEGV || signal == SIGBUS ? EMULATOR_BAD_ACCESS
                                                              : EMULATOR_BAD_INDEX;
-    block.report(code, last_line, {}, 0, 0);
-    block.fault.address = signal == SIGSEGV || signal == SIGBUS ? information->si_addr : nullptr;
-    _longjmp(block.scheduler, 1);
+    block->report(code, last_line, {}, 0, 0);
+    block->fault.address = signal == SIGSEGV || signal == SIGBUS ? information->si_addr : nullptr;
+    _longjmp(block->scheduler, 1);
 }
 
 // The number of a block that comes at a turn: by random order, every `stride`th one.
@@ -391,21 +403,21 @@ struct Turns {
 
 } // namespace
 
-void barrier(Line line) { block.wait_as(State::AtBarrier, line); }
-void poll() { block.wait_as(State::Polling, {"", 0}); }
+void barrier(Line line) { block->wait_as(State::AtBarrier, line); }
+void poll() { block->wait_as(State::Polling, {"", 0}); }
 
 const unsigned* exchange(unsigned lanes, unsigned value, Line line)
 {
-    const unsigned number = block.running->thread;
-    block.threads[number].given = value;
-    block.threads[number].lanes = lanes;
-    block.wait_as(State::AtExchange, line);
-    return &block.exchanged[number / 32 * 32];
+    const unsigned number = block->running->thread;
+    block->threads[number].given = value;
+    block->threads[number].lanes = lanes;
+    block->wait_as(State::AtExchange, line);
+    return &block->exchanged[number / 32 * 32];
 }
 
-unsigned lane() { return block.running->thread % 32; }
+unsigned lane() { return block->running->thread % 32; }
 
-void* shared() { return block.shared[block.running->thread / block.block_threads].data(); }
+void* shared() { return block->shared[block->running->thread / block->block_threads].data(); }
 
 unsigned long long nanoseconds()
 {
@@ -440,59 +452,60 @@ extern "C" const void* emulator_find(const char* symbol, const size_t** sizes,
 // Runs the blocks at a place of the grid: one, or those of a row together.
 static int run_blocks(uint3 at, unsigned shared_size)
 {
-    const unsigned count = block.block_threads;
+    const unsigned count = block->block_threads;
     const uint3 size = place.block_size;
-    for (auto& shared : block.shared) shared.assign(shared_size + GUARD, POISON);
-    for (unsigned i = 0; i < block.threads.size(); i++) {
+    for (auto& shared : block->shared) shared.assign(shared_size + GUARD, POISON);
+    for (unsigned i = 0; i < block->threads.size(); i++) {
         const unsigned of_block = i % count;
-        Thread& thread = block.threads[i] = Thread();
+        Thread& thread = block->threads[i] = Thread();
         thread.index = {of_block % size.x, of_block / size.x % size.y, of_block / size.x / size.y};
         thread.block = {at.x + i / count, at.y, at.z};
     }
-    if (block.run() == EMULATOR_OK)
-        for (auto& shared : block.shared) {
+    if (block->run() == EMULATOR_OK)
+        for (auto& shared : block->shared) {
             const unsigned char* guard = shared.data() + shared_size;
             if (guard[0] != POISON || memcmp(guard, guard + 1, GUARD - 1) != 0)
-                block.report(EMULATOR_SHARED_OVERRUN, {}, {}, 0, shared_size);
+                block->report(EMULATOR_SHARED_OVERRUN, {}, {}, 0, shared_size);
         }
-    if (block.fault.code) {
+    if (block->fault.code) {
         // The fibers that never came back hold what they ran: start afresh.
-        block.fibers.clear();
-        block.idle.clear();
+        block->fibers.clear();
+        block->idle.clear();
     }
-    return block.fault.code;
+    return block->fault.code;
 }
 
 extern "C" int emulator_run(const void* kernel, const unsigned grid[3], const unsigned size[3],
                             unsigned shared_size, bool cooperative, void** parameters)
 {
-    block.kernel = static_cast<const Kernel*>(kernel);
-    block.parameters = parameters;
-    block.fault = {};
+    block = &own_block();
+    block->kernel = static_cast<const Kernel*>(kernel);
+    block->parameters = parameters;
+    block->fault = {};
     last_line = {};
     const unsigned count = size[0] * size[1] * size[2];
     place.grid_size = {grid[0], grid[1], grid[2]};
     place.block_size = {size[0], size[1], size[2]};
     const unsigned together = cooperative ? grid[0] : 1;
-    if (together > 1 && count % 32) return block.fault.code = EMULATOR_BAD_SHAPE;
-    block.block_threads = count;
-    block.threads.assign(count * together, Thread());
-    block.exchanged.assign((count * together + 31) / 32 * 32, 0);
-    block.shared.resize(together);
+    if (together > 1 && count % 32) return block->fault.code = EMULATOR_BAD_SHAPE;
+    block->block_threads = count;
+    block->threads.assign(count * together, Thread());
+    block->exchanged.assign((count * together + 31) / 32 * 32, 0);
+    block->shared.resize(together);
     if (contained) alarm(longest);
     const unsigned across = grid[0] / together;
     const Turns turns(across * grid[1] * grid[2]);
-    for (unsigned turn = 0; turn < turns.count && !block.fault.code; turn++) {
+    for (unsigned turn = 0; turn < turns.count && !block->fault.code; turn++) {
         const unsigned number = turns.at(turn);
         run_blocks({number % across * together, number / across % grid[1], number / across / grid[1]},
                    shared_size);
     }
     if (contained) alarm(0);
-    block.running = nullptr;
-    return block.fault.code;
+    block->running = nullptr;
+    return block->fault.code;
 }
 
-extern "C" const EmulatorFault* emulator_fault(void) { return &block.fault; }
+extern "C" const EmulatorFault* emulator_fault(void) { return &own_block().fault; }
 
 extern "C" void emulator_order(int threads, int blocks, unsigned seed)
 {
@@ -530,6 +543,11 @@ extern "C" void* emulator_allocate(size_t bytes, bool at_end, void** room, size_
     memset(all + PAGE, POISON, whole);
     *room = all + PAGE, *room_bytes = whole;
     return all + PAGE + (at_end ? whole - rounded : 0);
+}
+
+extern "C" void emulator_free(void* room, size_t room_bytes)
+{
+    munmap((char*)room - Stack::PAGE, room_bytes + 2 * Stack::PAGE);
 }
 
 extern "C" int emulator_launch(const char* symbol, unsigned gx, unsigned gy, unsigned gz,

@@ -22,9 +22,16 @@ struct Line { const char* file; unsigned line; };
 
 // What the running fiber sees of its launch.
 struct Place { uint3 thread, block, block_size, grid_size; };
-extern thread_local Place place;
-extern thread_local Line last_line;        // that is known of the running fiber
-extern thread_local unsigned extra_barrier; // behind the statement of which line
+
+// A variable of each OS thread that launches; where one does all, it is reached sooner.
+#ifdef EMULATOR_ONE_THREAD
+#define EMULATOR_OWN
+#else
+#define EMULATOR_OWN __thread
+#endif
+extern EMULATOR_OWN Place place;
+extern EMULATOR_OWN Line last_line;        // that is known of the running fiber
+extern EMULATOR_OWN unsigned extra_barrier; // behind the statement of which line
 
 void barrier(Line);                         // of the block
 // Every lane's value, once all of these lanes gave one.

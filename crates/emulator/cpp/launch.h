@@ -61,7 +61,9 @@ void emulator_extra_barrier(unsigned line);
 // From now on a kernel that crashes, or that runs for so many seconds, ends its launch alone.
 void emulator_contain(unsigned seconds);
 // Memory of so many bytes with a page before and one behind that nobody may touch; the memory ends
-// at the one behind, or begins at the one before. Never freed. What is over is filled with bytes
+// at the one behind, or begins at the one before. What is over is filled with bytes
 // 0xa5, and `room` gets its first byte and how many bytes it has. Null if there is no memory.
 void* emulator_allocate(size_t bytes, bool at_end, void** room, size_t* room_bytes);
+// Gives the memory back that has this room.
+void emulator_free(void* room, size_t room_bytes);
 }

@@ -27,9 +27,10 @@ pub const HEADERS: [(&str, &str); 2] = [
 ];
 
 /// Options for kernels and emulator. Traps take the place of messages: an index out of an array's
-/// bounds ends the launch.
-const OPTIONS: [&str; 8] = [
+/// bounds ends the launch. One thread launches, that of a process for these kernels.
+const OPTIONS: [&str; 9] = [
     "-std=c++17",
+    "-DEMULATOR_ONE_THREAD",
     "-fPIC",
     "-w",
     "-ffp-contract=off",

@@ -179,7 +179,8 @@ impl Library {
     /// What ended it early.
     ///
     /// # Safety
-    /// The parameters must have the kernel's types and point to buffers of the size that it works on.
+    /// The parameters must have the kernel's types and point to buffers of the size that it works on. One
+    /// thread makes all launches of a library that [`CppCompiler`](crate::CppCompiler) made.
     pub unsafe fn launch(
         &self,
         symbol: &str,
@@ -239,17 +240,27 @@ impl Library {
     }
 
     /// Words between two pages that nobody may touch, next to the one behind or the one before. Returns
-    /// their address, and all words between the pages, each 0xa5a5a5a5; never freed. `None` if there is
-    /// no memory.
+    /// their address, and all words between the pages, each 0xa5a5a5a5, which are there until they are
+    /// [freed](Library::free). `None` if there is no memory.
     pub fn allocate(&self, words: usize, at_end: bool) -> Option<(*mut u32, &'static mut [u32])> {
         let allocate = self.function::<AllocateFn>(c"emulator_allocate");
         let (mut room, mut bytes) = (std::ptr::null_mut(), 0);
-        // SAFETY: the memory is new, aligned to a page, written, and never freed.
+        // SAFETY: the memory is new, aligned to a page, and written.
         unsafe {
             let at: *mut u32 = allocate(4 * words, at_end, &mut room, &mut bytes).cast();
             let room: *mut u32 = room.cast();
             (!at.is_null()).then(|| (at, std::slice::from_raw_parts_mut(room, bytes / 4)))
         }
+    }
+
+    /// Gives memory back to the system.
+    ///
+    /// # Safety
+    /// [`allocate`](Library::allocate) gave all these words between its pages, and nobody uses them again.
+    pub unsafe fn free(&self, room: *mut u32, words: usize) {
+        let free = self.function::<unsafe extern "C" fn(*mut c_void, usize)>(c"emulator_free");
+        // SAFETY: the caller's promise.
+        unsafe { free(room.cast(), 4 * words) }
     }
 }
 
