@@ -25,7 +25,10 @@ pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {
         KernelCommand::New { file, from } => new(file, from),
         KernelCommand::Check { file, json } => check(file, *json, None),
-        KernelCommand::Serve { folder } => Ok(own_kernel::serve(folder)?),
+        KernelCommand::Serve { folder, gpu } => {
+            let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
+            Ok(own_kernel::serve(folder, machine)?)
+        }
     }
 }
 

@@ -159,11 +159,13 @@ pub(super) enum KernelCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Run what a check has compiled
+    /// Run kernels for another process, which asks over standard input
     #[command(hide = true)]
     Serve {
-        /// The check's folder
+        /// Where this process may write files
         folder: PathBuf,
+        /// The GPU's number; without it, kernels run in the emulator
+        gpu: Option<u32>,
     },
 }
 

@@ -10,4 +10,5 @@ mod instrumentation;
 mod kernels_emulated;
 mod lesson_kernels_emulated;
 mod own_kernels;
+mod own_workshop;
 mod wrong_kernels;

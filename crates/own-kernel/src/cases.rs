@@ -4,6 +4,7 @@ use engine::Kernel;
 use life::{Lattice, Rule, Size, Soup, SplitMix64};
 use serde::{Deserialize, Serialize};
 
+use crate::stepping::Lattices;
 use crate::{DeclaredRules, OwnKernel};
 
 /// A lattice and a rule.
@@ -32,6 +33,19 @@ const SIZES: [(u64, u64); 18] = [
     (128, 96), (130, 21), (160, 35), (257, 8), (384, 5), (512, 33), (1000, 7), (3, 70),
 ];
 
+/// Sizes that a GPU steps at once, odd and even, over many blocks.
+const LARGE_SIZES: [(u64, u64); 6] = [
+    (1024, 1024),
+    (1999, 1537),
+    (2048, 2048),
+    (513, 700),
+    (4096, 33),
+    (129, 2047),
+];
+
+/// After more generations it would take long to compare them.
+const MAX_LARGE_GENERATIONS: u32 = 2;
+
 const DENSITIES: [f64; 5] = [0.3, 0.5, 0.15, 0.8, 0.65];
 const GENERATIONS: [u32; 6] = [1, 4, 2, 5, 3, 9];
 
@@ -51,7 +65,7 @@ const RULES: [&str; 8] = [
 const COUNT: usize = 60;
 
 impl Case {
-    /// The cases for a kernel: every size that its rung supports, by rules that it declares.
+    /// The cases for a kernel that the emulator runs: every size that its rung supports, by rules that it declares.
     pub(crate) fn all(own: &OwnKernel, seed: u64) -> Vec<Case> {
         let mut numbers = SplitMix64(seed);
         let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
@@ -91,6 +105,28 @@ impl Case {
         (0..COUNT).map(case).collect()
     }
 
+    /// The cases for a kernel that a GPU runs: the same, and large lattices.
+    pub(crate) fn for_gpu(own: &OwnKernel, seed: u64) -> Vec<Case> {
+        let mut cases = Case::all(own, seed);
+        let large = LARGE_SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
+        let large = large
+            .into_iter()
+            .filter(|it| own.rung.validate_size(*it).is_ok());
+        // They take the rules and the soups of others.
+        let large: Vec<Case> = large
+            .zip(&cases)
+            .map(|(size, case)| Case {
+                width: size.width(),
+                height: size.height(),
+                generations: case.generations.min(MAX_LARGE_GENERATIONS),
+                lattices: 1,
+                ..case.clone()
+            })
+            .collect();
+        cases.extend(large);
+        cases
+    }
+
     /// The size of its lattices.
     pub(crate) fn size(&self) -> Size {
         Size::new(self.width.into(), self.height.into()).expect("a case's size")
@@ -99,6 +135,15 @@ impl Case {
     /// Its rule.
     pub(crate) fn rule(&self) -> Rule {
         self.rule.parse().expect("a case's rule")
+    }
+
+    /// Its lattices, without their cells.
+    pub(crate) fn lattices(&self) -> Lattices {
+        Lattices {
+            size: self.size(),
+            rule: self.rule(),
+            count: self.lattices,
+        }
     }
 
     /// The lattices that it begins with.

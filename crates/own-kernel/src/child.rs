@@ -1,100 +1,223 @@
-//! What the child process does: it runs a compiled kernel over its cases, so that a crash, an endless loop
-//! or a wild write ends that process alone.
+//! What the child process does: it runs a kernel, so that a crash, an endless loop or a wild write ends that
+//! process alone.
 
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use life::{Lattice, reference};
-use serde::{Deserialize, Serialize};
+use emulator::NotCompiled;
+use engine::kernels::GpuCode;
+use life::{Lattice, Size};
 
+use crate::checking::{check_case, check_cases};
+use crate::compilers::{self, Compiled};
+use crate::device::Device;
+use crate::emulated::Emulated;
 use crate::fault::Fault;
-use crate::stepping::{Stepped, Stepper, first_difference, words_of};
-use crate::{Case, OwnKernel};
-use emulator::{BlockOrder, Library, Order, ThreadOrder};
+use crate::gpu::{DriverError, Gpu, GpuKernel, NotLoaded};
+use crate::layouts::{lattice_of, words_of};
+use crate::messages::{Answer, Request, receive, send};
+use crate::stepping::{Lattices, Stepper};
+use crate::{Case, Machine, OwnKernel};
 
-/// What a child is to do.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Request {
-    /// The kernel's source, for its declarations.
-    pub source: String,
-    /// The library, in the child's folder.
-    pub library: String,
-    /// What cases are drawn from.
-    pub seed: u64,
-    /// Seconds that a launch may take.
-    pub seconds: u32,
-    /// Lines behind which a barrier may be missing, for a case that has a race.
-    pub lines: Option<(Case, Vec<u32>)>,
+/// A kernel and the machine that it was loaded to.
+struct Loaded<'a> {
+    own: OwnKernel,
+    kernel: MachineKernel<'a>,
 }
 
-/// What a child answers.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Answer {
-    /// Every case is right: how many there were.
-    Right(usize),
-    /// Something is wrong.
-    Wrong(Fault),
-    /// Behind this line a barrier was missing, or behind none.
-    Barrier(Option<u32>),
+enum MachineKernel<'a> {
+    Emulated(Emulated),
+    Gpu(GpuKernel<'a>),
 }
 
-/// The files of a child's folder.
-pub(crate) const REQUEST: &str = "request.json";
-pub(crate) const ANSWER: &str = "answer.json";
-
-/// The orders that a kernel runs in. The first two are enough to see that two threads of a block use the
-/// same memory without a barrier between them, the third to see it of blocks.
-const ORDERS: [Order; 4] = {
-    const fn order(threads: ThreadOrder, blocks: BlockOrder) -> Order {
-        Order {
-            threads,
-            blocks,
-            seed: 7,
-        }
-    }
-    [
-        order(ThreadOrder::Forward, BlockOrder::Forward),
-        order(ThreadOrder::Backward, BlockOrder::Forward),
-        order(ThreadOrder::Forward, BlockOrder::Backward),
-        order(ThreadOrder::Random, BlockOrder::Random),
-    ]
-};
-
-/// How many of the orders leave the blocks in theirs.
-const THREAD_ORDERS: usize = 2;
-
-/// Does what the request in a folder asks, in this process, which should end afterwards.
+/// Does what requests on standard input ask, until there are no more. `folder` is where this process may
+/// write files. Whatever else it writes to standard output goes nowhere.
 ///
 /// # Errors
-/// A file of the folder cannot be read or written.
-pub fn serve(folder: &Path) -> io::Result<()> {
-    let request: Request = serde_json::from_slice(&fs::read(folder.join(REQUEST))?)?;
-    let answer = answer(folder, &request)?;
-    fs::write(folder.join(ANSWER), serde_json::to_vec(&answer)?)
+/// A request or its files cannot be read, or an answer cannot be written.
+pub fn serve(folder: &Path, machine: Machine) -> io::Result<()> {
+    let mut output = platform::contained::take_stdout()?;
+    let mut input = io::stdin().lock();
+    // Opened before anything is asked, since it takes long.
+    let gpu = match machine {
+        Machine::Gpu(ordinal) => Some(Gpu::open(ordinal)),
+        Machine::Emulator => None,
+    };
+    let mut loaded = None;
+    loop {
+        let (request, following) = match receive(&mut input) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            other => other?,
+        };
+        let (answer, following) = match (request, &mut loaded) {
+            (
+                Request::Load {
+                    source,
+                    code,
+                    seconds,
+                },
+                _,
+            ) => {
+                // What was there goes first.
+                drop(loaded.take());
+                let own = OwnKernel::read(source.into_bytes()).map_err(io::Error::other)?;
+                let (answer, kernel) = match &gpu {
+                    None => load_emulated(folder, &own, &following, seconds)?,
+                    Some(gpu) => load_gpu(gpu.as_ref(), &own, code, seconds)?,
+                };
+                loaded = kernel.map(|kernel| Loaded { own, kernel });
+                (answer, Vec::new())
+            }
+            (Request::Check { seed }, Some(loaded)) => (loaded.check(seed), Vec::new()),
+            (Request::FindBarrier { seed, case, lines }, Some(loaded)) => {
+                let line = loaded.find_barrier(seed, &case, &lines);
+                (Answer::Barrier(line), Vec::new())
+            }
+            (
+                Request::Step {
+                    sides,
+                    rule,
+                    generations,
+                    seconds,
+                },
+                Some(loaded),
+            ) => {
+                let lattices = Lattices {
+                    size: Size::new(sides.0.into(), sides.1.into()).map_err(io::Error::other)?,
+                    rule: rule.parse().map_err(io::Error::other)?,
+                    count: 1,
+                };
+                match loaded.step(lattices, &following, generations, seconds) {
+                    Ok(words) => (Answer::Stepped, words),
+                    Err(fault) => (Answer::Wrong(fault), Vec::new()),
+                }
+            }
+            (_, None) => return Err(io::ErrorKind::InvalidInput.into()),
+        };
+        send(&mut output, &answer, &following)?;
+    }
 }
 
-fn answer(folder: &Path, request: &Request) -> io::Result<Answer> {
-    let own = OwnKernel::read(request.source.clone().into_bytes()).map_err(io::Error::other)?;
-    // SAFETY: the parent linked it from a translation and the emulator. Initialisers of the user's own
-    // run; this process is theirs.
-    let library = unsafe { Library::open(folder.join(&request.library)) };
-    let library = library.map_err(io::Error::other)?;
-    if let Some(fault) = bad_parameters(&library, &own) {
-        return Ok(Answer::Wrong(fault));
-    }
-    library.contain(request.seconds);
-    let stepper = Stepper {
-        library: &library,
-        own: &own,
-        seconds: request.seconds,
+/// Loads a kernel's library, whose bytes these are.
+fn load_emulated<'a>(
+    folder: &Path,
+    own: &OwnKernel,
+    library: &[u8],
+    seconds: u32,
+) -> io::Result<(Answer, Option<MachineKernel<'a>>)> {
+    let file = tempfile::Builder::new().suffix(".so").tempfile_in(folder)?;
+    fs::write(file.path(), library)?;
+    Ok(match Emulated::load(file.path(), own, seconds) {
+        Ok(kernel) => (
+            Answer::Loaded {
+                code: None,
+                compiler: None,
+            },
+            Some(MachineKernel::Emulated(kernel)),
+        ),
+        Err(fault) => (Answer::Wrong(fault), None),
+    })
+}
+
+/// Loads a kernel to the GPU; compiles it unless its code is given.
+fn load_gpu<'a>(
+    gpu: Result<&'a Gpu, &DriverError>,
+    own: &OwnKernel,
+    code: Option<GpuCode>,
+    seconds: u32,
+) -> io::Result<(Answer, Option<MachineKernel<'a>>)> {
+    let no_gpu = |error: DriverError| Answer::NoGpu {
+        call: error.call.into(),
+        code: error.code,
     };
-    if let Some((case, lines)) = &request.lines {
-        let with_barrier = |line: u32, case: &Case| {
-            library.set_extra_barrier(Some(line));
-            check_case(&stepper, case, true).is_ok()
+    let gpu = match gpu {
+        Ok(gpu) => gpu,
+        Err(error) => return Ok((no_gpu(*error), None)),
+    };
+    let (code, compiler) = match code {
+        Some(code) => (code, None),
+        None => {
+            let target = match gpu.target() {
+                Ok(target) => target,
+                Err(error) => return Ok((no_gpu(error), None)),
+            };
+            // This process ends to cancel it.
+            match compilers::compile(&own.source, target, &AtomicBool::new(false)) {
+                Ok(Compiled { code, compiler }) => (code, Some(compiler)),
+                Err(why) => return Ok((Answer::not_compiled(why), None)),
+            }
+        }
+    };
+    let limit = Duration::from_secs(seconds.into());
+    Ok(match gpu.load(own, &code, limit) {
+        Ok(kernel) => (
+            Answer::Loaded {
+                code: Some(code),
+                compiler,
+            },
+            Some(MachineKernel::Gpu(kernel)),
+        ),
+        Err(NotLoaded::Wrong(fault)) => (Answer::Wrong(fault), None),
+        Err(NotLoaded::Driver(error)) => (no_gpu(error), None),
+    })
+}
+
+impl Answer {
+    fn not_compiled(why: NotCompiled) -> Answer {
+        match why {
+            NotCompiled::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+                Answer::NoCompiler
+            }
+            NotCompiled::Failed(error) => Answer::Failed(error.to_string()),
+            NotCompiled::Refused(errors, more) => {
+                Answer::Wrong(Fault::DoesNotCompile { errors, more })
+            }
+            NotCompiled::TooLong(seconds) => Answer::Wrong(Fault::CompilesTooLong { seconds }),
+            NotCompiled::Cancelled => unreachable!("nothing cancels it"),
+        }
+    }
+}
+
+impl Loaded<'_> {
+    fn device(&self) -> &dyn Device {
+        match &self.kernel {
+            MachineKernel::Emulated(kernel) => kernel,
+            MachineKernel::Gpu(kernel) => kernel,
+        }
+    }
+
+    fn cases(&self, seed: u64) -> Vec<Case> {
+        match &self.kernel {
+            MachineKernel::Emulated(_) => Case::all(&self.own, seed),
+            MachineKernel::Gpu(_) => Case::for_gpu(&self.own, seed),
+        }
+    }
+
+    fn check(&self, seed: u64) -> Answer {
+        let cases = self.cases(seed);
+        let checked = check_cases(self.device(), &self.own, &cases);
+        match checked.and_then(|()| self.device().facts()) {
+            Ok(facts) => Answer::Right {
+                cases: cases.len(),
+                facts,
+            },
+            Err(fault) => Answer::Wrong(fault),
+        }
+    }
+
+    /// The first line behind which a barrier mends this case, or better all.
+    fn find_barrier(&self, seed: u64, case: &Case, lines: &[u32]) -> Option<u32> {
+        let MachineKernel::Emulated(kernel) = &self.kernel else {
+            return None;
         };
-        let all = Case::all(&own, request.seed);
+        let with_barrier = |line: u32, case: &Case| {
+            kernel.set_extra_barrier(Some(line));
+            check_case(kernel, &self.own, case, true).is_ok()
+        };
+        let all = self.cases(seed);
         let mut repairing = lines
             .iter()
             .copied()
@@ -102,84 +225,28 @@ fn answer(folder: &Path, request: &Request) -> io::Result<Answer> {
         let first = repairing.next();
         let of_all = |line: &u32| all.iter().all(|case| with_barrier(*line, case));
         let of_all = first.into_iter().chain(repairing).find(of_all);
-        return Ok(Answer::Barrier(of_all.or(first)));
+        of_all.or(first)
     }
-    let cases = Case::all(&own, request.seed);
-    for (number, case) in cases.iter().enumerate() {
-        // By turns beyond the end of its buffers and before their beginning a kernel meets a page that it
-        // may not touch.
-        if let Err(fault) = check_case(&stepper, case, number % 2 == 0) {
-            return Ok(Answer::Wrong(fault));
+
+    /// Steps a lattice, whose bits these are; its bits then.
+    fn step(
+        &mut self,
+        lattices: Lattices,
+        bits: &[u8],
+        generations: u32,
+        seconds: u32,
+    ) -> Result<Vec<u8>, Fault> {
+        if let MachineKernel::Emulated(kernel) = &mut self.kernel {
+            kernel.set_limit(seconds);
         }
-    }
-    Ok(Answer::Right(cases.len()))
-}
-
-/// Whether the kernel takes what the rung's launches give.
-fn bad_parameters(library: &Library, own: &OwnKernel) -> Option<Fault> {
-    let taken = library.parameters(own.symbol()).unwrap_or_default();
-    let taken: Vec<usize> = taken.into_iter().map(|(bytes, _)| bytes).collect();
-    let given: Vec<usize> = own.rung.parameters.iter().map(|it| it.bytes()).collect();
-    (taken != given).then(|| Fault::BadParameters {
-        symbol: own.symbol().into(),
-        rung: own.rung.file.into(),
-    })
-}
-
-/// Runs a case in every order, and compares the results with each other and with the reference.
-fn check_case(stepper: &Stepper, case: &Case, at_end: bool) -> Result<(), Fault> {
-    let (size, layout) = (case.size(), stepper.own.rung.layout);
-    let mut first: Option<Vec<Stepped>> = None;
-    for (number, order) in ORDERS.into_iter().enumerate() {
-        stepper.library.set_order(order);
-        let stepped = stepper.step(case, at_end)?;
-        let Some(first) = &first else {
-            first = Some(stepped);
-            continue;
+        let layout = self.own.rung.layout;
+        let lattice = Lattice::from_words(lattices.size, bytemuck::pod_collect_to_vec(bits));
+        let stepper = Stepper {
+            device: self.device(),
+            own: &self.own,
         };
-        let differing = first.iter().zip(&stepped).find(|(one, other)| one != other);
-        if let Some((one, other)) = differing {
-            let difference = first_difference(size, layout, &other.words, &one.words);
-            return Err(Fault::Race {
-                case: case.clone(),
-                generation: one.generation,
-                cell: difference.cell,
-                is_between_blocks: number >= THREAD_ORDERS,
-                barrier_after: None,
-            });
-        }
+        let words = stepper.step(lattices, &words_of(&lattice, layout), generations)?;
+        let lattice = lattice_of(lattices.size, &words, layout);
+        Ok(bytemuck::cast_slice(lattice.words()).to_vec())
     }
-    let (mut lattices, mut generation) = (case.starts(), 0);
-    for stepped in first.into_iter().flatten() {
-        let more = u64::from(stepped.generation - generation);
-        generation = stepped.generation;
-        let next = |lattice: &Lattice| reference::run(lattice, case.rule(), more);
-        lattices = lattices.iter().map(next).collect();
-        let expected: Vec<u32> = lattices
-            .iter()
-            .flat_map(|it| words_of(it, layout))
-            .collect();
-        if stepped.words == expected {
-            continue;
-        }
-        let difference = first_difference(size, layout, &stepped.words, &expected);
-        let case = case.clone();
-        return Err(if difference.cell.0 >= size.width() {
-            Fault::BitsBeyondWidth {
-                case,
-                generation,
-                row: difference.cell.1,
-            }
-        } else {
-            Fault::WrongCell {
-                case,
-                generation,
-                cell: difference.cell,
-                expected: difference.expected,
-                found: difference.found,
-                wrong_cells: difference.cells,
-            }
-        });
-    }
-    Ok(())
 }

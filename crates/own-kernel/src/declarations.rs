@@ -151,6 +151,21 @@ impl OwnKernel {
             (Some(_), None) => Ok(()),
         }
     }
+
+    /// Whether a compiled kernel's parameters, by their bytes, are what the rung's launches give.
+    pub(crate) fn check_parameters(
+        &self,
+        taken: impl IntoIterator<Item = usize>,
+    ) -> Result<(), Fault> {
+        let given = self.rung.parameters.iter().map(|it| it.bytes());
+        if given.eq(taken) {
+            return Ok(());
+        }
+        Err(Fault::BadParameters {
+            symbol: self.symbol().into(),
+            rung: self.rung.file.into(),
+        })
+    }
 }
 
 /// The first comment line that declares this, its number and what it says.

@@ -119,8 +119,8 @@ pub enum Fault {
     },
     /// It reads or writes memory that is not its own.
     OutOfBounds {
-        /// The thread.
-        thread: Thread,
+        /// The thread, where the machine says it.
+        thread: Option<Thread>,
         /// How many bytes before a buffer (negative) or behind its last byte, if it is near one.
         bytes: Option<i64>,
     },
@@ -158,8 +158,32 @@ pub enum Fault {
         /// The limit in bytes.
         bytes: u64,
     },
+    /// A launch ended with an error of the driver.
+    Driver {
+        /// The error's code.
+        code: u32,
+        /// What the driver says.
+        text: String,
+    },
     /// The process ended without an answer.
     Crashed,
+}
+
+impl Fault {
+    /// Whether the GPU's context and what is in it are as before.
+    pub(crate) fn leaves_context_intact(&self) -> bool {
+        matches!(
+            self,
+            Fault::DoesNotCompile { .. }
+                | Fault::CompilesTooLong { .. }
+                | Fault::NoSymbol { .. }
+                | Fault::BadParameters { .. }
+                | Fault::WrongCell { .. }
+                | Fault::BitsBeyondWidth { .. }
+                | Fault::InputChanged { .. }
+                | Fault::Race { .. }
+        )
+    }
 }
 
 /// A thread, and where it was.

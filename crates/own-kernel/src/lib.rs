@@ -3,10 +3,17 @@
 #![allow(unsafe_code)] // calls compiled kernels; each block says why it is sound
 
 mod cases;
+mod checking;
 mod child;
 pub mod compilers;
 mod declarations;
+mod device;
+mod emulated;
+mod emulated_stepper;
 mod fault;
+mod gpu;
+mod layouts;
+mod messages;
 mod stepping;
 mod workshop;
 

@@ -3,19 +3,24 @@
 use std::fmt;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::child::{ANSWER, Answer, REQUEST, Request};
-use crate::fault::Fault;
-use crate::{Case, OwnKernel};
 use emulator::{CppCompiler, NotCompiled, SOURCE_NAME, translate};
 use engine::Kernel;
-use engine::kernels::OwnCode;
-use platform::contained::{self, Ended, Limits};
+use engine::kernels::{GpuCode, OwnCode, OwnStepper};
+use platform::contained::{Ended, Limits, Process};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use crate::OwnKernel;
+use crate::compilers::GpuCompiler;
+use crate::emulated_stepper::EmulatedStepper;
+use crate::fault::Fault;
+use crate::messages::{Answer, Request, ask};
 
 /// What runs the kernels of a [`Workshop`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,9 +33,21 @@ pub enum Machine {
 }
 
 /// A machine that runs kernels, and the process in which it does; opened once, for any number of checks.
+/// The process stays between checks, so that they need not wait for it or for a GPU's driver.
 pub struct Workshop {
-    compiler: CppCompiler,
-    child: Box<dyn Fn() -> Command + Send + Sync>,
+    tools: Tools,
+    child: Child,
+    /// Started when there is none, or when the last one has ended or may be spoilt.
+    process: Mutex<Option<Process>>,
+}
+
+/// Makes commands that call [`serve`](crate::serve).
+pub(crate) type Child = Arc<dyn Fn() -> Command + Send + Sync>;
+
+/// What a machine needs on this side.
+enum Tools {
+    Emulator(CppCompiler),
+    Gpu { ordinal: u32, folder: TempDir },
 }
 
 /// Why there is no workshop.
@@ -66,6 +83,8 @@ pub struct Right {
     pub kernel: &'static Kernel,
     /// What the driver says about it, if a GPU checked it.
     pub facts: Option<Facts>,
+    /// What compiled it for a GPU, if that was done for this check.
+    pub compiler: Option<GpuCompiler>,
 }
 
 /// What the driver says about a compiled kernel.
@@ -112,21 +131,32 @@ impl From<io::Error> for CheckError {
 /// How long a launch may take; whole seconds count.
 pub const LAUNCH_LIMIT: Duration = Duration::from_secs(5);
 
-const LIMITS: Limits = Limits {
+/// Limits for a process that runs kernels in the emulator.
+pub(crate) const EMULATOR_LIMITS: Limits = Limits {
     time: Duration::from_secs(60),
     resident: 1 << 30,
     address_space: Some(4 << 30),
 };
 
+/// Limits for a process that runs kernels on a GPU: it has the driver in its memory, and a compiler.
+const GPU_LIMITS: Limits = Limits {
+    time: Duration::from_secs(60),
+    resident: 4 << 30,
+    address_space: None,
+};
+
 impl fmt::Debug for Workshop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workshop").finish_non_exhaustive()
+        let machine = self.machine();
+        f.debug_struct("Workshop")
+            .field("machine", &machine)
+            .finish_non_exhaustive()
     }
 }
 
 impl Workshop {
-    /// Prepares a machine. `child` makes a command that calls [`serve`](crate::serve) with the folder
-    /// that is its last argument, which is added.
+    /// Prepares a machine. `child` makes a command that calls [`serve`](crate::serve) with what its
+    /// last arguments say, which are added: a folder, and the GPU's number if the machine is one.
     ///
     /// # Errors
     /// This computer lacks something.
@@ -134,20 +164,40 @@ impl Workshop {
         machine: Machine,
         child: impl Fn() -> Command + Send + Sync + 'static,
     ) -> Result<Workshop, NoWorkshop> {
-        if let Machine::Gpu(_) = machine {
-            return Err(io::Error::from(io::ErrorKind::Unsupported).into());
+        let tools = match machine {
+            Machine::Emulator => {
+                Tools::Emulator(CppCompiler::open()?.ok_or(NoWorkshop::NoCppCompiler)?)
+            }
+            Machine::Gpu(ordinal) => {
+                let folder = tempfile::Builder::new()
+                    .prefix("lifestreams-kernel-")
+                    .tempdir()?;
+                Tools::Gpu { ordinal, folder }
+            }
+        };
+        let workshop = Workshop {
+            tools,
+            child: Arc::new(child),
+            process: Mutex::new(None),
+        };
+        // It gets ready until the first check.
+        *workshop.lock() = Some(workshop.start()?);
+        Ok(workshop)
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> Machine {
+        match self.tools {
+            Tools::Emulator(_) => Machine::Emulator,
+            Tools::Gpu { ordinal, .. } => Machine::Gpu(ordinal),
         }
-        Ok(Workshop {
-            compiler: CppCompiler::open()?.ok_or(NoWorkshop::NoCppCompiler)?,
-            child: Box::new(child),
-        })
     }
 
     /// Checks a kernel over lattices drawn from `seed`. `launch_limit` is
     /// [`LAUNCH_LIMIT`], or less where a test does not want to wait.
     ///
     /// # Errors
-    /// The check was cancelled, or this machine lacks something.
+    /// The check was cancelled, or this computer lacks something.
     pub fn check(
         &self,
         own: &OwnKernel,
@@ -155,98 +205,239 @@ impl Workshop {
         launch_limit: Duration,
         cancel: &AtomicBool,
     ) -> Result<Verdict, CheckError> {
+        self.check_with(own, None, seed, launch_limit, cancel)
+    }
+
+    /// Checks a kernel again, over other lattices, that was compiled for this GPU before: what passed
+    /// once may be wrong later, such as after it was timed. [`Right::kernel`] has the code.
+    ///
+    /// # Errors
+    /// As [`Workshop::check`].
+    pub fn check_code(
+        &self,
+        own: &OwnKernel,
+        code: &GpuCode,
+        seed: u64,
+        launch_limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Verdict, CheckError> {
+        self.check_with(own, Some(code.clone()), seed, launch_limit, cancel)
+    }
+
+    fn check_with(
+        &self,
+        own: &OwnKernel,
+        code: Option<GpuCode>,
+        seed: u64,
+        launch_limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Verdict, CheckError> {
         if let Err(fault) = own.check_symbol() {
             return Ok(Verdict::Wrong(Box::new(fault)));
         }
-        let symbols = [own.symbol().to_owned()];
-        // Marks tell lines; where a source does not compile with them, it is compiled without.
-        let marked = translate(&own.source, SOURCE_NAME, &symbols, true);
-        let mut lines = marked.lines;
-        let mut compiled = self.compiler.library("kernel", &marked.cpp, cancel);
-        if matches!(compiled, Err(NotCompiled::Refused(..))) {
-            lines.clear();
-            let plain = translate(&own.source, SOURCE_NAME, &symbols, false);
-            compiled = self.compiler.library("kernel", &plain.cpp, cancel);
-        }
-        let wrong = match compiled {
-            Ok(_) => None,
-            Err(NotCompiled::Refused(errors, more)) => Some(Fault::DoesNotCompile { errors, more }),
-            Err(NotCompiled::TooLong(seconds)) => Some(Fault::CompilesTooLong { seconds }),
-            Err(NotCompiled::Cancelled) => return Err(CheckError::Cancelled),
-            Err(NotCompiled::Failed(error)) => return Err(error.into()),
+        let Emulatable { library, lines } = match &self.tools {
+            Tools::Gpu { .. } => Emulatable::default(),
+            Tools::Emulator(compiler) => match compile(compiler, own, cancel)? {
+                Ok(compiled) => compiled,
+                Err(fault) => return Ok(Verdict::Wrong(Box::new(fault))),
+            },
         };
-        if let Some(fault) = wrong {
-            return Ok(Verdict::Wrong(Box::new(fault)));
-        }
-        let mut request = Request {
+        let load = Request::Load {
             source: own.source.clone(),
-            library: "kernel.so".into(),
-            seed,
+            code,
             seconds: launch_limit.as_secs().max(1) as u32,
-            lines: None,
         };
-        let mut fault = match self.ask(&request, cancel)? {
-            Answer::Right(cases) => return Ok(Verdict::Right(right(own, cases))),
+        let mut process = self.lock();
+        if !process.as_mut().is_some_and(Process::is_running) {
+            *process = Some(self.start()?);
+        }
+        let running = process.as_mut().expect("just started");
+        let answer = Checking {
+            process: running,
+            cancel,
+            seed,
+        }
+        .check(&load, &library, &lines);
+        let is_intact = match (&self.tools, &answer) {
+            // A kernel may have written anywhere in its process.
+            (Tools::Emulator(_), _) | (_, Err(_)) => false,
+            (Tools::Gpu { .. }, Ok(Checked::Right { .. })) => true,
+            (Tools::Gpu { .. }, Ok(Checked::Wrong(fault))) => fault.leaves_context_intact(),
+        };
+        if !is_intact {
+            // The next one gets ready until the next check, which reports why there is none.
+            *process = None;
+            *process = self.start().ok();
+        }
+        drop(process);
+        match answer? {
+            Checked::Wrong(fault) => Ok(Verdict::Wrong(Box::new(fault))),
+            Checked::Right {
+                cases,
+                code,
+                facts,
+                compiler,
+            } => {
+                let stepper = || -> Box<dyn OwnStepper> {
+                    let child = Arc::clone(&self.child);
+                    Box::new(EmulatedStepper::new(own, library, child))
+                };
+                let cpu = matches!(self.tools, Tools::Emulator(_)).then(stepper);
+                let code = OwnCode {
+                    rung: own.rung,
+                    source: own.source.clone(),
+                    gpu: code,
+                    cpu,
+                };
+                Ok(Verdict::Right(Right {
+                    cases,
+                    kernel: Kernel::own(code, own.block),
+                    facts,
+                    compiler,
+                }))
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Process>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a process for checks.
+    fn start(&self) -> io::Result<Process> {
+        let (folder, limits) = match &self.tools {
+            Tools::Emulator(compiler) => (compiler.folder(), EMULATOR_LIMITS),
+            Tools::Gpu { folder, .. } => (folder.path(), GPU_LIMITS),
+        };
+        Process::answering(command(&self.child, folder, self.machine()), limits)
+    }
+}
+
+/// The command of a process that runs kernels.
+pub(crate) fn command(child: &Child, folder: &Path, machine: Machine) -> Command {
+    let mut command = child();
+    command.arg(folder).env("TMPDIR", folder);
+    if let Machine::Gpu(ordinal) = machine {
+        command.arg(ordinal.to_string());
+    }
+    command
+}
+
+/// A kernel compiled as C++; nothing for a GPU.
+#[derive(Default)]
+struct Emulatable {
+    /// The bytes of its library.
+    library: Vec<u8>,
+    /// Lines behind which a barrier can be put.
+    lines: Vec<u32>,
+}
+
+/// Compiles a kernel for the emulator; or says what is wrong with it.
+fn compile(
+    compiler: &CppCompiler,
+    own: &OwnKernel,
+    cancel: &AtomicBool,
+) -> Result<Result<Emulatable, Fault>, CheckError> {
+    let symbols = [own.symbol().to_owned()];
+    // Marks tell lines; where a source does not compile with them, it is compiled without.
+    let marked = translate(&own.source, SOURCE_NAME, &symbols, true);
+    let mut lines = marked.lines;
+    let mut compiled = compiler.library("kernel", &marked.cpp, cancel);
+    if matches!(compiled, Err(NotCompiled::Refused(..))) {
+        lines.clear();
+        let plain = translate(&own.source, SOURCE_NAME, &symbols, false);
+        compiled = compiler.library("kernel", &plain.cpp, cancel);
+    }
+    match compiled {
+        Ok(path) => Ok(Ok(Emulatable {
+            library: fs::read(path)?,
+            lines,
+        })),
+        Err(NotCompiled::Refused(errors, more)) => Ok(Err(Fault::DoesNotCompile { errors, more })),
+        Err(NotCompiled::TooLong(seconds)) => Ok(Err(Fault::CompilesTooLong { seconds })),
+        Err(NotCompiled::Cancelled) => Err(CheckError::Cancelled),
+        Err(NotCompiled::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// What a process finds out about a kernel.
+enum Checked {
+    Right {
+        cases: usize,
+        code: Option<GpuCode>,
+        facts: Option<Facts>,
+        compiler: Option<GpuCompiler>,
+    },
+    Wrong(Fault),
+}
+
+/// A process that checks a kernel.
+struct Checking<'a> {
+    process: &'a mut Process,
+    cancel: &'a AtomicBool,
+    seed: u64,
+}
+
+impl Checking<'_> {
+    fn check(
+        &mut self,
+        load: &Request,
+        library: &[u8],
+        lines: &[u32],
+    ) -> Result<Checked, CheckError> {
+        let (code, compiler) = match self.ask(load, library)? {
+            Answer::Loaded { code, compiler } => (code, compiler),
+            Answer::Wrong(fault) => return Ok(Checked::Wrong(fault)),
+            _ => return Ok(Checked::Wrong(Fault::Crashed)),
+        };
+        let mut fault = match self.ask(&Request::Check { seed: self.seed }, &[])? {
+            Answer::Right { cases, facts } => {
+                return Ok(Checked::Right {
+                    cases,
+                    code,
+                    facts,
+                    compiler,
+                });
+            }
             Answer::Wrong(fault) => fault,
-            Answer::Barrier(_) => Fault::Crashed,
+            _ => Fault::Crashed,
         };
         if let Fault::Race {
             case,
             barrier_after,
             ..
         } = &mut fault
+            && !lines.is_empty()
         {
-            let case: Case = case.clone();
-            request.lines = Some((case, lines));
-            if let Answer::Barrier(line) = self.ask(&request, cancel)? {
+            let find = Request::FindBarrier {
+                seed: self.seed,
+                case: case.clone(),
+                lines: lines.to_vec(),
+            };
+            if let Answer::Barrier(line) = self.ask(&find, &[])? {
                 *barrier_after = line;
             }
         }
-        Ok(Verdict::Wrong(Box::new(fault)))
+        Ok(Checked::Wrong(fault))
     }
 
-    /// Has a child process answer a request.
-    fn ask(&self, request: &Request, cancel: &AtomicBool) -> Result<Answer, CheckError> {
-        let folder = self.compiler.folder();
-        let answer = folder.join(ANSWER);
-        match fs::remove_file(&answer) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-        let json = serde_json::to_vec(request).map_err(io::Error::other)?;
-        fs::write(folder.join(REQUEST), json)?;
-        let mut command = (self.child)();
-        command.arg(folder).env("TMPDIR", folder);
-        let limits = LIMITS;
-        let (ended, _) = contained::run(command, limits, cancel)?;
-        Ok(match ended {
-            Ended::Cancelled => return Err(CheckError::Cancelled),
-            Ended::TooLong => Answer::Wrong(Fault::TooLong {
+    /// The process's answer to a request; what ends the process is an answer, too.
+    fn ask(&mut self, request: &Request, following: &[u8]) -> Result<Answer, CheckError> {
+        let limits = self.process.limits();
+        match ask(self.process, request, following, self.cancel)? {
+            Ok((Answer::NoCompiler, _)) => Err(CheckError::NoCompiler),
+            Ok((Answer::NoGpu { call, code }, _)) => Err(CheckError::Gpu { call, code }),
+            Ok((Answer::Failed(why), _)) => Err(io::Error::other(why).into()),
+            Ok((answer, _)) => Ok(answer),
+            Err(Ended::Cancelled) => Err(CheckError::Cancelled),
+            Err(Ended::TooLong) => Ok(Answer::Wrong(Fault::TooLong {
                 seconds: limits.time.as_secs() as u32,
                 thread: None,
-            }),
-            Ended::TooMuchMemory => Answer::Wrong(Fault::TooMuchMemory {
+            })),
+            Err(Ended::TooMuchMemory) => Ok(Answer::Wrong(Fault::TooMuchMemory {
                 bytes: limits.resident,
-            }),
-            Ended::ByItself(_) => fs::read(&answer)
-                .ok()
-                .and_then(|answer| serde_json::from_slice(&answer).ok())
-                .unwrap_or(Answer::Wrong(Fault::Crashed)),
-        })
-    }
-}
-
-/// The kernel of a user's own, to run.
-fn right(own: &OwnKernel, cases: usize) -> Right {
-    let code = OwnCode {
-        rung: own.rung,
-        source: own.source.clone(),
-        gpu: None,
-        cpu: None,
-    };
-    Right {
-        cases,
-        kernel: Kernel::own(code, own.block),
-        facts: None,
+            })),
+            Err(Ended::ByItself(_)) => Ok(Answer::Wrong(Fault::Crashed)),
+        }
     }
 }

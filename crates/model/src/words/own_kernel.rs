@@ -252,7 +252,10 @@ impl InWords for Fault {
                 line = line,
                 other = other
             ),
-            Fault::OutOfBounds { thread, bytes } => match bytes {
+            Fault::OutOfBounds {
+                thread: Some(thread),
+                bytes,
+            } => match bytes {
                 Some(bytes) if *bytes > 0 => tr!(
                     "{thread} accesses memory {bytes} bytes past the end of a lattice",
                     thread = thread.in_words(),
@@ -265,6 +268,9 @@ impl InWords for Fault {
                 ),
                 None => tr!("{} accesses memory that is not its own", thread.in_words()),
             },
+            Fault::OutOfBounds { thread: None, .. } => {
+                tr!("the kernel accesses memory that is not its own").into()
+            }
             Fault::WritesBeside { case, is_behind } => {
                 let case = case.in_words();
                 match is_behind {
@@ -292,11 +298,16 @@ impl InWords for Fault {
                     seconds = seconds,
                     thread = thread.in_words()
                 ),
-                None => tr!("the check did not finish within {} s", seconds),
+                None => tr!("the kernel did not finish within {} s", seconds),
             },
             Fault::TooMuchMemory { bytes } => {
                 tr!("the kernel used more than {} MiB of memory", bytes >> 20)
             }
+            Fault::Driver { code, text } => tr!(
+                "a launch fails: {text} (the driver's error {code})",
+                text = text,
+                code = code
+            ),
             Fault::Crashed => tr!("the process that ran the kernel ended without an answer").into(),
         }
     }
