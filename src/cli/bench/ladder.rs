@@ -23,7 +23,9 @@ use model::DeviceChoice;
 use model::ladder::{Ladder, LeftOut, Rate, Workload};
 use simulation::instances::open_engine;
 
+pub(in crate::cli) use limits::limits;
 pub(super) use rung::main as measure_rung;
+pub(in crate::cli) use rung::{Case, MAX_MEMORY, PreparedCase, works};
 pub(super) use show::text;
 
 /// How long a rung may be silent before it is given up.

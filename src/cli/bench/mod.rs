@@ -8,7 +8,7 @@ mod edit;
 mod effect;
 mod frame;
 mod interface;
-mod ladder;
+pub(super) mod ladder;
 mod lesson;
 mod limit;
 mod record;
@@ -225,7 +225,7 @@ fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
 }
 
 /// The median of some runs, the lowest and the highest.
-fn spread(runs: &[f64]) -> [f64; 3] {
+pub(super) fn spread(runs: &[f64]) -> [f64; 3] {
     let mut sorted = runs.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     [

@@ -22,7 +22,7 @@ const RUNS: usize = 3;
 
 /// The limits of a device, as far as they could be measured, and why the others could not. None are
 /// measured on the CPU, whose versions of these kernels are written for clarity, not for speed.
-pub(super) fn limits(device: DeviceChoice, small: bool) -> (DeviceLimits, Vec<LeftOut>) {
+pub(in crate::cli) fn limits(device: DeviceChoice, small: bool) -> (DeviceLimits, Vec<LeftOut>) {
     let mut left_out = Vec::new();
     let mut measure = |kernel: &BufferKernel, probe: fn(&mut Probe) -> Result<f64>| {
         let rate = Probe::open(device, small).and_then(|mut opened| {

@@ -22,7 +22,7 @@ const RUNS: usize = 3;
 const MAX_SECONDS: f64 = 60.0;
 
 /// The part of a device's memory that lattices may fill.
-const MAX_MEMORY: f64 = 0.9;
+pub(in crate::cli) const MAX_MEMORY: f64 = 0.9;
 
 /// A launch with all generations in it is made as long as this, in seconds.
 const LONG_LAUNCH: f64 = 0.02;
@@ -39,7 +39,7 @@ const DENSITY: f64 = 0.3;
 const SEED: u64 = 1;
 
 /// What rungs have to do, the shorter first: what one takes says whether the next is sensible.
-pub(super) fn works(gpu: bool, small: bool) -> Vec<Workload> {
+pub(in crate::cli) fn works(gpu: bool, small: bool) -> Vec<Workload> {
     let works: &[(usize, u64)] = match (small, gpu) {
         (true, _) => &[(2, 128), (1, 128)],
         (false, true) => &[(16, 1024), (1056, 128), (1, 16_384), (1, 65_536)],
@@ -101,12 +101,16 @@ pub(in crate::cli::bench) fn main(
     Ok(())
 }
 
-/// A rung with some work.
-struct Case {
-    kernel: &'static Kernel,
-    work: Workload,
-    device: DeviceChoice,
-    run: Duration,
+/// A kernel with some work.
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct Case {
+    pub kernel: &'static Kernel,
+    pub work: Workload,
+    pub device: DeviceChoice,
+    /// How long a run takes at least.
+    pub run: Duration,
+    /// The longest that all runs may be expected to take, in seconds.
+    pub max_seconds: f64,
 }
 
 impl Case {
@@ -117,7 +121,14 @@ impl Case {
             work,
             device,
             run,
+            max_seconds: MAX_SECONDS,
         }
+    }
+
+    /// Bytes of the device's memory that it takes.
+    pub(in crate::cli) fn memory(&self) -> f64 {
+        // The bits, twice, are always there.
+        self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0
     }
 
     fn size(&self) -> Result<Size> {
@@ -125,7 +136,7 @@ impl Case {
     }
 
     /// The reason why it is not measured, if any.
-    fn reason_to_skip(
+    pub(in crate::cli) fn reason_to_skip(
         &self,
         on: Option<&DeviceInfo>,
         expected: Option<f64>,
@@ -140,8 +151,7 @@ impl Case {
             }
             Err(error) => return Ok(Some(error.in_words())),
         }
-        // The bits, twice, are always there.
-        let needed = self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0;
+        let needed = self.memory();
         if let Some(memory) = on.and_then(|on| on.memory)
             && needed > MAX_MEMORY * memory as f64
         {
@@ -159,7 +169,7 @@ impl Case {
         let rounds = 2.0 + RUNS as f64;
         let generations = f64::from(generations(self.work));
         let seconds = rounds * generations * self.work.cells() / expected;
-        Ok((seconds > MAX_SECONDS)
+        Ok((seconds > self.max_seconds)
             .then(|| format!("it would take {seconds:.0} s by the rate of the work before")))
     }
 
@@ -186,14 +196,34 @@ impl Case {
         })
     }
 
-    /// Checks the cells and says what they are, then measures and says the rate, which it returns.
+    /// Measures and says the cells and the rate, which it returns.
     fn measure(&self, rule: Rule, say: &dyn Fn(Said) -> Result<()>) -> Result<f64> {
+        let mut prepared = self.prepare(rule)?;
+        if rule == Rule::LIFE {
+            let (work, digest) = (self.work, prepared.digest);
+            say(Said::Cells { work, digest })?;
+        }
+        let rates: Vec<f64> = (0..RUNS).map(|_| prepared.run()).collect::<Result<_>>()?;
+        let [median, lowest, highest] = spread(&rates);
+        say(Said::Rate(Rate {
+            kernel: self.kernel.name.into(),
+            work: self.work,
+            rule: rule.to_string(),
+            how: self.how(prepared.per_round),
+            median,
+            lowest,
+            highest,
+            runs: RUNS,
+        }))?;
+        Ok(median)
+    }
+
+    /// Makes its lattices, checks what becomes of them, and finds out how long rounds must be.
+    pub(in crate::cli) fn prepare(&self, rule: Rule) -> Result<PreparedCase> {
         let setup = self.setup(rule)?;
         let mut instances = Instances::new(open_engine(self.device)?, &setup, 1)?;
-        instances.set_lattices(starts(&setup, 0..setup.instances)?)?;
+        let lattices = self.step(&mut instances, &setup)?;
         let generations = generations(self.work);
-        instances.run(u64::from(generations), generations, None)?;
-        let lattices = instances.fetch()?;
         let cost = setup.size.cells() as f64 * f64::from(generations);
         if cost <= REFERENCE_BUDGET
             && lattices[0]
@@ -201,34 +231,26 @@ impl Case {
         {
             bail!("after {generations} generations its cells are not the reference's");
         }
-        if rule == Rule::LIFE {
-            let digest = digest(&lattices);
-            let work = self.work;
-            say(Said::Cells { work, digest })?;
-        }
+        let digest = digest(&lattices);
         drop(lattices);
-
         let per_round = self.round(&mut instances, generations)?;
         let one = timed(&mut instances, per_round, 1)?;
-        let rounds = (self.run.as_secs_f64() / one).ceil().clamp(1.0, 1e6) as u64;
-        let cells = self.work.cells() * f64::from(per_round);
-        let mut rates = Vec::new();
-        for _ in 0..RUNS {
-            let seconds = timed(&mut instances, per_round, rounds)?;
-            rates.push(rounds as f64 * cells / seconds);
-        }
-        let [median, lowest, highest] = spread(&rates);
-        say(Said::Rate(Rate {
-            kernel: self.kernel.name.into(),
-            work: self.work,
-            rule: rule.to_string(),
-            how: self.how(per_round),
-            median,
-            lowest,
-            highest,
-            runs: RUNS,
-        }))?;
-        Ok(median)
+        Ok(PreparedCase {
+            case: *self,
+            setup,
+            instances,
+            digest,
+            per_round,
+            rounds: (self.run.as_secs_f64() / one).ceil().clamp(1.0, 1e6) as u64,
+        })
+    }
+
+    /// Its lattices after the generations that are compared, from the start.
+    fn step(&self, instances: &mut Instances, setup: &Setup) -> Result<Vec<Lattice>> {
+        instances.set_lattices(starts(setup, 0..setup.instances)?)?;
+        let generations = generations(self.work);
+        instances.run(u64::from(generations), generations, None)?;
+        Ok(instances.fetch()?)
     }
 
     /// The number of generations per round that makes it long enough to be timed. Such rounds have
@@ -268,6 +290,38 @@ impl Case {
                 format!("{streams}graphs of {per_round} generations")
             }
         }
+    }
+}
+
+/// A case whose cells are known, to be timed.
+pub(in crate::cli) struct PreparedCase {
+    case: Case,
+    setup: Setup,
+    instances: Instances,
+    /// All cells after the generations that are compared, as one number.
+    pub digest: u64,
+    per_round: u32,
+    /// Rounds of a run.
+    rounds: u64,
+}
+
+impl PreparedCase {
+    /// The case.
+    pub(in crate::cli) fn case(&self) -> &Case {
+        &self.case
+    }
+
+    /// Times a run. Returns cells times generations per second.
+    pub(in crate::cli) fn run(&mut self) -> Result<f64> {
+        let seconds = timed(&mut self.instances, self.per_round, self.rounds)?;
+        let cells = self.case.work.cells() * f64::from(self.per_round);
+        Ok(self.rounds as f64 * cells / seconds)
+    }
+
+    /// What the digest is now: it steps from the start again.
+    pub(in crate::cli) fn digest_now(&mut self) -> Result<u64> {
+        let lattices = self.case.step(&mut self.instances, &self.setup)?;
+        Ok(digest(&lattices))
     }
 }
 
