@@ -1,7 +1,9 @@
 //! `lifestreams devices`: lists devices, and explains what is missing and how to fix it.
 
-use anyhow::Result;
 use std::num::NonZero;
+use std::path::PathBuf;
+
+use anyhow::Result;
 
 use super::options::DevicesArguments;
 use super::text::print;
@@ -10,6 +12,8 @@ use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
 use lang::tr;
 use model::InWords;
+use own_kernel::CppCompiler;
+use own_kernel::compilers::{GpuCompiler, PACKAGE, search};
 use ui::AdapterFacts;
 use window::list_adapters;
 
@@ -24,6 +28,62 @@ struct Found {
     display: Option<String>,
     display_missing: Option<String>,
     computing: String,
+    kernel_compilers: KernelCompilers,
+}
+
+/// What compiles kernels that a user writes.
+#[derive(serde::Serialize)]
+struct KernelCompilers {
+    /// For a GPU.
+    gpu: Option<GpuCompiler>,
+    /// Where that was looked for, until it was found.
+    looked: Vec<String>,
+    /// For the emulator.
+    cpp: Option<PathBuf>,
+}
+
+impl KernelCompilers {
+    fn find() -> KernelCompilers {
+        let looked = search();
+        let gpu = looked.last().and_then(|last| last.found.clone());
+        KernelCompilers {
+            gpu,
+            looked: looked.into_iter().map(|looked| looked.place).collect(),
+            cpp: CppCompiler::find(),
+        }
+    }
+
+    fn in_words(&self) -> [String; 2] {
+        let gpu = match &self.gpu {
+            Some(compiler) => {
+                let version = compiler
+                    .version
+                    .map(|(major, minor)| format!(" {major}.{minor}"));
+                format!(
+                    "{}{} ({})",
+                    compiler.kind.name(),
+                    version.unwrap_or_default(),
+                    compiler.path.display()
+                )
+            }
+            None => tr!(
+                "none: pip install {package} (looked at {places})",
+                package = PACKAGE,
+                places = self.looked.join(", ")
+            ),
+        };
+        let cpp = match &self.cpp {
+            Some(path) => path.display().to_string(),
+            None => tr!("none: apt-get install g++").into(),
+        };
+        [
+            tr!("for a GPU: {compiler}", compiler = gpu),
+            tr!(
+                "for the emulator, without a GPU: {compiler}",
+                compiler = cpp
+            ),
+        ]
+    }
 }
 
 pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
@@ -54,6 +114,7 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
         display,
         display_missing,
         computing,
+        kernel_compilers: KernelCompilers::find(),
     };
     if arguments.json {
         return print(&serde_json::to_string(&found)?);
@@ -108,6 +169,10 @@ fn print_found(found: &Found) -> Result<()> {
     }
     if let Some(why) = &found.display_missing {
         print(&format!("  {}", tr!("none: {why}", why = why)))?;
+    }
+    print(tr!("Compilers for kernels of your own"))?;
+    for line in found.kernel_compilers.in_words() {
+        print(&format!("  {line}"))?;
     }
     print(&tr!(
         "'lifestreams' would compute on {device}",

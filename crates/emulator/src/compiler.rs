@@ -87,20 +87,23 @@ impl From<io::Error> for NotCompiled {
 }
 
 impl CppCompiler {
-    /// Finds a compiler and compiles the emulator. `None` if there is no compiler: neither the one that
-    /// `$CXX` names nor `c++`, `g++` or `clang++` on the `PATH`.
-    ///
-    /// # Errors
-    /// The compiler cannot be started, or does not take the emulator; or its folder cannot be written.
-    pub fn open() -> io::Result<Option<CppCompiler>> {
+    /// The path of a compiler: the one that `$CXX` names, else `c++`, `g++` or `clang++` on the `PATH`.
+    pub fn find() -> Option<PathBuf> {
         let named = env::var_os("CXX").filter(|named| !named.is_empty());
         let names = named
             .into_iter()
             .chain(["c++", "g++", "clang++"].map(Into::into));
-        let Some(compiler) = names
+        names
             .map(PathBuf::from)
             .find_map(|name| find_program(&name))
-        else {
+    }
+
+    /// Compiles the emulator with the compiler that [`CppCompiler::find`] finds; `None` if it finds none.
+    ///
+    /// # Errors
+    /// The compiler cannot be started, or does not take the emulator; or its folder cannot be written.
+    pub fn open() -> io::Result<Option<CppCompiler>> {
+        let Some(compiler) = CppCompiler::find() else {
             return Ok(None);
         };
         let folder = tempfile::Builder::new()

@@ -20,7 +20,7 @@ mod workshop;
 pub use cases::Case;
 pub use child::serve;
 pub use declarations::{DeclaredRules, OwnKernel, SourceError, rungs, skeleton};
-pub use emulator::CompilerError;
+pub use emulator::{CompilerError, CppCompiler};
 pub use fault::{Fault, Found, Thread};
 pub use workshop::{
     CheckError, Facts, LAUNCH_LIMIT, Machine, NoWorkshop, Right, Verdict, Workshop,
