@@ -10,4 +10,5 @@ mod fake_driver;
 mod incompatible;
 mod lesson_ops;
 mod ops;
+mod own_kernels;
 mod several_gpus;

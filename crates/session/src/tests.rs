@@ -2,6 +2,7 @@
 
 mod findings;
 mod idle;
+mod own_kernel;
 mod own_round;
 mod past;
 mod persistence;
@@ -43,6 +44,17 @@ fn wait_for(session: &Session, what: &str, wanted: impl Fn(&Status) -> bool) -> 
         assert!(began.elapsed() < TIMEOUT, "{what}: {status:#?}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Waits for a notice with these words.
+fn wait_for_notice(session: &Session, words: &str) {
+    let has = |status: &Status| {
+        status
+            .notice
+            .as_deref()
+            .is_some_and(|it| it.contains(words))
+    };
+    wait_for(session, words, has);
 }
 
 /// The lattices of a session that stands still.

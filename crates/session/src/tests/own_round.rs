@@ -21,15 +21,6 @@ fn size() -> Size {
     Size::new(64, 20).unwrap()
 }
 
-fn has_notice(session: &Session, words: &str) {
-    wait_for(session, words, |status| {
-        status
-            .notice
-            .as_deref()
-            .is_some_and(|it| it.contains(words))
-    });
-}
-
 fn assert_cells(session: &Session, instances: u64) {
     let at = pause(session);
     let want = (0..instances).map(|i| {
@@ -79,7 +70,7 @@ fn a_script_becomes_the_order_and_its_effect_is_measured() {
     session.act(SessionAction::CycleSwitch(Switch::Order));
     wait_for(&session, "the order", |it| order(it) == Order::Own);
     session.act(SessionAction::CycleSwitch(Switch::Streams));
-    has_notice(&session, "chooses its streams itself");
+    wait_for_notice(&session, "chooses its streams itself");
     assert_cells(&session, 4);
 }
 
@@ -88,7 +79,7 @@ fn an_own_round_is_compared_as_a_or_b() {
     let session = Session::start(setup(4, size()), || {}).unwrap();
     set(&session, FOUR).unwrap();
     session.act(SessionAction::ToggleComparison);
-    has_notice(&session, "not right for 2 instances");
+    wait_for_notice(&session, "not right for 2 instances");
     set(&session, COPIES_ELSEWHERE).unwrap();
     session.act(SessionAction::ToggleComparison);
     let compared = |status: &Status| {
@@ -130,7 +121,7 @@ fn a_saved_own_round_goes_on_or_gives_way() {
     wait_for(&session, "its order", is_own);
     // Of other instances it is made anew, or gives way.
     session.act(SessionAction::SetInstances(5));
-    has_notice(&session, "not right for 5 instances; back to breadth-first");
+    wait_for_notice(&session, "not right for 5 instances; back to breadth-first");
     assert_eq!(order(&session.status()), Order::Breadth);
     session.act(SessionAction::CycleSwitch(Switch::Order));
     session.act(SessionAction::CycleSwitch(Switch::Order));
@@ -148,6 +139,6 @@ fn a_saved_own_round_goes_on_or_gives_way() {
         ..SessionFile::default()
     };
     let session = Session::start_from(load().setup, file, || {}).unwrap();
-    has_notice(&session, "back to breadth-first");
+    wait_for_notice(&session, "back to breadth-first");
     assert_eq!(order(&session.status()), Order::Breadth);
 }

@@ -741,6 +741,31 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
     }
 }
 
+/// Whatever order a round of the user's own has, no cell is lost with the device.
+#[test]
+fn a_round_of_ones_own_goes_on_after_a_lost_device() {
+    let round = "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }";
+    for after in 0..8 {
+        for fault in [Fault::Lost, Fault::Midway] {
+            let mut driver = Driver::new(small(4));
+            let (query, answer) = Query::new();
+            let command = Command::SetOwnRound(round.into(), query);
+            driver.worker.dispatch(command);
+            driver.step(Step::Settle);
+            answer.try_recv().unwrap().unwrap();
+            driver.step(Step::Act(SessionAction::TogglePause));
+            driver.step(draw(1, 2, 2));
+            driver.step(Step::Fail(Call::Submit, after, fault));
+            driver.step_and_settle(Step::Turns(60));
+            assert_eq!(driver.script.failed(), 1);
+            let setup = driver.worker.lattices.setup();
+            assert_eq!(setup.switches.order, model::Order::Own);
+            let plan = instances(&driver.worker).plan();
+            assert!(plan.own.is_some(), "the new device has its streams");
+        }
+    }
+}
+
 /// Whatever was lost, exactly as many rounds are made as were asked for.
 #[test]
 fn rounds_that_were_lost_are_made_again_and_counted_once() {

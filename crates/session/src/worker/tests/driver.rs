@@ -14,10 +14,12 @@ use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
 use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
+use engine::kernels::OwnStepError;
 use engine::{LatticeId, Slot, Transfer};
 use life::Lattice;
 use model::{Change, Edit, InWords, PicturePlan, Refusal};
 use simulation::instances::{Instances, read_lattice};
+use simulation::reference_kernel::ReferenceKernel;
 use simulation::scripted_engine::{Call, Fault, Script};
 
 /// One thing that happens to a session.
@@ -47,6 +49,8 @@ pub(super) enum Step {
     Settle,
     /// After this many more calls, one fails.
     Fail(Call, u32, Fault),
+    /// A kernel of the user's own in the place of this rung, and how it fails at its first step.
+    OwnKernel(&'static str, Option<OwnStepError>),
     /// Asked for at rest, and compared with what it should lead to.
     Alone(Alone),
 }
@@ -93,6 +97,8 @@ pub(super) struct Driver {
     reloaded: bool,
     /// How often another number of instances was asked for.
     resized: u64,
+    /// Kernels of the user's own, and whether they are to fail.
+    own_kernels: Vec<(ReferenceKernel, bool)>,
 }
 
 fn make(
@@ -137,6 +143,7 @@ impl Driver {
             edited: HashMap::new(),
             reloaded: false,
             resized: 0,
+            own_kernels: Vec::new(),
         };
         driver.observe();
         driver
@@ -209,6 +216,12 @@ impl Driver {
             Step::Background(all) => while deferred::run_one() && all {},
             Step::Settle => self.settle(),
             Step::Fail(call, after, fault) => self.script.fail(call, after, fault),
+            Step::OwnKernel(rung, failure) => {
+                let own = ReferenceKernel::new(rung);
+                own.fail(failure);
+                self.worker.dispatch(Command::SetOwnKernel(own.kernel));
+                self.own_kernels.push((own, failure.is_some()));
+            }
             Step::Alone(alone) => self.ask_alone(alone),
         }
     }
@@ -287,7 +300,8 @@ impl Driver {
             | Notice::Refused(Refusal::NotKept(_) | Refusal::NothingEarlier),
         ) = said
         {
-            let may = self.is_forgetful() || self.script.failed() > 0;
+            let kernel_failed = self.own_kernels.iter().any(|(_, fails)| *fails);
+            let may = self.is_forgetful() || kernel_failed || self.script.failed() > 0;
             assert!(may, "{said:?}");
         }
         self.worker.after_turn();
@@ -606,7 +620,14 @@ impl Driver {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session.json");
         saved.save(&path).unwrap();
-        let loaded = SavedSession::load(&path).unwrap();
+        let mut loaded = SavedSession::load(&path).unwrap();
+        let own = loaded.own_kernel.as_ref().filter(|own| own.in_use);
+        if let (Some(own), true) = (own, way != Reopen::InPlace) {
+            // As whoever opens the file compiles it.
+            let own = ReferenceKernel::new(own.kernel.rung.name).kernel;
+            (loaded.setup.kernel, loaded.setup.own_kernel) = (own, Some(own));
+        }
+        self.own_kernels.iter().for_each(|(own, _)| own.fail(None));
         assert_eq!(loaded.main.position, saved.main.position);
         let parameters = loaded.main.log.parameters(loaded.main.position.records);
         assert_eq!(loaded.setup.start, parameters.start);

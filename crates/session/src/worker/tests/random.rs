@@ -9,7 +9,7 @@ use super::driver::{Driver, Reopen, Step};
 use super::expected::Alone;
 use super::*;
 use crate::log::reference_log::test_histories;
-use engine::kernels::KERNELS;
+use engine::kernels::{KERNELS, OwnStepError};
 use engine::{ReduceRegion, Transfer};
 use model::{Area, Change, Edit, PicturePlan, StopWhenStill, Switch};
 use simulation::instances::limit;
@@ -66,7 +66,7 @@ fn action() -> impl Strategy<Value = SessionAction> {
         5 => Just(SessionAction::Redo),
         1 => Just(SessionAction::NextKernel),
         1 => Just(SessionAction::PreviousKernel),
-        1 => (0..KERNELS.len() as u8).prop_map(SessionAction::UseKernel),
+        1 => (0..=KERNELS.len() as u8).prop_map(SessionAction::UseKernel),
         2 => prop::sample::select(&Switch::ALL[..]).prop_map(SessionAction::CycleSwitch),
         1 => (prop::sample::select(&Switch::ALL[..]), 0..4u8)
             .prop_map(|(switch, at)| SessionAction::SetSwitch(switch, at)),
@@ -127,6 +127,13 @@ fn fault() -> impl Strategy<Value = Step> {
     (call, 0..12u32).prop_map(|((call, fault), after)| Step::Fail(call, after, fault))
 }
 
+fn own_kernel() -> impl Strategy<Value = Step> {
+    let rungs = prop::sample::select(vec!["bits", "shared", "sync-shared", "multistep"]);
+    let failures = prop::sample::select(vec![OwnStepError::TooLong, OwnStepError::Crashed]);
+    (rungs, prop::option::weighted(0.4, failures))
+        .prop_map(|(rung, failure)| Step::OwnKernel(rung, failure))
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let edit = || {
         (0..4usize, change(), any::<bool>()).prop_map(|(instance, change, continues_stroke)| Edit {
@@ -176,6 +183,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => prop::sample::select(vec![false, true]).prop_map(Step::Background),
         4 => Just(Step::Settle),
         3 => fault(),
+        2 => own_kernel(),
         16 => alone.prop_map(Step::Alone),
     ]
 }
