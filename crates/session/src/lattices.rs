@@ -454,19 +454,25 @@ impl Lattices {
         Instances::new(engine?, &self.stepped(setup.clone()), SNAPSHOT_SLOTS)
     }
 
-    /// Makes the present settings' lattices, all cells dead, in the place of lost ones: on the devices
-    /// that still work, or on the CPU. `lost` says what lost them.
+    /// The devices to try after a loss, one after the other: those that still work, or the CPU.
+    pub(crate) fn devices_left(&self) -> Vec<DeviceChoice> {
+        self.losses.devices(self.source.choice(), true)
+    }
+
+    /// Makes the present settings' lattices, all cells dead, in the place of lost ones, on the first of
+    /// these devices that can be used. `lost` says what lost them.
     ///
     /// # Errors
     /// No engine can be opened.
     pub(crate) fn make_again(
         &mut self,
         lost: EngineError,
+        devices: Vec<DeviceChoice>,
         equipment: Equipment,
     ) -> Result<Instances> {
         self.setup.fit_own_round(); // the number of instances may be another by now
         let mut made = Err(lost);
-        for choice in self.losses.devices(self.source.choice(), true) {
+        for choice in devices {
             let source = Source::Reopen(choice);
             let instances = self.make_from(source, &self.setup);
             made = instances.and_then(|it| equip(it, equipment, self.stepped_b()));

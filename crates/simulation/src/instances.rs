@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::fastest::{Requested, RoundLength};
 use crate::round::RoundPlan;
@@ -398,6 +398,13 @@ impl Instances {
     /// Whether nothing is in flight and no calibration is under way.
     pub fn is_idle(&self) -> bool {
         self.in_flight.is_empty() && self.calibration.is_none()
+    }
+
+    /// How long the engine has been at work without completing anything.
+    pub fn working_time(&self) -> Duration {
+        let first = self.in_flight.front().map(|first| first.issued);
+        let since = first.map(|issued| self.ended.map_or(issued, |ended| ended.max(issued)));
+        since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Number of rounds and other programs in flight.

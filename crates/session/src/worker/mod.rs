@@ -197,7 +197,7 @@ impl SessionWorker {
 
     /// Takes the engine's events and decides the next piece of work.
     fn next(&mut self) -> NextTask {
-        if let Err(error) = self.poll() {
+        if let Err(error) = self.poll().and_then(|()| self.check_own_kernel()) {
             self.handle_error(error, true);
         }
         let now = self.now();

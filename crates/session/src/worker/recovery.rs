@@ -7,15 +7,37 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::lattices::Equipment;
 use crate::log::Position;
-use engine::{EngineError, Result};
-use model::{Failure, InWords, Notice, Setup};
+use engine::kernels::OwnStepError;
+use engine::{EngineError, Loss, Result};
+use model::{DeviceChoice, Failure, InWords, Notice, Setup};
 use simulation::NewCells;
 use simulation::instances::Instances;
+
+/// How long a GPU may be at work by a kernel of the user's own before that counts as endless. (On the CPU
+/// its stepper limits the time.)
+const OWN_KERNEL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a recovery waits until nobody reads the old engine's host memory.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The loss by a kernel that takes too long.
+const ENDLESS: Loss = Loss::OwnKernel(OwnStepError::TooLong);
+
 impl SessionWorker {
+    /// Errors if a kernel of the user's own seems to run without an end on a GPU.
+    pub(super) fn check_own_kernel(&self) -> Result<()> {
+        let instances = self.lattices.instances.as_ref();
+        let hangs = |it: &Instances| {
+            it.engine().name() == "cuda"
+                && it.own_kernel().is_some()
+                && it.working_time() > platform::timeout(OWN_KERNEL_TIMEOUT)
+        };
+        if instances.is_some_and(hangs) {
+            return Err(EngineError::ContextLost(ENDLESS));
+        }
+        Ok(())
+    }
+
     /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
     pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
         self.publisher.mark_changed();
@@ -64,7 +86,8 @@ impl SessionWorker {
     /// position of the loss. Ends the session if no engine can be opened.
     ///
     /// A kernel of the user's own is taken to be the reason if rounds are stepped by it: its rung takes its
-    /// place, so that this loss is no sign of another one.
+    /// place, so that this loss is no sign of another one. A GPU on which it runs without an end is given up
+    /// for the CPU.
     fn recover(&mut self, lost: EngineError) {
         let position = self.state.position();
         let own_kernel = self.lattices.leave_own_kernel();
@@ -75,8 +98,17 @@ impl SessionWorker {
         self.lab.changed();
         self.forget_known();
         self.state.lost_cells();
-        self.release_instances();
-        let instances = match self.lattices.make_again(lost.clone(), self.equipment()) {
+        let instances = self.lattices.instances.as_ref();
+        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
+        let is_stuck = is_on_gpu && lost == EngineError::ContextLost(ENDLESS);
+        self.release_instances(is_stuck);
+        let devices = if is_stuck {
+            vec![DeviceChoice::Cpu]
+        } else {
+            self.lattices.devices_left()
+        };
+        let (failed, equipment) = (lost.clone(), self.equipment());
+        let instances = match self.lattices.make_again(failed, devices, equipment) {
             Ok(instances) => instances,
             Err(error) => return self.fail(Failure::EngineNotReplaced(lost, error)),
         };
@@ -163,8 +195,8 @@ impl SessionWorker {
 
     /// Drops the old engine with its context and host memory: while any of it is alive, opening the
     /// device would return the lost context. Readers of a picture keep the host memory for some
-    /// milliseconds.
-    fn release_instances(&mut self) {
+    /// milliseconds. An engine that is stuck would never be dropped: a thread is left to it.
+    fn release_instances(&mut self, is_stuck: bool) {
         self.publisher.pictures().clear();
         let Some(old) = self.lattices.instances.take() else {
             self.snapshots.clear_slots();
@@ -173,6 +205,10 @@ impl SessionWorker {
         self.snapshots
             .save_from_slots(&old, self.state.log().bytes());
         self.snapshots.clear_slots();
+        if is_stuck {
+            std::thread::spawn(move || drop(old));
+            return;
+        }
         let slots = Arc::downgrade(old.slots());
         drop(old);
         let until = Instant::now() + RELEASE_TIMEOUT;

@@ -80,11 +80,17 @@ pub(super) struct PreparedKey {
 pub(super) fn longest_round(kernel: &'static Kernel, size: Size, instances: usize) -> RoundLength {
     /// Launches of all instances: some 40 ms of calls.
     const LAUNCHES: u32 = 1 << 14;
-    /// Cells stepped by the first round: the slowest kernel takes less than half a second for them
+    /// Cells stepped by the first round: the slowest rung takes less than half a second for them
     /// on one core.
     const FIRST_CELLS: u64 = 1 << 28;
+    /// The same of a kernel of a user's own, which may be much slower.
+    const FIRST_OWN_CELLS: u64 = 1 << 22;
     let launches = (LAUNCHES / instances as u32).max(1);
-    let first = FIRST_CELLS / (size.cells() * instances as u64).max(1);
+    let first = match kernel.own {
+        None => FIRST_CELLS,
+        Some(_) => FIRST_OWN_CELLS,
+    };
+    let first = first / (size.cells() * instances as u64).max(1);
     RoundLength::adapting(kernel, launches, MAX_ROUND, first as u32)
 }
 
