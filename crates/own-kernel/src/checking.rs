@@ -1,7 +1,8 @@
 //! Whether a kernel is right: it steps cases, and its results are compared with each other and with the
 //! engine's own.
 
-use engine::cpu;
+use engine::{Layout, cpu};
+use life::Lattice;
 
 use crate::device::Device;
 use crate::fault::Fault;
@@ -30,11 +31,13 @@ pub(crate) fn check_case(
 ) -> Result<(), Fault> {
     let stepper = Stepper { device, own };
     let (size, layout) = (case.size(), own.rung.layout);
+    let lattices = case.starts();
+    let starts = words_of_all(&lattices, layout);
     device.begin_run(0);
-    let first = stepper.step_case(case, at_end)?;
+    let first = stepper.step_case(case, &starts, at_end)?;
     for number in 1..device.runs() {
         device.begin_run(number);
-        let stepped = stepper.step_case(case, at_end)?;
+        let stepped = stepper.step_case(case, &starts, at_end)?;
         let mut both = first.iter().zip(&stepped);
         if let Some((one, other)) = both.find(|(one, other)| one != other) {
             let difference = first_difference(size, layout, &other.words, &one.words);
@@ -47,14 +50,25 @@ pub(crate) fn check_case(
             });
         }
     }
-    compare(own, case, &first)
+    compare(own, case, lattices, &first)
+}
+
+/// The words of adjacent lattices.
+fn words_of_all(lattices: &[Lattice], layout: Layout) -> Vec<u32> {
+    let words = lattices.iter().flat_map(|it| words_of(it, layout));
+    words.collect()
 }
 
 /// Compares the lattices after each launch with those of an exact stepper.
-fn compare(own: &OwnKernel, case: &Case, stepped: &[Stepped]) -> Result<(), Fault> {
+fn compare(
+    own: &OwnKernel,
+    case: &Case,
+    starts: Vec<Lattice>,
+    stepped: &[Stepped],
+) -> Result<(), Fault> {
     let (size, layout) = (case.size(), own.rung.layout);
     let start = |lattice| cpu::Stepper::new(&lattice, case.rule());
-    let lattices: Result<Vec<_>, _> = case.starts().into_iter().map(start).collect();
+    let lattices: Result<Vec<_>, _> = starts.into_iter().map(start).collect();
     let mut lattices = lattices.map_err(|_| Fault::TooMuchMemory {
         bytes: size.cells() / 4,
     })?;
@@ -64,10 +78,8 @@ fn compare(own: &OwnKernel, case: &Case, stepped: &[Stepped]) -> Result<(), Faul
             (generation..stepped.generation).for_each(|_| lattice.step());
         }
         generation = stepped.generation;
-        let expected: Vec<u32> = lattices
-            .iter()
-            .flat_map(|it| words_of(&it.lattice(), layout))
-            .collect();
+        let stepped_here: Vec<Lattice> = lattices.iter().map(cpu::Stepper::lattice).collect();
+        let expected = words_of_all(&stepped_here, layout);
         if stepped.words == expected {
             continue;
         }

@@ -5,7 +5,7 @@ use life::{Rule, Size};
 
 use crate::device::{Argument, Buffer, Device};
 use crate::fault::Fault;
-use crate::layouts::{first_difference, words_of};
+use crate::layouts::first_difference;
 use crate::{Case, OwnKernel};
 
 /// The words of lattices after so many generations.
@@ -30,14 +30,14 @@ pub(crate) struct Lattices {
 }
 
 impl Stepper<'_> {
-    /// Steps a case's lattices; what they are after each launch.
-    pub(crate) fn step_case(&self, case: &Case, at_end: bool) -> Result<Vec<Stepped>, Fault> {
+    /// Steps a case's lattices, whose words these are; what they are after each launch.
+    pub(crate) fn step_case(
+        &self,
+        case: &Case,
+        starts: &[u32],
+        at_end: bool,
+    ) -> Result<Vec<Stepped>, Fault> {
         let rung = self.own.rung;
-        let starts = case
-            .starts()
-            .iter()
-            .flat_map(|lattice| words_of(lattice, rung.layout))
-            .collect::<Vec<_>>();
         let mut one = self.device.allocate(starts.len(), at_end)?;
         let mut other = self.device.allocate(starts.len(), at_end)?;
         let after = case.compared_after(rung);
@@ -45,7 +45,7 @@ impl Stepper<'_> {
         for generation in after {
             let begins_anew = rung.iteration == Iteration::InKernel;
             if begins_anew || found.is_empty() {
-                one.fill(&starts)?;
+                one.fill(starts)?;
             }
             other.fill(&[])?;
             let count = match found.last() {
@@ -64,7 +64,7 @@ impl Stepper<'_> {
             }
             let only_reads = rung.parameters.contains(&Parameter::From) && !begins_anew;
             if only_reads {
-                let input = found.last().map_or(&starts, |last| &last.words);
+                let input = found.last().map_or(starts, |last| &last.words);
                 self.check_input(case, input, &in_one.words, generation)?;
             }
             let is_swapped = rung.swaps_buffers(count);
