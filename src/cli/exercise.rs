@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::failure::{BadArguments, CheckFailed};
 use super::kernel;
-use super::options::ExerciseCommand;
+use super::options::{ExerciseCommand, KernelCheckArguments};
 use super::round;
 use super::text::{print, say};
 use ::exercise::{EXERCISES, Exercise, Progress, ProgressError, Task};
@@ -111,7 +111,7 @@ fn check(exercise: &Exercise, progress: &mut Progress, path: &Path, json: bool) 
             let source = round::read(&file)?;
             round::report(&file, &task.check(&source), json)
         }
-        Task::Kernel(task) => kernel::check(&file, json, Some(task)),
+        Task::Kernel(task) => kernel::check(&KernelCheckArguments::of(&file, json), Some(task)),
     };
     if matches!(&reported, Err(error) if !error.is::<CheckFailed>()) {
         return reported;

@@ -1,5 +1,8 @@
 //! `lifestreams kernel`: writes a kernel of the user's own, and checks it.
 
+mod table;
+mod timing;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -10,25 +13,34 @@ use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 
 use super::failure::{BadArguments, CheckFailed, Interrupted};
-use super::options::KernelCommand;
+use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
-use super::text::print;
-use engine::Kernel;
+use super::text::{print, print_text};
+use engine::cuda::{first_device, list_devices};
+use engine::kernels::GpuCode;
+use engine::{EngineError, Kernel};
 use exercise::KernelTask;
 use lang::tr;
 use life::read_regular_file;
-use model::InWords;
 use model::words::shown;
-use own_kernel::{CheckError, CompilerError, Fault, Machine, OwnKernel, Right, Verdict, Workshop};
+use model::{DeviceChoice, InWords};
+use own_kernel::compilers::GpuCompiler;
+use own_kernel::{
+    CheckError, CompilerError, Facts, Fault, Machine, OwnKernel, Right, Verdict, Workshop,
+};
+use table::table;
+use timing::Timing;
+use ui::rung_source::unified_diff;
 
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {
         KernelCommand::New { file, from } => new(file, from),
-        KernelCommand::Check { file, json } => check(file, *json, None),
+        KernelCommand::Check(arguments) => check(arguments, None),
         KernelCommand::Serve { folder, gpu } => {
             let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
             Ok(own_kernel::serve(folder, machine)?)
         }
+        KernelCommand::Time { folder } => timing::serve(folder),
     }
 }
 
@@ -53,15 +65,36 @@ struct Report<'a> {
     /// The compiler's messages, if it refuses the kernel.
     compiler: &'a [CompilerError],
     fault: Option<&'a Fault>,
-    /// `emulator`: whose times mean nothing.
+    /// `gpu`, or `emulator`, whose times mean nothing.
     checked_by: &'static str,
+    /// What compiled it for a GPU.
+    compiled_by: Option<&'a GpuCompiler>,
+    /// What the driver says of it.
+    facts: Option<Facts>,
+    /// How fast it is beside the rungs.
+    timing: Option<&'a Timing>,
+    /// What differs from the rung that it began as.
+    diff: String,
+    /// The PTX, if it was asked for and the compiler made one.
+    ptx: Option<&'a str>,
+}
+
+/// A check that has ended.
+struct Checked {
+    own: OwnKernel,
+    /// The GPU's number, if one ran it.
+    gpu: Option<u32>,
+    verdict: Verdict,
+    /// If it is right, and a GPU ran it.
+    timing: Option<Timing>,
 }
 
 /// Checks a kernel, which is to solve an exercise if there is one.
 ///
 /// # Errors
 /// It is wrong, cannot be read, or there is no compiler.
-pub(super) fn check(file: &Path, json: bool, task: Option<&KernelTask>) -> Result<()> {
+pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>) -> Result<()> {
+    let file = &arguments.file;
     // Read once: what the file becomes meanwhile is for the next check.
     let bytes = read_regular_file(file, OwnKernel::MAX_BYTES).map_err(|error| {
         let why = error.in_words();
@@ -82,61 +115,228 @@ pub(super) fn check(file: &Path, json: bool, task: Option<&KernelTask>) -> Resul
         ))
         .into());
     }
+    let checked = run_check(own, arguments)?;
+    report(&checked, arguments)?;
+    let slower = task
+        .and_then(|task| task.faster_than)
+        .zip(checked.timing.as_ref())
+        .and_then(|(rung, timing)| timing.is_not_faster_than(rung));
+    match slower {
+        None => Ok(()),
+        Some(rate) => Err(CheckFailed(tr!(
+            "{file}: right, but not faster than {rung}: {factor}× its rate with {work} cells",
+            file = shown(file),
+            rung = &rate.kernel,
+            factor = format!("{:.2}", rate.own_is_faster_by),
+            work = rate.work
+        ))
+        .into()),
+    }
+}
+
+/// Checks a kernel, and times it if it is right and a GPU runs it.
+fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked> {
+    let gpu = choose_gpu(arguments.device)?;
+    if gpu.is_none() && (arguments.ptx || arguments.sass) {
+        let why = tr!("--ptx and --sass need a GPU and a compiler for it");
+        return Err(BadArguments(why.into()).into());
+    }
     let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
-    let child = move || {
+    let child = move |what: &str| {
         let mut command = Command::new(&program);
-        command.args(["kernel", "serve"]);
+        command.args(["kernel", what]);
         command
     };
-    let workshop =
-        Workshop::open(Machine::Emulator, child).map_err(|error| anyhow!(error.in_words()))?;
+    let serve = child.clone();
+    let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
+    let workshop = Workshop::open(machine, move || serve("serve"))
+        .map_err(|error| anyhow!(error.in_words()))?;
     let cancel = Arc::new(AtomicBool::new(false));
     let signalled = Arc::clone(&cancel);
     platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
+    let interrupted = || Interrupted(tr!("the check was interrupted").into());
     let limit = platform::timeout(own_kernel::LAUNCH_LIMIT);
     let verdict = workshop.check(&own, seed(), limit, &cancel);
-    let verdict = verdict.map_err(|error| match error {
-        CheckError::Cancelled => Interrupted(tr!("the check was interrupted").into()).into(),
+    let mut verdict = verdict.map_err(|error| match error {
+        CheckError::Cancelled => interrupted().into(),
         other => anyhow!(other.in_words()),
     })?;
-    let name = shown(file).to_string();
-    let fault = match &verdict {
-        Verdict::Right(_) => None,
-        Verdict::Wrong(fault) => Some(&**fault),
+    let mut timing = None;
+    if let (Some(gpu), Verdict::Right(right)) = (gpu, &verdict)
+        && let Some(code) = compiled(right)
+    {
+        let timed = timing::time(&own, code, gpu, arguments.sass, child("time"), &cancel)?;
+        match timed.ok_or_else(interrupted)? {
+            Ok(rates) => timing = Some(rates),
+            Err(fault) => verdict = Verdict::Wrong(Box::new(fault)),
+        }
+    }
+    Ok(Checked {
+        own,
+        gpu,
+        verdict,
+        timing,
+    })
+}
+
+/// What a GPU runs of a kernel.
+fn compiled(right: &Right) -> Option<&'static GpuCode> {
+    right.kernel.own.as_ref()?.gpu.as_ref()
+}
+
+/// The number of the GPU that checks; `None` if the emulator does.
+fn choose_gpu(device: DeviceChoice) -> Result<Option<u32>> {
+    let ordinal = match device {
+        DeviceChoice::Cpu | DeviceChoice::Recorded => return Ok(None),
+        DeviceChoice::Auto => {
+            let is_possible = first_device().is_ok() && GpuCompiler::find().is_some();
+            return Ok(is_possible.then_some(0));
+        }
+        DeviceChoice::Cuda => 0,
+        DeviceChoice::CudaOrdinal(ordinal) => ordinal,
     };
-    if json {
+    let present = list_devices()?.len() as u32;
+    if ordinal >= present {
+        return Err(EngineError::NoSuchDevice {
+            requested: ordinal,
+            present,
+        }
+        .into());
+    }
+    Ok(Some(ordinal))
+}
+
+/// Prints what a check found.
+///
+/// # Errors
+/// The kernel is wrong.
+fn report(checked: &Checked, arguments: &KernelCheckArguments) -> Result<()> {
+    let name = shown(&arguments.file).to_string();
+    let (right, fault) = match &checked.verdict {
+        Verdict::Right(right) => (Some(right), None),
+        Verdict::Wrong(fault) => (None, Some(&**fault)),
+    };
+    let rung = checked.own.rung;
+    let was = own_kernel::skeleton(rung, &arguments.file.to_string_lossy());
+    let diff = unified_diff((rung.file, &was), (&name, &checked.own.source));
+    let ptx = right.and_then(compiled).and_then(|code| match code {
+        GpuCode::Ptx(ptx) => Some(&ptx[..]),
+        GpuCode::Cubin(_) => None,
+    });
+    if arguments.json {
         let report = Report {
             file: &name,
-            rung: own.rung.file,
+            rung: rung.file,
             is_right: fault.is_none(),
-            cases: match verdict {
-                Verdict::Right(Right { cases, .. }) => Some(cases),
-                Verdict::Wrong(_) => None,
-            },
+            cases: right.map(|right| right.cases),
             wrong: fault.map(InWords::in_words),
             compiler: match fault {
                 Some(Fault::DoesNotCompile { errors, .. }) => errors,
                 _ => &[],
             },
             fault,
-            checked_by: "emulator",
+            checked_by: checked.gpu.map_or("emulator", |_| "gpu"),
+            compiled_by: right.and_then(|right| right.compiler.as_ref()),
+            facts: right.and_then(|right| right.facts),
+            timing: checked.timing.as_ref(),
+            diff,
+            ptx: ptx.filter(|_| arguments.ptx),
         };
         print(&serde_json::to_string(&report)?)?;
-    }
-    match verdict {
-        Verdict::Wrong(fault) => Err(CheckFailed(format!("{name}: {}", fault.in_words())).into()),
-        Verdict::Right(_) if json => Ok(()),
-        Verdict::Right(Right { cases, .. }) => {
-            print(&tr!(
-                "{file}: right in all {cases} cases",
-                file = name,
-                cases = cases
-            ))?;
-            print(tr!(
-                "Checked for exactness only: times mean nothing without a GPU"
-            ))
+    } else {
+        if arguments.diff {
+            print_text(&diff)?;
+        }
+        if let Some(right) = right {
+            print_right(right, checked, arguments, &name)?;
         }
     }
+    match fault {
+        Some(fault) => Err(CheckFailed(format!("{name}: {}", fault.in_words())).into()),
+        None => Ok(()),
+    }
+}
+
+/// Prints what is known of a kernel that is right.
+fn print_right(
+    right: &Right,
+    checked: &Checked,
+    arguments: &KernelCheckArguments,
+    name: &str,
+) -> Result<()> {
+    print(&tr!(
+        "{file}: right in all {cases} cases",
+        file = name,
+        cases = right.cases
+    ))?;
+    if let Some(facts) = right.facts {
+        facts_in_words(facts)
+            .iter()
+            .try_for_each(|line| print(line))?;
+    }
+    let Some(timing) = &checked.timing else {
+        return print(&not_timed(arguments.device));
+    };
+    table(timing, name)
+        .iter()
+        .try_for_each(|line| print(line))?;
+    print(&tr!(
+        "{rule}, median of {runs} runs, each kernel in turn; in parentheses the factor by which {file} is faster",
+        rule = &timing.rule,
+        runs = timing::RUNS,
+        file = name
+    ))?;
+    if arguments.ptx {
+        match compiled(right) {
+            Some(GpuCode::Ptx(ptx)) => print_text(ptx)?,
+            _ => print(tr!(
+                "No PTX: the driver is older than the compiler, which made machine code"
+            ))?,
+        }
+    }
+    if arguments.sass {
+        match &timing.sass {
+            Some(sass) => print_text(sass)?,
+            None => print(tr!(
+                "No SASS: neither nvdisasm nor cuobjdump is on the PATH or in a toolkit; pip install nvidia-cuda-nvdisasm"
+            ))?,
+        }
+    }
+    Ok(())
+}
+
+/// Why a kernel that is right was not timed.
+fn not_timed(device: DeviceChoice) -> String {
+    let exactness = tr!("Checked for exactness only: times mean nothing without a GPU");
+    if device == DeviceChoice::Auto && first_device().is_ok() {
+        let package = own_kernel::compilers::PACKAGE;
+        return tr!(
+            "{exactness}; there is a GPU, but no compiler for it: pip install {package}",
+            exactness = exactness,
+            package = package
+        );
+    }
+    exactness.into()
+}
+
+/// What the driver says of a kernel, a sentence each.
+fn facts_in_words(facts: Facts) -> [String; 2] {
+    let resident = facts.blocks_per_sm * facts.block_threads;
+    let occupancy = 100 * resident / facts.max_threads_per_sm.max(1);
+    [
+        tr!(
+            "per thread {registers} registers and {local} bytes of local memory (spilled registers and arrays); per block {shared} bytes of shared memory",
+            registers = facts.registers,
+            local = facts.local_bytes,
+            shared = facts.shared_bytes
+        ),
+        tr!(
+            "{blocks} resident blocks of {threads} threads per SM: occupancy {percent} %",
+            blocks = facts.blocks_per_sm,
+            threads = facts.block_threads,
+            percent = occupancy
+        ),
+    ]
 }
 
 /// A number that differs from check to check, so that no kernel is right by the lattices it was tried

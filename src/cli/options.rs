@@ -1,7 +1,7 @@
 //! All options and commands; `--help` and the documents are made from here.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -55,7 +55,7 @@ impl Cli {
             Some(Command::Devices(arguments)) => arguments.json,
             Some(Command::Round(RoundCommand::Check { json, .. })) => *json,
             Some(Command::Exercise(ExerciseCommand::Check { json, .. })) => *json,
-            Some(Command::Kernel(KernelCommand::Check { json, .. })) => *json,
+            Some(Command::Kernel(KernelCommand::Check(arguments))) => arguments.json,
             _ => false,
         }
     }
@@ -147,18 +147,11 @@ pub(super) enum KernelCommand {
         #[arg(long, value_name = "RUNG", default_value = "02_shared", value_parser = own_rung())]
         from: &'static Kernel,
     },
-    /// Check a kernel against the reference, without a GPU: it is compiled as C++, and its threads run
-    /// in several orders
+    /// Check a kernel against the reference, and time it on a GPU
     ///
-    /// It is your own code, which runs with your rights: this is no sandbox.
-    Check {
-        /// The kernel's source
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        /// Print one JSON object, and nothing else, on stdout
-        #[arg(long)]
-        json: bool,
-    },
+    /// Without a GPU it is compiled as C++, and its threads run in several orders. It is your own code,
+    /// which runs with your rights: this is no sandbox.
+    Check(KernelCheckArguments),
     /// Run kernels for another process, which asks over standard input
     #[command(hide = true)]
     Serve {
@@ -167,6 +160,49 @@ pub(super) enum KernelCommand {
         /// The GPU's number; without it, kernels run in the emulator
         gpu: Option<u32>,
     },
+    /// Time what a check has compiled
+    #[command(hide = true)]
+    Time {
+        /// The folder of what is to be timed
+        folder: PathBuf,
+    },
+}
+
+/// Options of `kernel check`.
+#[derive(Args, Clone, Debug)]
+pub(super) struct KernelCheckArguments {
+    /// The kernel's source
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What runs it: a GPU (auto, cuda or cuda:I), or cpu, which emulates one
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = measured_device)]
+    pub device: DeviceChoice,
+    /// Print one JSON object, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// Print what differs from the rung that it began as
+    #[arg(long)]
+    pub diff: bool,
+    /// Print the PTX that the compiler made for the GPU
+    #[arg(long)]
+    pub ptx: bool,
+    /// Print the GPU's machine code, where nvdisasm or cuobjdump is
+    #[arg(long)]
+    pub sass: bool,
+}
+
+impl KernelCheckArguments {
+    /// The defaults.
+    pub(super) fn of(file: &Path, json: bool) -> KernelCheckArguments {
+        KernelCheckArguments {
+            file: file.to_owned(),
+            device: DeviceChoice::Auto,
+            json,
+            diff: false,
+            ptx: false,
+            sass: false,
+        }
+    }
 }
 
 /// What `config` does.

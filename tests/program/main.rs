@@ -20,6 +20,7 @@ mod cuda_ladder;
 mod driver_faults;
 mod fastest;
 mod headless;
+mod kernel;
 mod lecture;
 mod lessons;
 mod little_memory;

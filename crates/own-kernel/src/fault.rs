@@ -167,6 +167,35 @@ pub enum Fault {
     },
     /// The process ended without an answer.
     Crashed,
+    /// A launch fails with lattices as large, or as many, as those that it is timed with.
+    FailsWhenTimed {
+        /// How many lattices.
+        instances: usize,
+        /// Their width and height.
+        side: u64,
+    },
+    /// Cells are wrong with lattices as large, or as many, as those that it is timed with.
+    WrongWhenTimed {
+        /// How many lattices.
+        instances: usize,
+        /// Their width and height.
+        side: u64,
+        /// Whether they were right before the timing.
+        is_after: bool,
+    },
+    /// It is faster than any kernel that does the work can be.
+    TooFast {
+        /// How many lattices.
+        instances: usize,
+        /// Their width and height.
+        side: u64,
+        /// Cells times generations per second.
+        cells_per_second: f64,
+        /// The same, of a kernel that only does what it must.
+        limit: f64,
+        /// Whether the limit is that of the memory; else of the operations.
+        is_memory: bool,
+    },
 }
 
 impl Fault {

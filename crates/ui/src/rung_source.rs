@@ -100,6 +100,13 @@ impl RungSource {
     }
 }
 
+/// What differs between two texts, each with its name, as `diff -u` shows it; nothing if nothing does.
+pub fn unified_diff(old: (&str, &str), new: (&str, &str)) -> String {
+    let mut diff = TextDiff::configure();
+    let diff = diff.algorithm(Algorithm::Patience).diff_lines(old.1, new.1);
+    diff.unified_diff().header(old.0, new.0).to_string()
+}
+
 /// Breaks a line of code, which is ASCII but for comments, at blanks where it can.
 fn wrap(line: &str, columns: usize) -> Vec<String> {
     let mut rest: Vec<char> = line.chars().collect();

@@ -68,7 +68,10 @@ impl InWords for CheckError {
     fn in_words(&self) -> String {
         match self {
             CheckError::Cancelled => tr!("the check was interrupted").into(),
-            CheckError::NoCompiler => tr!("no compiler for the GPU's kernels found").into(),
+            CheckError::NoCompiler => tr!(
+                "no compiler for a GPU found: pip install {}",
+                own_kernel::compilers::PACKAGE
+            ),
             CheckError::Gpu { call, code } => tr!(
                 "the GPU cannot check kernels: {call} fails with error {code}",
                 call = call,
@@ -309,6 +312,44 @@ impl InWords for Fault {
                 code = code
             ),
             Fault::Crashed => tr!("the process that ran the kernel ended without an answer").into(),
+            Fault::FailsWhenTimed { instances, side } => tr!(
+                "a launch fails with {instances} lattices of {side} × {side} cells, with which it is timed",
+                instances = instances,
+                side = side
+            ),
+            Fault::WrongWhenTimed {
+                instances,
+                side,
+                is_after: false,
+            } => tr!(
+                "cells are wrong with {instances} lattices of {side} × {side} cells, with which it is timed",
+                instances = instances,
+                side = side
+            ),
+            Fault::WrongWhenTimed { is_after: true, .. } => tr!(
+                "cells were right before the timing and are wrong after it: a result must depend on nothing but the input"
+            )
+            .into(),
+            Fault::TooFast {
+                instances,
+                side,
+                cells_per_second,
+                limit,
+                is_memory,
+            } => {
+                let [rate, limit] = [cells_per_second, limit].map(|rate| format!("{:.0}", rate / 1e9));
+                let limit = match is_memory {
+                    true => tr!("the GPU's memory allows {} Gcell/s at most", limit),
+                    false => tr!("the GPU's instructions allow {} Gcell/s at most", limit),
+                };
+                tr!(
+                    "{rate} Gcell/s with {instances} lattices of {side} × {side} cells is too fast to be true: {limit}",
+                    rate = rate,
+                    instances = instances,
+                    side = side,
+                    limit = limit
+                )
+            }
         }
     }
 }

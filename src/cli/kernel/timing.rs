@@ -1,0 +1,457 @@
+//! How fast a kernel of the user's own is on a GPU, beside the rungs: the ladder's works, in a process of
+//! its own.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::bench::ladder::{Case, MAX_MEMORY, PreparedCase, limits, works};
+use crate::cli::bench::spread;
+use engine::DeviceInfo;
+use engine::kernels::{GpuCode, KERNELS, Kernel, OwnCode, find};
+use life::Rule;
+use model::DeviceChoice;
+use model::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
+use own_kernel::compilers::{GpuCompiler, disassemble};
+use own_kernel::{DeclaredRules, Fault, OwnKernel};
+use platform::contained::{self, Ended, Limits};
+use simulation::instances::open_engine;
+
+/// Runs of each kernel, in turn with those of the others.
+pub(super) const RUNS: usize = 5;
+
+/// How long a run takes at least.
+const RUN: Duration = Duration::from_millis(50);
+
+/// The longest that a kernel's runs with one work may be expected to take, in seconds.
+const MAX_SECONDS: f64 = 3.0;
+
+/// With more cells than this, the kernel and its rung alone are timed: the others would take long.
+const MANY_CELLS: f64 = (1u64 << 30) as f64;
+
+/// Bytes of a GPU's memory that a kernel takes besides its lattices: those of a context.
+const CONTEXT_BYTES: f64 = (512u64 << 20) as f64;
+
+/// By how much a rate may be above what the device was measured to do.
+const TOLERANCE: f64 = 1.15;
+
+/// So many times the cache is surely not in the cache.
+const BEYOND_CACHE: u64 = 2;
+
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(300),
+    resident: 8 << 30,
+    address_space: None,
+};
+
+const REQUEST: &str = "request.json";
+const ANSWER: &str = "answer.json";
+
+/// What the child process is to time.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    source: String,
+    code: GpuCode,
+    /// The GPU's number.
+    gpu: u32,
+    /// Whether its machine code is wanted as text.
+    sass: bool,
+}
+
+/// What the child process answers.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    Timed(Timing),
+    Wrong(Fault),
+}
+
+/// The rates of a kernel and of the rungs.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Timing {
+    /// The rule that was stepped.
+    pub rule: String,
+    /// The rates, work by work; the kernel's own comes first, then that of its rung.
+    pub rates: Vec<KernelRate>,
+    /// What was not measured, and why.
+    pub left_out: Vec<LeftOut>,
+    /// What the device does at most.
+    pub limits: DeviceLimits,
+    /// The machine code as text, if it was wanted and there is a disassembler.
+    pub sass: Option<String>,
+}
+
+impl Timing {
+    /// The rung's rate with the last work that both were timed with, if the kernel is not faster there.
+    pub(super) fn is_not_faster_than(&self, rung: &str) -> Option<&KernelRate> {
+        let is_rung = |rate: &&KernelRate| {
+            find(&rate.kernel).is_some_and(|kernel| kernel.file == rung || kernel.name == rung)
+        };
+        let last = self.rates.iter().rfind(is_rung)?;
+        (last.own_is_faster_by <= 1.0).then_some(last)
+    }
+}
+
+/// The rate of a kernel with some work.
+#[derive(Serialize, Deserialize)]
+pub(super) struct KernelRate {
+    /// The kernel's name; [`Kernel::OWN`] is the user's.
+    pub kernel: String,
+    /// The work.
+    pub work: Workload,
+    /// Cells times generations per second: the median of the runs.
+    pub median: f64,
+    /// The lowest.
+    pub lowest: f64,
+    /// The highest.
+    pub highest: f64,
+    /// The median of the factors between the kernel's own runs and this one's, each with the run beside
+    /// it.
+    pub own_is_faster_by: f64,
+}
+
+/// Times a kernel that is right, in a child process: `child` makes a command that calls [`serve`] with the
+/// folder that is its last argument. `None` if it was cancelled.
+///
+/// # Errors
+/// The process cannot be started, or could not time anything.
+pub(super) fn time(
+    own: &OwnKernel,
+    code: &GpuCode,
+    gpu: u32,
+    sass: bool,
+    mut child: Command,
+    cancel: &AtomicBool,
+) -> Result<Option<Result<Timing, Fault>>> {
+    let folder = tempfile::Builder::new()
+        .prefix("lifestreams-timing-")
+        .tempdir()?;
+    let request = Request {
+        source: own.source.clone(),
+        code: code.clone(),
+        gpu,
+        sass,
+    };
+    fs::write(folder.path().join(REQUEST), serde_json::to_vec(&request)?)?;
+    child.arg(folder.path());
+    let (ended, said) = contained::run(child, LIMITS, cancel)?;
+    let wrong = match ended {
+        Ended::Cancelled => return Ok(None),
+        Ended::TooLong => Fault::TooLong {
+            seconds: LIMITS.time.as_secs() as u32,
+            thread: None,
+        },
+        Ended::TooMuchMemory => Fault::TooMuchMemory {
+            bytes: LIMITS.resident,
+        },
+        Ended::ByItself(status) => {
+            let answer = fs::read(folder.path().join(ANSWER)).ok();
+            let answer = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
+            match answer {
+                Some(Answer::Timed(timing)) => return Ok(Some(Ok(timing))),
+                Some(Answer::Wrong(fault)) => fault,
+                // What it could not do, it says; a crash says nothing.
+                None if status.code().is_some() => {
+                    let said = String::from_utf8_lossy(&said);
+                    let last = said.lines().rev().find(|line| !line.is_empty());
+                    let last = last.map(|line| line.trim_start_matches("lifestreams: ").to_owned());
+                    return Err(anyhow::Error::msg(
+                        last.unwrap_or_else(|| status.to_string()),
+                    ));
+                }
+                None => Fault::Crashed,
+            }
+        }
+    };
+    Ok(Some(Err(wrong)))
+}
+
+/// Times what the request in a folder names, in this process, which should end afterwards.
+///
+/// # Errors
+/// A file of the folder cannot be read or written; or there is no such GPU.
+pub(super) fn serve(folder: &Path) -> Result<()> {
+    let request: Request = serde_json::from_slice(&fs::read(folder.join(REQUEST))?)?;
+    let own = OwnKernel::read(request.source.into_bytes())?;
+    let device = DeviceChoice::CudaOrdinal(request.gpu);
+    let engine = open_engine(device)?;
+    let info = engine.devices()[0].clone();
+    drop(engine);
+    let sass = match (&request.code, request.sass) {
+        (_, false) => None,
+        (GpuCode::Cubin(cubin), true) => disassemble(cubin, &AtomicBool::new(false))?,
+        (GpuCode::Ptx(_), true) => sass_of(&own.source, &info)?,
+    };
+    let code = OwnCode {
+        rung: own.rung,
+        source: own.source.clone(),
+        gpu: Some(request.code),
+        cpu: None,
+    };
+    let kernel = Kernel::own(code, own.block);
+    let rule = match &own.rules {
+        DeclaredRules::Only(rules) if !rules.contains(&Rule::LIFE) => rules[0],
+        _ => Rule::LIFE,
+    };
+    let answer = measure([kernel, own.rung], rule, device, &info, false)?;
+    let answer = match answer {
+        Answer::Timed(timing) => Answer::Timed(Timing { sass, ..timing }),
+        wrong => wrong,
+    };
+    Ok(fs::write(
+        folder.join(ANSWER),
+        serde_json::to_vec(&answer)?,
+    )?)
+}
+
+/// The machine code of a source as text.
+fn sass_of(source: &str, info: &DeviceInfo) -> Result<Option<String>> {
+    let capability = info.capability.context("a GPU has a compute capability")?;
+    let compiler = GpuCompiler::find().context("no compiler")?;
+    let cancel = AtomicBool::new(false);
+    match compiler.cubin(source, capability, &cancel) {
+        Ok(cubin) => Ok(disassemble(&cubin, &cancel)?),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Measures a kernel, its rung and the other rungs.
+fn measure(
+    [own, rung]: [&'static Kernel; 2],
+    rule: Rule,
+    device: DeviceChoice,
+    info: &DeviceInfo,
+    small: bool,
+) -> Result<Answer> {
+    let (limits, mut left_out) = limits(device, small);
+    let others = KERNELS.iter().filter(|kernel| *kernel != rung);
+    let kernels: Vec<&'static Kernel> = [own, rung].into_iter().chain(others).collect();
+    let mut rates: Vec<KernelRate> = Vec::new();
+    // Cells per second of the work before.
+    let mut expected: HashMap<&str, f64> = HashMap::new();
+    for work in works(info.capability.is_some(), small) {
+        let mut prepared: Vec<PreparedCase> = Vec::new();
+        let mut bytes = 0.0;
+        let count = if work.cells() > MANY_CELLS {
+            2
+        } else {
+            kernels.len()
+        };
+        for &kernel in &kernels[..count] {
+            let case = Case {
+                kernel,
+                work,
+                device,
+                run: if small { RUN / 50 } else { RUN },
+                max_seconds: MAX_SECONDS,
+            };
+            let skipped = |why: String| LeftOut {
+                kernel: kernel.name.into(),
+                work: Some(work),
+                why,
+            };
+            if let Some(why) =
+                case.reason_to_skip(Some(info), expected.get(kernel.name).copied())?
+            {
+                left_out.push(skipped(why));
+                // Without the kernel itself there is nothing to compare.
+                if kernel == own {
+                    break;
+                }
+                continue;
+            }
+            let more = case.memory() + CONTEXT_BYTES;
+            if info
+                .memory
+                .is_some_and(|memory| bytes + more > MAX_MEMORY * memory as f64)
+            {
+                left_out.push(skipped("too little memory is left".into()));
+                continue;
+            }
+            match case.prepare(rule) {
+                Ok(case) => prepared.push(case),
+                Err(_) if kernel == own => return Ok(Answer::Wrong(fails(work))),
+                Err(error) => {
+                    left_out.push(skipped(format!("{error:#}")));
+                    continue;
+                }
+            }
+            bytes += more;
+        }
+        let [first, others @ ..] = &prepared[..] else {
+            continue;
+        };
+        if others.iter().any(|other| other.digest != first.digest) {
+            return Ok(Answer::Wrong(wrong(work, false)));
+        }
+        let mut runs = vec![Vec::new(); prepared.len()];
+        for _ in 0..RUNS {
+            for (case, runs) in prepared.iter_mut().zip(&mut runs) {
+                match case.run() {
+                    Ok(rate) => runs.push(rate),
+                    Err(_) if case.case().kernel == own => return Ok(Answer::Wrong(fails(work))),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        let digest = prepared[0].digest;
+        match prepared[0].digest_now() {
+            Ok(now) if now == digest => {}
+            Ok(_) => return Ok(Answer::Wrong(wrong(work, true))),
+            Err(_) => return Ok(Answer::Wrong(fails(work))),
+        }
+        for (case, runs_of) in prepared.iter().zip(&runs) {
+            let [median, lowest, highest] = spread(runs_of);
+            let factors: Vec<f64> = runs[0]
+                .iter()
+                .zip(runs_of)
+                .map(|(own, of)| own / of)
+                .collect();
+            let kernel = case.case().kernel.name;
+            expected.insert(kernel, median);
+            rates.push(KernelRate {
+                kernel: kernel.into(),
+                work,
+                median,
+                lowest,
+                highest,
+                own_is_faster_by: spread(&factors)[0],
+            });
+        }
+        let rate = expected[own.name];
+        if rule == Rule::LIFE
+            && let Some(fault) = too_fast(own, work, rate, limits, info.cache)
+        {
+            return Ok(Answer::Wrong(fault));
+        }
+    }
+    Ok(Answer::Timed(Timing {
+        rule: rule.to_string(),
+        rates,
+        left_out,
+        limits,
+        sass: None,
+    }))
+}
+
+/// A rate that no kernel reaches that does the work: what a generation must move through memory, where no
+/// cache holds it, and the operations that it takes.
+fn too_fast(
+    kernel: &Kernel,
+    work: Workload,
+    cells_per_second: f64,
+    limits: DeviceLimits,
+    cache: Option<u64>,
+) -> Option<Fault> {
+    let bytes = bytes_per_cell(kernel);
+    let is_from_memory = cache.is_some_and(|cache| work.working_set(kernel) > BEYOND_CACHE * cache);
+    let memory = limits
+        .copied_per_second
+        .filter(|_| is_from_memory && bytes > 0.0);
+    let memory = memory.map(|copied| (copied / bytes, true));
+    let operations = limits.cells_per_second().map(|cells| (cells, false));
+    let (limit, is_memory) = memory
+        .into_iter()
+        .chain(operations)
+        .min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (cells_per_second > TOLERANCE * limit).then_some(Fault::TooFast {
+        instances: work.instances,
+        side: work.side,
+        cells_per_second,
+        limit,
+        is_memory,
+    })
+}
+
+fn fails(work: Workload) -> Fault {
+    Fault::FailsWhenTimed {
+        instances: work.instances,
+        side: work.side,
+    }
+}
+
+fn wrong(work: Workload, is_after: bool) -> Fault {
+    Fault::WrongWhenTimed {
+        instances: work.instances,
+        side: work.side,
+        is_after,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPU: DeviceChoice = DeviceChoice::Cpu;
+
+    fn info() -> DeviceInfo {
+        open_engine(CPU).unwrap().devices()[0].clone()
+    }
+
+    #[test]
+    fn a_kernel_is_timed_beside_the_rungs() {
+        let rung = find("bits").unwrap();
+        let answer = measure([rung, rung], Rule::LIFE, CPU, &info(), true).unwrap();
+        let Answer::Timed(timing) = answer else {
+            panic!("a rung is right");
+        };
+        let works = works(false, true);
+        for work in &works {
+            let of: Vec<_> = timing
+                .rates
+                .iter()
+                .filter(|rate| rate.work == *work)
+                .collect();
+            assert_eq!(of[0].own_is_faster_by, 1.0, "against itself");
+            assert_eq!(of[1].kernel, rung.name);
+            assert!(of.len() > 5, "{work}: {}", of.len());
+            assert!(
+                of.iter()
+                    .all(|it| it.lowest <= it.median && it.median <= it.highest)
+            );
+        }
+    }
+
+    #[test]
+    fn a_rate_above_the_limits_is_wrong() {
+        let limits = DeviceLimits {
+            lop3_per_second: Some(16e12), // 68 Tcells/s
+            copied_per_second: Some(3e12),
+        };
+        let too_fast = |name: &str, instances: usize, side: u64, rate: f64| {
+            let work = Workload { instances, side };
+            too_fast(find(name).unwrap(), work, rate, limits, Some(50 << 20))
+        };
+        // 8 bytes per cell: 375 Gcells/s, where no cache holds them.
+        assert_eq!(too_fast("global", 1, 16_384, 400e9), None);
+        let fault = too_fast("global", 1, 16_384, 450e9);
+        assert!(
+            matches!(
+                fault,
+                Some(Fault::TooFast {
+                    is_memory: true,
+                    ..
+                })
+            ),
+            "{fault:?}"
+        );
+        assert_eq!(too_fast("global", 2, 128, 450e9), None);
+        assert_eq!(too_fast("resident", 1056, 128, 63e12), None);
+        let fault = too_fast("global", 2, 128, 90e12);
+        assert!(
+            matches!(
+                fault,
+                Some(Fault::TooFast {
+                    is_memory: false,
+                    ..
+                })
+            ),
+            "{fault:?}"
+        );
+    }
+}
