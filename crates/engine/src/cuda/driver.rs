@@ -175,13 +175,6 @@ pub(super) fn initialise() -> Result<u32> {
     }
 }
 
-/// The CUDA version of the driver, as major and minor; `None` without a driver.
-pub fn cuda_version() -> Option<(u32, u32)> {
-    cuda_loader::open().ok()?;
-    let version = u32::try_from(driver_version()).ok().filter(|it| *it > 0)?;
-    Some((version / 1000, version % 1000 / 10))
-}
-
 fn driver_version() -> i32 {
     let mut version = 0;
     // SAFETY: `version` is valid for the write; on failure it stays 0.

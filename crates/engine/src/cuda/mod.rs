@@ -40,7 +40,6 @@ use std::time::{Duration, Instant};
 use cust::device::Device;
 
 use context::OwnedContext;
-pub use driver::cuda_version;
 use driver::cust;
 use gpu::Gpu;
 use graph::Prepared;
