@@ -251,6 +251,18 @@ mod tests {
     }
 
     #[test]
+    fn machine_code_is_shown_as_text() {
+        let source = "extern \"C\" __global__ void f(int* to) { to[threadIdx.x] = 1; }";
+        let cancel = AtomicBool::new(false);
+        for compiler in compilers() {
+            let cubin = compiler.cubin(source, TARGET.capability, &cancel).unwrap();
+            let text = disassemble(&cubin, &cancel).unwrap();
+            let text = text.expect("scripts/test installs nvdisasm");
+            assert!(text.contains("S2R") && text.contains("STG"), "{text}");
+        }
+    }
+
+    #[test]
     fn a_gpu_newer_than_nvrtc_gets_the_newest_ptx_that_it_knows() {
         let source = "extern \"C\" __global__ void f(int* to) { to[threadIdx.x] = 1; }";
         let newer = Target {
