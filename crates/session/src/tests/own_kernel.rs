@@ -2,7 +2,7 @@
 
 use super::*;
 use engine::Kernel;
-use engine::kernels::{KERNELS, OwnStepError};
+use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepError, Ptx};
 use simulation::reference_kernel::{ReferenceKernel, own_kernel};
 
 const OWN: SessionAction = SessionAction::UseKernel(KERNELS.len() as u8);
@@ -185,5 +185,37 @@ fn an_own_kernel_that_fails_gives_way_to_its_rung_and_no_cell_is_lost() {
         (status.failed.as_ref(), status.setting.kernel.name),
         (None, "shared")
     );
+    assert_cells(&session, 2);
+}
+
+/// The tests' driver has no kernel without an end: a GPU must be there.
+#[test]
+#[ignore = "needs a GPU"]
+fn an_own_kernel_without_an_end_on_a_gpu_gives_way_on_the_cpu() {
+    let bits = kernels::find("bits").unwrap();
+    let text = Ptx::find(bits.file).unwrap().only("life_bits");
+    let endless = text.replacen("\tret;", "$ENDLESS:\n\tbra.uni \t$ENDLESS;\n\tret;", 1);
+    let code = OwnCode {
+        rung: bits,
+        source: String::new(),
+        gpu: Some(GpuCode::Ptx(endless)),
+        cpu: None,
+    };
+    let device = DeviceChoice::Cuda;
+    let start = Setup {
+        device,
+        ..setup(2, size())
+    };
+    let session = Session::start(start, || {}).unwrap();
+    wait_for(&session, "rounds", |status| status.rates.rounds > 3);
+    session.set_own_kernel(Kernel::own(code, bits.block()));
+    wait_for_notice(
+        &session,
+        "Your kernel failed (it took too long); 05_bits takes",
+    );
+    let status = wait_for(&session, "the CPU", |it| it.engine.is_cpu());
+    assert_eq!(status.setting.kernel, bits);
+    let rounds = status.rates.rounds;
+    wait_for(&session, "rounds", |it| it.rates.rounds > rounds + 3);
     assert_cells(&session, 2);
 }
