@@ -19,8 +19,16 @@ use life::{ReadError, read_regular_file, write_atomically};
 use model::InWords;
 
 /// Options that apply to a single run and cannot be saved.
-const NOT_KEPT: [&str; 8] = [
-    "session", "record", "pattern", "round", "frames", "rounds", "help", "version",
+const NOT_KEPT: [&str; 9] = [
+    "session",
+    "record",
+    "pattern",
+    "kernel-file",
+    "round",
+    "frames",
+    "rounds",
+    "help",
+    "version",
 ];
 
 /// The longest file that is read.

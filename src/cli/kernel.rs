@@ -89,13 +89,11 @@ struct Checked {
     timing: Option<Timing>,
 }
 
-/// Checks a kernel, which is to solve an exercise if there is one.
+/// Reads a kernel's file, and what it declares.
 ///
 /// # Errors
-/// It is wrong, cannot be read, or there is no compiler.
-pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>) -> Result<()> {
-    let file = &arguments.file;
-    // Read once: what the file becomes meanwhile is for the next check.
+/// The file cannot be read, or declares nothing that can be checked.
+pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
     let bytes = read_regular_file(file, OwnKernel::MAX_BYTES).map_err(|error| {
         let why = error.in_words();
         BadArguments(tr!(
@@ -104,8 +102,76 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
             why = why
         ))
     })?;
-    let own = OwnKernel::read(bytes)
-        .map_err(|error| BadArguments(format!("{}: {}", shown(file), error.in_words())))?;
+    let own = OwnKernel::read(bytes);
+    own.map_err(|error| BadArguments(format!("{}: {}", shown(file), error.in_words())))
+}
+
+/// A command that runs a part of `kernel` in a process of its own.
+fn child() -> Result<impl Fn(&str) -> Command + Clone + Send + Sync + 'static> {
+    let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
+    Ok(move |what: &str| {
+        let mut command = Command::new(&program);
+        command.args(["kernel", what]);
+        command
+    })
+}
+
+/// Set when the user no longer wants to wait.
+fn cancelled() -> Arc<AtomicBool> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let signalled = Arc::clone(&cancel);
+    platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
+    cancel
+}
+
+fn interrupted() -> Interrupted {
+    Interrupted(tr!("the check was interrupted").into())
+}
+
+/// Checks a kernel on a machine.
+///
+/// # Errors
+/// There is no compiler for it, or the check was interrupted.
+fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdict> {
+    let serve = child()?;
+    let workshop = Workshop::open(machine, move || serve("serve"))
+        .map_err(|error| anyhow!(error.in_words()))?;
+    let limit = platform::timeout(own_kernel::LAUNCH_LIMIT);
+    let verdict = workshop.check(own, seed(), limit, cancel);
+    verdict.map_err(|error| match error {
+        CheckError::Cancelled => interrupted().into(),
+        other => anyhow!(other.in_words()),
+    })
+}
+
+/// Checks a kernel from a file of this name, and gives it ready to run on the device that will be opened.
+///
+/// # Errors
+/// It is wrong, or cannot be checked here.
+pub(super) fn compile(
+    own: &OwnKernel,
+    file: String,
+    device: DeviceChoice,
+) -> Result<&'static Kernel> {
+    let machine = match device {
+        DeviceChoice::CudaOrdinal(ordinal) => Machine::Gpu(ordinal),
+        DeviceChoice::Cuda => Machine::Gpu(0),
+        DeviceChoice::Auto if first_device().is_ok() => Machine::Gpu(0),
+        DeviceChoice::Auto | DeviceChoice::Cpu | DeviceChoice::Recorded => Machine::Emulator,
+    };
+    match judge(own, machine, &cancelled())? {
+        Verdict::Right(right) => Ok(right.kernel),
+        Verdict::Wrong(fault) => Err(CheckFailed(format!("{file}: {}", fault.in_words())).into()),
+    }
+}
+
+/// Checks a kernel, which is to solve an exercise if there is one.
+///
+/// # Errors
+/// It is wrong, cannot be read, or there is no compiler.
+pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>) -> Result<()> {
+    let file = &arguments.file;
+    let own = read(file)?; // once: what the file becomes meanwhile is for the next check
     if let Some(word) = task.and_then(|task| task.missing(&own.source)) {
         let file = shown(file);
         return Err(CheckFailed(tr!(
@@ -141,31 +207,13 @@ fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked
         let why = tr!("--ptx and --sass need a GPU and a compiler for it");
         return Err(BadArguments(why.into()).into());
     }
-    let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
-    let child = move |what: &str| {
-        let mut command = Command::new(&program);
-        command.args(["kernel", what]);
-        command
-    };
-    let serve = child.clone();
-    let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
-    let workshop = Workshop::open(machine, move || serve("serve"))
-        .map_err(|error| anyhow!(error.in_words()))?;
-    let cancel = Arc::new(AtomicBool::new(false));
-    let signalled = Arc::clone(&cancel);
-    platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
-    let interrupted = || Interrupted(tr!("the check was interrupted").into());
-    let limit = platform::timeout(own_kernel::LAUNCH_LIMIT);
-    let verdict = workshop.check(&own, seed(), limit, &cancel);
-    let mut verdict = verdict.map_err(|error| match error {
-        CheckError::Cancelled => interrupted().into(),
-        other => anyhow!(other.in_words()),
-    })?;
+    let cancel = cancelled();
+    let mut verdict = judge(&own, gpu.map_or(Machine::Emulator, Machine::Gpu), &cancel)?;
     let mut timing = None;
     if let (Some(gpu), Verdict::Right(right)) = (gpu, &verdict)
         && let Some(code) = compiled(right)
     {
-        let timed = timing::time(&own, code, gpu, arguments.sass, child("time"), &cancel)?;
+        let timed = timing::time(&own, code, gpu, arguments.sass, child()?("time"), &cancel)?;
         match timed.ok_or_else(interrupted)? {
             Ok(rates) => timing = Some(rates),
             Err(fault) => verdict = Verdict::Wrong(Box::new(fault)),

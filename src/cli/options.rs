@@ -235,17 +235,17 @@ pub(super) struct Common {
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<Size>,
-    /// The rule, as B3/S23, 23/3 or a name such as Seeds, Maze or 'Day & Night'; B3/S23:T64,32 gives
-    /// the size too [default: B3/S23, or the pattern's]
+    /// The rule, as B3/S23, 23/3 or a name such as Seeds or 'Day & Night'; B3/S23:T64,32 gives the size
+    /// too [default: B3/S23, or the pattern's]
     #[arg(long, value_name = "RULE", value_parser = words::read::<RuleAndTorus>)]
     pub rule: Option<RuleAndTorus>,
-    /// Fraction of cells alive at the start of a soup, from 0 to 1
+    /// Fraction of live cells at the start of a soup, 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
     /// Symmetry of the soup: C1 (none), C2, D2 or D4; of square lattices C4, D2x, D4x and D8, too
     #[arg(long, value_name = "NAME", default_value_t = Symmetry::C1, value_parser = words::read::<Symmetry>)]
     pub symmetry: Symmetry,
-    /// Seed of the soup: the same seed gives the same start on every machine
+    /// Seed of the soup: it gives the same start on every machine
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
     pub seed: u64,
     /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, from
@@ -258,6 +258,9 @@ pub(super) struct Common {
     /// [default: sync-global; for run the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel_or_auto())]
     pub kernel: Option<KernelOption>,
+    /// A kernel of your own, by the file of its CUDA C++; it is checked first
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "block"])]
+    pub kernel_file: Option<PathBuf>,
     /// Compute device: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I, or
     /// recorded: the CPU, with rounds recorded on a GPU in place of measurements
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

@@ -36,6 +36,9 @@ struct Report {
     engine: &'static str,
     device: String,
     kernel: &'static str,
+    /// The rung that a kernel of the user's own was written from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_kernel_from: Option<&'static str>,
     instances: usize,
     width: u32,
     height: u32,
@@ -85,7 +88,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
     let waiting = Waiting::start(tr!("its start"));
-    let requested = arguments.common.requested();
+    let requested = arguments.common.requested(&setup);
     let prepare: Box<Prepare> = if traces {
         Box::new(prepare_traced)
     } else {
@@ -284,7 +287,7 @@ impl Report {
         let setup = run.setup();
         let Entered { rounds, plan } = run.entered();
         // The last rounds may have been planned longer than the run.
-        let generations_per_round = match arguments.common.requested().generations {
+        let generations_per_round = match arguments.common.generations_per_round {
             Some(requested) => requested,
             None => u64::from(rounds.generations()).min(longest.max(1)) as u32,
         };
@@ -294,6 +297,7 @@ impl Report {
             engine: run.instances().engine().name(),
             device: devices(run.instances()),
             kernel: setup.kernel.name,
+            own_kernel_from: setup.kernel.own.as_ref().map(|own| own.rung.file),
             instances: setup.instances,
             width: setup.size.width(),
             height: setup.size.height(),

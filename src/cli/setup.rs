@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::failure::{BadArguments, CheckFailed};
+use super::kernel;
 use super::options::{Common, KernelOption, OnOff};
 use super::round::{located, read};
 use super::text::say;
@@ -16,8 +17,9 @@ use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generati
 use model::KernelChoice;
 use model::{
     DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Start, Streams, Switches,
-    TimeSettings, words,
+    TimeSettings, words, words::shown,
 };
+use own_kernel::OwnKernel;
 use simulation::fastest::Requested;
 use simulation::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
@@ -50,17 +52,37 @@ impl Common {
         self.generations_per_round.unwrap_or(1)
     }
 
-    /// The options given for what a run otherwise chooses by itself.
-    pub(super) fn requested(&self) -> Requested {
+    /// The kernel of the user's own that was given, and these options with its rung in its place.
+    ///
+    /// # Errors
+    /// The file cannot be read, or declares nothing that can be checked.
+    fn own_kernel(&self) -> Result<Option<(OwnKernel, Common)>> {
+        let Some(path) = &self.kernel_file else {
+            return Ok(None);
+        };
+        let own = kernel::read(path)?;
+        let mut with_rung = self.clone();
+        with_rung.kernel = Some(Some(own.rung));
+        with_rung.kernel_file = None;
+        with_rung.switches.block = None; // the file says it
+        Ok(Some((own, with_rung)))
+    }
+
+    /// The options given for what a run otherwise chooses by itself, in this setup.
+    pub(super) fn requested(&self, setup: &Setup) -> Requested {
+        let switches = self.switches.switches();
         // The host may wait in a round of one's own.
         let of_round = (self.switches.order() == Order::Own).then_some(OnOff::Off);
         let graphs = self.switches.graphs.or(of_round);
         Requested {
-            kernel: self.kernel.flatten(),
+            kernel: setup.own_kernel.or(self.kernel.flatten()),
             streams: self.switches.streams(),
             graphs: graphs.map(|graphs| graphs == OnOff::On),
             generations: self.generations_per_round,
-            switches: self.switches.switches(),
+            switches: Switches {
+                block: switches.block.filter(|_| setup.own_kernel.is_none()),
+                ..switches
+            },
         }
     }
 
@@ -74,14 +96,9 @@ impl Common {
 
     /// Whether a session at this pace chooses kernel, streams and graphs itself.
     fn is_open(&self, pace: Option<Pace>) -> bool {
-        let Requested {
-            kernel,
-            streams,
-            graphs,
-            ..
-        } = self.requested();
-        let is_open = kernel.is_none() && streams.is_none() && graphs.is_none();
-        pace == Some(Pace::Maximum) && is_open
+        let has_kernel = self.kernel_file.is_some() || self.kernel.flatten().is_some();
+        let submits = self.switches.streams().is_some() || self.switches.graphs.is_some();
+        pace == Some(Pace::Maximum) && !has_kernel && !submits
     }
 
     /// The setup of a session at this pace.
@@ -223,6 +240,9 @@ impl Common {
     /// # Errors
     /// The first reason why they do not.
     pub(super) fn check(&self) -> Result<()> {
+        if let Some((_, with_rung)) = self.own_kernel()? {
+            return with_rung.check();
+        }
         let asked = self.asked_size()?;
         let size = asked.unwrap_or(Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?);
         let kernel = self.kernel_for(size)?;
@@ -245,8 +265,15 @@ impl Common {
         }
     }
 
-    /// What these options describe; reads the patterns.
+    /// What these options describe; reads the patterns, and checks a kernel of the user's own.
     pub(super) fn setup(&self) -> Result<Setup> {
+        if let Some((own, with_rung)) = self.own_kernel()? {
+            let mut setup = with_rung.setup()?;
+            let name = self.kernel_file.as_deref().map(shown);
+            let kernel = kernel::compile(&own, name.unwrap_or_default(), self.device)?;
+            (setup.kernel, setup.own_kernel) = (kernel, Some(kernel));
+            return Ok(setup);
+        }
         let default_size = Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?;
         let patterns = self.patterns()?;
         let size = self.asked_size()?;

@@ -7,9 +7,10 @@ use anyhow::Result;
 use super::failure::BadArguments;
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
-use super::{config, headless, record};
+use super::{config, headless, kernel, record};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
+use model::words::shown;
 use model::{DeviceChoice, InWords, Setup, Status, recorded_in_words};
 use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
@@ -117,6 +118,15 @@ fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Ses
         setup.device = common.device; // the file may have come from another machine
     }
     setup.rounds = window.rounds;
+    if let (Some(saved), Some(path)) = (&file.from, &window.session)
+        && let Some(own) = &saved.own_kernel
+    {
+        let kernel = kernel::compile(&own.kernel, shown(path), setup.device)?;
+        setup.own_kernel = Some(kernel);
+        if own.in_use {
+            setup.kernel = kernel;
+        }
+    }
     if file.from.is_none() {
         setup.time = window.time.settings();
     }

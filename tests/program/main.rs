@@ -21,6 +21,7 @@ mod driver_faults;
 mod fastest;
 mod headless;
 mod kernel;
+mod kernel_file;
 mod lecture;
 mod lessons;
 mod little_memory;

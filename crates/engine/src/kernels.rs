@@ -429,7 +429,7 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
 
 /// The rungs, and after them a kernel of a user's own, if there is one: each at its
 /// [index](Kernel::index).
-pub fn with_own(own: Option<&'static Kernel>) -> impl Iterator<Item = &'static Kernel> {
+pub fn with_own(own: Option<&'static Kernel>) -> impl DoubleEndedIterator<Item = &'static Kernel> {
     KERNELS.iter().chain(own)
 }
 

@@ -214,9 +214,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether another device may go on after this error.
+    /// Whether another device may go on after this error: not if a kernel of the user's own may be the
+    /// reason.
     pub fn can_recover(&self, error: &EngineError) -> bool {
-        self.instances().engine().name() != "cpu" && error.is_of_device()
+        let is_own = self.setup().kernel.own.is_some();
+        self.instances().engine().name() != "cpu" && error.is_of_device() && !is_own
     }
 
     /// After such an error of the engine, opens the devices that are left and restores the newest copy

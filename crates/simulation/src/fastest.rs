@@ -13,7 +13,7 @@ mod tests;
 
 pub use round_length::RoundLength;
 
-use engine::kernels::{Iteration, KERNELS};
+use engine::kernels::{self, Iteration};
 use engine::{DeviceInfo, Kernel, Layout};
 use life::Size;
 use model::{KernelChoice, Streams, Switches};
@@ -214,7 +214,8 @@ pub fn candidates(work: &Work, requested: &Requested) -> Vec<Candidate> {
             .into_iter()
             .filter(fits)
     };
-    let kernels = KERNELS.iter().rev().filter(|kernel| {
+    let own = requested.kernel.filter(|kernel| kernel.own.is_some());
+    let kernels = kernels::with_own(own).rev().filter(|kernel| {
         requested
             .kernel
             .is_none_or(|requested| requested == *kernel)

@@ -51,7 +51,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     };
     setup.instances = setup.instances.min(all.try_into().unwrap_or(usize::MAX));
     let waiting = Waiting::start(tr!("its start"));
-    let requested = arguments.common.requested();
+    let requested = arguments.common.requested(&setup);
     let requested = Requested {
         // Other lattices are set after every few rounds, for which a graph would have to be prepared anew.
         graphs: requested.graphs.or(Some(false)),

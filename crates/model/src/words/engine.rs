@@ -111,6 +111,9 @@ impl InWords for EngineError {
                     minor = minor
                 ),
             },
+            EngineError::ContextLost(loss @ Loss::OwnKernel(_)) => {
+                tr!("your kernel failed: {it}", it = loss.in_words())
+            }
             EngineError::ContextLost(loss) => tr!(
                 "the engine is lost ({it}); every lattice must be restored",
                 it = loss.in_words()
