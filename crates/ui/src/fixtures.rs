@@ -570,7 +570,7 @@ pub fn speedup_page(measured: usize, batched: bool) -> Box<LessonPage> {
     })
 }
 
-/// The list, as long as the real one.
+/// The list, as long as the real one, with the exercises.
 pub fn lesson_list(selected: usize) -> LessonScreen {
     let entries = [
         ("conway", "a lattice, a kernel, and its picture on the host"),
@@ -625,9 +625,12 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
     let entry = |(name, title): (&str, &str)| LessonEntry {
         name: name.into(),
         title: lang::shown(title),
+        heading: None,
     };
+    let unsolved = exercise::Progress::default();
+    let exercises = crate::lessons::exercises(&unsolved);
     LessonScreen::List {
-        entries: entries.map(entry).into(),
+        entries: entries.map(entry).into_iter().chain(exercises).collect(),
         selected,
     }
 }

@@ -9,10 +9,12 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 /// A row of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LessonEntry {
-    /// As `lifestreams lesson` has it.
+    /// As `lifestreams lesson` or `lifestreams exercise` has it.
     pub name: String,
     /// What it is about.
     pub title: String,
+    /// What stands above it, where others begin than those before it.
+    pub heading: Option<&'static str>,
 }
 
 /// The page of a lesson: its question and what the class may predict, the settings that are

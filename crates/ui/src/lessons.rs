@@ -37,16 +37,18 @@ pub fn entries() -> Vec<LessonEntry> {
     let entry = |lesson: &Lesson| LessonEntry {
         name: lesson.name.into(),
         title: lang::text(lesson.title).into(),
+        heading: None,
     };
     LESSONS.iter().map(entry).collect()
 }
 
 /// All exercises, in their order.
-fn exercises(solved: &exercise::Progress) -> impl Iterator<Item = LessonEntry> {
-    (1..).zip(EXERCISES).map(|(number, exercise)| {
+pub(crate) fn exercises(solved: &exercise::Progress) -> impl Iterator<Item = LessonEntry> {
+    EXERCISES.iter().enumerate().map(|(at, exercise)| {
         let title = lang::text(exercise.title);
         LessonEntry {
-            name: tr!("exercise {number}", number = number),
+            name: exercise.name.into(),
+            heading: (at == 0).then(|| tr!("Exercises")),
             title: if solved.is_solved(exercise) {
                 tr!("{title} (solved)", title = title)
             } else {

@@ -751,6 +751,7 @@ fn the_columns_of_cards_stand_below_one_another() {
     let entry = |name: &str| ui::LessonEntry {
         name: name.into(),
         title: "what it is about".into(),
+        heading: None,
     };
     let entries = vec![entry("event"), entry("multi-kernel-streams")];
     let selected = 0;

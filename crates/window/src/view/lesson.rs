@@ -16,8 +16,27 @@ use ui::figures::Urgency;
 use ui::{LessonEntry, LessonScreen};
 
 const PAD: f32 = 26.0;
-/// Where entries stand in a list's rectangle: the first one shown, and each one's place.
-fn entry_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize, Vec<Rect>) {
+/// A row of the list.
+#[derive(Clone, Copy)]
+enum Row<'a> {
+    /// What stands above the entries that follow.
+    Heading(&'static str),
+    /// An entry, and its place among all.
+    Entry(usize, &'a LessonEntry),
+}
+
+/// The rows of a list.
+fn list_rows(entries: &[LessonEntry]) -> Vec<Row<'_>> {
+    let entries = entries.iter().enumerate();
+    let rows = entries.flat_map(|(at, entry)| {
+        let heading = entry.heading.map(Row::Heading);
+        heading.into_iter().chain([Row::Entry(at, entry)])
+    });
+    rows.collect()
+}
+
+/// Where so many rows stand in a list's rectangle: the first one shown, and each one's place.
+fn row_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize, Vec<Rect>) {
     let inside = rect.shrink(PAD * unit);
     let top = inside.top() + 50.0 * unit;
     let room = (inside.bottom() - 30.0 * unit - top).max(1.0);
@@ -185,10 +204,13 @@ fn paint_list(
         title.size().x
     });
     let shrink = (0.98 * room / titles.fold(1.0, f32::max)).clamp(SMALLEST, 1.0);
-    let (first, places) = entry_places(rect, unit, entries.len(), selected);
-    if let ([top, .., bottom], true) = (&places[..], places.len() < entries.len()) {
+    let rows = list_rows(entries);
+    let is_selected = |row: &Row<'_>| matches!(row, Row::Entry(at, _) if *at == selected);
+    let selected_row = rows.iter().position(is_selected).unwrap_or(0);
+    let (first, places) = row_places(rect, unit, rows.len(), selected_row);
+    if let ([top, .., bottom], true) = (&places[..], places.len() < rows.len()) {
         // How far the list goes on above and below.
-        let row = (bottom.bottom() - top.top()) / entries.len() as f32;
+        let row = (bottom.bottom() - top.top()) / rows.len() as f32;
         let right = rect.right() - 9.0 * unit;
         let bar = Rect::from_min_size(
             pos2(right, top.top() + first as f32 * row),
@@ -196,12 +218,17 @@ fn paint_list(
         );
         painter.rect_filled(bar, 2.0 * unit, painter.palette.raised);
     }
-    for (index, place) in places
-        .into_iter()
-        .enumerate()
-        .map(|(at, place)| (first + at, place))
-    {
-        let entry = &entries[index];
+    for (row, place) in rows.into_iter().skip(first).zip(places) {
+        let (index, entry) = match row {
+            Row::Entry(index, entry) => (index, entry),
+            Row::Heading(heading) => {
+                let font = medium(15.0 * unit);
+                let text = fitted(painter, heading, font, painter.palette.label, place.width());
+                let bottom = place.left_bottom() - vec2(0.0, 3.0 * unit);
+                put(painter, bottom, Align2::LEFT_BOTTOM, text);
+                continue;
+            }
+        };
         let name = format!("{}: {}", entry.name, entry.title);
         let spoken = Spoken::new(&name, "").on(Some(index == selected));
         let is_over = painter.request(place, &spoken, UiRequest::Lesson(index));

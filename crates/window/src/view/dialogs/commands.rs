@@ -156,6 +156,7 @@ mod tests {
         let lesson = LessonEntry {
             name: "event".into(),
             title: "an event orders two streams".into(),
+            heading: None,
         };
         let all = entries::all(&context(Some(&status)), &[lesson]);
         let found = entries::found(all, typed);

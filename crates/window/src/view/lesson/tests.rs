@@ -106,8 +106,10 @@ fn the_selected_entry_is_always_seen() {
         let LessonScreen::List { entries, .. } = lesson_list(0) else {
             unreachable!("a list");
         };
-        for selected in 0..entries.len() {
-            let (first, places) = entry_places(rect, layout.unit, entries.len(), selected);
+        let rows = list_rows(&entries).len();
+        assert_eq!(rows, entries.len() + 1, "the exercises have a heading");
+        for selected in 0..rows {
+            let (first, places) = row_places(rect, layout.unit, rows, selected);
             assert!(
                 (first..first + places.len()).contains(&selected),
                 "{window:?}"
