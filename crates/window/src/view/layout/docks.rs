@@ -2,7 +2,7 @@
 
 use crate::view::hud::STRIP;
 use crate::view::layout::{Dock, PixelRect};
-use crate::view::toolbar;
+use crate::view::{timeline, toolbar};
 use ui::SidePanel;
 
 /// Where a side panel stands, in pixels.
@@ -18,6 +18,8 @@ pub(super) enum Side {
 const SIDE_WIDTH: f32 = 470.0;
 /// The width beside it in which panels and timeline are well seen.
 const GOOD_WIDTH_BESIDE: f32 = 390.0;
+/// The least width of the editor beside panels and timeline: a race is seen in the timeline.
+const MIN_EDITOR_WIDTH: f32 = 320.0;
 /// The least width of panels alone beside it, as in a presentation in a small window.
 const MIN_WIDTH_BESIDE: f32 = 160.0;
 /// The least height of a side panel, in units of type: the lab's switches and some lines of code. The
@@ -57,7 +59,14 @@ pub(super) fn side(panel: SidePanel, area: [u32; 2], unit: f32) -> Option<Side> 
         let has_room = width >= MIN_WIDTH_BELOW && below >= min_height;
         has_room.then(|| Side::Below((below * unit).round() as u32))
     };
-    beside(GOOD_WIDTH_BESIDE)
+    let editor = || {
+        let room = width - timeline::layout::MIN_AREA[0];
+        let has_room = panel == SidePanel::Editor && room >= MIN_EDITOR_WIDTH;
+        let width = (room.min(SIDE_WIDTH) * unit).floor() as u32;
+        (has_room && height >= min_height).then_some(Side::Beside(width))
+    };
+    editor()
+        .or_else(|| beside(GOOD_WIDTH_BESIDE))
         .or_else(below)
         .or_else(|| beside(MIN_WIDTH_BESIDE))
 }

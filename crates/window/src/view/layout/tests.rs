@@ -236,6 +236,14 @@ fn a_presentation_has_room_for_what_stands_beside_the_panels() {
         let layout = lay_out(window, 1.0, 16, size, &request);
         assert!(layout.side.is_some(), "{window:?}");
         assert!(layout.tiling.panel[0] > 16, "{window:?}");
+        // A race is drawn in the timeline, beside the script.
+        let editor = LayoutRequest {
+            side: Some(SidePanel::Editor),
+            ..request
+        };
+        let layout = lay_out(window, 1.0, 16, size, &editor);
+        assert!(layout.side.is_some() && layout.timeline.is_some());
+        assert!(layout.tiling.panel[0] > 16, "{window:?}");
     }
 }
 

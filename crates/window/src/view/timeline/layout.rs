@@ -39,7 +39,7 @@ const MAX_FOR_LANES: f32 = 0.62;
 const VISIBLE_LANES: usize = 16;
 const VISIBLE_LANE: f32 = 8.0;
 /// The least area, for panels and timeline together, that has one.
-const MIN_AREA: [f32; 2] = [470.0, 260.0];
+pub(crate) const MIN_AREA: [f32; 2] = [470.0, 260.0];
 /// Below this height of panels and timeline together it may take a larger part, and has no map and no
 /// finding: a step of a lecture stands above the panels of a presentation then, and says what was measured.
 const SHORT_AREA: f32 = 400.0;
