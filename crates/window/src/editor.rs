@@ -379,3 +379,36 @@ impl Handler {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// Whatever a program does to a file that it saves is noticed.
+    #[test]
+    fn a_file_that_is_written_replaced_removed_or_made_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("round.rhai");
+        fs::write(&path, "").unwrap();
+        let notices = |change: &dyn Fn()| {
+            let (sender, wakes) = channel();
+            let wake = Arc::new(move || sender.send(()).unwrap_or_default());
+            let watch = FileWatch::new(&path, wake).unwrap();
+            change();
+            wakes.recv().unwrap();
+            assert!(watch.changed.load(Ordering::Acquire));
+        };
+        notices(&|| fs::write(&path, "advance(0, 0);").unwrap());
+        notices(&|| {
+            let other = folder.path().join(".round.rhai.new");
+            fs::write(&other, "download(0, 0);").unwrap();
+            fs::rename(other, &path).unwrap();
+        });
+        notices(&|| fs::remove_file(&path).unwrap());
+        notices(&|| fs::write(&path, "advance(0, 1);").unwrap());
+        assert_eq!(&*read_script(&path).unwrap(), "advance(0, 1);");
+    }
+}
