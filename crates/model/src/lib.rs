@@ -18,6 +18,7 @@ mod own_round;
 mod picture_plan;
 mod pictures;
 pub mod population;
+pub mod prediction;
 pub mod recording;
 pub mod saved;
 mod settled;

@@ -12,9 +12,9 @@ use crate::oversized::OversizedPattern;
 use crate::view::{FileList, ViewError};
 use lang::tr;
 use life::{Lattice, Rule};
-use script::Verdict;
 use session::SavedSession;
 use ui::Wake;
+use ui::round_editor::RoundFindings;
 
 /// The result of a background task.
 pub(crate) enum BackgroundResult {
@@ -29,7 +29,7 @@ pub(crate) enum BackgroundResult {
     /// to be said of it.
     Opened(usize, Arc<Lattice>, Option<Rule>, Vec<String>),
     /// A text in the editor that was checked, and what was found.
-    CheckedRound(Arc<str>, Verdict),
+    CheckedRound(Arc<str>, Box<RoundFindings>),
     /// The file of a round, which is opened in the editor.
     OpenedRound(PathBuf, Arc<str>),
     /// What the editor's file has now, or why that is not known.

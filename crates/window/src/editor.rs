@@ -14,15 +14,18 @@ use winit::event_loop::ActiveEventLoop;
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::keys;
-use crate::view::round_editor::field;
+use crate::view::round_editor::{EditorRequest, field};
 use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file};
 use model::actions::Key;
+use model::prediction::OpTimes;
 use model::words::shown;
-use model::{Action, EditAction, InWords, Order, OwnRound, OwnRoundError, Status, ViewAction};
-use script::{MAX_SOURCE_BYTES, Script, Verdict, Work};
-use ui::round_editor::{FileChange, judge};
+use model::{
+    Action, EditAction, InWords, IsolatedOp, Order, OwnRound, OwnRoundError, Status, ViewAction,
+};
+use script::{MAX_SOURCE_BYTES, Script, Work};
+use ui::round_editor::{FileChange, RoundContext, RoundFindings, judge};
 use ui::{Lessons, RoundEditor, SidePanel, Wake};
 
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
@@ -32,8 +35,10 @@ const WRITING_TIME: Duration = Duration::from_millis(50);
 #[derive(Default)]
 pub(super) struct Editor {
     pub(super) round: RoundEditor,
-    /// The text that was checked last, or is being checked, and for how many instances.
-    checked: Option<(Arc<str>, usize)>,
+    /// The text that was checked last, or is being checked, and for what.
+    checked: Option<(Arc<str>, RoundContext)>,
+    /// The ops that were run alone last, and how long they took.
+    times: Option<(Arc<[IsolatedOp]>, OpTimes)>,
     is_checking: bool,
     watch: Option<FileWatch>,
     /// The file that remembers which exercises are solved, unless it is not readable, and what it says.
@@ -187,38 +192,59 @@ impl Handler {
         }
     }
 
-    /// Takes over a text that was edited.
-    pub(super) fn edit_round(&mut self, text: String) {
-        self.editor.round.edit(text);
+    /// Does what was asked for in the editor.
+    pub(super) fn editor_requested(&mut self, request: EditorRequest) {
+        match request {
+            EditorRequest::Edit(text) => self.editor.round.edit(text),
+            EditorRequest::Save => self.save_round(),
+            EditorRequest::Settle { reload } => self.settle_round(reload),
+            EditorRequest::Guess(guess) => self.editor.round.guess(guess),
+        }
         self.pacer.request_frame(std::time::Instant::now());
     }
 
-    /// Has the text checked where it is new, or is for another number of instances; one check goes on
-    /// at a time.
+    /// Has the text checked where it is new, or something else that counts; one check goes on at a time.
     pub(super) fn check_round(&mut self, status: Option<&Status>) {
         let is_shown = self.app.options.side == Some(SidePanel::Editor);
         let Some(status) = status.filter(|_| is_shown && !self.editor.is_checking) else {
             return;
         };
+        self.take_times(status);
+        let times = self.editor.times.as_ref().map(|(_, times)| *times);
         let round = &self.editor.round;
         let (text, task) = (round.text().clone(), round.task());
-        let instances = status.lattices.instances;
+        let context = RoundContext::of(status, times, &text);
         let checked = self.editor.checked.as_ref();
-        if checked.is_some_and(|(of, count)| Arc::ptr_eq(of, &text) && *count == instances) {
+        if checked.is_some_and(|(of, before)| Arc::ptr_eq(of, &text) && *before == context) {
             return;
         }
-        self.editor.checked = Some((text.clone(), instances));
+        self.editor.checked = Some((text.clone(), context));
         self.editor.is_checking = true;
         self.run_in_background(move || {
-            let verdict = judge(&text, instances, task);
-            BackgroundResult::CheckedRound(text, verdict)
+            let findings = judge(&text, task, &context);
+            BackgroundResult::CheckedRound(text, Box::new(findings))
         });
     }
 
+    /// Takes over the times of ops alone where they were measured anew, with the calls of the round that
+    /// is drawn.
+    fn take_times(&mut self, status: &Status) {
+        let Some(isolated) = &status.lab.isolated else {
+            return;
+        };
+        let known = self.editor.times.as_ref();
+        let round = self.timeline.timeline().chart().map(|chart| &chart.round);
+        if let (false, Some(round)) = (known.is_some_and(|it| Arc::ptr_eq(&it.0, isolated)), round)
+        {
+            let times = OpTimes::of(isolated, round);
+            self.editor.times = times.map(|times| (isolated.clone(), times));
+        }
+    }
+
     /// Takes over what was found in a text.
-    pub(super) fn take_verdict(&mut self, text: &Arc<str>, verdict: Verdict) {
+    pub(super) fn take_findings(&mut self, text: &Arc<str>, findings: RoundFindings) {
         self.editor.is_checking = false;
-        self.editor.round.take_verdict(text, verdict);
+        self.editor.round.take_findings(text, findings);
         if self.editor.round.is_right() {
             self.note_progress(Progress::solve);
         }
@@ -361,7 +387,7 @@ impl Handler {
     }
 
     /// Takes the file's text, or keeps the one in the editor.
-    pub(super) fn settle_round(&mut self, reload: bool) {
+    fn settle_round(&mut self, reload: bool) {
         self.editor.round.settle_conflict(reload);
         if reload {
             self.reloaded_round();

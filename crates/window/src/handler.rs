@@ -33,7 +33,7 @@ use model::Status;
 use session::Session;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
-use ui::{AppState, EmergencySave, Wake};
+use ui::{AppState, EmergencySave, SidePanel, Wake};
 use ui::{Composer, Drawing, EditOverlay, RoundEditor, Screen, Sources, WindowFacts};
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -298,9 +298,7 @@ impl Handler {
                 self.lab.show_calls(language);
                 self.pacer.request_frame(Instant::now());
             }
-            UiRequest::EditRound(text) => self.edit_round(text),
-            UiRequest::SaveRound => self.save_round(),
-            UiRequest::SettleRound(reload) => self.settle_round(reload),
+            UiRequest::Editor(request) => self.editor_requested(request),
             UiRequest::FreezeTimeline => {
                 self.timeline.toggle_frozen();
                 self.pacer.request_frame(Instant::now());
@@ -369,6 +367,9 @@ impl Handler {
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
             self.timeline.update(session);
         }
+        let is_edited = self.app.options.side == Some(SidePanel::Editor);
+        let race = self.editor.round.race().filter(|_| is_edited);
+        self.timeline.show_race(race);
         let Some(screen) = &mut self.surface else {
             return;
         };

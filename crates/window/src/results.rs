@@ -40,7 +40,9 @@ impl Handler {
                 what.extend(self.offer_rule(rule));
                 self.show_notice(what.join("; "));
             }
-            BackgroundResult::CheckedRound(text, verdict) => self.take_verdict(&text, verdict),
+            BackgroundResult::CheckedRound(text, findings) => {
+                self.take_findings(&text, *findings);
+            }
             BackgroundResult::OpenedRound(path, text) => {
                 self.dialogs.close_pending_file();
                 self.open_round(path, text);

@@ -52,6 +52,9 @@ pub struct Arrow {
     pub to: (usize, f64),
 }
 
+/// An op that races with another one: the place of its lane, and its bar there.
+pub type RacingBar = (usize, Bar);
+
 /// A timed round as lanes of bars.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoundChart {
@@ -71,6 +74,8 @@ pub struct RoundChart {
     pub helpers: BTreeSet<&'static str>,
     /// Records of events, and what waits for them in another lane.
     pub arrows: Vec<Arrow>,
+    /// Two ops that nothing orders, though the first is to be over before the second begins.
+    pub race: Option<[RacingBar; 2]>,
     /// How its instances share streams.
     pub streams: Streams,
     /// Whether a round that the user wrote numbers the streams.
@@ -166,6 +171,7 @@ impl Chart {
             blocks: BlockMap::new(&round, start, number),
             lanes,
             arrows,
+            race: None,
             wall,
             sum,
             whole: nice(wall.max(1e3), &AXIS),
@@ -178,6 +184,20 @@ impl Chart {
             data: Arc::new(data),
             round,
         }
+    }
+
+    /// The same with two steps marked that nothing orders, if both have a bar.
+    pub fn with_race(mut self, steps: [usize; 2]) -> Chart {
+        let bar = |step: usize| {
+            let mut lanes = self.data.lanes.iter().enumerate();
+            lanes.find_map(|(at, lane)| {
+                let bar = lane.bars.iter().find(|bar| bar.step as usize == step)?;
+                Some((at, *bar))
+            })
+        };
+        let [first, second] = steps.map(bar);
+        Arc::make_mut(&mut self.data).race = first.zip(second).map(<[RacingBar; 2]>::from);
+        self
     }
 
     /// Two rounds on one axis, which both fit.

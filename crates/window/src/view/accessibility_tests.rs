@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use egui::accesskit::Action::Click;
-use egui::accesskit::Role;
+use egui::accesskit::{Role, Toggled};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use engine::kernels;
 use lang::{Language, with};
 use model::actions::{Prompt, Setting};
+use model::prediction::OpTimes;
 use model::{Action, Pace, SessionAction, Status, Streams, Switch, ViewAction};
 use session::Session;
 use ui::calls::CallLanguage;
@@ -17,6 +18,7 @@ use ui::figures::{GRID, KERNEL, PACE};
 use ui::fixtures::{
     Timed, TimedAs, lecture_options, lecture_screen, lesson_list, lesson_page, serial_round, status,
 };
+use ui::round_editor::{Guess, RoundContext, judge};
 use ui::{
     AppState, Drawing, EmergencySave, Figure, LessonScreen, RoundEditor, SidePanel, Sources,
     ViewOptions,
@@ -25,6 +27,7 @@ use ui::{
 use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
 use crate::view::frame::lay_over;
 use crate::view::hud::install_fonts;
+use crate::view::round_editor::EditorRequest;
 use crate::view::{Frame, TimelineView, gallery};
 
 /// A frame, with these dialogs open, before a screen reader, and what was asked for by it.
@@ -375,7 +378,7 @@ fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
     let name = format!("Run ({})", Action::from(run).key());
     assert_eq!(clicked(&frame, Role::Button, &name), act(run));
     let save = clicked(&frame, Role::Button, "Save (Ctrl+S)");
-    assert_eq!(save, [UiRequest::SaveRound]);
+    assert_eq!(save, [UiRequest::Editor(EditorRequest::Save)]);
     heard(&frame, Dialogs::default(), |harness, requests| {
         let role = Role::MultilineTextInput;
         let text = harness.get_by_role_and_label(role, "The script of the round");
@@ -385,8 +388,46 @@ fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
         let text = harness.get_by_role_and_label(role, "The script of the round");
         text.type_text("// first\n");
         harness.run_steps(1);
-        let edited = UiRequest::EditRound("// first\nadvance(0, 0);\n".into());
-        assert_eq!(requests.take(), [edited]);
+        let edited = EditorRequest::Edit("// first\nadvance(0, 0);\n".into());
+        assert_eq!(requests.take(), [UiRequest::Editor(edited)]);
+    });
+}
+
+#[test]
+fn how_fast_a_round_is_can_be_predicted_by_name() {
+    let status = some_status();
+    let options = ViewOptions {
+        side: Some(SidePanel::Editor),
+        ..ViewOptions::default()
+    };
+    let mut editor = RoundEditor::default();
+    let text = editor.text().clone();
+    let context = RoundContext::of(&status, Some(OpTimes::EQUAL), &text);
+    editor.take_findings(&text, judge(&text, None, &context));
+    editor.guess(Guess::Slower);
+    let plain = Frame::plain(&status, &options);
+    let frame = Frame {
+        editor: &editor,
+        ..plain
+    }
+    .composed();
+    let asked = clicked(&frame, Role::Button, "faster");
+    assert_eq!(
+        asked,
+        [UiRequest::Editor(EditorRequest::Guess(Guess::Faster))]
+    );
+    heard(&frame, Dialogs::default(), |harness, _| {
+        let chosen = |name| {
+            let button = harness.get_by_role_and_label(Role::Button, name);
+            button.accesskit_node().toggled()
+        };
+        let toggled = [Toggled::False, Toggled::True].map(Some);
+        assert_eq!(["same", "slower"].map(chosen), toggled);
+        let texts = texts(harness);
+        assert!(
+            texts.iter().any(|it| it.starts_with("Predict: against")),
+            "{texts:?}"
+        );
     });
 }
 

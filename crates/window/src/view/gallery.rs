@@ -24,11 +24,12 @@ use crate::view::{Dialogs, Frame, LabView, TimelineView};
 use lang::{Language, with};
 use life::Size;
 use model::Status;
+use model::prediction::OpTimes;
 use model::trace::TimedRound;
 use ui::SidePanel;
 use ui::calls::CallLanguage;
 use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
-use ui::round_editor::judge;
+use ui::round_editor::{RoundContext, judge};
 use ui::{
     AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, RoundEditor, Screen, Sources,
     ViewOptions,
@@ -217,15 +218,21 @@ impl Set {
         (screen.edit_overlay)(&mut set.edit_overlay);
         (screen.dialogs)(&mut set.dialogs);
         (screen.editor)(&mut set.editor);
-        let text = set.editor.text().clone();
-        let verdict = judge(&text, screen.instances, set.editor.task());
-        set.editor.take_verdict(&text, verdict);
         if screen.changed {
             set.timeline.update(&TimedBefore(streams));
         } else {
             set.timeline.update(&TimedAs((screen.round)(streams)));
         }
         let status = set.status.as_ref().unwrap();
+        let (text, chart) = (set.editor.text().clone(), set.timeline.timeline().chart());
+        let alone = status.lab.isolated.as_ref().zip(chart);
+        let times = alone.and_then(|(ops, chart)| OpTimes::of(ops, &chart.round));
+        let context = RoundContext::of(status, times, &text);
+        let findings = judge(&text, set.editor.task(), &context);
+        set.editor.take_findings(&text, findings);
+        let is_edited = set.options.side == Some(SidePanel::Editor);
+        set.timeline
+            .show_race(set.editor.race().filter(|_| is_edited));
         set.population.update(&Timed(streams), status, &set.options);
         let (layout, _) = set.frame().layout().unwrap();
         (screen.mouse)(&mut Mouse {

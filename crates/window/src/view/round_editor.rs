@@ -13,11 +13,12 @@ use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
-use crate::view::hud::{close_button, text_button};
+use crate::view::hud::{choice_button, close_button, text_button};
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use model::{Action, Order, ViewAction};
 use ui::RoundEditor;
+use ui::round_editor::{Guess, PredictionTexts};
 use ui::theme::Palette;
 
 const PAD: f32 = 14.0;
@@ -30,7 +31,23 @@ const BUTTONS: f32 = 28.0;
 const TYPE: f32 = 14.0;
 const GUTTER: f32 = 36.0;
 /// Lines that a sentence takes at most.
-const SENTENCE_LINES: usize = 4;
+const SENTENCE_LINES: usize = 5;
+
+/// What can be asked for in the editor.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum EditorRequest {
+    /// The text was changed to this one.
+    Edit(String),
+    /// The text is to be saved.
+    Save,
+    /// The text was changed and its file's, too: the file's replaces it, or it stays.
+    Settle {
+        /// Whether the file's does.
+        reload: bool,
+    },
+    /// How fast the user predicts the round to be.
+    Guess(Guess),
+}
 
 /// The field of the text, by which the window asks whether it has the keys.
 pub(crate) fn field() -> Id {
@@ -61,7 +78,11 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
         .with_max_y(summary.top() - 4.0 * unit);
     paint_code(painter, editor, code, unit);
     paint_summary(painter, frame, summary, unit);
-    paint_sentences(painter, editor, sentences, unit);
+    let status = frame.sources.status;
+    match status.and_then(|status| editor.predictions(status)) {
+        Some(predictions) => paint_predictions(painter, &predictions, sentences, unit),
+        None => paint_sentences(painter, editor, sentences, unit),
+    }
     paint_buttons(painter, frame, buttons, unit);
 }
 
@@ -85,7 +106,7 @@ fn paint_code(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, unit: f
         let area = ScrollArea::vertical().id_salt("round editor");
         area.auto_shrink(false).show(ui, |ui| {
             if let Some(text) = lay_out_text(ui, painter, editor.text(), &wrong, unit) {
-                painter.ask(UiRequest::EditRound(text));
+                painter.ask(UiRequest::Editor(EditorRequest::Edit(text)));
             }
         });
     });
@@ -216,20 +237,46 @@ fn paint_sentences(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, un
     }
 }
 
+/// Paints what is to be predicted with its buttons, what the window predicts, and what was measured.
+fn paint_predictions(painter: &WidgetPainter, texts: &PredictionTexts, rect: Rect, unit: f32) {
+    let palette = &painter.palette;
+    let line = |y: f32, text: &str, colour| {
+        let text = fitted(painter, text, regular(14.0 * unit), colour, rect.width());
+        put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
+    };
+    line(rect.top(), &texts.question, palette.label);
+    let mut corner = pos2(rect.left(), rect.top() + 20.0 * unit);
+    for guess in Guess::ALL {
+        let is_chosen = Some(texts.guess == Some(guess));
+        let request = UiRequest::Editor(EditorRequest::Guess(guess));
+        let name = guess.name().to_owned();
+        let height = 22.0 * unit;
+        let right = choice_button(painter, corner, height, unit, name, is_chosen, request);
+        corner.x = right + 6.0 * unit;
+    }
+    for (text, at) in texts.lines.iter().zip([45.0, 64.0]) {
+        line(rect.top() + at * unit, text, palette.value);
+    }
+}
+
 /// Paints the buttons, and beside them whether the session runs this text.
 fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f32) {
     let editor = frame.editor;
     let run = ViewAction::RunRound;
     let key = Action::from(run).key();
     let buttons = if editor.conflict() {
+        let settle = |reload| UiRequest::Editor(EditorRequest::Settle { reload });
         [
-            (tr!("Load the file").into(), UiRequest::SettleRound(true)),
-            (tr!("Keep this text").into(), UiRequest::SettleRound(false)),
+            (tr!("Load the file").into(), settle(true)),
+            (tr!("Keep this text").into(), settle(false)),
         ]
     } else {
         [
             (tr!("Run ({key})", key = key), UiRequest::Act(run.into())),
-            (tr!("Save (Ctrl+S)").into(), UiRequest::SaveRound),
+            (
+                tr!("Save (Ctrl+S)").into(),
+                UiRequest::Editor(EditorRequest::Save),
+            ),
         ]
     };
     let mut corner = row.left_top();

@@ -267,9 +267,7 @@ mod tests {
                 | UiRequest::ShowSource(_)
                 | UiRequest::ShowCalls(_)
                 | UiRequest::FreezeTimeline
-                | UiRequest::EditRound(_)
-                | UiRequest::SaveRound
-                | UiRequest::SettleRound(_)
+                | UiRequest::Editor(_)
                 | UiRequest::CloseCallout(_) => false,
             };
             let ended = entry.unavailable.as_deref() == Some("the session has ended");

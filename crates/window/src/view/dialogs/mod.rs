@@ -29,6 +29,7 @@ use egui::Color32;
 use std::mem::discriminant;
 
 use crate::view::Frame;
+use crate::view::round_editor::EditorRequest;
 use life::Shelved;
 use model::Action;
 use model::actions::Setting;
@@ -88,12 +89,8 @@ pub(crate) enum UiRequest {
     ShowSource(Option<usize>),
     /// The lab shows its calls in this language.
     ShowCalls(CallLanguage),
-    /// The text in the editor was changed to this one.
-    EditRound(String),
-    /// The text in the editor is to be saved.
-    SaveRound,
-    /// The editor's text was changed and its file's, too: the file's replaces it, or it stays.
-    SettleRound(bool),
+    /// Something is to be done in the editor.
+    Editor(EditorRequest),
     /// The timeline keeps the round that it shows, or goes on.
     FreezeTimeline,
     /// A callout is dismissed.

@@ -1,15 +1,19 @@
 //! What stands beside and below the panels: timeline, lab, population, ladder, lessons.
 
+use std::sync::Arc;
+
 use crate::view::gallery::panels::{halve, lost, settle};
 use crate::view::gallery::{SCREEN, Scenario};
 use engine::Kernel;
 use lang::tr;
 use model::ladder::fixtures::ladder;
-use model::{Effect, Finding, Status, Streams};
+use model::prediction::OpTimes;
+use model::{Effect, Finding, InWords, Order, OwnRound, SettingChange, Status, Streams};
 use ui::fixtures::{
     isolated, lesson_list, lesson_page, question_page, recorded_page, round_with_block_timestamps,
     serial_round, speedup_page, timed_round, waited_round,
 };
+use ui::round_editor::{Guess, RoundContext, judge};
 use ui::{LessonScreen, RoundEditor, SidePanel};
 
 pub(super) fn screens() -> Vec<Scenario> {
@@ -302,6 +306,20 @@ fn graphs() -> Vec<Scenario> {
     ]
 }
 
+const RACE: &str = "\
+// Copies in a stream of their own.
+for i in 0..N {
+    advance(i, i % 4);
+    record(i, i % 4);
+}
+for i in 0..N {
+    if i != 3 {
+        wait(i, 4);
+    }
+    download(i, 4);
+}
+";
+
 /// A file with this text.
 fn open(editor: &mut RoundEditor, text: &str) {
     editor.open("round.rhai".into(), text.into());
@@ -315,6 +333,35 @@ fn editor() -> Vec<Scenario> {
     vec![
         Scenario {
             name: "editor",
+            ..shown
+        },
+        Scenario {
+            name: "editor-predicted",
+            status: calibrate,
+            ..shown
+        },
+        Scenario {
+            name: "editor-measured",
+            status: |status| {
+                calibrate(status);
+                let text = script::new_round().into();
+                status.setting.own_round = Some(Arc::new(OwnRound::new(text, 16)));
+                status.setting.switches.order = Order::Own;
+                status.lab.last_effect = Some(Effect {
+                    what: SettingChange::OwnRound(Order::Breadth).message(),
+                    ..one_stream()
+                });
+            },
+            editor: |editor| {
+                let text = editor.text().clone();
+                let context = RoundContext {
+                    instances: 16,
+                    times: Some(OpTimes::EQUAL),
+                    before: Some(Order::Breadth),
+                };
+                editor.take_findings(&text, judge(&text, None, &context));
+                editor.guess(Guess::Slower);
+            },
             ..shown
         },
         Scenario {
@@ -334,24 +381,8 @@ for i in 0..N {
         },
         Scenario {
             name: "editor-race",
-            editor: |editor| {
-                open(
-                    editor,
-                    "\
-// Copies in a stream of their own.
-for i in 0..N {
-    advance(i, i % 4);
-    record(i, i % 4);
-}
-for i in 0..N {
-    if i != 3 {
-        wait(i, 4);
-    }
-    download(i, 4);
-}
-",
-                )
-            },
+            editor: |editor| open(editor, RACE),
+            status: calibrate,
             ..shown
         },
         Scenario {
@@ -365,6 +396,7 @@ for i in 0..N {
                 (options.side, options.timeline) = (Some(SidePanel::Editor), true);
                 options.presentation = true;
             },
+            editor: |editor| open(editor, RACE),
             ..SCREEN
         },
     ]

@@ -17,8 +17,8 @@ use egui::{Rect, pos2, vec2};
 
 use crate::view::layout::PixelRect;
 pub(crate) use parts::{
-    change, close_button, key_hint, menu as paint_menu_sign, message_colours, put_value,
-    text_button,
+    change, choice_button, close_button, key_hint, menu as paint_menu_sign, message_colours,
+    put_value, text_button,
 };
 pub(crate) use presenting::HEIGHT as STRIP;
 pub use style::install_fonts;

@@ -208,18 +208,32 @@ pub(crate) fn text_button(
     name: String,
     request: UiRequest,
 ) -> f32 {
+    choice_button(painter, corner, height, unit, name, None, request)
+}
+
+/// The same, and whether it is chosen of several, if it is one of those.
+pub(crate) fn choice_button(
+    painter: &WidgetPainter,
+    corner: Pos2,
+    height: f32,
+    unit: f32,
+    name: String,
+    is_chosen: Option<bool>,
+    request: UiRequest,
+) -> f32 {
     let palette = &painter.palette;
     let font = regular(13.0 * unit);
-    let text = painter.layout_no_wrap(name.clone(), font, palette.value);
-    let size = vec2(text.size().x + 14.0 * unit, height);
+    let text = |colour| painter.layout_no_wrap(name.clone(), font.clone(), colour);
+    let size = vec2(text(palette.value).size().x + 14.0 * unit, height);
     let place = Rect::from_min_size(corner, size);
-    let background = if painter.request(place, &Spoken::new(&name, ""), request) {
-        palette.raised_pointed
-    } else {
-        palette.raised
+    let spoken = Spoken::new(&name, "").on(is_chosen);
+    let (background, colour) = match (is_chosen, painter.request(place, &spoken, request)) {
+        (Some(true), _) => (palette.accent, palette.on_accent),
+        (_, true) => (palette.raised_pointed, palette.value),
+        (_, false) => (palette.raised, palette.value),
     };
     painter.rect_filled(place, 4.0 * unit, background);
-    put(painter, place.center(), Align2::CENTER_CENTER, text);
+    put(painter, place.center(), Align2::CENTER_CENTER, text(colour));
     place.right()
 }
 

@@ -1,7 +1,7 @@
 //! The bars of a round, and the names in them: the colour is the instance's, the pattern says what is
 //! done.
 
-use egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::hud::style::*;
 use crate::view::timeline::layout::TimelineLayout;
@@ -10,7 +10,7 @@ use crate::view::widget_painter::WidgetPainter;
 use ui::Chart;
 use ui::theme::Palette;
 use ui::timeline::Pattern;
-use ui::timeline::lanes::{Arrow, Bar, Lane, fold_lanes};
+use ui::timeline::lanes::{Arrow, Bar, Lane, RacingBar, fold_lanes};
 use ui::timeline::scale::TimeScale;
 
 /// How much of the colour a hollow bar has inside.
@@ -54,6 +54,47 @@ pub(super) fn paint(
     for arrow in &chart.data.arrows {
         paint_arrow(painter, places, scale, rows, arrow);
     }
+    if let Some(race) = &chart.data.race {
+        paint_race(painter, places, scale, rows, race);
+    }
+}
+
+/// Marks two ops that nothing orders, and what is missing between them by a dashed arrow: the end of the
+/// first is to come before the beginning of the second.
+fn paint_race(
+    painter: &WidgetPainter,
+    places: &TimelineLayout,
+    scale: TimeScale,
+    rows: Rows,
+    [first, second]: &[RacingBar; 2],
+) {
+    let rect = |(lane, bar): &RacingBar| {
+        let row = (0..rows.count()).find(|&row| rows.lanes_of(row).contains(lane))?;
+        bar_rect(places, scale, rows.edges(row), bar)
+    };
+    let (Some(first), Some(second)) = (rect(first), rect(second)) else {
+        return;
+    };
+    let (unit, colour) = (places.unit, painter.palette.failed_text);
+    let line = Stroke::new((2.5 * unit).round().max(1.0), colour);
+    for bar in [first, second] {
+        painter.rect_stroke(bar, 0.0, line, StrokeKind::Outside);
+    }
+    let (from, to) = (first.right_center(), second.left_center());
+    let [dash, gap] = [6.0, 4.0].map(|length| length * unit);
+    painter.extend(Shape::dashed_line(&[from, to], line, dash, gap));
+    painter.add(Shape::convex_polygon(
+        arrow_head(from, to, unit),
+        colour,
+        Stroke::NONE,
+    ));
+}
+
+/// The head of an arrow that ends in a point.
+fn arrow_head(from: Pos2, end: Pos2, unit: f32) -> Vec<Pos2> {
+    let back = (from - end).normalized() * 9.0 * unit;
+    let aside = 0.5 * back.rot90();
+    vec![end, end + back + aside, end + back - aside]
 }
 
 /// Paints an arrow from the record of an event to what waits for it, where each lane has a row.

@@ -1,12 +1,15 @@
 //! The lines over the lanes: how much overlaps, and large what the last change did.
 
-use egui::{Align2, pos2};
+use std::sync::Arc;
+
+use egui::{Align2, Galley, pos2};
 
 use crate::view::hud::style::*;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::{Action, SessionAction, Switch, ViewAction};
+use model::{Action, InWords, SessionAction, Switch, ViewAction};
+use script::Fault;
 use ui::Screen;
 use ui::finding::{Headline, Tone};
 use ui::theme::Palette;
@@ -16,6 +19,9 @@ const LARGE: f32 = 26.0;
 const BESIDE: f32 = 15.0;
 /// The same where it takes two lines.
 const ABOVE: f32 = 14.0;
+/// The least size of the type of a sentence about a race, and its most lines.
+const SMALL: f32 = 11.5;
+const MAX_RACE_LINES: usize = 3;
 
 /// Paints both lines, as far as they have a place.
 pub(super) fn paint(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
@@ -27,6 +33,39 @@ pub(super) fn paint(painter: &WidgetPainter, places: &TimelineLayout, screen: &S
         Some(found) => paint_finding(painter, places, found),
         None => paint_hint(painter, places),
     }
+}
+
+/// Paints in the place of both lines which two ops race, and what is missing between them.
+pub(super) fn paint_race(painter: &WidgetPainter, places: &TimelineLayout, fault: &Fault) {
+    let mut place = places.summary;
+    if places.finding.is_positive() {
+        place = places.finding;
+    }
+    let (sentence, colour) = (fault.in_words(), painter.palette.failed_text);
+    let of_size = |size: f32| {
+        let font = medium(size * places.unit);
+        paragraph(
+            painter,
+            &sentence,
+            font,
+            colour,
+            place.width(),
+            MAX_RACE_LINES,
+        )
+    };
+    let mut sizes = [BESIDE, ABOVE, SMALL].map(of_size).into_iter();
+    let fits = |text: &Arc<Galley>| !text.elided && text.size().y <= place.height();
+    let text = sizes.find(fits);
+    let text = text.unwrap_or_else(|| {
+        cut(
+            painter,
+            &sentence,
+            medium(SMALL * places.unit),
+            colour,
+            place.width(),
+        )
+    });
+    put(painter, place.left_center(), Align2::LEFT_CENTER, text);
 }
 
 /// The overlap, and the time of the round if there is room.

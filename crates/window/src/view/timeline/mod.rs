@@ -26,6 +26,7 @@ pub(crate) use sm_map::sm_count;
 
 use layout::TimelineLayout;
 use model::PictureSource;
+use ui::round_editor::Race;
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::{Chart, Timeline};
 
@@ -33,6 +34,8 @@ use ui::{Chart, Timeline};
 #[derive(Clone, Debug, Default)]
 pub struct TimelineView {
     timeline: Timeline,
+    /// A round with a race, which is shown in place of the timed ones.
+    race: Option<Race>,
     zoom: TimeZoom,
     frozen: bool,
     pointer: Option<Pos2>,
@@ -71,6 +74,14 @@ impl TimelineView {
         }
     }
 
+    /// Shows a round with a race in place of the timed ones, or these again.
+    pub fn show_race(&mut self, race: Option<&Race>) {
+        if self.race.as_ref() != race {
+            self.race = race.cloned();
+            self.zoom.fit();
+        }
+    }
+
     /// Whether there was a timed round yet.
     pub fn has_round(&self) -> bool {
         self.timeline.has_round()
@@ -82,16 +93,19 @@ impl TimelineView {
     }
 
     fn chart(&self) -> Option<&Chart> {
-        self.timeline.chart()
+        let race = self.race.as_ref().map(|race| &race.chart);
+        race.or(self.timeline.chart())
     }
 
     fn before(&self) -> Option<&Chart> {
-        self.timeline.before()
+        let before = self.timeline.before();
+        before.filter(|_| self.race.is_none())
     }
 
     /// The axis' length in nanoseconds.
     fn whole(&self) -> f64 {
-        self.timeline.axis_length()
+        let race = self.race.as_ref();
+        race.map_or(self.timeline.axis_length(), |race| race.chart.data.whole)
     }
 
     /// The way from time to pixels in lanes that stand here.

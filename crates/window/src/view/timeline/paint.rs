@@ -15,6 +15,7 @@ use lang::tr;
 use model::Status;
 use model::trace::StepKind;
 use ui::RecordedTexts;
+use ui::round_editor::Race;
 use ui::timeline::lanes::{Bar, Chart};
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::timeline::{BarKind, KINDS, Which, drawn_round};
@@ -37,7 +38,10 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
     );
     let recorded = frame.screen.recorded.as_ref();
     let is_missing = recorded.is_some_and(|it| !it.missing.is_empty());
-    if !is_missing {
+    if let Some(race) = &timeline.race {
+        paint_race_chip(painter, &places);
+        finding::paint_race(painter, &places, &race.fault);
+    } else if !is_missing {
         let chip = Chip::of(timeline.frozen, frame.sources.status);
         paint_chip(painter, &places, chip);
     }
@@ -54,7 +58,9 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
         folded.max().unwrap_or(1)
     };
     if let Some(status) = frame.sources.status {
-        finding::paint(painter, &places, &frame.screen);
+        if timeline.race.is_none() {
+            finding::paint(painter, &places, &frame.screen);
+        }
         let chart = timeline.chart();
         sm_map::paint(
             painter,
@@ -64,10 +70,11 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
             timeline.scale(places.lanes),
         );
         let has_finding = frame.screen.finding.is_some();
-        match recorded {
-            None => paint_foot(painter, &places, status, has_finding, folded),
-            Some(recorded) if !is_missing => paint_origin(painter, &places, recorded),
-            Some(_) => {} // nothing is drawn
+        match (&timeline.race, recorded) {
+            (Some(race), _) => paint_race_foot(painter, &places, race),
+            (None, None) => paint_foot(painter, &places, status, has_finding, folded),
+            (None, Some(recorded)) if !is_missing => paint_origin(painter, &places, recorded),
+            (None, Some(_)) => {} // nothing is drawn
         }
     }
     tip::paint(painter, frame, &places);
@@ -183,6 +190,16 @@ fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
     let word = fitted(painter, word, medium(14.5 * unit), colour, room);
     let at = pos2(sign.right() + 7.0 * unit, chip.center().y);
     put(painter, at, Align2::LEFT_CENTER, word);
+}
+
+/// Says in the button's place that the round that is shown did not run.
+fn paint_race_chip(painter: &WidgetPainter, places: &TimelineLayout) {
+    let (chip, unit) = (places.chip, places.unit);
+    let palette = &painter.palette;
+    painter.rect_filled(chip, 5.0 * unit, palette.failed);
+    let (font, room) = (medium(14.5 * unit), chip.width() - 12.0 * unit);
+    let word = fitted(painter, tr!("not run"), font, palette.on_failed, room);
+    put(painter, chip.center(), Align2::CENTER_CENTER, word);
 }
 
 /// Each kind's colour and name; helper kernels by their own names, where these have room.
@@ -393,6 +410,23 @@ fn paint_origin(painter: &WidgetPainter, places: &TimelineLayout, recorded: &Rec
     let text = text.unwrap_or_else(origin);
     let left = places.foot.left_center();
     put(painter, left, Align2::LEFT_CENTER, text);
+}
+
+/// Paints the foot of a round that did not run: where its times come from.
+fn paint_race_foot(painter: &WidgetPainter, places: &TimelineLayout, race: &Race) {
+    let text = if race.is_measured {
+        tr!("drawn as the script orders it; each op takes as long as alone")
+    } else {
+        tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
+    };
+    let (font, room) = (regular(12.5 * places.unit), places.foot.width());
+    let text = fitted(painter, text, font, painter.palette.label, room);
+    put(
+        painter,
+        places.foot.left_center(),
+        Align2::LEFT_CENTER,
+        text,
+    );
 }
 
 /// Paints the foot: how spans are measured and, if there is room, the mouse actions.
