@@ -65,6 +65,18 @@ pub enum SourceError {
     },
 }
 
+impl SourceError {
+    /// The line that it is about, if it is about one.
+    pub fn line(&self) -> Option<u32> {
+        match self {
+            SourceError::UnknownRung { line, .. }
+            | SourceError::BadRule { line, .. }
+            | SourceError::BadBlock { line, .. } => Some(*line),
+            SourceError::TooLarge(_) | SourceError::NotText | SourceError::NoRung => None,
+        }
+    }
+}
+
 /// The rungs that a kernel may begin with: those whose blocks do not wait for each other.
 pub fn rungs() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(|kernel| !kernel.cooperative)

@@ -213,6 +213,32 @@ impl Fault {
                 | Fault::Race { .. }
         )
     }
+
+    /// The lines of the source that it is about, those of the first fault first.
+    pub fn lines(&self) -> Vec<u32> {
+        match self {
+            Fault::DoesNotCompile { errors, .. } => {
+                errors.iter().filter_map(|error| error.line).collect()
+            }
+            Fault::SymbolTwice { lines, .. } => lines.to_vec(),
+            Fault::NotExternC { line, .. } => vec![*line],
+            Fault::Race { barrier_after, .. } => barrier_after.iter().copied().collect(),
+            Fault::BarrierDiverged {
+                line, other_line, ..
+            }
+            | Fault::WarpDiverged {
+                line, other_line, ..
+            } => [*line].into_iter().chain(*other_line).collect(),
+            Fault::BadIndex { thread } | Fault::BadDivision { thread } => {
+                thread.after_line.into_iter().collect()
+            }
+            Fault::OutOfBounds { thread, .. } | Fault::TooLong { thread, .. } => {
+                let line = thread.and_then(|thread| thread.after_line);
+                line.into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A thread, and where it was.
