@@ -1,6 +1,7 @@
 //! The bare command: the window, or, where there is none to be had, a session without one.
 
 use std::io::IsTerminal;
+use std::process::Command;
 
 use anyhow::Result;
 
@@ -70,7 +71,8 @@ pub(super) fn main(
             ..window.look.options()
         },
         lecture: lecture.clone(),
-        round: common.switches.round.clone(),
+        code: common.switches.round.clone().into_iter().collect(),
+        kernel_process,
         callouts: shows_callouts
             .then(|| config::path_of("callouts.txt"))
             .flatten(),
@@ -98,6 +100,14 @@ pub(super) fn main(
         Err(WindowError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }
+}
+
+/// Runs kernels of the user's own.
+fn kernel_process() -> Command {
+    let program = std::env::current_exe().unwrap_or_else(|_| "lifestreams".into());
+    let mut command = Command::new(program);
+    command.args(["kernel", "serve"]);
+    command
 }
 
 /// The session of the file that is there, or a new one.

@@ -14,7 +14,7 @@ use lang::tr;
 use life::{Lattice, Rule};
 use session::SavedSession;
 use ui::Wake;
-use ui::round_editor::RoundFindings;
+use ui::code_editor::{Code, KernelFindings, RoundFindings};
 
 /// The result of a background task.
 pub(crate) enum BackgroundResult {
@@ -30,12 +30,14 @@ pub(crate) enum BackgroundResult {
     Opened(usize, Arc<Lattice>, Option<Rule>, Vec<String>),
     /// A text in the editor that was checked, and what was found.
     CheckedRound(Arc<str>, Box<RoundFindings>),
-    /// The file of a round, which is opened in the editor.
-    OpenedRound(PathBuf, Arc<str>),
-    /// What the editor's file has now, or why that is not known.
-    ReadRound(PathBuf, Result<Arc<str>, String>),
+    /// A kernel in the editor that was checked, and what was found unless that was cancelled.
+    CheckedKernel(Arc<str>, Option<Box<KernelFindings>>),
+    /// The file of a round or a kernel, which is opened in the editor.
+    OpenedCode(Code, PathBuf, Arc<str>),
+    /// What a file of the editor has now, or why that is not known.
+    ReadCode(Code, PathBuf, Result<Arc<str>, String>),
     /// A text that was saved to a file from the editor.
-    SavedRound(PathBuf, Arc<str>),
+    SavedCode(Code, PathBuf, Arc<str>),
     /// A session that was read, and the name of its file.
     OpenedSession(Box<SavedSession>, String),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.

@@ -152,7 +152,7 @@ impl Handler {
             status,
             &self.timeline,
             &self.lab,
-            &self.editor.round,
+            self.editor.shown(),
             &self.editing.edit_overlay,
             screen,
         );

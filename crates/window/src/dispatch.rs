@@ -85,7 +85,7 @@ impl Handler {
             ViewAction::ToggleCauses => self.app.toggle_side(SidePanel::Causes),
             ViewAction::ToggleLab => self.app.toggle_side(SidePanel::Lab),
             ViewAction::ToggleEditor => self.toggle_editor(),
-            ViewAction::RunRound => self.run_round(),
+            ViewAction::RunRound => self.run_code(),
             ViewAction::ToggleLadder => self.app.toggle_side(SidePanel::Ladder),
             ViewAction::ToggleSource => self.app.toggle_source(),
             ViewAction::TogglePopulation => self.app.toggle_side(SidePanel::Population),

@@ -1,20 +1,21 @@
-//! The editor of a round of one's own: its keys, checks of its text on another thread, and its file.
+//! The editor of one's own round or kernel: its keys, checks of its text on another thread, and its file.
 
-use std::ffi::OsString;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use winit::event::KeyEvent;
 use winit::event_loop::ActiveEventLoop;
 
 use crate::background::BackgroundResult;
+use crate::file_watch::FileWatch;
 use crate::handler::Handler;
 use crate::keys;
-use crate::view::round_editor::{EditorRequest, field};
+use crate::view::code_editor::{EditorRequest, field};
+use engine::kernels::KERNELS;
 use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file};
@@ -22,96 +23,134 @@ use model::actions::Key;
 use model::prediction::OpTimes;
 use model::words::shown;
 use model::{
-    Action, EditAction, InWords, IsolatedOp, Order, OwnRound, OwnRoundError, Status, ViewAction,
+    Action, DeviceChoice, EditAction, InWords, IsolatedOp, Order, OwnRound, OwnRoundError, Status,
+    ViewAction,
 };
+use own_kernel::{Machine, OwnKernel, SourceError, Workshop};
 use script::{MAX_SOURCE_BYTES, Script, Work};
-use ui::round_editor::{FileChange, RoundContext, RoundFindings, judge};
-use ui::{Lessons, RoundEditor, SidePanel, Wake};
+use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
+use ui::{CodeEditor, Lessons, SidePanel};
 
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
 const WRITING_TIME: Duration = Duration::from_millis(50);
 
 /// The editor, and what goes on for it on other threads.
-#[derive(Default)]
 pub(super) struct Editor {
-    pub(super) round: RoundEditor,
-    /// The text that was checked last, or is being checked, and for what.
+    /// Which of its documents is shown.
+    code: Code,
+    round: Document,
+    kernel: Document,
+    /// The round that was checked last, or is being checked, and for what.
     checked: Option<(Arc<str>, RoundContext)>,
+    is_checking_round: bool,
     /// The ops that were run alone last, and how long they took.
     times: Option<(Arc<[IsolatedOp]>, OpTimes)>,
-    is_checking: bool,
-    watch: Option<FileWatch>,
+    /// Checks kernels on a machine; opened by the first check.
+    workshop: Arc<Mutex<Option<Workshop>>>,
+    machine: Option<Machine>,
+    /// Gives up the check of a kernel under way.
+    check: Option<Arc<AtomicBool>>,
+    /// Whether another one was asked for meanwhile.
+    checks_again: bool,
     /// The file that remembers which exercises are solved, unless it is not readable, and what it says.
     progress: Option<(PathBuf, Progress)>,
     /// What the session says of the round that it is to run, once it does.
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
 }
 
-impl Editor {
-    /// With the usual round, and what was solved of the exercises.
-    pub(super) fn new() -> Editor {
-        let path = Progress::path();
-        let read = |path: PathBuf| Progress::read(&path).ok().map(|it| (path, it));
-        Editor {
-            progress: path.and_then(read),
-            ..Editor::default()
+/// A text, and the file that it is kept in.
+struct Document {
+    text: CodeEditor,
+    watch: Option<FileWatch>,
+    /// Whether its file is being read.
+    is_reading: bool,
+}
+
+impl Document {
+    fn new(text: CodeEditor) -> Document {
+        Document {
+            text,
+            watch: None,
+            is_reading: false,
         }
     }
 }
 
-/// Tells of changes of a file by other programs, as long as it lives.
-struct FileWatch {
-    changed: Arc<AtomicBool>,
-    is_reading: bool,
-    _watcher: RecommendedWatcher,
-}
+impl Editor {
+    /// With the usual round and kernel, and what was solved of the exercises.
+    pub(super) fn new() -> Editor {
+        let path = Progress::path();
+        let read = |path: PathBuf| Progress::read(&path).ok().map(|it| (path, it));
+        Editor {
+            code: Code::Round,
+            round: Document::new(CodeEditor::of_round()),
+            kernel: Document::new(CodeEditor::of_kernel(&KERNELS[0])),
+            checked: None,
+            is_checking_round: false,
+            times: None,
+            workshop: Arc::default(),
+            machine: None,
+            check: None,
+            checks_again: false,
+            progress: path.and_then(read),
+            answer: None,
+        }
+    }
 
-impl FileWatch {
-    /// Of a file, whose folder is watched: many programs replace a file by another one.
-    fn new(path: &Path, wake: Wake) -> notify::Result<FileWatch> {
-        let changed = Arc::new(AtomicBool::new(false));
-        let name: Option<OsString> = path.file_name().map(Into::into);
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let has_changed = changed.clone();
-        let mut watcher =
-            notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-                let is_ours = |path: &PathBuf| path.file_name() == name.as_deref();
-                let is_change = |event: notify::Event| {
-                    let is_change = !event.kind.is_access() && event.paths.iter().any(is_ours);
-                    is_change || event.need_rescan()
-                };
-                if event.is_ok_and(is_change) {
-                    has_changed.store(true, Ordering::Release);
-                    wake();
-                }
-            })?;
-        watcher.watch(
-            folder.unwrap_or(Path::new(".")),
-            RecursiveMode::NonRecursive,
-        )?;
-        Ok(FileWatch {
-            changed,
-            is_reading: false,
-            _watcher: watcher,
-        })
+    /// The text that is shown.
+    pub(super) fn shown(&self) -> &CodeEditor {
+        match self.code {
+            Code::Round => &self.round.text,
+            Code::Kernel => &self.kernel.text,
+        }
+    }
+
+    /// The race in the round that is shown, if it has one.
+    pub(super) fn race(&self) -> Option<&Race> {
+        self.shown().race()
+    }
+
+    fn document(&mut self, code: Code) -> &mut Document {
+        match code {
+            Code::Round => &mut self.round,
+            Code::Kernel => &mut self.kernel,
+        }
+    }
+
+    fn shown_mut(&mut self) -> &mut CodeEditor {
+        &mut self.document(self.code).text
+    }
+
+    /// Gives up the check of a kernel under way; whether there was one.
+    fn cancel_check(&self) -> bool {
+        let cancel = self.check.as_ref();
+        cancel.is_some_and(|cancel| !cancel.swap(true, Ordering::AcqRel))
     }
 }
 
-/// A script's file, read to be opened in the editor.
-pub(super) fn opened_round(path: PathBuf) -> BackgroundResult {
-    match read_script(&path) {
-        Ok(text) => BackgroundResult::OpenedRound(path, text),
+/// The file of a round or a kernel, read to be opened in the editor.
+pub(super) fn opened_code(code: Code, path: PathBuf) -> BackgroundResult {
+    match read_code(code, &path) {
+        Ok(text) => BackgroundResult::OpenedCode(code, path, text),
         Err(why) => BackgroundResult::NotOpened(why),
     }
 }
 
-/// Reads a script's file.
+/// Reads the file of a round or a kernel.
 ///
 /// # Errors
 /// It cannot be read, is too long, or no text: why, in a sentence.
-fn read_script(path: &Path) -> Result<Arc<str>, String> {
-    let text = match read_regular_file(path, MAX_SOURCE_BYTES as u64) {
-        Ok(bytes) => Script::decode(bytes).map_err(|error| error.in_words()),
+fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
+    let limit = match code {
+        Code::Round => MAX_SOURCE_BYTES as u64,
+        Code::Kernel => OwnKernel::MAX_BYTES,
+    };
+    let decode = |bytes: Vec<u8>| match code {
+        Code::Round => Script::decode(bytes).map_err(|error| error.in_words()),
+        Code::Kernel => String::from_utf8(bytes).map_err(|_| SourceError::NotText.in_words()),
+    };
+    let text = match read_regular_file(path, limit) {
+        Ok(bytes) => decode(bytes),
         Err(ReadError::Empty) => Ok(String::new()),
         Err(error) => Err(error.in_words()),
     };
@@ -123,7 +162,7 @@ fn read_script(path: &Path) -> Result<Arc<str>, String> {
 impl Handler {
     /// Whether keys are for the text in the editor.
     pub(super) fn editor_has_keys(&self) -> bool {
-        let has_focus = |memory: &egui::Memory| memory.has_focus(field());
+        let has_focus = |memory: &egui::Memory| memory.has_focus(field(self.editor.code));
         let screen = self.surface.as_ref();
         screen.is_some_and(|screen| screen.scene.context().memory(has_focus))
     }
@@ -135,7 +174,8 @@ impl Handler {
         };
         let action = keys::action(event, self.modifiers);
         let acts = match (chord.key, action) {
-            (_, Some(Action::Edit(EditAction::SavePattern))) => return self.save_round(),
+            (_, Some(Action::Edit(EditAction::SavePattern))) => return self.save_code(),
+            (Key::Escape, _) if self.editor.cancel_check() => false,
             (_, Some(Action::View(ViewAction::RunRound))) | (Key::F(_), _) => true,
             (Key::PageUp | Key::PageDown, _) => self.app.open_lecture().is_some(),
             _ => false,
@@ -146,7 +186,7 @@ impl Handler {
         // What an F-key opens takes the keys; switches leave them to the text.
         if let (Key::F(_), Action::View(_), Some(screen)) = (chord.key, action, &self.surface) {
             let context = screen.scene.context();
-            context.memory_mut(|memory| memory.surrender_focus(field()));
+            context.memory_mut(|memory| memory.surrender_focus(field(self.editor.code)));
         }
         self.act(event_loop, action);
     }
@@ -156,7 +196,7 @@ impl Handler {
         self.app.toggle_side(SidePanel::Editor);
         if let (Some(SidePanel::Editor), Some(screen)) = (self.app.options.side, &self.surface) {
             let context = screen.scene.context();
-            context.memory_mut(|memory| memory.request_focus(field()));
+            context.memory_mut(|memory| memory.request_focus(field(self.editor.code)));
         }
     }
 
@@ -166,17 +206,73 @@ impl Handler {
         }
     }
 
-    /// Runs the round in the editor, which opens.
-    pub(super) fn run_round(&mut self) {
+    /// Runs what is in the editor, which opens: a round at once, a kernel once it was checked.
+    pub(super) fn run_code(&mut self) {
         self.show_editor();
-        let round = &self.editor.round;
-        if round.task().is_some_and(|it| it.work == Work::Arrays) {
+        match self.editor.code {
+            Code::Round => self.run_round(),
+            Code::Kernel => self.check_kernel(),
+        }
+    }
+
+    fn run_round(&mut self) {
+        let round = &self.editor.round.text;
+        if round.round_task().is_some_and(|it| it.work == Work::Arrays) {
             return self.show_notice(message!(
                 "This exercise is about arrays: its round is checked, and does not run"
             ));
         }
         let session = self.app.session.as_ref();
         self.editor.answer = session.map(|it| it.set_own_round(round.text().clone()));
+    }
+
+    /// Has the kernel checked, to run it if it is right; another check under way is given up first.
+    fn check_kernel(&mut self) {
+        let Some(session) = &self.app.session else {
+            return;
+        };
+        if self.editor.check.is_some() {
+            self.editor.cancel_check();
+            return self.editor.checks_again = true;
+        }
+        let machine = match (session.status().engine.is_cpu(), session.device()) {
+            (true, _) => Machine::Emulator,
+            (false, DeviceChoice::CudaOrdinal(ordinal)) => Machine::Gpu(ordinal),
+            (false, _) => Machine::Gpu(0),
+        };
+        let cancel = Arc::new(AtomicBool::new(false));
+        self.editor.check = Some(cancel.clone());
+        let document = &mut self.editor.kernel.text;
+        document.begin_check();
+        let (text, task) = (document.text().clone(), document.kernel_task());
+        if self.editor.machine.replace(machine) != Some(machine) {
+            self.editor.workshop = Arc::default(); // the session goes on elsewhere
+        }
+        let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
+        self.run_in_background(move || {
+            let mut workshop = workshop.lock().unwrap_or_else(PoisonError::into_inner);
+            let open = || Workshop::open(machine, process);
+            let seed = RandomState::new().build_hasher().finish();
+            let findings = KernelFindings::of(&text, task, &mut workshop, open, seed, &cancel);
+            BackgroundResult::CheckedKernel(text, findings.map(Box::new))
+        });
+    }
+
+    /// Takes over what was found in a kernel: one that is right runs.
+    pub(super) fn take_kernel(&mut self, text: &Arc<str>, findings: Option<KernelFindings>) {
+        self.editor.check = None;
+        let document = &mut self.editor.kernel.text;
+        document.end_check(text, findings);
+        let (kernel, is_solved) = (document.right_kernel(), document.is_solved());
+        if std::mem::take(&mut self.editor.checks_again) {
+            return self.check_kernel();
+        }
+        if let (Some(kernel), Some(session)) = (kernel, &self.app.session) {
+            session.set_own_kernel(kernel);
+        }
+        if is_solved {
+            self.note_progress(Code::Kernel, Progress::solve);
+        }
     }
 
     /// Says why the session does not run the round, where that is more than the check says.
@@ -195,31 +291,49 @@ impl Handler {
     /// Does what was asked for in the editor.
     pub(super) fn editor_requested(&mut self, request: EditorRequest) {
         match request {
-            EditorRequest::Edit(text) => self.editor.round.edit(text),
-            EditorRequest::Save => self.save_round(),
-            EditorRequest::Settle { reload } => self.settle_round(reload),
-            EditorRequest::Guess(guess) => self.editor.round.guess(guess),
+            EditorRequest::Edit(text) => {
+                if self.editor.code == Code::Kernel {
+                    self.editor.cancel_check();
+                }
+                self.editor.shown_mut().edit(text);
+            }
+            EditorRequest::Save => self.save_code(),
+            EditorRequest::Settle { reload } => self.settle_code(reload),
+            EditorRequest::Guess(guess) => self.editor.shown_mut().guess(guess),
+            EditorRequest::Show(code) => self.editor.code = code,
+            EditorRequest::NewKernel => self.begin_kernel(),
         }
         self.pacer.request_frame(std::time::Instant::now());
     }
 
-    /// Has the text checked where it is new, or something else that counts; one check goes on at a time.
+    /// Begins a kernel as a copy of the rung in use.
+    fn begin_kernel(&mut self) {
+        if let Some(status) = self.status() {
+            self.editor.cancel_check();
+            self.editor.kernel.watch = None;
+            let copy = CodeEditor::of_kernel(status.setting.kernel);
+            self.editor.kernel.text.replace(copy);
+        }
+    }
+
+    /// Has the round checked where it is new, or something else that counts; one check goes on at a time.
     pub(super) fn check_round(&mut self, status: Option<&Status>) {
         let is_shown = self.app.options.side == Some(SidePanel::Editor);
-        let Some(status) = status.filter(|_| is_shown && !self.editor.is_checking) else {
+        let is_shown = is_shown && self.editor.code == Code::Round;
+        let Some(status) = status.filter(|_| is_shown && !self.editor.is_checking_round) else {
             return;
         };
         self.take_times(status);
         let times = self.editor.times.as_ref().map(|(_, times)| *times);
-        let round = &self.editor.round;
-        let (text, task) = (round.text().clone(), round.task());
+        let round = &self.editor.round.text;
+        let (text, task) = (round.text().clone(), round.round_task());
         let context = RoundContext::of(status, times, &text);
         let checked = self.editor.checked.as_ref();
         if checked.is_some_and(|(of, before)| Arc::ptr_eq(of, &text) && *before == context) {
             return;
         }
         self.editor.checked = Some((text.clone(), context));
-        self.editor.is_checking = true;
+        self.editor.is_checking_round = true;
         self.run_in_background(move || {
             let findings = judge(&text, task, &context);
             BackgroundResult::CheckedRound(text, Box::new(findings))
@@ -243,10 +357,10 @@ impl Handler {
 
     /// Takes over what was found in a text.
     pub(super) fn take_findings(&mut self, text: &Arc<str>, findings: RoundFindings) {
-        self.editor.is_checking = false;
-        self.editor.round.take_findings(text, findings);
-        if self.editor.round.is_right() {
-            self.note_progress(Progress::solve);
+        self.editor.is_checking_round = false;
+        self.editor.round.text.take_findings(text, findings);
+        if self.editor.round.text.is_solved() {
+            self.note_progress(Code::Round, Progress::solve);
         }
     }
 
@@ -262,18 +376,26 @@ impl Handler {
     /// Opens an exercise in the editor.
     pub(super) fn start_exercise(&mut self, index: usize) {
         self.app.with_lessons(Lessons::close);
-        let present = self.editor.round.exercise().map(|it| it.name);
-        if present != EXERCISES.get(index).map(|it| it.name) {
-            self.editor.round.start(index);
-            self.editor.watch = None;
+        let Some(exercise) = EXERCISES.get(index) else {
+            return;
+        };
+        let code = Code::of_exercise(exercise);
+        if code == Code::Kernel {
+            self.editor.cancel_check();
         }
-        self.note_progress(Progress::start);
+        self.editor.code = code;
+        let document = self.editor.document(code);
+        if document.text.exercise().map(|it| it.name) != Some(exercise.name) {
+            document.text.start(index);
+            document.watch = None;
+        }
+        self.note_progress(code, Progress::start);
         self.show_editor();
     }
 
     /// Notes what was done with the exercise in the editor, if there is one.
-    fn note_progress(&mut self, note: fn(&mut Progress, &Exercise)) {
-        let exercise = self.editor.round.exercise();
+    fn note_progress(&mut self, code: Code, note: fn(&mut Progress, &Exercise)) {
+        let exercise = self.editor.document(code).text.exercise();
         let (Some((path, progress)), Some(exercise)) = (&mut self.editor.progress, exercise) else {
             return;
         };
@@ -288,29 +410,40 @@ impl Handler {
         }
     }
 
-    /// Shows the round that the session began with: its file, or the script that was saved with it.
-    pub(super) fn show_first_round(&mut self) {
-        if let Some(path) = self.options.round.take() {
-            return self.run_in_background(move || opened_round(path));
+    /// Shows the round or kernel that the session began with: its file, or what was saved with the session.
+    pub(super) fn show_first_code(&mut self) {
+        let Some(status) = self.status() else { return };
+        let setting = &status.setting;
+        if let Some(own) = &setting.own_round {
+            self.editor.round.text.edit(own.source().clone());
         }
-        let own = self.status().and_then(|it| it.setting.own_round.clone());
-        if let Some(own) = own {
-            self.editor.round.edit(own.source().clone());
+        let own_kernel = setting.own_kernel.and_then(|it| it.own.as_ref());
+        match own_kernel {
+            Some(own) => self.editor.kernel.text.edit(own.source.as_str()),
+            None => self.editor.kernel.text = CodeEditor::of_kernel(setting.kernel),
+        }
+        for path in std::mem::take(&mut self.options.code) {
+            let code = Code::of_file(&path).unwrap_or(Code::Round);
+            self.run_in_background(move || opened_code(code, path));
         }
     }
 
     /// Shows the text of a file in the editor, and follows the file.
-    pub(super) fn open_round(&mut self, path: PathBuf, text: Arc<str>) {
-        self.editor.round.open(path, text);
-        self.watch_round();
+    pub(super) fn open_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
+        if code == Code::Kernel {
+            self.editor.cancel_check();
+        }
+        self.editor.code = code;
+        self.editor.document(code).text.open(path, text);
+        self.watch_code(code);
         self.show_editor();
     }
 
     /// Saves the text to its file, or to a new one in the present folder.
-    pub(super) fn save_round(&mut self) {
-        let (text, own) = (self.editor.round.text().clone(), self.editor.round.path());
-        let own = own.map(Path::to_owned);
-        if self.editor.round.conflict() {
+    fn save_code(&mut self) {
+        let (code, document) = (self.editor.code, self.editor.shown());
+        let (text, own) = (document.text().clone(), document.path().map(Path::to_owned));
+        if document.conflict() {
             return self.show_notice(message!(
                 "Not saved: the file was changed, too; load it or keep this text first"
             ));
@@ -318,123 +451,107 @@ impl Handler {
         self.run_in_background(move || {
             let target = match &own {
                 Some(path) => SaveTarget::find(path),
-                None => Ok(SaveTarget::beside(format!("{}.rhai", dated_stem()).into())),
+                None => {
+                    let name = format!("{}.{}", dated_stem(), code.extension());
+                    Ok(SaveTarget::beside(name.into()))
+                }
             };
             let write = |target: SaveTarget| target.write(|out| out.write_all(text.as_bytes()));
             match target.and_then(write) {
-                Ok((path, _)) => BackgroundResult::SavedRound(own.unwrap_or(path), text),
+                Ok((path, _)) => BackgroundResult::SavedCode(code, own.unwrap_or(path), text),
                 Err(error) => BackgroundResult::Notice(error.in_words()),
             }
         });
     }
 
     /// A text was saved: its file is followed from now on.
-    pub(super) fn saved_round(&mut self, path: PathBuf, text: Arc<str>) {
-        let is_new = self.editor.round.path() != Some(&path);
+    pub(super) fn saved_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
         self.show_notice(tr!("Saved {path}", path = shown(&path)));
-        self.editor.round.saved(path, text);
+        let document = self.editor.document(code);
+        let is_new = document.text.path() != Some(&path);
+        document.text.saved(path, text);
         if is_new {
-            self.watch_round();
+            self.watch_code(code);
         }
     }
 
-    fn watch_round(&mut self) {
-        let Some(path) = self.editor.round.path() else {
+    fn watch_code(&mut self, code: Code) {
+        let wake = self.background.wake();
+        let document = self.editor.document(code);
+        let Some(path) = document.text.path() else {
             return;
         };
-        let watch = FileWatch::new(path, self.background.wake());
+        let watch = FileWatch::new(path, wake);
         let name = shown(path.file_name().unwrap_or_default());
-        if let Err(error) = &watch {
-            let why = error.to_string();
+        let why = watch.as_ref().err().map(|error| error.to_string());
+        document.watch = watch.ok();
+        if let Some(why) = why {
             self.show_notice(message!(
                 "Changes of {name} by other programs are not noticed: {why}",
                 name = name,
                 why = why
             ));
         }
-        self.editor.watch = watch.ok();
     }
 
-    /// Reads the text's file where another program has changed it.
-    pub(super) fn follow_round_file(&mut self) {
-        let Some(watch) = self.editor.watch.as_mut().filter(|it| !it.is_reading) else {
-            return;
-        };
-        let path = self.editor.round.path().map(Path::to_owned);
-        if let (true, Some(path)) = (watch.changed.swap(false, Ordering::AcqRel), path) {
-            watch.is_reading = true;
-            self.run_in_background(move || {
-                std::thread::sleep(WRITING_TIME);
-                let text = read_script(&path);
-                BackgroundResult::ReadRound(path, text)
-            });
+    /// Reads files of the editor where another program has changed them.
+    pub(super) fn follow_code_files(&mut self) {
+        for code in Code::ALL {
+            let document = self.editor.document(code);
+            let path = document.text.path().map(Path::to_owned);
+            let watch = document.watch.as_ref().filter(|_| !document.is_reading);
+            if let (true, Some(path)) = (watch.is_some_and(FileWatch::take_change), path) {
+                document.is_reading = true;
+                self.run_in_background(move || {
+                    std::thread::sleep(WRITING_TIME);
+                    let text = read_code(code, &path);
+                    BackgroundResult::ReadCode(code, path, text)
+                });
+            }
         }
     }
 
     /// Takes over what the file has now, unless the text was edited, too.
-    pub(super) fn round_file_has(&mut self, path: &Path, text: Result<Arc<str>, String>) {
-        if let Some(watch) = &mut self.editor.watch {
-            watch.is_reading = false;
-        }
-        if self.editor.round.path() != Some(path) {
+    pub(super) fn code_file_has(
+        &mut self,
+        code: Code,
+        path: &Path,
+        text: Result<Arc<str>, String>,
+    ) {
+        let document = self.editor.document(code);
+        document.is_reading = false;
+        if document.text.path() != Some(path) {
             return;
         }
-        match text.map(|text| self.editor.round.file_has(text)) {
+        match text.map(|text| document.text.file_has(text)) {
             Err(why) => self.show_notice(why),
-            Ok(FileChange::Reloaded) => self.reloaded_round(),
+            Ok(FileChange::Reloaded) => self.reloaded_code(code),
             Ok(FileChange::Known | FileChange::Conflict) => {}
         }
     }
 
     /// Takes the file's text, or keeps the one in the editor.
-    fn settle_round(&mut self, reload: bool) {
-        self.editor.round.settle_conflict(reload);
+    fn settle_code(&mut self, reload: bool) {
+        self.editor.shown_mut().settle_conflict(reload);
         if reload {
-            self.reloaded_round();
+            self.reloaded_code(self.editor.code);
         }
     }
 
-    /// The text is another program's.
-    fn reloaded_round(&mut self) {
-        let path = self.editor.round.path().unwrap_or(Path::new(""));
-        let name = shown(path.file_name().unwrap_or_default());
+    /// The text is another program's; it runs if the one before did, or was to.
+    fn reloaded_code(&mut self, code: Code) {
+        let path = self.editor.document(code).text.path();
+        let name = shown(path.and_then(Path::file_name).unwrap_or_default());
         self.show_notice(message!("Loaded {name}, which has changed", name = name));
-        let runs = |status: Arc<Status>| status.setting.switches.order == Order::Own;
-        if self.status().is_some_and(runs) {
-            self.run_round();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::sync::mpsc::channel;
-
-    use super::*;
-
-    /// Whatever a program does to a file that it saves is noticed.
-    #[test]
-    fn a_file_that_is_written_replaced_removed_or_made_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("round.rhai");
-        fs::write(&path, "").unwrap();
-        let notices = |change: &dyn Fn()| {
-            let (sender, wakes) = channel();
-            let wake = Arc::new(move || sender.send(()).unwrap_or_default());
-            let watch = FileWatch::new(&path, wake).unwrap();
-            change();
-            wakes.recv().unwrap();
-            assert!(watch.changed.load(Ordering::Acquire));
+        let Some(status) = self.status() else { return };
+        let runs = match code {
+            Code::Round => status.setting.switches.order == Order::Own,
+            Code::Kernel => status.setting.kernel.own.is_some() || self.editor.check.is_some(),
         };
-        notices(&|| fs::write(&path, "advance(0, 0);").unwrap());
-        notices(&|| {
-            let other = folder.path().join(".round.rhai.new");
-            fs::write(&other, "download(0, 0);").unwrap();
-            fs::rename(other, &path).unwrap();
-        });
-        notices(&|| fs::remove_file(&path).unwrap());
-        notices(&|| fs::write(&path, "advance(0, 1);").unwrap());
-        assert_eq!(&*read_script(&path).unwrap(), "advance(0, 1);");
+        match code {
+            Code::Round if runs => self.run_round(),
+            Code::Kernel if runs => self.check_kernel(),
+            Code::Round | Code::Kernel => {}
+        }
     }
 }

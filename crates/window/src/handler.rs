@@ -34,7 +34,7 @@ use session::Session;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
 use ui::{AppState, EmergencySave, SidePanel, Wake};
-use ui::{Composer, Drawing, EditOverlay, RoundEditor, Screen, Sources, WindowFacts};
+use ui::{CodeEditor, Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
 
 /// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -64,7 +64,7 @@ pub(super) fn frame_of<'a>(
     status: Option<&'a Status>,
     timeline: &'a TimelineView,
     lab: &'a LabView,
-    editor: &'a RoundEditor,
+    editor: &'a CodeEditor,
     edit_overlay: &'a EditOverlay,
     surface: &WindowSurface,
 ) -> Frame<'a> {
@@ -252,7 +252,7 @@ impl Handler {
             status,
             &self.timeline,
             &self.lab,
-            &self.editor.round,
+            self.editor.shown(),
             &self.editing.edit_overlay,
             self.surface.as_ref()?,
         );
@@ -318,7 +318,7 @@ impl Handler {
         match self.started.try_recv() {
             Ok(Ok(session)) => {
                 self.app.start(session);
-                self.show_first_round();
+                self.show_first_code();
             }
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
             Err(TryRecvError::Empty) => {}
@@ -368,7 +368,7 @@ impl Handler {
             self.timeline.update(session);
         }
         let is_edited = self.app.options.side == Some(SidePanel::Editor);
-        let race = self.editor.round.race().filter(|_| is_edited);
+        let race = self.editor.race().filter(|_| is_edited);
         self.timeline.show_race(race);
         let Some(screen) = &mut self.surface else {
             return;
@@ -378,7 +378,7 @@ impl Handler {
             status.as_deref(),
             &self.timeline,
             &self.lab,
-            &self.editor.round,
+            self.editor.shown(),
             &self.editing.edit_overlay,
             screen,
         )
@@ -486,7 +486,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
         self.notice_other_grid();
         self.check_exit_conditions(event_loop);
         self.take_background_results();
-        self.follow_round_file();
+        self.follow_code_files();
         self.poll_round_answer();
         self.pacer.request_frame(Instant::now());
     }

@@ -15,6 +15,7 @@ mod edit_state;
 mod editing;
 mod editor;
 mod error;
+mod file_watch;
 mod handler;
 mod input;
 mod keys;
@@ -74,8 +75,10 @@ pub struct WindowOptions {
     pub view: ViewOptions,
     /// The lecture to open.
     pub lecture: Option<LectureOptions>,
-    /// The script of a round to open in the editor.
-    pub round: Option<std::path::PathBuf>,
+    /// Scripts of rounds and sources of kernels to open in the editor; the last one is shown.
+    pub code: Vec<std::path::PathBuf>,
+    /// Makes a command that calls [`own_kernel::serve`] with its last arguments.
+    pub kernel_process: fn() -> std::process::Command,
     /// The file that remembers which callouts of the first runs are done; none are shown without.
     pub callouts: Option<std::path::PathBuf>,
     /// Called once, with the first frame that shows the session.
@@ -95,7 +98,8 @@ impl Default for WindowOptions {
             record: None,
             view: ViewOptions::default(),
             lecture: None,
-            round: None,
+            code: Vec::new(),
+            kernel_process: || std::process::Command::new("lifestreams"),
             callouts: None,
             announce: None,
         }

@@ -43,12 +43,15 @@ impl Handler {
             BackgroundResult::CheckedRound(text, findings) => {
                 self.take_findings(&text, *findings);
             }
-            BackgroundResult::OpenedRound(path, text) => {
-                self.dialogs.close_pending_file();
-                self.open_round(path, text);
+            BackgroundResult::CheckedKernel(text, findings) => {
+                self.take_kernel(&text, findings.map(|it| *it));
             }
-            BackgroundResult::ReadRound(path, text) => self.round_file_has(&path, text),
-            BackgroundResult::SavedRound(path, text) => self.saved_round(path, text),
+            BackgroundResult::OpenedCode(code, path, text) => {
+                self.dialogs.close_pending_file();
+                self.open_code(code, path, text);
+            }
+            BackgroundResult::ReadCode(code, path, text) => self.code_file_has(code, &path, text),
+            BackgroundResult::SavedCode(code, path, text) => self.saved_code(code, path, text),
             BackgroundResult::OpenedSession(saved, name) => {
                 self.dialogs.close_pending_file();
                 self.open_session(*saved, name);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::background::BackgroundResult;
 use crate::edit_state::PatternToSave;
-use crate::editor::opened_round;
+use crate::editor::opened_code;
 use crate::handler::Handler;
 use crate::oversized::OversizedPattern;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
@@ -20,6 +20,7 @@ use model::words::{remarks, shown};
 use model::{Action, Area, InWords, ViewAction};
 use session::{SavedSession, identify};
 use ui::EditOverlay;
+use ui::code_editor::Code;
 
 /// The most cells that the clipboard takes.
 const MAX_COPIED: u64 = 1 << 26;
@@ -95,8 +96,8 @@ impl Handler {
                     Err(error) => BackgroundResult::NotOpened(error.to_string()),
                 };
             }
-            if Path::new(&path).extension().is_some_and(|it| it == "rhai") {
-                return opened_round(path.into());
+            if let Some(code) = Code::of_file(Path::new(&path)) {
+                return opened_code(code, path.into());
             }
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,
@@ -384,7 +385,7 @@ fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
     let dialog = rfd::FileDialog::new();
     let chosen = match save_as {
         None => dialog
-            .add_filter(tr!("patterns, sessions and rounds"), &ENDINGS)
+            .add_filter(tr!("patterns, sessions, rounds and kernels"), &ENDINGS)
             .add_filter(tr!("all files"), &["*"])
             .pick_file(),
         Some(name) => dialog.set_file_name(name).save_file(),
@@ -397,7 +398,9 @@ fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
 }
 
 /// How files end that can be opened.
-const ENDINGS: [&str; 8] = ["rle", "cells", "lif", "life", "mc", "gz", "json", "rhai"];
+const ENDINGS: [&str; 9] = [
+    "rle", "cells", "lif", "life", "mc", "gz", "json", "rhai", "cu",
+];
 
 /// The most files that are listed.
 const MAX_LISTED: usize = 60;

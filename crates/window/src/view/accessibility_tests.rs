@@ -14,20 +14,20 @@ use model::prediction::OpTimes;
 use model::{Action, Pace, SessionAction, Status, Streams, Switch, ViewAction};
 use session::Session;
 use ui::calls::CallLanguage;
+use ui::code_editor::{Code, Guess, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, PACE};
 use ui::fixtures::{
     Timed, TimedAs, lecture_options, lecture_screen, lesson_list, lesson_page, serial_round, status,
 };
-use ui::round_editor::{Guess, RoundContext, judge};
 use ui::{
-    AppState, Drawing, EmergencySave, Figure, LessonScreen, RoundEditor, SidePanel, Sources,
+    AppState, CodeEditor, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources,
     ViewOptions,
 };
 
+use crate::view::code_editor::EditorRequest;
 use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
 use crate::view::frame::lay_over;
 use crate::view::hud::install_fonts;
-use crate::view::round_editor::EditorRequest;
 use crate::view::{Frame, TimelineView, gallery};
 
 /// A frame, with these dialogs open, before a screen reader, and what was asked for by it.
@@ -366,7 +366,7 @@ fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
         side: Some(SidePanel::Editor),
         ..ViewOptions::default()
     };
-    let mut editor = RoundEditor::default();
+    let mut editor = CodeEditor::default();
     editor.edit("advance(0, 0);\n");
     let plain = Frame::plain(&status, &options);
     let frame = Frame {
@@ -400,7 +400,7 @@ fn how_fast_a_round_is_can_be_predicted_by_name() {
         side: Some(SidePanel::Editor),
         ..ViewOptions::default()
     };
-    let mut editor = RoundEditor::default();
+    let mut editor = CodeEditor::default();
     let text = editor.text().clone();
     let context = RoundContext::of(&status, Some(OpTimes::EQUAL), &text);
     editor.take_findings(&text, judge(&text, None, &context));
@@ -428,6 +428,37 @@ fn how_fast_a_round_is_can_be_predicted_by_name() {
             texts.iter().any(|it| it.starts_with("Predict: against")),
             "{texts:?}"
         );
+    });
+}
+
+#[test]
+fn a_kernel_is_written_by_name() {
+    let mut status = some_status();
+    status.setting.kernel = kernels::find("bits").unwrap();
+    let options = ViewOptions {
+        side: Some(SidePanel::Editor),
+        ..ViewOptions::default()
+    };
+    let editor = CodeEditor::of_kernel(kernels::find("shared").unwrap());
+    let plain = Frame::plain(&status, &options);
+    let frame = Frame {
+        editor: &editor,
+        ..plain
+    }
+    .composed();
+    for (name, request) in [
+        ("Round", EditorRequest::Show(Code::Round)),
+        ("New from 05_bits", EditorRequest::NewKernel),
+    ] {
+        let asked = clicked(&frame, Role::Button, name);
+        assert_eq!(asked, [UiRequest::Editor(request)]);
+    }
+    heard(&frame, Dialogs::default(), |harness, _| {
+        let tab = harness.get_by_role_and_label(Role::Button, "Kernel");
+        assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
+        let role = Role::MultilineTextInput;
+        let text = harness.get_by_role_and_label(role, "The source of the kernel");
+        assert!(text.value().unwrap().contains("// from: 02_shared"));
     });
 }
 

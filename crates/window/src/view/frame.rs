@@ -14,15 +14,15 @@ use crate::view::panels::ViewTransforms;
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::{WidgetPainter, Widgets};
 use crate::view::{
-    LabView, TimelineView, callouts, causes, comparison, edit_overlay, hud, lab, ladder, lecture,
-    lesson, minimap, panel_marks, population, round_editor, timeline, toolbar,
+    LabView, TimelineView, callouts, causes, code_editor, comparison, edit_overlay, hud, lab,
+    ladder, lecture, lesson, minimap, panel_marks, population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use model::{PicturePlan, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::theme::Palette;
 use ui::{
-    ColourBy, Composer, EditOverlay, LessonScreen, RoundEditor, Screen, SidePanel, Sources,
+    CodeEditor, ColourBy, Composer, EditOverlay, LessonScreen, Screen, SidePanel, Sources,
     TextureLimits, ViewTransform, WindowFacts, request,
 };
 
@@ -41,7 +41,7 @@ pub(crate) struct Frame<'a> {
     /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
     pub lab: &'a LabView,
     /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
-    pub editor: &'a RoundEditor,
+    pub editor: &'a CodeEditor,
     /// What a person's hand has put over the panels.
     pub edit_overlay: &'a EditOverlay,
     /// The target's size in pixels.
@@ -346,7 +346,7 @@ pub(crate) fn paint(
                 }
             }
             SidePanel::Causes => causes::paint(painter, screen, rect, unit),
-            SidePanel::Editor => round_editor::paint(painter, frame, rect, unit),
+            SidePanel::Editor => code_editor::paint(painter, frame, rect, unit),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {
                     population::paint(painter, shown, rect, unit);

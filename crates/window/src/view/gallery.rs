@@ -28,10 +28,10 @@ use model::prediction::OpTimes;
 use model::trace::TimedRound;
 use ui::SidePanel;
 use ui::calls::CallLanguage;
+use ui::code_editor::{RoundContext, judge};
 use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
-use ui::round_editor::{RoundContext, judge};
 use ui::{
-    AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, RoundEditor, Screen, Sources,
+    AdapterFacts, CodeEditor, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources,
     ViewOptions,
 };
 
@@ -65,7 +65,7 @@ struct Scenario {
     lesson: fn() -> Option<LessonScreen>,
     dialogs: fn(&mut Dialogs),
     edit_overlay: fn(&mut EditOverlay),
-    editor: fn(&mut RoundEditor),
+    editor: fn(&mut CodeEditor),
     drawing: fn(&mut Drawing),
     /// What the mouse does before.
     mouse: fn(&mut Mouse<'_>),
@@ -174,7 +174,7 @@ struct Set {
     timeline: TimelineView,
     population: Population,
     lab: LabView,
-    editor: RoundEditor,
+    editor: CodeEditor,
     /// Where the mouse rests.
     pointer: Option<[f64; 2]>,
     edit_overlay: EditOverlay,
@@ -206,7 +206,7 @@ impl Set {
             timeline: TimelineView::default(),
             population: Population::default(),
             lab: LabView::default(),
-            editor: RoundEditor::default(),
+            editor: CodeEditor::default(),
             pointer: None,
             edit_overlay: EditOverlay::default(),
             lesson: (screen.lesson)(),
@@ -228,7 +228,7 @@ impl Set {
         let alone = status.lab.isolated.as_ref().zip(chart);
         let times = alone.and_then(|(ops, chart)| OpTimes::of(ops, &chart.round));
         let context = RoundContext::of(status, times, &text);
-        let findings = judge(&text, set.editor.task(), &context);
+        let findings = judge(&text, set.editor.round_task(), &context);
         set.editor.take_findings(&text, findings);
         let is_edited = set.options.side == Some(SidePanel::Editor);
         set.timeline

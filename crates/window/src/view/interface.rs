@@ -10,6 +10,7 @@ use crate::view::layout::WindowLayout;
 use crate::view::timeline::TimelineKey;
 use crate::view::widget_painter::Widgets;
 use crate::view::{Frame, LabView};
+use ui::code_editor::Code;
 use ui::theme::Palette;
 use ui::{SidePanel, Tool, ViewTransform};
 
@@ -52,7 +53,7 @@ pub(super) struct CacheKey {
     revision: u64,
     timeline: TimelineKey,
     lab: LabView,
-    editor: u64,
+    editor: (Code, u64),
     tool: Tool,
     pixels: [u32; 2],
     scale: f32,
@@ -67,7 +68,7 @@ impl CacheKey {
             revision: frame.screen.revision,
             timeline: frame.timeline.shown(),
             lab: *frame.lab,
-            editor: frame.editor.revision(),
+            editor: (frame.editor.code(), frame.editor.revision()),
             tool: frame.edit_overlay.tool,
             pixels: frame.pixels,
             scale: frame.scale,
@@ -80,7 +81,7 @@ impl CacheKey {
         self.revision == frame.screen.revision
             && self.timeline == frame.timeline.shown()
             && self.lab == *frame.lab
-            && self.editor == frame.editor.revision()
+            && self.editor == (frame.editor.code(), frame.editor.revision())
             && self.tool == frame.edit_overlay.tool
             && self.pixels == frame.pixels
             && self.scale == frame.scale

@@ -4,7 +4,7 @@
 //! (`shaders/panels.wgsl`), then the interface (egui, painted by hand so that no figure moves
 //! another): edits and minimaps over the panels, the `toolbar` with its `callouts` and the labels of
 //! a `comparison` above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder`, the
-//! `population` graph or the `round_editor` beside them, the [`timeline`] below. Over all are the `dialogs`, help among
+//! `population` graph or the `code_editor` beside them, the [`timeline`] below. Over all are the `dialogs`, help among
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
 //! scene.
 
@@ -12,6 +12,7 @@ mod activity;
 mod callouts;
 mod causes;
 mod cell_ages;
+pub(crate) mod code_editor;
 mod comparison;
 mod dialogs;
 mod edit_overlay;
@@ -34,7 +35,6 @@ pub mod picture_file;
 mod population;
 mod quads;
 pub(crate) mod recording;
-pub(crate) mod round_editor;
 mod scene;
 mod texture_array;
 pub(crate) mod timeline;

@@ -10,7 +10,7 @@ use crate::view::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineV
 use model::PictureSource;
 use model::{PicturePlan, Status};
 use ui::{
-    AdapterFacts, Camera, Composer, Drawing, EditOverlay, LessonScreen, Population, RoundEditor,
+    AdapterFacts, Camera, CodeEditor, Composer, Drawing, EditOverlay, LessonScreen, Population,
     Screen, Sources, ViewOptions,
 };
 
@@ -33,7 +33,7 @@ pub struct Renderer {
     /// What the lab shows, where it is shown.
     pub lab: LabView,
     /// What the editor shows, where it is shown.
-    pub editor: RoundEditor,
+    pub editor: CodeEditor,
     /// What a hand has put over the panels.
     pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
@@ -78,7 +78,7 @@ impl Renderer {
             timeline: TimelineView::default(),
             population: Population::default(),
             lab: LabView::default(),
-            editor: RoundEditor::default(),
+            editor: CodeEditor::default(),
             edit_overlay: EditOverlay::default(),
             lesson: None,
             composer: Composer::default(),

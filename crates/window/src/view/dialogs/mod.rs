@@ -29,7 +29,7 @@ use egui::Color32;
 use std::mem::discriminant;
 
 use crate::view::Frame;
-use crate::view::round_editor::EditorRequest;
+use crate::view::code_editor::EditorRequest;
 use life::Shelved;
 use model::Action;
 use model::actions::Setting;

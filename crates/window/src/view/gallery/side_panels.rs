@@ -1,20 +1,22 @@
 //! What stands beside and below the panels: timeline, lab, population, ladder, lessons.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::view::gallery::panels::{halve, lost, settle};
 use crate::view::gallery::{SCREEN, Scenario};
 use engine::Kernel;
+use engine::kernels::OwnCode;
 use lang::tr;
 use model::ladder::fixtures::ladder;
 use model::prediction::OpTimes;
 use model::{Effect, Finding, InWords, Order, OwnRound, SettingChange, Status, Streams};
+use own_kernel::{Case, CompilerError, Facts, Fault, Found};
+use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
 use ui::fixtures::{
     isolated, lesson_list, lesson_page, question_page, recorded_page, round_with_block_timestamps,
     serial_round, speedup_page, timed_round, waited_round,
 };
-use ui::round_editor::{Guess, RoundContext, judge};
-use ui::{LessonScreen, RoundEditor, SidePanel};
+use ui::{CodeEditor, LessonScreen, SidePanel};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [
@@ -321,7 +323,7 @@ for i in 0..N {
 ";
 
 /// A file with this text.
-fn open(editor: &mut RoundEditor, text: &str) {
+fn open(editor: &mut CodeEditor, text: &str) {
     editor.open("round.rhai".into(), text.into());
 }
 
@@ -399,7 +401,154 @@ for i in 0..N {
             editor: |editor| open(editor, RACE),
             ..SCREEN
         },
+        Scenario {
+            name: "editor-kernel",
+            editor: |editor| editor.replace(CodeEditor::of_kernel(rung("shared"))),
+            ..shown
+        },
+        Scenario {
+            name: "editor-kernel-error",
+            editor: |editor| {
+                let error = |line, text: &str| CompilerError {
+                    line: Some(line),
+                    column: None,
+                    text: text.into(),
+                };
+                let errors = vec![
+                    error(
+                        19,
+                        "'cells' was not declared in this scope; did you mean 'cell'?",
+                    ),
+                    error(24, "expected ';' before '}' token"),
+                ];
+                found(editor, Fault::DoesNotCompile { errors, more: 2 });
+            },
+            ..shown
+        },
+        Scenario {
+            name: "editor-kernel-race",
+            editor: |editor| {
+                let (generation, cell) = (1, (31, 8));
+                found(
+                    editor,
+                    Fault::Race {
+                        case: case(),
+                        generation,
+                        cell,
+                        is_between_blocks: false,
+                        barrier_after: Some(30),
+                    },
+                );
+            },
+            ..shown
+        },
+        Scenario {
+            name: "editor-kernel-wrong",
+            editor: |editor| {
+                found(
+                    editor,
+                    Fault::WrongCell {
+                        case: case(),
+                        generation: 1,
+                        cell: (32, 5),
+                        expected: true,
+                        found: Found::Dead,
+                        wrong_cells: 17,
+                    },
+                );
+            },
+            ..shown
+        },
+        Scenario {
+            name: "editor-kernel-right",
+            editor: |editor| {
+                let facts = Facts {
+                    registers: 24,
+                    shared_bytes: 1360,
+                    local_bytes: 0,
+                    blocks_per_sm: 8,
+                    block_threads: 256,
+                    max_threads_per_sm: 2048,
+                };
+                right(editor, Some(facts));
+            },
+            status: run_own,
+            ..shown
+        },
+        Scenario {
+            name: "editor-kernel-emulated",
+            editor: |editor| right(editor, None),
+            status: run_own,
+            ..shown
+        },
+        Scenario {
+            name: "editor-kernel-presented",
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Editor), true);
+                options.presentation = true;
+            },
+            editor: |editor| right(editor, None),
+            status: run_own,
+            ..SCREEN
+        },
     ]
+}
+
+fn rung(name: &str) -> &'static Kernel {
+    engine::kernels::find(name).unwrap()
+}
+
+fn case() -> Case {
+    Case {
+        width: 33,
+        height: 17,
+        rule: "B3/S23".into(),
+        density: 0.3,
+        seed: 1,
+        generations: 1,
+        lattices: 1,
+    }
+}
+
+/// A kernel, and what is wrong with it.
+fn found(editor: &mut CodeEditor, fault: Fault) {
+    editor.replace(CodeEditor::of_kernel(rung("shared")));
+    let text = editor.text().clone();
+    editor.end_check(&text, Some(KernelFindings::Wrong(Box::new(fault))));
+}
+
+/// The kernel of the user's own that is in use.
+fn own_kernel() -> &'static Kernel {
+    static OWN: LazyLock<&'static Kernel> = LazyLock::new(|| {
+        let rung = rung("shared");
+        let source = CodeEditor::of_kernel(rung).text().to_string();
+        let code = OwnCode {
+            rung,
+            source,
+            gpu: None,
+            cpu: None,
+        };
+        Kernel::own(code, rung.block())
+    });
+    *OWN
+}
+
+/// That kernel, checked.
+fn right(editor: &mut CodeEditor, facts: Option<Facts>) {
+    editor.replace(CodeEditor::of_kernel(rung("shared")));
+    let text = editor.text().clone();
+    let (cases, kernel) = (60, own_kernel());
+    let right = KernelFindings::Right {
+        cases,
+        kernel,
+        facts,
+    };
+    editor.end_check(&text, Some(right));
+}
+
+fn run_own(status: &mut Status) {
+    status.setting.own_kernel = Some(own_kernel());
+    status.setting.kernel = own_kernel();
 }
 
 fn lessons() -> Vec<Scenario> {

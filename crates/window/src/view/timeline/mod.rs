@@ -26,7 +26,7 @@ pub(crate) use sm_map::sm_count;
 
 use layout::TimelineLayout;
 use model::PictureSource;
-use ui::round_editor::Race;
+use ui::code_editor::Race;
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::{Chart, Timeline};
 

@@ -15,7 +15,7 @@ use lang::tr;
 use model::Status;
 use model::trace::StepKind;
 use ui::RecordedTexts;
-use ui::round_editor::Race;
+use ui::code_editor::Race;
 use ui::timeline::lanes::{Bar, Chart};
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::timeline::{BarKind, KINDS, Which, drawn_round};

@@ -1,5 +1,5 @@
-//! The editor of a round of one's own, beside the panels and the timeline: the text with the lines that
-//! are wrong marked, what was found in it below, and buttons that run and save it.
+//! The editor of one's own round or kernel, beside the panels and the timeline: the text with the lines
+//! that are wrong marked, what was found in it below, and buttons that run and save it.
 
 use std::collections::HashSet;
 
@@ -16,13 +16,14 @@ use crate::view::hud::style::*;
 use crate::view::hud::{choice_button, close_button, text_button};
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::{Action, Order, ViewAction};
-use ui::RoundEditor;
-use ui::round_editor::{Guess, PredictionTexts};
+use model::{Action, ViewAction};
+use ui::CodeEditor;
+use ui::code_editor::{Code, Guess, PredictionTexts, rung_to_copy};
 use ui::theme::Palette;
 
 const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;
+const TABS: f32 = 24.0;
 /// What was found: a line, and sentences below it.
 const SUMMARY: f32 = 26.0;
 const SENTENCES: f32 = 84.0;
@@ -47,11 +48,15 @@ pub(crate) enum EditorRequest {
     },
     /// How fast the user predicts the round to be.
     Guess(Guess),
+    /// The round or the kernel is shown.
+    Show(Code),
+    /// A copy of the rung in use takes the kernel's place.
+    NewKernel,
 }
 
-/// The field of the text, by which the window asks whether it has the keys.
-pub(crate) fn field() -> Id {
-    Id::unique("round editor")
+/// The field of a text, by which the window asks whether it has the keys.
+pub(crate) fn field(code: Code) -> Id {
+    Id::unique(("code editor", code.extension()))
 }
 
 /// Paints the editor into its rectangle.
@@ -68,44 +73,72 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
     let font = medium(18.0 * unit);
     let text = fitted(painter, &name(editor), font, palette.value, room);
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
+    let tabs = inside.with_min_y(title.bottom() + 2.0 * unit);
+    let tabs = tabs.with_max_y(tabs.top() + TABS * unit);
+    paint_tabs(painter, frame, tabs, unit);
     let buttons = inside.with_min_y(inside.bottom() - BUTTONS * unit);
     let sentences = inside.with_max_y(buttons.top() - 4.0 * unit);
     let sentences = sentences.with_min_y(sentences.bottom() - SENTENCES * unit);
     let summary = inside.with_max_y(sentences.top());
     let summary = summary.with_min_y(summary.bottom() - SUMMARY * unit);
     let code = inside
-        .with_min_y(title.bottom() + 4.0 * unit)
+        .with_min_y(tabs.bottom() + 4.0 * unit)
         .with_max_y(summary.top() - 4.0 * unit);
     paint_code(painter, editor, code, unit);
     paint_summary(painter, frame, summary, unit);
     let status = frame.sources.status;
     match status.and_then(|status| editor.predictions(status)) {
-        Some(predictions) => paint_predictions(painter, &predictions, sentences, unit),
+        Some(predictions) => paint_predictions(painter, editor, &predictions, sentences, unit),
         None => paint_sentences(painter, editor, sentences, unit),
     }
     paint_buttons(painter, frame, buttons, unit);
 }
 
 /// What stands in the title: the exercise, or the file's name, with a sign while the text differs from it.
-fn name(editor: &RoundEditor) -> String {
+fn name(editor: &CodeEditor) -> String {
     if let Some(exercise) = editor.exercise() {
         return lang::text(exercise.title).into();
     }
     match editor.path().and_then(|path| path.file_name()) {
+        None if editor.code() == Code::Kernel => tr!("A kernel of your own").into(),
         None => tr!("A round of your own").into(),
         Some(name) if editor.is_edited() => format!("● {}", model::words::shown(name)),
         Some(name) => model::words::shown(name),
     }
 }
 
-fn paint_code(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, unit: f32) {
+/// Paints what can be written, and the button for a new kernel.
+fn paint_tabs(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f32) {
+    let shown = frame.editor.code();
+    let mut corner = row.left_top();
+    for code in Code::ALL {
+        let name = code.name().to_owned();
+        let request = UiRequest::Editor(EditorRequest::Show(code));
+        let is_shown = Some(code == shown);
+        let right = choice_button(painter, corner, row.height(), unit, name, is_shown, request);
+        corner.x = right + 6.0 * unit;
+    }
+    let status = frame.sources.status.filter(|_| shown == Code::Kernel);
+    if let Some(status) = status {
+        corner.x += 12.0 * unit;
+        let rung = rung_to_copy(status.setting.kernel);
+        let name = tr!("New from {rung}", rung = rung.file);
+        let request = UiRequest::Editor(EditorRequest::NewKernel);
+        text_button(painter, corner, row.height(), unit, name, request);
+    }
+}
+
+fn paint_code(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect, unit: f32) {
     painter.rect_filled(rect, 4.0 * unit, painter.palette.code_background);
     let inside = rect.shrink2(vec2(4.0, 6.0) * unit);
     let wrong = editor.wrong_lines();
-    painter.lay_out(inside, "round editor", |ui| {
-        let area = ScrollArea::vertical().id_salt("round editor");
+    painter.lay_out(inside, "code editor", |ui| {
+        // Another text begins at its top.
+        let exercise = editor.exercise().map(|it| it.name);
+        let of_text = (editor.code().extension(), editor.path(), exercise);
+        let area = ScrollArea::vertical().id_salt(of_text);
         area.auto_shrink(false).show(ui, |ui| {
-            if let Some(text) = lay_out_text(ui, painter, editor.text(), &wrong, unit) {
+            if let Some(text) = lay_out_text(ui, painter, editor, &wrong, unit) {
                 painter.ask(UiRequest::Editor(EditorRequest::Edit(text)));
             }
         });
@@ -116,16 +149,21 @@ fn paint_code(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, unit: f
 fn lay_out_text(
     ui: &mut Ui,
     painter: &WidgetPainter,
-    text: &str,
+    editor: &CodeEditor,
     wrong: &HashSet<u32>,
     unit: f32,
 ) -> Option<String> {
     let palette = &painter.palette;
-    let mut text = text.to_owned();
+    let mut text = editor.text().to_string();
+    let (language, name) = match editor.code() {
+        // Rhai's words are Rust's.
+        Code::Round => ("rs", tr!("The script of the round")),
+        Code::Kernel => ("cpp", tr!("The source of the kernel")),
+    };
+    let field_id = field(editor.code());
     let theme = code_theme(palette, TYPE * unit);
     let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
-        // Rhai's words are Rust's.
-        let job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), "rs");
+        let job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
         ui.fonts_mut(|fonts| fonts.layout_job(wrapped(job, width)))
     };
     let mut margin = Margins::NONE;
@@ -135,15 +173,14 @@ fn lay_out_text(
         ui.spacing_mut().item_spacing.x = 0.0;
         ui.add_space(GUTTER * unit);
         let size = vec2(ui.available_width(), ui.available_height());
-        let field = TextEdit::multiline(&mut text).id(field());
+        let field = TextEdit::multiline(&mut text).id(field_id);
         let field = field.layouter(&mut layouter).lock_focus(true).frame(margin);
         let field = field.cursor_at_end(false).desired_width(size.x);
         field.min_size(size).show(ui)
     });
     let shown = row.inner;
-    let name = tr!("The script of the round");
     let context = ui.ctx();
-    context.accesskit_node_builder(field(), |node| node.set_label(name));
+    context.accesskit_node_builder(field_id, |node| node.set_label(name));
     // Behind the text: the lines that are wrong, and the numbers of all.
     let is_wrong = |line: u32| wrong.contains(&line);
     let (mut number, mut is_first) = (1, true);
@@ -202,7 +239,12 @@ fn code_theme(palette: &Palette<Color32>, size: f32) -> CodeTheme {
 fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let palette = &painter.palette;
     let (text, colour) = match frame.editor.summary() {
-        None => (tr!("Checking …").into(), palette.label),
+        None if frame.editor.is_checking() => (tr!("Checking …").into(), palette.label),
+        None => {
+            let key = Action::from(ViewAction::RunRound).key();
+            let text = tr!("{key} checks it, and runs it if it is right", key = key);
+            (text, palette.label)
+        }
         Some(text) if frame.editor.is_right() => (text, palette.running),
         Some(text) => (text, palette.failed_text),
     };
@@ -211,7 +253,7 @@ fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f
 }
 
 /// Paints the first sentences about the text, as many as there is room for, and how many follow.
-fn paint_sentences(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, unit: f32) {
+fn paint_sentences(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect, unit: f32) {
     let palette = &painter.palette;
     let paragraph = |text: &str, colour| {
         let font = regular(14.0 * unit);
@@ -225,7 +267,7 @@ fn paint_sentences(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, un
     let mut y = rect.top();
     for (at, sentence) in editor.sentences().enumerate() {
         let text = paragraph(&sentence, palette.value);
-        let rest = editor.fault_count() - at;
+        let rest = editor.sentence_count() - at;
         let more = if rest > 1 { 18.0 * unit } else { 0.0 };
         if at > 0 && y + text.size().y + more > rect.bottom() {
             let text = paragraph(&tr!("and {rest} more", rest = rest), palette.label);
@@ -238,16 +280,22 @@ fn paint_sentences(painter: &WidgetPainter, editor: &RoundEditor, rect: Rect, un
 }
 
 /// Paints what is to be predicted with its buttons, what the window predicts, and what was measured.
-fn paint_predictions(painter: &WidgetPainter, texts: &PredictionTexts, rect: Rect, unit: f32) {
+fn paint_predictions(
+    painter: &WidgetPainter,
+    editor: &CodeEditor,
+    texts: &PredictionTexts,
+    rect: Rect,
+    unit: f32,
+) {
     let palette = &painter.palette;
     let line = |y: f32, text: &str, colour| {
         let text = fitted(painter, text, regular(14.0 * unit), colour, rect.width());
         put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
     };
-    line(rect.top(), &texts.question, palette.label);
+    line(rect.top(), texts.question, palette.label);
     let mut corner = pos2(rect.left(), rect.top() + 20.0 * unit);
     for guess in Guess::ALL {
-        let is_chosen = Some(texts.guess == Some(guess));
+        let is_chosen = Some(editor.guessed() == Some(guess));
         let request = UiRequest::Editor(EditorRequest::Guess(guess));
         let name = guess.name().to_owned();
         let height = 22.0 * unit;
@@ -284,13 +332,11 @@ fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f3
         let right = text_button(painter, corner, row.height(), unit, name, request);
         corner.x = right + 6.0 * unit;
     }
-    let setting = frame.sources.status.map(|status| &status.setting);
-    let setting = setting.filter(|setting| setting.switches.order == Order::Own);
-    let Some(own) = setting.and_then(|setting| setting.own_round.as_ref()) else {
+    let Some(is_current) = frame.sources.status.and_then(|it| editor.runs(it)) else {
         return;
     };
     let palette = &painter.palette;
-    let (text, colour) = if own.source() == editor.text() {
+    let (text, colour) = if is_current {
         (tr!("runs"), palette.running)
     } else {
         (tr!("edited since it ran"), palette.label)

@@ -1,0 +1,254 @@
+//! What is found in a round of one's own, and what is predicted of it.
+
+use std::sync::Arc;
+
+use crate::Chart;
+use exercise::RoundTask;
+use lang::tr;
+use model::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
+use model::{InWords, Order, SettingChange, Status, Streams};
+use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
+
+/// What the check of a round depends on beside its text.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RoundContext {
+    /// How many instances there are.
+    pub instances: usize,
+    /// How long ops take alone, if that is known.
+    pub times: Option<OpTimes>,
+    /// The built-in order that the effect of the round will be measured against; `None` if it runs
+    /// already, or no such order has a stream for each instance.
+    pub before: Option<Order>,
+}
+
+impl RoundContext {
+    /// Of this text, in the present session.
+    pub fn of(status: &Status, times: Option<OpTimes>, text: &Arc<str>) -> RoundContext {
+        let setting = &status.setting;
+        let before = match setting.switches.order {
+            Order::Own if is_running(status, text) => None,
+            Order::Own => Some(Order::Breadth),
+            order => Some(order).filter(|_| setting.switches.streams == Streams::PerInstance),
+        };
+        RoundContext {
+            instances: status.lattices.instances,
+            times,
+            before,
+        }
+    }
+}
+
+/// Whether the session runs this text.
+fn is_running(status: &Status, text: &Arc<str>) -> bool {
+    let own = status.setting.own_round.as_ref();
+    status.setting.switches.order == Order::Own && own.is_some_and(|own| own.source() == text)
+}
+
+/// What was found in a round, and how it would run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RoundFindings {
+    verdict: Verdict,
+    pub(super) race: Option<Race>,
+    pub(super) predicted: Option<Predicted>,
+}
+
+impl RoundFindings {
+    /// Whether nothing is wrong.
+    pub(super) fn is_right(&self) -> bool {
+        self.verdict.is_right()
+    }
+
+    /// How many faults were found.
+    pub(super) fn fault_count(&self) -> usize {
+        self.verdict.faults.as_ref().map_or(1, Vec::len)
+    }
+
+    /// In a line.
+    pub(super) fn summary(&self) -> String {
+        match self.fault_count() {
+            0 => counts(&self.verdict.round),
+            1 => tr!("1 fault").into(),
+            count => tr!("{count} faults", count = count),
+        }
+    }
+
+    /// The lines that faults are about, numbered from 1.
+    pub(super) fn lines(&self) -> Vec<u32> {
+        let places: Vec<Place> = match &self.verdict.faults {
+            Err(error) => error.place.into_iter().collect(),
+            Ok(faults) => faults.iter().flat_map(Fault::places).collect(),
+        };
+        places.iter().map(|place| place.line).collect()
+    }
+
+    /// A sentence about each fault, made when it is asked for: there can be a thousand.
+    pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
+        let (faults, error) = match &self.verdict.faults {
+            Ok(faults) => (&faults[..], None),
+            Err(error) => (&[][..], Some(error)),
+        };
+        let of_error = |error: &ScriptError| match error.place {
+            Some(Place { line, .. }) => tr!(
+                "Line {line}: {sentence}",
+                line = line,
+                sentence = error.in_words()
+            ),
+            None => error.in_words(),
+        };
+        let faults = faults.iter().map(InWords::in_words);
+        error.into_iter().map(of_error).chain(faults)
+    }
+}
+
+/// A round with a race, drawn as its script orders it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Race {
+    /// Two calls that nothing orders.
+    pub fault: Fault,
+    /// The round, with the two marked.
+    pub chart: Chart,
+    /// Whether ops are as long as they were measured, or all equally long.
+    pub is_measured: bool,
+}
+
+/// How much faster a round would be than one in a built-in order.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Predicted {
+    factor: f64,
+    before: Order,
+}
+
+impl Predicted {
+    /// In words, with what was measured of it if this text of it runs.
+    pub(super) fn in_words(self, text: &Arc<str>, status: &Status) -> PredictionTexts {
+        let Predicted { factor, before } = self;
+        let question = match before {
+            Order::Depth => tr!("Predict: against depth-first, a round is"),
+            Order::Breadth | Order::Own => tr!("Predict: against breadth-first, a round is"),
+        };
+        let factor = match Guess::of(factor) {
+            Guess::Faster => tr!("{factor}× faster", factor = format!("{factor:.1}")),
+            Guess::Same => tr!("within 5 %").into(),
+            Guess::Slower => tr!("{factor}× slower", factor = format!("{:.1}", 1.0 / factor)),
+        };
+        let alone = tr!("From the times of ops alone: {factor}", factor = factor);
+        let change = SettingChange::OwnRound(before).message();
+        let effect = status.lab.last_effect.as_ref();
+        let its = effect.filter(|effect| effect.what == change && is_running(status, text));
+        let measured = its.map(|it| tr!("Measured: {factor}", factor = it.in_short()));
+        PredictionTexts {
+            question,
+            lines: [alone].into_iter().chain(measured).collect(),
+        }
+    }
+}
+
+/// How fast a round may be, against another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guess {
+    /// Faster.
+    Faster,
+    /// As fast, within 5 %.
+    Same,
+    /// Slower.
+    Slower,
+}
+
+impl Guess {
+    /// All of them, in the order of their buttons.
+    pub const ALL: [Guess; 3] = [Guess::Faster, Guess::Same, Guess::Slower];
+
+    /// Of a round that is so many times faster.
+    fn of(factor: f64) -> Guess {
+        match factor {
+            faster if faster > 1.05 => Guess::Faster,
+            slower if slower < 1.0 / 1.05 => Guess::Slower,
+            _ => Guess::Same,
+        }
+    }
+
+    /// Its name on a button.
+    pub fn name(self) -> &'static str {
+        match self {
+            Guess::Faster => tr!("faster"),
+            Guess::Same => tr!("same"),
+            Guess::Slower => tr!("slower"),
+        }
+    }
+}
+
+/// What a right round is predicted to do, and what was measured of it, in words.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PredictionTexts {
+    /// What is to be predicted.
+    pub question: &'static str,
+    /// What follows from the times of ops alone, and what was measured.
+    pub lines: Vec<String>,
+}
+
+/// Runs a text, and checks and predicts what it orders; an exercise's text is checked for as many items as
+/// the exercise has.
+pub fn judge(text: &str, task: Option<&RoundTask>, context: &RoundContext) -> RoundFindings {
+    let instances = context.instances as u32;
+    let for_instances = || Verdict::of(text, Work::Lattices, instances, &[]);
+    let verdict = match task {
+        Some(task) => task.check(text),
+        None => for_instances(),
+    };
+    let work = task.map_or(Work::Lattices, |it| it.work);
+    let predicted = context
+        .times
+        .zip(context.before)
+        .and_then(|(times, before)| {
+            let fits = |it: &Verdict| it.is_right() && it.round.calls.len() <= MAX_PREDICTED_CALLS;
+            let round = Some(&verdict).filter(|it| work == Work::Lattices && fits(it))?;
+            let other = (round.items != instances).then(for_instances);
+            let round = &other.as_ref().unwrap_or(round);
+            fits(round).then(|| Predicted {
+                factor: predicted_factor(&round.round, before, instances, &times),
+                before,
+            })
+        });
+    RoundFindings {
+        race: Race::of(&verdict, context.times),
+        verdict,
+        predicted,
+    }
+}
+
+impl Race {
+    /// The first race of a round, if it has one and is not too long to be drawn.
+    fn of(verdict: &Verdict, times: Option<OpTimes>) -> Option<Race> {
+        let mut faults = verdict.faults.iter().flatten();
+        let (fault, [first, second]) = faults.find_map(|fault| match fault {
+            Fault::Race { first, second } | Fault::NotBefore { first, second } => {
+                Some((fault, [first.index, second.index]))
+            }
+            _ => None,
+        })?;
+        let is_short = verdict.round.calls.len() <= MAX_PREDICTED_CALLS;
+        is_short.then(|| {
+            let round = predict(&verdict.round, &times.unwrap_or(OpTimes::EQUAL));
+            Race {
+                fault: fault.clone(),
+                chart: Chart::new(Arc::new(round)).with_race([first, second]),
+                is_measured: times.is_some(),
+            }
+        })
+    }
+}
+
+/// What a right round does, in numbers.
+fn counts(round: &Round) -> String {
+    let count = |is: fn(CallKind) -> bool| {
+        let calls = round.calls.iter().filter(|call| is(call.kind));
+        calls.count()
+    };
+    tr!(
+        "Right: {advances} advances, {downloads} downloads, {streams} streams, {events} events",
+        advances = count(|kind| matches!(kind, CallKind::Advance(_))),
+        downloads = count(|kind| matches!(kind, CallKind::Download(_))),
+        streams = round.streams(),
+        events = round.events()
+    )
+}
