@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use engine::Kernel;
+use engine::kernels::GpuCode;
 use model::words::idea;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
@@ -44,7 +45,9 @@ pub struct RungSource {
     pub kernel: &'static Kernel,
     /// Its idea in a few words.
     pub idea: Cow<'static, str>,
-    /// The rung that it is compared with; `None` for the first.
+    /// Whether its lines are PTX, not CUDA C++.
+    pub is_ptx: bool,
+    /// The rung that it is compared with; `None` for the first, and for PTX.
     pub compared_with: Option<&'static str>,
     /// Its lines, and among them those that it no longer has.
     pub lines: Vec<SourceLine>,
@@ -84,9 +87,34 @@ impl RungSource {
         RungSource {
             kernel,
             idea: idea(kernel),
+            is_ptx: false,
             compared_with: before.map(|kernel| kernel.name),
             lines,
         }
+    }
+
+    /// The PTX of a kernel of one's own, if it was compiled to that.
+    pub fn ptx_of(kernel: &'static Kernel) -> Option<RungSource> {
+        let GpuCode::Ptx(ptx) = kernel.own.as_ref()?.gpu.as_ref()? else {
+            return None;
+        };
+        let line = |text: &str| SourceLine {
+            change: Change::Same,
+            text: text.trim_end().replace('\t', "    "),
+        };
+        Some(RungSource {
+            kernel,
+            idea: idea(kernel),
+            is_ptx: true,
+            compared_with: None,
+            lines: ptx.lines().map(line).collect(),
+        })
+    }
+
+    /// Whether its kernel has PTX of its own.
+    pub fn has_ptx(&self) -> bool {
+        let own = self.kernel.own.as_ref();
+        own.is_some_and(|own| matches!(own.gpu, Some(GpuCode::Ptx(_))))
     }
 
     /// Its lines of at most so many columns: what is longer goes on in the next line, indented.
@@ -137,7 +165,7 @@ fn wrap(line: &str, columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::kernels::{KERNELS, find};
+    use engine::kernels::{KERNELS, OwnCode, find};
 
     fn texts(source: &RungSource, changes: &[Change]) -> String {
         let of = |line: &&SourceLine| changes.contains(&line.change);
@@ -184,6 +212,27 @@ mod tests {
             "extern \"C\" __global__ void life_global("
         ));
         assert!(is(Change::Same, "if (x >= width || y >= height) return;"));
+    }
+
+    #[test]
+    fn an_own_kernel_is_compared_with_its_rung_and_has_ptx() {
+        let rung = find("shared").unwrap();
+        let own = |gpu| {
+            let code = OwnCode {
+                rung,
+                source: "// from: 02_shared\n".to_owned() + rung.code()[1],
+                gpu,
+                cpu: None,
+            };
+            Kernel::own(code, rung.block())
+        };
+        let plain = RungSource::of(own(None));
+        assert_eq!(plain.compared_with, Some("shared"));
+        assert!(!plain.has_ptx() && RungSource::ptx_of(plain.kernel).is_none());
+        let compiled = own(Some(GpuCode::Ptx(".visible .entry\n\tret;\n".into())));
+        let ptx = RungSource::ptx_of(compiled).unwrap();
+        assert_eq!(texts(&ptx, &[Change::Same]), ".visible .entry\n    ret;\n");
+        assert!(ptx.is_ptx && RungSource::of(compiled).has_ptx());
     }
 
     #[test]

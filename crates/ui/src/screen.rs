@@ -132,9 +132,14 @@ impl Screen {
             set(&mut self.ladder, ladder);
             let shown = status.zip(options.shown_source());
             let kernel = shown.and_then(|(status, at)| status.setting.kernels().nth(at));
-            let same = |it: &Arc<RungSource>| Some(it.kernel) == kernel && !changes.language;
+            let same = |it: &Arc<RungSource>| {
+                let is_same = it.is_ptx == (options.shows_ptx && it.has_ptx());
+                Some(it.kernel) == kernel && is_same && !changes.language
+            };
             if !self.source.as_ref().is_some_and(same) {
-                set(&mut self.source, kernel.map(RungSource::of));
+                let ptx = kernel.filter(|_| options.shows_ptx);
+                let ptx = ptx.and_then(RungSource::ptx_of);
+                set(&mut self.source, ptx.or(kernel.map(RungSource::of)));
             }
             let graph = of(SidePanel::Population)
                 .map(|status| PopulationChart::of(sources.population, status));

@@ -294,6 +294,10 @@ impl Handler {
                 self.app.options.source = rung;
                 self.pacer.request_frame(Instant::now());
             }
+            UiRequest::ShowPtx(shown) => {
+                self.app.options.shows_ptx = shown;
+                self.pacer.request_frame(Instant::now());
+            }
             UiRequest::ShowCalls(language) => {
                 self.lab.show_calls(language);
                 self.pacer.request_frame(Instant::now());

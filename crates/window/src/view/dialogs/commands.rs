@@ -265,6 +265,7 @@ mod tests {
                 | UiRequest::Lesson(_)
                 | UiRequest::Resize
                 | UiRequest::ShowSource(_)
+                | UiRequest::ShowPtx(_)
                 | UiRequest::ShowCalls(_)
                 | UiRequest::FreezeTimeline
                 | UiRequest::Editor(_)

@@ -87,6 +87,8 @@ pub(crate) enum UiRequest {
     Resize,
     /// The ladder shows the source of this rung, or its chart again.
     ShowSource(Option<usize>),
+    /// The ladder shows the PTX of a kernel of the user's own, or its source again.
+    ShowPtx(bool),
     /// The lab shows its calls in this language.
     ShowCalls(CallLanguage),
     /// Something is to be done in the editor.

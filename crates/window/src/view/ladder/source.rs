@@ -5,7 +5,7 @@ use egui::{Align2, Color32, FontId, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos
 
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
-use crate::view::hud::{close_button, text_button};
+use crate::view::hud::{choice_button, close_button, text_button};
 use crate::view::widget_painter::WidgetPainter;
 use engine::kernels::KERNELS;
 use lang::tr;
@@ -76,6 +76,13 @@ fn paint_buttons(painter: &WidgetPainter, source: &RungSource, row: Rect, unit: 
         let (corner, height) = (pos2(left, row.top()), row.height() - 4.0 * unit);
         let request = UiRequest::ShowSource(rung);
         left = text_button(painter, corner, height, unit, name, request) + 6.0 * unit;
+    }
+    if source.has_ptx() {
+        let (corner, height) = (pos2(left, row.top()), row.height() - 4.0 * unit);
+        let request = UiRequest::ShowPtx(!source.is_ptx);
+        let is_on = Some(source.is_ptx);
+        let right = choice_button(painter, corner, height, unit, "PTX".into(), is_on, request);
+        left = right + 6.0 * unit;
     }
     let Some(before) = source.compared_with else {
         return;
