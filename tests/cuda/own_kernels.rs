@@ -21,6 +21,7 @@ fn own(rung: &str, gpu: impl FnOnce(String) -> Option<GpuCode>) -> &'static Kern
     let code = OwnCode {
         rung,
         source: String::new(),
+        rules: None,
         gpu: gpu(text),
         cpu: None,
     };

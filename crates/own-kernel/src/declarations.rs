@@ -2,7 +2,7 @@
 //! steps, and the shape of its blocks.
 
 use engine::Kernel;
-use engine::kernels::KERNELS;
+use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepper};
 use life::Rule;
 
 use crate::fault::Fault;
@@ -141,6 +141,26 @@ impl OwnKernel {
     /// Its symbol, that of the rung.
     pub fn symbol(&self) -> &'static str {
         self.rung.entries[0].symbol
+    }
+
+    /// It, ready to run by what it was compiled to for a GPU, and by what steps it on the CPU.
+    pub fn kernel(
+        &self,
+        gpu: Option<GpuCode>,
+        cpu: Option<Box<dyn OwnStepper>>,
+    ) -> &'static Kernel {
+        let rules = match &self.rules {
+            DeclaredRules::Any => None,
+            DeclaredRules::Only(rules) => Some(rules.clone()),
+        };
+        let code = OwnCode {
+            rung: self.rung,
+            source: self.source.clone(),
+            rules,
+            gpu,
+            cpu,
+        };
+        Kernel::own(code, self.block)
     }
 
     /// Whether it defines its symbol once, such that a GPU's loader finds it.

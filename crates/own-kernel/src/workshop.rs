@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use emulator::{CppCompiler, NotCompiled, SOURCE_NAME, translate};
 use engine::Kernel;
-use engine::kernels::{GpuCode, OwnCode, OwnStepper};
+use engine::kernels::{GpuCode, OwnStepper};
 use platform::contained::{Ended, Limits, Process};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -283,15 +283,9 @@ impl Workshop {
                     Box::new(EmulatedStepper::new(own, library, child))
                 };
                 let cpu = matches!(self.tools, Tools::Emulator(_)).then(stepper);
-                let code = OwnCode {
-                    rung: own.rung,
-                    source: own.source.clone(),
-                    gpu: code,
-                    cpu,
-                };
                 Ok(Verdict::Right(Right {
                     cases,
-                    kernel: Kernel::own(code, own.block),
+                    kernel: own.kernel(code, cpu),
                     facts,
                     compiler,
                 }))

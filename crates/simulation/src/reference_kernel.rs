@@ -38,6 +38,7 @@ pub fn own_kernel(rung: &str, cpu: Option<Box<dyn OwnStepper>>) -> &'static Kern
     let code = OwnCode {
         rung,
         source: format!("// from: {}\n{}", rung.file, ptx.source),
+        rules: None,
         gpu: Some(GpuCode::Ptx(ptx.only(rung.entries[0].symbol))),
         cpu,
     };

@@ -210,7 +210,7 @@ impl Round<'_> {
             self.program.push(
                 stream,
                 Op::Advance {
-                    kernel,
+                    kernel: kernel.stepping(rule),
                     lattices: instances.start as u32..instances.end as u32,
                     rule,
                     generations: self.generations,

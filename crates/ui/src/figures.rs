@@ -8,7 +8,7 @@ use engine::Transfer;
 use lang::{Message, message, tr};
 use model::KernelChoice;
 use model::actions::{Prompt, Setting};
-use model::words::idea;
+use model::words::use_of;
 use model::{
     Action, Pace, SessionAction, Status, StopWhenStill, Streams, Switch, recorded_in_words,
 };
@@ -382,7 +382,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
         figure(1, &name, status.setting.kernel.name)
             .short(status.setting.kernel.name)
             .set_by(KERNEL)
-            .with_note(idea(status.setting.kernel))
+            .with_note(use_of(status.setting.kernel, status.lattices.rule))
             .tip(tr!(
                 "the device function that steps the lattices; K takes the next one"
             ))

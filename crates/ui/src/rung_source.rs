@@ -221,6 +221,7 @@ mod tests {
             let code = OwnCode {
                 rung,
                 source: "// from: 02_shared\n".to_owned() + rung.code()[1],
+                rules: None,
                 gpu,
                 cpu: None,
             };

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::bench::ladder::{Case, MAX_MEMORY, PreparedCase, limits, works};
 use crate::cli::bench::spread;
 use engine::DeviceInfo;
-use engine::kernels::{GpuCode, KERNELS, Kernel, OwnCode, find};
+use engine::kernels::{GpuCode, KERNELS, Kernel, find};
 use life::Rule;
 use model::DeviceChoice;
 use model::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
@@ -187,13 +187,7 @@ pub(super) fn serve(folder: &Path) -> Result<()> {
         (GpuCode::Cubin(cubin), true) => disassemble(cubin, &AtomicBool::new(false))?,
         (GpuCode::Ptx(_), true) => sass_of(&own.source, &info)?,
     };
-    let code = OwnCode {
-        rung: own.rung,
-        source: own.source.clone(),
-        gpu: Some(request.code),
-        cpu: None,
-    };
-    let kernel = Kernel::own(code, own.block);
+    let kernel = own.kernel(Some(request.code), None);
     let rule = match &own.rules {
         DeclaredRules::Only(rules) if !rules.contains(&Rule::LIFE) => rules[0],
         _ => Rule::LIFE,

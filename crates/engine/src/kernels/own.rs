@@ -17,6 +17,8 @@ pub struct OwnCode {
     pub rung: &'static Kernel,
     /// Its CUDA C++.
     pub source: String,
+    /// The rules that it steps; `None` for every rule.
+    pub rules: Option<Vec<Rule>>,
     /// What a GPU runs, if it was compiled for one.
     pub gpu: Option<GpuCode>,
     /// What the CPU engine runs, if there is such a thing.
@@ -102,6 +104,16 @@ pub enum OwnStepError {
 }
 
 impl Kernel {
+    /// What steps lattices by this rule: the kernel itself, or the rung of one that a user wrote for other
+    /// rules alone.
+    pub fn stepping(&'static self, rule: Rule) -> &'static Kernel {
+        let rules = self.own.as_ref().and_then(|own| own.rules.as_ref());
+        match rules {
+            Some(rules) if !rules.contains(&rule) => self.rung(),
+            _ => self,
+        }
+    }
+
     /// The name of every kernel of a user's own.
     pub const OWN: &'static str = "own";
 

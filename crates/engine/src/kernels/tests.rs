@@ -190,6 +190,7 @@ fn an_own_kernel_is_its_rungs_row_with_its_own_code() {
         let code = OwnCode {
             rung,
             source: "// from: 06_planar\nint a;\n".into(),
+            rules: None,
             gpu: Some(gpu),
             cpu: None,
         };

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use engine::Kernel;
 use lang::tr;
+use life::Rule;
 use own_kernel::{Case, CheckError, CompilerError, Fault, Found, NoWorkshop, SourceError, Thread};
 
 use super::InWords;
@@ -80,6 +81,20 @@ impl InWords for CheckError {
             CheckError::Io(error) => system_reason(error),
         }
     }
+}
+
+/// What is said of the kernel in use beside its name: what it is about, or that it does not step the rule.
+pub fn use_of(kernel: &'static Kernel, rule: Rule) -> Cow<'static, str> {
+    if kernel.stepping(rule) == kernel {
+        return idea(kernel);
+    }
+    let rung = kernel.rung().file;
+    tr!(
+        "it does not step {rule}: {rung} does instead",
+        rule = rule,
+        rung = rung
+    )
+    .into()
 }
 
 /// What a kernel is about, in a few words: its idea, or the rung that the user wrote it from.

@@ -198,6 +198,7 @@ fn an_own_kernel_without_an_end_on_a_gpu_gives_way_on_the_cpu() {
     let code = OwnCode {
         rung: bits,
         source: String::new(),
+        rules: None,
         gpu: Some(GpuCode::Ptx(endless)),
         cpu: None,
     };

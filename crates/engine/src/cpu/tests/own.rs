@@ -35,6 +35,7 @@ fn own(rung: &str, cpu: Option<Box<dyn OwnStepper>>) -> &'static crate::Kernel {
     let code = OwnCode {
         rung,
         source: String::new(),
+        rules: None,
         gpu: None,
         cpu,
     };

@@ -525,6 +525,7 @@ fn own_kernel() -> &'static Kernel {
         let code = OwnCode {
             rung,
             source,
+            rules: None,
             gpu: None,
             cpu: None,
         };
