@@ -60,6 +60,7 @@ pub(super) fn main(
     // Hints are for a person: not for a run that ends by itself or is recorded.
     let is_unattended = window.frames.is_some() || window.rounds.is_some();
     let shows_callouts = !is_unattended && window.record.is_none();
+    let code = [&common.kernel_file, &common.switches.round];
     let options = WindowOptions {
         frames: window.frames,
         limited: window.rounds.is_some(),
@@ -71,7 +72,7 @@ pub(super) fn main(
             ..window.look.options()
         },
         lecture: lecture.clone(),
-        code: common.switches.round.clone().into_iter().collect(),
+        code: code.into_iter().flatten().cloned().collect(),
         kernel_process,
         callouts: shows_callouts
             .then(|| config::path_of("callouts.txt"))
