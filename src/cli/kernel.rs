@@ -26,7 +26,8 @@ use model::words::shown;
 use model::{DeviceChoice, InWords};
 use own_kernel::compilers::GpuCompiler;
 use own_kernel::{
-    CheckError, CompilerError, Facts, Fault, Machine, OwnKernel, Right, Verdict, Workshop,
+    CheckError, CompilerError, Facts, Fault, Machine, NoWorkshop, OwnKernel, Right, Verdict,
+    Workshop,
 };
 use table::table;
 use timing::Timing;
@@ -67,6 +68,8 @@ struct Report<'a> {
     fault: Option<&'a Fault>,
     /// `gpu`, or `emulator`, whose times mean nothing.
     checked_by: &'static str,
+    /// Whether races and barriers were looked for, in the emulator.
+    looked_for_races: bool,
     /// What compiled it for a GPU.
     compiled_by: Option<&'a GpuCompiler>,
     /// What the driver says of it.
@@ -85,6 +88,8 @@ struct Checked {
     /// The GPU's number, if one ran it.
     gpu: Option<u32>,
     verdict: Verdict,
+    /// Whether races and barriers were looked for, which takes the emulator.
+    looks_for_hidden: bool,
     /// If it is right, and a GPU ran it.
     timing: Option<Timing>,
 }
@@ -136,6 +141,27 @@ fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdi
     let serve = child()?;
     let workshop = Workshop::open(machine, move || serve("serve"))
         .map_err(|error| anyhow!(error.in_words()))?;
+    judge_in(&workshop, own, cancel)
+}
+
+/// Looks for what a GPU may hide, in the emulator: races, and barriers that some threads do not reach. `None`
+/// if it cannot: there is no C++ compiler, or the kernel uses what only a GPU has.
+fn judge_hidden(own: &OwnKernel, cancel: &AtomicBool) -> Result<Option<Verdict>> {
+    let serve = child()?;
+    let workshop = match Workshop::open(Machine::Emulator, move || serve("serve")) {
+        Ok(workshop) => workshop,
+        Err(NoWorkshop::NoCppCompiler) => return Ok(None),
+        Err(error) => return Err(anyhow!(error.in_words())),
+    };
+    let verdict = judge_in(&workshop, own, cancel)?;
+    let is_of_emulator = match &verdict {
+        Verdict::Right(_) => false,
+        Verdict::Wrong(fault) => fault.is_of_compiler(),
+    };
+    Ok(Some(verdict).filter(|_| !is_of_emulator))
+}
+
+fn judge_in(workshop: &Workshop, own: &OwnKernel, cancel: &AtomicBool) -> Result<Verdict> {
     let limit = platform::timeout(own_kernel::LAUNCH_LIMIT);
     let verdict = workshop.check(own, seed(), limit, cancel);
     verdict.map_err(|error| match error {
@@ -209,6 +235,14 @@ fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked
     }
     let cancel = cancelled();
     let mut verdict = judge(&own, gpu.map_or(Machine::Emulator, Machine::Gpu), &cancel)?;
+    let mut looks_for_hidden = true;
+    if let (Some(_), Verdict::Right(_)) = (gpu, &verdict) {
+        match judge_hidden(&own, &cancel)? {
+            Some(wrong @ Verdict::Wrong(_)) => verdict = wrong,
+            Some(Verdict::Right(_)) => {}
+            None => looks_for_hidden = false,
+        }
+    }
     let mut timing = None;
     if let (Some(gpu), Verdict::Right(right)) = (gpu, &verdict)
         && let Some(code) = compiled(right)
@@ -223,6 +257,7 @@ fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked
         own,
         gpu,
         verdict,
+        looks_for_hidden,
         timing,
     })
 }
@@ -284,6 +319,7 @@ fn report(checked: &Checked, arguments: &KernelCheckArguments) -> Result<()> {
             },
             fault,
             checked_by: checked.gpu.map_or("emulator", |_| "gpu"),
+            looked_for_races: checked.looks_for_hidden,
             compiled_by: right.and_then(|right| right.compiler.as_ref()),
             facts: right.and_then(|right| right.facts),
             timing: checked.timing.as_ref(),
@@ -321,6 +357,11 @@ fn print_right(
         facts_in_words(facts)
             .iter()
             .try_for_each(|line| print(line))?;
+    }
+    if !checked.looks_for_hidden {
+        print(tr!(
+            "races and barriers were not looked for: that takes a C++ compiler (apt-get install g++), and a kernel that compiles as C++"
+        ))?;
     }
     let Some(timing) = &checked.timing else {
         return print(&not_timed(arguments.device));

@@ -199,6 +199,14 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether it says that a compiler did not manage, and not what the kernel does.
+    pub fn is_of_compiler(&self) -> bool {
+        matches!(
+            self,
+            Fault::DoesNotCompile { .. } | Fault::CompilesTooLong { .. }
+        )
+    }
+
     /// Whether the GPU's context and what is in it are as before.
     pub(crate) fn leaves_context_intact(&self) -> bool {
         matches!(

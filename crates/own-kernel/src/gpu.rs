@@ -56,6 +56,11 @@ pub(crate) struct Gpu {
     launched: sys::CUevent,
 }
 
+/// What code for the GPU of this number must suit; `None` if it cannot be used.
+pub fn gpu_target(ordinal: u32) -> Option<Target> {
+    Gpu::open(ordinal).and_then(|gpu| gpu.target()).ok()
+}
+
 impl Gpu {
     /// Opens the GPU of this number.
     pub(crate) fn open(ordinal: u32) -> Result<Gpu, DriverError> {

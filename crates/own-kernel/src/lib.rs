@@ -22,6 +22,7 @@ pub use child::serve;
 pub use declarations::{DeclaredRules, OwnKernel, SourceError, rungs, skeleton};
 pub use emulator::{CompilerError, CppCompiler};
 pub use fault::{Fault, Found, Thread};
+pub use gpu::gpu_target;
 pub use workshop::{
     CheckError, Facts, LAUNCH_LIMIT, Machine, NoWorkshop, Right, Verdict, Workshop,
 };

@@ -3,31 +3,36 @@
 use super::timing::{KernelRate, Timing};
 use engine::Kernel;
 use engine::kernels::find;
+use lang::tr;
 use model::ladder::Workload;
 
 /// A line for each kernel, the user's own first: its rate with each work in Gcell/s, and the factor by
 /// which the user's own is faster.
 pub(super) fn table(timing: &Timing, own: &str) -> Vec<String> {
     let mut works: Vec<Workload> = Vec::new();
-    let mut kernels: Vec<&str> = Vec::new();
+    let mut kernels: Vec<(&str, bool)> = Vec::new();
     for rate in &timing.rates {
         if !works.contains(&rate.work) {
             works.push(rate.work);
         }
-        if !kernels.contains(&rate.kernel.as_str()) {
-            kernels.push(&rate.kernel);
+        let kernel = (&*rate.kernel, rate.recompiled);
+        if !kernels.contains(&kernel) {
+            kernels.push(kernel);
         }
     }
     let mut lines = vec![vec!["Gcell/s".to_owned()]];
     lines[0].extend(works.iter().map(Workload::to_string));
-    for kernel in kernels {
+    for (kernel, recompiled) in kernels {
         let name = match find(kernel) {
-            Some(rung) => rung.file,
-            None => own,
+            Some(rung) if recompiled => tr!("{rung}, recompiled", rung = rung.file),
+            Some(rung) => rung.file.to_owned(),
+            None => own.to_owned(),
         };
-        let mut line = vec![name.to_owned()];
+        let mut line = vec![name];
         for work in &works {
-            let of = |rate: &&KernelRate| rate.work == *work && rate.kernel == kernel;
+            let of = |rate: &&KernelRate| {
+                rate.work == *work && rate.kernel == kernel && rate.recompiled == recompiled
+            };
             line.push(timing.rates.iter().find(of).map_or("–".into(), cell));
         }
         lines.push(line);
@@ -73,7 +78,8 @@ mod tests {
     #[test]
     fn rates_stand_in_columns() {
         let rate = |kernel: &str, side, median: f64| KernelRate {
-            kernel: kernel.into(),
+            kernel: kernel.trim_end_matches('*').into(),
+            recompiled: kernel.ends_with('*'),
             work: Workload { instances: 1, side },
             median,
             lowest: median,
@@ -84,6 +90,7 @@ mod tests {
             rule: "B3/S23".into(),
             rates: vec![
                 rate(Kernel::OWN, 1024, 150e9),
+                rate("shared*", 1024, 120e9),
                 rate("shared", 1024, 100e9),
                 rate(Kernel::OWN, 16_384, 150e9),
                 rate("shared", 16_384, 7.5e9),
@@ -94,10 +101,11 @@ mod tests {
             sass: None,
         };
         let expected = [
-            "Gcell/s       1 × 1024²      1 × 16384²",
-            "mine.cu             150             150",
-            "02_shared   100 (1.50×)   7.50 (20.00×)",
-            "05_bits               –   10000 (0.01×)",
+            "Gcell/s                   1 × 1024²      1 × 16384²",
+            "mine.cu                         150             150",
+            "02_shared, recompiled   120 (1.25×)               –",
+            "02_shared               100 (1.50×)   7.50 (20.00×)",
+            "05_bits                           –   10000 (0.01×)",
         ];
         assert_eq!(table(&timing, "mine.cu"), expected);
     }

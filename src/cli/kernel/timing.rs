@@ -19,7 +19,7 @@ use life::Rule;
 use model::DeviceChoice;
 use model::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
 use own_kernel::compilers::{GpuCompiler, disassemble};
-use own_kernel::{DeclaredRules, Fault, OwnKernel};
+use own_kernel::{DeclaredRules, Fault, OwnKernel, gpu_target, skeleton};
 use platform::contained::{self, Ended, Limits};
 use simulation::instances::open_engine;
 
@@ -45,7 +45,7 @@ const TOLERANCE: f64 = 1.15;
 const BEYOND_CACHE: u64 = 2;
 
 const LIMITS: Limits = Limits {
-    time: Duration::from_secs(300),
+    time: Duration::from_secs(120),
     resident: 8 << 30,
     address_space: None,
 };
@@ -76,7 +76,8 @@ enum Answer {
 pub(super) struct Timing {
     /// The rule that was stepped.
     pub rule: String,
-    /// The rates, work by work; the kernel's own comes first, then that of its rung.
+    /// The rates, work by work; the kernel's own comes first, then those of its rung: compiled as the
+    /// kernel was, and as it comes with the program.
     pub rates: Vec<KernelRate>,
     /// What was not measured, and why.
     pub left_out: Vec<LeftOut>,
@@ -87,12 +88,18 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// The rung's rate with the last work that both were timed with, if the kernel is not faster there.
+    /// The rung's rate with the last work that both were timed with, if the kernel is not faster there. What
+    /// the same compiler made of the rung counts, if that was timed.
     pub(super) fn is_not_faster_than(&self, rung: &str) -> Option<&KernelRate> {
         let is_rung = |rate: &&KernelRate| {
             find(&rate.kernel).is_some_and(|kernel| kernel.file == rung || kernel.name == rung)
         };
-        let last = self.rates.iter().rfind(is_rung)?;
+        let recompiled = self
+            .rates
+            .iter()
+            .filter(is_rung)
+            .rfind(|rate| rate.recompiled);
+        let last = recompiled.or_else(|| self.rates.iter().rfind(is_rung))?;
         (last.own_is_faster_by <= 1.0).then_some(last)
     }
 }
@@ -102,6 +109,8 @@ impl Timing {
 pub(super) struct KernelRate {
     /// The kernel's name; [`Kernel::OWN`] is the user's.
     pub kernel: String,
+    /// Whether it is a rung that was compiled by what compiled the user's kernel.
+    pub recompiled: bool,
     /// The work.
     pub work: Workload,
     /// Cells times generations per second: the median of the runs.
@@ -192,7 +201,9 @@ pub(super) fn serve(folder: &Path) -> Result<()> {
         DeclaredRules::Only(rules) if !rules.contains(&Rule::LIFE) => rules[0],
         _ => Rule::LIFE,
     };
-    let answer = measure([kernel, own.rung], rule, device, &info, false)?;
+    let recompiled = recompiled(own.rung, request.gpu);
+    let kernels: Vec<_> = [kernel].into_iter().chain(recompiled).collect();
+    let answer = measure(&kernels, own.rung, rule, device, &info, false)?;
     let answer = match answer {
         Answer::Timed(timing) => Answer::Timed(Timing { sass, ..timing }),
         wrong => wrong,
@@ -214,9 +225,19 @@ fn sass_of(source: &str, info: &DeviceInfo) -> Result<Option<String>> {
     }
 }
 
-/// Measures a kernel, its rung and the other rungs.
+/// A rung, compiled here from its source: what differs between it and a kernel that began as its copy is
+/// the source alone. `None` if it does not compile.
+fn recompiled(rung: &'static Kernel, gpu: u32) -> Option<&'static Kernel> {
+    let own = OwnKernel::read(skeleton(rung, "rung.cu").into_bytes()).ok()?;
+    let (target, cancel) = (gpu_target(gpu)?, AtomicBool::new(false));
+    let code = GpuCompiler::find()?.compile(&own.source, target, &cancel);
+    Some(own.kernel(Some(code.ok()?), None))
+}
+
+/// Measures a kernel, which may be followed by its rung as it is compiled here, and the rungs.
 fn measure(
-    [own, rung]: [&'static Kernel; 2],
+    kernels: &[&'static Kernel],
+    rung: &'static Kernel,
     rule: Rule,
     device: DeviceChoice,
     info: &DeviceInfo,
@@ -224,19 +245,25 @@ fn measure(
 ) -> Result<Answer> {
     let (limits, mut left_out) = limits(device, small);
     let others = KERNELS.iter().filter(|kernel| *kernel != rung);
-    let kernels: Vec<&'static Kernel> = [own, rung].into_iter().chain(others).collect();
+    let (own, few) = (kernels[0], kernels.len() + 1);
+    let kernels: Vec<&'static Kernel> = kernels
+        .iter()
+        .copied()
+        .chain([rung])
+        .chain(others)
+        .collect();
     let mut rates: Vec<KernelRate> = Vec::new();
-    // Cells per second of the work before.
-    let mut expected: HashMap<&str, f64> = HashMap::new();
+    // Cells per second of the work before, of each kernel by its place.
+    let mut expected: HashMap<usize, f64> = HashMap::new();
     for work in works(info.capability.is_some(), small) {
-        let mut prepared: Vec<PreparedCase> = Vec::new();
+        let mut prepared: Vec<(usize, PreparedCase)> = Vec::new();
         let mut bytes = 0.0;
         let count = if work.cells() > MANY_CELLS {
-            2
+            few
         } else {
             kernels.len()
         };
-        for &kernel in &kernels[..count] {
+        for (place, &kernel) in kernels[..count].iter().enumerate() {
             let case = Case {
                 kernel,
                 work,
@@ -249,9 +276,7 @@ fn measure(
                 work: Some(work),
                 why,
             };
-            if let Some(why) =
-                case.reason_to_skip(Some(info), expected.get(kernel.name).copied())?
-            {
+            if let Some(why) = case.reason_to_skip(Some(info), expected.get(&place).copied())? {
                 left_out.push(skipped(why));
                 // Without the kernel itself there is nothing to compare.
                 if kernel == own {
@@ -268,7 +293,7 @@ fn measure(
                 continue;
             }
             match case.prepare(rule) {
-                Ok(case) => prepared.push(case),
+                Ok(case) => prepared.push((place, case)),
                 Err(_) if kernel == own => return Ok(Answer::Wrong(fails(work))),
                 Err(error) => {
                     left_out.push(skipped(format!("{error:#}")));
@@ -277,39 +302,42 @@ fn measure(
             }
             bytes += more;
         }
-        let [first, others @ ..] = &prepared[..] else {
+        let [(_, first), others @ ..] = &prepared[..] else {
             continue;
         };
-        if others.iter().any(|other| other.digest != first.digest) {
+        if others.iter().any(|(_, other)| other.digest != first.digest) {
             return Ok(Answer::Wrong(wrong(work, false)));
         }
         let mut runs = vec![Vec::new(); prepared.len()];
         for _ in 0..RUNS {
-            for (case, runs) in prepared.iter_mut().zip(&mut runs) {
+            for ((place, case), runs) in prepared.iter_mut().zip(&mut runs) {
                 match case.run() {
                     Ok(rate) => runs.push(rate),
-                    Err(_) if case.case().kernel == own => return Ok(Answer::Wrong(fails(work))),
+                    Err(_) if *place == 0 => return Ok(Answer::Wrong(fails(work))),
                     Err(error) => return Err(error),
                 }
             }
         }
-        let digest = prepared[0].digest;
-        match prepared[0].digest_now() {
+        let (_, first) = &mut prepared[0];
+        let digest = first.digest;
+        match first.digest_now() {
             Ok(now) if now == digest => {}
             Ok(_) => return Ok(Answer::Wrong(wrong(work, true))),
             Err(_) => return Ok(Answer::Wrong(fails(work))),
         }
-        for (case, runs_of) in prepared.iter().zip(&runs) {
+        for ((place, case), runs_of) in prepared.iter().zip(&runs) {
             let [median, lowest, highest] = spread(runs_of);
             let factors: Vec<f64> = runs[0]
                 .iter()
                 .zip(runs_of)
                 .map(|(own, of)| own / of)
                 .collect();
-            let kernel = case.case().kernel.name;
-            expected.insert(kernel, median);
+            let kernel = case.case().kernel;
+            let recompiled = kernel != own && kernel.own.is_some();
+            expected.insert(*place, median);
             rates.push(KernelRate {
-                kernel: kernel.into(),
+                kernel: if recompiled { rung } else { kernel }.name.into(),
+                recompiled,
                 work,
                 median,
                 lowest,
@@ -317,7 +345,7 @@ fn measure(
                 own_is_faster_by: spread(&factors)[0],
             });
         }
-        let rate = expected[own.name];
+        let rate = expected[&0];
         if rule == Rule::LIFE
             && let Some(fault) = too_fast(own, work, rate, limits, info.cache)
         {
@@ -390,7 +418,7 @@ mod tests {
     #[test]
     fn a_kernel_is_timed_beside_the_rungs() {
         let rung = find("bits").unwrap();
-        let answer = measure([rung, rung], Rule::LIFE, CPU, &info(), true).unwrap();
+        let answer = measure(&[rung], rung, Rule::LIFE, CPU, &info(), true).unwrap();
         let Answer::Timed(timing) = answer else {
             panic!("a rung is right");
         };
