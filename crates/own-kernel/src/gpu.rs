@@ -252,7 +252,12 @@ impl Device for GpuKernel<'_> {
         // SAFETY: the address is valid for the write.
         let result = unsafe { sys::cuMemAlloc_v2(&mut base, bytes) };
         check("cuMemAlloc", result).map_err(fault)?;
-        Ok(Box::new(Memory { base, words }))
+        let launched = self.gpu.launched;
+        Ok(Box::new(Memory {
+            base,
+            words,
+            launched,
+        }))
     }
 
     fn launch(
@@ -362,10 +367,19 @@ impl Device for GpuKernel<'_> {
     }
 }
 
+/// What the driver says of an event that is still to come.
+const NOT_READY: u32 = 600;
+
+/// Whether the launch before this event runs. To free anything would wait for it, without an end if it has
+/// none; this process then ends soon.
+fn runs(launched: sys::CUevent) -> bool {
+    // SAFETY: the event exists as long as the process.
+    unsafe { sys::cuEventQuery(launched) as u32 == NOT_READY }
+}
+
 impl GpuKernel<'_> {
     /// Waits for the end of the launch, as long as it may take.
     fn wait(&self) -> Result<(), Fault> {
-        const NOT_READY: u32 = 600;
         /// Most launches end sooner, and a sleep takes longer than they do.
         const BUSY: Duration = Duration::from_millis(1);
         let began = Instant::now();
@@ -394,8 +408,10 @@ impl GpuKernel<'_> {
 
 impl Drop for GpuKernel<'_> {
     fn drop(&mut self) {
-        // SAFETY: it was loaded once, and nothing of it runs. Where the context is lost it fails.
-        unsafe { sys::cuModuleUnload(self.module) };
+        if !runs(self.gpu.launched) {
+            // SAFETY: it was loaded once, and nothing of it runs. Where the context is lost it fails.
+            unsafe { sys::cuModuleUnload(self.module) };
+        }
     }
 }
 
@@ -403,6 +419,8 @@ impl Drop for GpuKernel<'_> {
 struct Memory {
     base: sys::CUdeviceptr,
     words: usize,
+    /// The event behind the last launch.
+    launched: sys::CUevent,
 }
 
 impl Memory {
@@ -447,9 +465,11 @@ impl Buffer for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: it was allocated once, and nothing that uses it runs. Where the context is lost it
-        // fails.
-        unsafe { sys::cuMemFree_v2(self.base) };
+        if !runs(self.launched) {
+            // SAFETY: it was allocated once, and nothing that uses it runs. Where the context is lost it
+            // fails.
+            unsafe { sys::cuMemFree_v2(self.base) };
+        }
     }
 }
 
