@@ -465,6 +465,12 @@ impl Kernel {
         [head, code]
     }
 
+    /// Its code as a file that may be in any folder: headers are included by their names alone.
+    pub fn standalone_code(&self) -> String {
+        let [_, code] = self.code();
+        code.replace("#include \"../", "#include \"")
+    }
+
     /// The rung that its file is compared with: the one that a kernel of a user's own takes the place
     /// of; `None` for the first rung.
     pub fn compared_with(&self) -> Option<&'static Kernel> {

@@ -217,7 +217,7 @@ fn short(text: &str) -> String {
 
 /// A commented copy of a rung, to be changed. `file` is its name, for the command that checks it.
 pub fn skeleton(rung: &Kernel, file: &str) -> String {
-    let [head, code] = rung.code();
+    let [head, _] = rung.code();
     let idea = head.split("//\n").next().unwrap_or_default();
     let launch = head
         .split_once("// Launch: ")
@@ -253,7 +253,7 @@ pub fn skeleton(rung: &Kernel, file: &str) -> String {
          // Layout: {layout}.\n\
          // Launch: {launch}{code}",
         block = format_args!("{}x{}", rung.block().0, rung.block().1),
-        code = code.replace("#include \"../", "#include \""),
+        code = rung.standalone_code(),
     )
 }
 

@@ -71,9 +71,12 @@ impl RungSource {
         match before {
             None => lines.extend(code.lines().map(|text| line(Change::Same, text))),
             Some(before) => {
-                let [_, old] = before.code();
+                let old = match kernel.own {
+                    Some(_) => before.standalone_code(),
+                    None => before.code()[1].to_owned(),
+                };
                 let mut diff = TextDiff::configure();
-                let diff = diff.algorithm(Algorithm::Patience).diff_lines(old, code);
+                let diff = diff.algorithm(Algorithm::Patience).diff_lines(&*old, code);
                 lines.extend(diff.iter_all_changes().map(|change| {
                     let tag = match change.tag() {
                         ChangeTag::Equal => Change::Same,
@@ -220,7 +223,7 @@ mod tests {
         let own = |gpu| {
             let code = OwnCode {
                 rung,
-                source: "// from: 02_shared\n".to_owned() + rung.code()[1],
+                source: "// from: 02_shared\n".to_owned() + &*rung.standalone_code(),
                 rules: None,
                 gpu,
                 cpu: None,
@@ -229,6 +232,7 @@ mod tests {
         };
         let plain = RungSource::of(own(None));
         assert_eq!(plain.compared_with, Some("shared"));
+        assert_eq!(texts(&plain, &[Change::Added, Change::Removed]), "");
         assert!(!plain.has_ptx() && RungSource::ptx_of(plain.kernel).is_none());
         let compiled = own(Some(GpuCode::Ptx(".visible .entry\n\tret;\n".into())));
         let ptx = RungSource::ptx_of(compiled).unwrap();
