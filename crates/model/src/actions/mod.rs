@@ -167,7 +167,7 @@ pub enum ViewAction {
     ToggleLab,
     /// Opens or closes the editor of a round of one's own.
     ToggleEditor,
-    /// Runs the round in the editor.
+    /// Runs what is in the editor.
     RunRound,
     /// Opens or closes the list of lessons.
     ToggleLessons,
