@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt;
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,13 +17,18 @@ use crate::workshop::{Child, EMULATOR_LIMITS, command};
 use crate::{Machine, OwnKernel};
 
 /// A kernel in the emulator that steps lattices of the CPU engine. Each thread that calls it has a process,
-/// which stays for the next call unless the kernel fails in it.
+/// which stays for the next call unless the kernel fails in it, or two newer kernels have come.
 pub(crate) struct EmulatedStepper {
     source: String,
     library: Vec<u8>,
     child: Child,
-    idle: Mutex<Vec<Process>>,
+    /// Numbers the kernels in the order in which they were made.
+    number: u64,
 }
+
+/// The processes that wait for a call, each with the number of its kernel. They are not the kernel's own:
+/// kernels stay in memory until the program ends.
+static IDLE: Mutex<Vec<(u64, Process)>> = Mutex::new(Vec::new());
 
 /// How long a launch may take besides the time for its cells.
 const LAUNCH_SECONDS: u64 = 5;
@@ -34,12 +39,34 @@ const MIN_CELLS_PER_SECOND: u64 = 500_000;
 impl EmulatedStepper {
     /// Takes a kernel and its library's bytes.
     pub(crate) fn new(own: &OwnKernel, library: Vec<u8>, child: Child) -> EmulatedStepper {
+        static MADE: AtomicU64 = AtomicU64::new(0);
         EmulatedStepper {
             source: own.source.clone(),
             library,
             child,
-            idle: Mutex::new(Vec::new()),
+            number: MADE.fetch_add(1, Ordering::Relaxed),
         }
+    }
+
+    /// A process with the kernel that waits for a call.
+    fn take_idle(&self) -> Option<Process> {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = idle.iter().position(|(number, _)| *number == self.number)?;
+        Some(idle.swap_remove(at).1)
+    }
+
+    /// Lets a process wait for the next call. Those of all kernels but the newest two end: two versions are
+    /// compared with each other.
+    fn keep_idle(&self, process: Process) {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push((self.number, process));
+        let newest = idle.iter().map(|(number, _)| *number).max();
+        let (old, kept) = std::mem::take(&mut *idle)
+            .into_iter()
+            .partition(|(number, _)| Some(number + 1) < newest);
+        *idle = kept;
+        drop(idle);
+        drop::<Vec<_>>(old); // which waits for their ends
     }
 
     /// Starts a process with the kernel.
@@ -90,9 +117,7 @@ impl OwnStepper for EmulatedStepper {
         rule: Rule,
         generations: u32,
     ) -> Result<(), OwnStepError> {
-        let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let idle = lock().pop();
-        let mut process = match idle {
+        let mut process = match self.take_idle() {
             Some(process) => process,
             None => self.start()?,
         };
@@ -113,7 +138,7 @@ impl OwnStepper for EmulatedStepper {
             return Err(OwnStepError::Crashed);
         }
         bytemuck::cast_slice_mut(words).copy_from_slice(&stepped);
-        lock().push(process);
+        self.keep_idle(process);
         Ok(())
     }
 }
