@@ -656,7 +656,7 @@ fn cards_show_every_line_by_scrolling() {
     for rows in [12, 50] {
         let lines = text(&screen(&mut view, &status, [60, rows]));
         // Lessons are counted, not the lines that their titles take.
-        let foot = "12 of 21 · ↑ ↓ · Esc closes";
+        let foot = "12 of 31 · ↑ ↓ · Esc closes";
         assert!(lines.iter().any(|line| line.contains(foot)), "{lines:#?}");
         assert!(lines.concat().contains("Space open"), "{lines:#?}");
     }
