@@ -156,7 +156,7 @@ fn judge_hidden(own: &OwnKernel, cancel: &AtomicBool) -> Result<Option<Verdict>>
     let verdict = judge_in(&workshop, own, cancel)?;
     let is_of_emulator = match &verdict {
         Verdict::Right(_) => false,
-        Verdict::Wrong(fault) => fault.is_of_compiler(),
+        Verdict::Wrong(fault) => fault.is_of_emulator(),
     };
     Ok(Some(verdict).filter(|_| !is_of_emulator))
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::failure::BadArguments;
+use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, kernel, record};
@@ -16,6 +16,7 @@ use model::{DeviceChoice, InWords, Setup, Status, recorded_in_words};
 use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
 use ui::Wake;
+use ui::code_editor::Code;
 use ui::{Camera, Drawing, LectureOptions, Notes, ViewOptions};
 use window::Recorder;
 use window::{WindowError, WindowOptions};
@@ -60,7 +61,9 @@ pub(super) fn main(
     // Hints are for a person: not for a run that ends by itself or is recorded.
     let is_unattended = window.frames.is_some() || window.rounds.is_some();
     let shows_callouts = !is_unattended && window.record.is_none();
-    let code = [&common.kernel_file, &common.switches.round];
+    let kernel = common.kernel_file.iter().map(|path| (Code::Kernel, path));
+    let round = common.switches.round.iter().map(|path| (Code::Round, path));
+    let code = kernel.chain(round).map(|(code, path)| (code, path.clone()));
     let options = WindowOptions {
         frames: window.frames,
         limited: window.rounds.is_some(),
@@ -72,7 +75,7 @@ pub(super) fn main(
             ..window.look.options()
         },
         lecture: lecture.clone(),
-        code: code.into_iter().flatten().cloned().collect(),
+        code: code.collect(),
         kernel_process,
         callouts: shows_callouts
             .then(|| config::path_of("callouts.txt"))
@@ -132,10 +135,20 @@ fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Ses
     if let (Some(saved), Some(path)) = (&file.from, &window.session)
         && let Some(own) = &saved.own_kernel
     {
-        let kernel = kernel::compile(&own.kernel, shown(path), setup.device)?;
-        setup.own_kernel = Some(kernel);
-        if own.in_use {
-            setup.kernel = kernel;
+        match kernel::compile(&own.kernel, shown(path), setup.device) {
+            Ok(kernel) => {
+                setup.own_kernel = Some(kernel);
+                if own.in_use {
+                    setup.kernel = kernel;
+                }
+            }
+            Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),
+            // The lattices are there all the same.
+            Err(why) => say(&tr!(
+                "{path}: its own kernel does not run here ({why}); its rung takes its place, and the kernel is no longer saved",
+                path = shown(path),
+                why = format!("{why:#}")
+            )),
         }
     }
     if file.from.is_none() {

@@ -199,11 +199,14 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether it says that a compiler did not manage, and not what the kernel does.
-    pub fn is_of_compiler(&self) -> bool {
+    /// Whether it says that the emulator did not manage, and nothing of what the kernel does.
+    pub fn is_of_emulator(&self) -> bool {
         matches!(
             self,
-            Fault::DoesNotCompile { .. } | Fault::CompilesTooLong { .. }
+            Fault::DoesNotCompile { .. }
+                | Fault::CompilesTooLong { .. }
+                | Fault::TooLong { thread: None, .. }
+                | Fault::TooMuchMemory { .. }
         )
     }
 

@@ -350,15 +350,12 @@ impl CodeEditor {
         }
     }
 
-    /// Whether it is an exercise's solution: one that is to be faster than a rung was timed elsewhere if a
-    /// GPU runs it.
+    /// Whether it is an exercise's solution. Of a kernel that was checked on a GPU that is not known here:
+    /// `exercise check` looks for races, too, and times it.
     pub fn is_solved(&self) -> bool {
         let on_gpu = self.right_kernel().and_then(|kernel| kernel.own.as_ref());
         let on_gpu = on_gpu.is_some_and(|own| own.gpu.is_some());
-        let is_untimed = self
-            .kernel_task()
-            .is_some_and(|it| on_gpu && it.faster_than.is_some());
-        self.exercise.is_some() && self.is_right() && !is_untimed
+        self.exercise.is_some() && self.is_right() && !on_gpu
     }
 
     /// What was found, in a line; `None` where nothing is known yet.
@@ -382,7 +379,7 @@ impl CodeEditor {
         match self.findings.as_deref() {
             None => 0,
             Some(Findings::Round(findings)) => findings.fault_count(),
-            Some(Findings::Kernel(findings)) => findings.sentences().len(),
+            Some(Findings::Kernel(_)) => self.sentences().count(),
         }
     }
 
@@ -402,19 +399,15 @@ impl CodeEditor {
             None => Box::new(std::iter::empty()),
             Some(Findings::Round(findings)) => Box::new(findings.sentences()),
             Some(Findings::Kernel(findings)) => {
-                let task = self.kernel_task().filter(|_| self.is_right());
-                let to_time = task
-                    .and_then(|task| task.faster_than)
-                    .filter(|_| !self.is_solved());
-                let to_time = to_time.zip(self.exercise()).map(|(rung, exercise)| {
+                let is_open = self.is_right() && !self.is_solved();
+                let to_check = self.exercise().filter(|_| is_open).map(|exercise| {
                     let command = format!("lifestreams exercise check {}", exercise.name);
                     tr!(
-                        "'{command}' times it against {rung}",
-                        command = command,
-                        rung = rung
+                        "Saved, '{command}' looks for races, times it, and counts it as solved",
+                        command = command
                     )
                 });
-                Box::new(findings.sentences().into_iter().chain(to_time))
+                Box::new(findings.sentences().into_iter().chain(to_check))
             }
         }
     }

@@ -122,7 +122,8 @@ impl Editor {
     }
 
     /// Gives up the check of a kernel under way; whether there was one.
-    fn cancel_check(&self) -> bool {
+    fn cancel_check(&mut self) -> bool {
+        self.checks_again = false;
         let cancel = self.check.as_ref();
         cancel.is_some_and(|cancel| !cancel.swap(true, Ordering::AcqRel))
     }
@@ -235,7 +236,13 @@ impl Handler {
             self.editor.cancel_check();
             return self.editor.checks_again = true;
         }
-        let machine = match (session.status().engine.is_cpu(), session.device()) {
+        let status = session.status();
+        if status.lab.recording.is_some() {
+            return self.show_notice(message!(
+                "A kernel of your own needs a device that computes; J leaves the recorded GPU"
+            ));
+        }
+        let machine = match (status.engine.is_cpu(), session.device()) {
             (true, _) => Machine::Emulator,
             (false, DeviceChoice::CudaOrdinal(ordinal)) => Machine::Gpu(ordinal),
             (false, _) => Machine::Gpu(0),
@@ -246,7 +253,12 @@ impl Handler {
         document.begin_check();
         let (text, task) = (document.text().clone(), document.kernel_task());
         if self.editor.machine.replace(machine) != Some(machine) {
-            self.editor.workshop = Arc::default(); // the session goes on elsewhere
+            // The session goes on elsewhere. To end a process may take a while.
+            let before = std::mem::take(&mut self.editor.workshop);
+            self.run_in_background(move || {
+                drop(before);
+                BackgroundResult::Nothing
+            });
         }
         let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
         self.run_in_background(move || {
@@ -422,8 +434,7 @@ impl Handler {
             Some(own) => self.editor.kernel.text.edit(own.source.as_str()),
             None => self.editor.kernel.text = CodeEditor::of_kernel(setting.kernel),
         }
-        for path in std::mem::take(&mut self.options.code) {
-            let code = Code::of_file(&path).unwrap_or(Code::Round);
+        for (code, path) in std::mem::take(&mut self.options.code) {
             self.run_in_background(move || opened_code(code, path));
         }
     }
@@ -448,11 +459,14 @@ impl Handler {
                 "Not saved: the file was changed, too; load it or keep this text first"
             ));
         }
+        // `exercise check` looks for it by the exercise's name.
+        let exercise = self.editor.shown().exercise();
+        let stem = exercise.map_or_else(dated_stem, |exercise| exercise.name.to_owned());
         self.run_in_background(move || {
             let target = match &own {
                 Some(path) => SaveTarget::find(path),
                 None => {
-                    let name = format!("{}.{}", dated_stem(), code.extension());
+                    let name = format!("{stem}.{}", code.extension());
                     Ok(SaveTarget::beside(name.into()))
                 }
             };

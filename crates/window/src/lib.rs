@@ -76,7 +76,7 @@ pub struct WindowOptions {
     /// The lecture to open.
     pub lecture: Option<LectureOptions>,
     /// Scripts of rounds and sources of kernels to open in the editor; the last one is shown.
-    pub code: Vec<std::path::PathBuf>,
+    pub code: Vec<(ui::code_editor::Code, std::path::PathBuf)>,
     /// Makes a command that calls [`own_kernel::serve`] with its last arguments.
     pub kernel_process: fn() -> std::process::Command,
     /// The file that remembers which callouts of the first runs are done; none are shown without.

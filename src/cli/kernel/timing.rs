@@ -290,6 +290,9 @@ fn measure(
                 .is_some_and(|memory| bytes + more > MAX_MEMORY * memory as f64)
             {
                 left_out.push(skipped("too little memory is left".into()));
+                if kernel == own {
+                    break;
+                }
                 continue;
             }
             match case.prepare(rule) {

@@ -523,12 +523,16 @@ pub static TABLE: &[Row] = &[
     Row::view(ToggleLab, Measuring, "Lab: switches and CUDA calls")
         .chords(&[key(Key::F(9))])
         .search(&["code", "api", "settings", "options", "设置"]),
-    Row::view(ToggleEditor, Measuring, "Editor: a round or kernel of your own")
-        .chords(&[ctrl('E')])
-        .search(&[
-            "script", "rhai", "code", "write", "exercise", "脚本", "编程", "练习",
-        ])
-        .in_window(),
+    Row::view(
+        ToggleEditor,
+        Measuring,
+        "Editor: a round or kernel of your own",
+    )
+    .chords(&[ctrl('E')])
+    .search(&[
+        "script", "rhai", "code", "write", "exercise", "脚本", "编程", "练习",
+    ])
+    .in_window(),
     Row::view(RunRound, Measuring, "Run what is in the editor")
         .chords(&[with_ctrl(Key::Enter)])
         .search(&["script", "execute", "check", "脚本", "执行"])

@@ -87,6 +87,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
     paint_code(painter, editor, code, unit);
     paint_summary(painter, frame, summary, unit);
     let status = frame.sources.status;
+    let status = status.filter(|_| !editor.conflict());
     match status.and_then(|status| editor.predictions(status)) {
         Some(predictions) => paint_predictions(painter, editor, &predictions, sentences, unit),
         None => paint_sentences(painter, editor, sentences, unit),
