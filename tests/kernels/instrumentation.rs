@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use engine::cuda::instrumentation;
+use engine::kernels::instrumentation;
 use engine::kernels::{KERNELS, Ptx};
 use engine::rule_network::{self, RuleNetwork};
 use life::Rule;

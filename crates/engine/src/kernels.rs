@@ -6,6 +6,7 @@
 
 pub mod cooperative;
 mod function;
+pub mod instrumentation;
 mod launch;
 mod own;
 #[cfg(test)]

@@ -11,9 +11,9 @@ use cust::sys;
 
 use super::driver::check;
 use super::gpu::Gpu;
-use super::instrumentation;
 use super::memory::MirroredWords;
 use crate::check::Lattices;
+use crate::kernels::instrumentation;
 use crate::kernels::{Batch, Launch};
 use crate::{BlockTimestamp, LatticeId, Nanos, Op, Program, Result, StreamId};
 

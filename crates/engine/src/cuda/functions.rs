@@ -12,7 +12,7 @@ use cust::sys;
 
 use super::context::OwnedContext;
 use super::driver::cust;
-use super::instrumentation;
+use crate::kernels::instrumentation;
 use crate::kernels::{Function, GpuCode, LadderFunction, OwnCode, Ptx};
 use crate::rule_network::{self, RuleNetwork};
 use crate::{EngineError, ProgramError, Resource, Result};

@@ -2,8 +2,8 @@
 //!
 //! Imports go one way, from the end of this list to its start: [`driver`] opens the driver;
 //! [`context`], [`stream`], [`event`], [`memory`] and [`slots`] own its handles and memory;
-//! [`calls`] are its calls as data; [`functions`] loads kernels, [`instrumentation`] adds block
-//! timestamps to their PTX; [`group`] has the lattices of a size, [`timing`] a device's clock,
+//! [`calls`] are its calls as data; [`functions`] loads kernels, with block timestamps added to their
+//! PTX where they are wanted; [`group`] has the lattices of a size, [`timing`] a device's clock,
 //! [`gpu`] all of a device; [`block_timestamps`] collects timestamps; [`issue`] turns ops into calls;
 //! [`resources`] is everything that was created; [`runs`] tracks running work and reports it;
 //! [`submit`] issues a program, from several [`threads`] if it names several issuers or has several
@@ -20,7 +20,6 @@ mod functions;
 mod gpu;
 mod graph;
 mod group;
-pub mod instrumentation;
 mod issue;
 mod memory;
 mod occupancy;

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use life::{Rule, Size};
 
 use super::Kernel;
-use crate::cuda::instrumentation;
+use super::instrumentation;
 use crate::{DeviceInfo, EngineError};
 
 /// What takes the place of a rung's code. A kernel with it has the rung's symbol, parameters, layout and

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::instrumentation::instrument;
 use super::*;
 use crate::SupportKernel;
 use crate::buffer_kernels::{LESSON_KERNELS, LOP3_PER_ITERATION, PROBE_KERNELS, WHILE_CONDITION};
-use crate::cuda::instrumentation::instrument;
 
 #[test]
 fn launches_and_changes_of_buffer_are_counted() {
