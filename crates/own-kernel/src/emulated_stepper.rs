@@ -11,10 +11,10 @@ use engine::kernels::{OwnStepError, OwnStepper};
 use life::{Rule, Size};
 use platform::contained::{Ended, Limits, Process};
 
+use crate::OwnKernel;
 use crate::fault::Fault;
+use crate::machine::{Child, EMULATOR_LIMITS, Machine, command};
 use crate::messages::{Answer, Request, ask};
-use crate::workshop::{Child, EMULATOR_LIMITS, command};
-use crate::{Machine, OwnKernel};
 
 /// A kernel in the emulator that steps lattices of the CPU engine. Each thread that calls it has a process,
 /// which stays for the next call unless the kernel fails in it, or two newer kernels have come.

@@ -13,6 +13,7 @@ mod emulated_stepper;
 mod fault;
 mod gpu;
 mod layouts;
+mod machine;
 mod messages;
 mod stepping;
 mod workshop;
@@ -23,6 +24,5 @@ pub use declarations::{DeclaredRules, OwnKernel, SourceError, rungs, skeleton};
 pub use emulator::{CompilerError, CppCompiler};
 pub use fault::{Fault, Found, Thread};
 pub use gpu::gpu_target;
-pub use workshop::{
-    CheckError, Facts, LAUNCH_LIMIT, Machine, NoWorkshop, Right, Verdict, Workshop,
-};
+pub use machine::Machine;
+pub use workshop::{CheckError, Facts, LAUNCH_LIMIT, NoWorkshop, Right, Verdict, Workshop};

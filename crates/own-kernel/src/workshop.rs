@@ -3,7 +3,6 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +11,7 @@ use std::time::Duration;
 use emulator::{CppCompiler, NotCompiled, SOURCE_NAME, translate};
 use engine::Kernel;
 use engine::kernels::{GpuCode, OwnStepper};
-use platform::contained::{Ended, Limits, Process};
+use platform::contained::{Ended, Process};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -20,17 +19,8 @@ use crate::OwnKernel;
 use crate::compilers::GpuCompiler;
 use crate::emulated_stepper::EmulatedStepper;
 use crate::fault::Fault;
+use crate::machine::{Child, EMULATOR_LIMITS, GPU_LIMITS, Machine, command};
 use crate::messages::{Answer, Request, ask};
-
-/// What runs the kernels of a [`Workshop`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Machine {
-    /// The GPU of this number.
-    Gpu(u32),
-    /// This computer's CPU, which runs the kernel compiled as C++. It finds races, too, but its times
-    /// mean nothing.
-    Emulator,
-}
 
 /// A machine that runs kernels, and the process in which it does; opened once, for any number of checks.
 /// The process stays between checks, so that they need not wait for it or for a GPU's driver.
@@ -40,9 +30,6 @@ pub struct Workshop {
     /// Started when there is none, or when the last one has ended or may be spoilt.
     process: Mutex<Option<Process>>,
 }
-
-/// Makes commands that call [`serve`](crate::serve).
-pub(crate) type Child = Arc<dyn Fn() -> Command + Send + Sync>;
 
 /// What a machine needs on this side.
 enum Tools {
@@ -130,20 +117,6 @@ impl From<io::Error> for CheckError {
 
 /// How long a launch may take; whole seconds count.
 pub const LAUNCH_LIMIT: Duration = Duration::from_secs(5);
-
-/// Limits for a process that runs kernels in the emulator.
-pub(crate) const EMULATOR_LIMITS: Limits = Limits {
-    time: Duration::from_secs(60),
-    resident: 1 << 30,
-    address_space: Some(4 << 30),
-};
-
-/// Limits for a process that runs kernels on a GPU: it has the driver in its memory, and a compiler.
-const GPU_LIMITS: Limits = Limits {
-    time: Duration::from_secs(60),
-    resident: 4 << 30,
-    address_space: None,
-};
 
 impl fmt::Debug for Workshop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -305,16 +278,6 @@ impl Workshop {
         };
         Process::answering(command(&self.child, folder, self.machine()), limits)
     }
-}
-
-/// The command of a process that runs kernels.
-pub(crate) fn command(child: &Child, folder: &Path, machine: Machine) -> Command {
-    let mut command = child();
-    command.arg(folder).env("TMPDIR", folder);
-    if let Machine::Gpu(ordinal) = machine {
-        command.arg(ordinal.to_string());
-    }
-    command
 }
 
 /// A kernel compiled as C++; nothing for a GPU.
