@@ -22,7 +22,7 @@ use engine::{EngineError, Kernel};
 use exercise::KernelTask;
 use lang::tr;
 use life::read_regular_file;
-use model::words::shown;
+use model::words::{facts_in_words, shown};
 use model::{DeviceChoice, InWords};
 use own_kernel::compilers::GpuCompiler;
 use own_kernel::{
@@ -354,7 +354,7 @@ fn print_right(
         cases = right.cases
     ))?;
     if let Some(facts) = right.facts {
-        facts_in_words(facts)
+        facts_in_words(&facts)
             .iter()
             .try_for_each(|line| print(line))?;
     }
@@ -406,26 +406,6 @@ fn not_timed(device: DeviceChoice) -> String {
         );
     }
     exactness.into()
-}
-
-/// What the driver says of a kernel, a sentence each.
-fn facts_in_words(facts: Facts) -> [String; 2] {
-    let resident = facts.blocks_per_sm * facts.block_threads;
-    let occupancy = 100 * resident / facts.max_threads_per_sm.max(1);
-    [
-        tr!(
-            "per thread {registers} registers and {local} bytes of local memory (spilled registers and arrays); per block {shared} bytes of shared memory",
-            registers = facts.registers,
-            local = facts.local_bytes,
-            shared = facts.shared_bytes
-        ),
-        tr!(
-            "{blocks} resident blocks of {threads} threads per SM: occupancy {percent} %",
-            blocks = facts.blocks_per_sm,
-            threads = facts.block_threads,
-            percent = occupancy
-        ),
-    ]
 }
 
 /// A number that differs from check to check, so that no kernel is right by the lattices it was tried

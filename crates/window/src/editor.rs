@@ -195,7 +195,13 @@ impl Handler {
     /// Opens or closes the editor; keys are for its text once it is open.
     pub(super) fn toggle_editor(&mut self) {
         self.app.toggle_side(SidePanel::Editor);
-        if let (Some(SidePanel::Editor), Some(screen)) = (self.app.options.side, &self.surface) {
+        if self.app.options.side == Some(SidePanel::Editor) {
+            self.give_keys_to_text();
+        }
+    }
+
+    fn give_keys_to_text(&self) {
+        if let Some(screen) = &self.surface {
             let context = screen.scene.context();
             context.memory_mut(|memory| memory.request_focus(field(self.editor.code)));
         }
@@ -403,6 +409,7 @@ impl Handler {
         }
         self.note_progress(code, Progress::start);
         self.show_editor();
+        self.give_keys_to_text();
     }
 
     /// Notes what was done with the exercise in the editor, if there is one.

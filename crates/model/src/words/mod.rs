@@ -19,7 +19,7 @@ mod shelf;
 
 pub use self::engine::reason;
 pub use self::life::remarks;
-pub use self::own_kernel::{idea, rung_names, timestamps_of_own, use_of};
+pub use self::own_kernel::{facts_in_words, idea, rung_names, timestamps_of_own, use_of};
 pub use quantities::{counted_lattices, shown, system_reason, time_left};
 
 /// Data that has a sentence, such as an error.

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use engine::Kernel;
 use lang::tr;
 use life::Rule;
-use own_kernel::{Case, CheckError, CompilerError, Fault, Found, NoWorkshop, SourceError, Thread};
+use own_kernel::{
+    Case, CheckError, CompilerError, Facts, Fault, Found, NoWorkshop, SourceError, Thread,
+};
 
 use super::InWords;
 use super::quantities::system_reason;
@@ -95,6 +97,29 @@ pub fn use_of(kernel: &'static Kernel, rule: Rule) -> Cow<'static, str> {
         rung = rung
     )
     .into()
+}
+
+/// What decides how many threads an SM holds, and how many those are.
+pub fn facts_in_words(facts: &Facts) -> Vec<String> {
+    let threads = facts.blocks_per_sm * facts.block_threads;
+    let occupancy = 100.0 * f64::from(threads) / f64::from(facts.max_threads_per_sm.max(1));
+    vec![
+        tr!(
+            "{registers} registers and {local} B of spilled or local memory per thread",
+            registers = facts.registers,
+            local = facts.local_bytes
+        ),
+        tr!(
+            "{shared} B of shared memory per block",
+            shared = facts.shared_bytes
+        ),
+        tr!(
+            "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
+            blocks = facts.blocks_per_sm,
+            threads = facts.block_threads,
+            percent = occupancy.round()
+        ),
+    ]
 }
 
 /// What a kernel is about, in a few words: its idea, or the rung that the user wrote it from.

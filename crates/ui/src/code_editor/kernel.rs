@@ -6,6 +6,7 @@ use engine::Kernel;
 use exercise::KernelTask;
 use lang::{Message, tr};
 use model::InWords;
+use model::words::facts_in_words;
 use own_kernel::{
     CheckError, Facts, Fault, LAUNCH_LIMIT, NoWorkshop, OwnKernel, SourceError, Verdict, Workshop,
 };
@@ -121,27 +122,4 @@ impl KernelFindings {
             KernelFindings::Unchecked(why) => vec![lang::sentence_case(why)],
         }
     }
-}
-
-/// What decides how many threads an SM holds, and how many those are.
-fn facts_in_words(facts: &Facts) -> Vec<String> {
-    let threads = facts.blocks_per_sm * facts.block_threads;
-    let occupancy = 100.0 * f64::from(threads) / f64::from(facts.max_threads_per_sm.max(1));
-    vec![
-        tr!(
-            "{registers} registers and {local} B of spilled or local memory per thread",
-            registers = facts.registers,
-            local = facts.local_bytes
-        ),
-        tr!(
-            "{shared} B of shared memory per block",
-            shared = facts.shared_bytes
-        ),
-        tr!(
-            "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
-            blocks = facts.blocks_per_sm,
-            threads = facts.block_threads,
-            percent = occupancy.round()
-        ),
-    ]
 }
