@@ -6,7 +6,8 @@
 // Each block writes its share; the last block to finish adds up all shares in order and resets the
 // counter, so nothing needs to be cleared between launches.
 //
-// The hash is the sum over all words of `mixed(i, word)`, modulo 2^64, independent of the order.
+// The hash is the sum over all words of `mixed(i, word)`, modulo 2^64, independent of the order. The
+// index i of the first word is `first_word`: not 0 in a band, which has some rows of a torus.
 #include "../life.cuh"
 
 struct Share { u64 population, births, deaths, hash; };
@@ -37,7 +38,7 @@ DEVICE void add_up(Share* sums, int me)
 
 extern "C" __global__ void measure_bits(
     const unsigned* words, unsigned* before, unsigned long long* shares, unsigned* arrived,
-    unsigned long long* measures, unsigned long long count)
+    unsigned long long* measures, unsigned long long count, unsigned long long first_word)
 {
     words += blockIdx.z * count;
     before += blockIdx.z * count;
@@ -53,7 +54,7 @@ extern "C" __global__ void measure_bits(
         sum.population += __popc(now);
         sum.births += __popc(now & ~then);
         sum.deaths += __popc(then & ~now);
-        sum.hash += mixed(i, now);
+        sum.hash += mixed(first_word + i, now);
     }
     sums[me] = sum;
     add_up(sums, me);

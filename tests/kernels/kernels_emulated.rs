@@ -688,13 +688,15 @@ fn measures_are_against_the_one_before() {
             let (mut bits_at, mut before_at) = (bits.pointer(), before.pointer());
             let (mut shares_at, mut arrived_at) = (shares.pointer(), arrived.pointer());
             let (mut measures_at, mut count) = (measures.pointer(), words as u64);
+            let mut first_word = 0u64;
             let given = parameters!(
                 bits_at,
                 before_at,
                 shares_at,
                 arrived_at,
                 measures_at,
-                count
+                count,
+                first_word
             );
             emulator.launch(symbol(SupportKernel::Measure), shape, given);
             let found = measures.inner().chunks(4).map(|found| Measure {

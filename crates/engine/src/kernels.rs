@@ -173,8 +173,14 @@ pub enum Parameter {
     Chance,
     /// Key of the soup ([`Soup::key`](life::Soup::key)).
     Key,
-    /// Words of the lattice's bits.
+    /// Words of the lattice's bits; in a band, of its own rows.
     Words,
+    /// The index that the first of these words has on the torus.
+    FirstWord,
+    /// The number that a band's first row has on the torus.
+    FirstRow,
+    /// Rows of a band.
+    OwnRows,
     /// Left edge of the region, in fixed-point cells.
     Left,
     /// Top edge of the region, in fixed-point cells.
@@ -190,7 +196,7 @@ pub enum Parameter {
 }
 
 /// Maximum parameters of a kernel, including the address of the records for block timestamps.
-pub(crate) const MAX_PARAMETERS: usize = 11;
+pub(crate) const MAX_PARAMETERS: usize = 12;
 
 impl Parameter {
     /// Its size in bytes: addresses and some numbers have 64 bits.
@@ -203,6 +209,8 @@ impl Parameter {
             | Parameter::EditCount
             | Parameter::LayoutIndex
             | Parameter::Chance
+            | Parameter::FirstRow
+            | Parameter::OwnRows
             | Parameter::Columns
             | Parameter::Rows => 4,
             _ => 8,

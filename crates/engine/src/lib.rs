@@ -16,6 +16,7 @@
 //! There are two engines, [`cuda`] and [`cpu`]. Their kernels have the same names ([`kernels`]) and
 //! give bit-identical results.
 
+mod band;
 pub mod buffer_kernels;
 mod check;
 pub mod cpu;
@@ -29,11 +30,13 @@ mod program_error;
 mod reduce_region;
 pub mod rule_network;
 mod slot_locks;
+mod split;
 mod support_kernels;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use band::{Band, RowCopy};
 pub use buffer_kernels::BufferKernel;
 pub use cuda_loader::nvtx;
 pub use edit::WordEdit;
@@ -49,6 +52,7 @@ pub use ops::{
 };
 pub use program_error::{ProgramError, Resource};
 pub use reduce_region::ReduceRegion;
+pub use split::SplitEngine;
 pub use support_kernels::SupportKernel;
 
 /// The result of an engine call.
@@ -67,6 +71,10 @@ pub trait Engine: Send {
     /// Creates `count` lattices of one size on a device, in one allocation. All cells are dead and
     /// the layout is [`Layout::Bits`]. Ids are consecutive, also across calls.
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()>;
+
+    /// Creates `count` lattices for a band of a torus each, as [`Engine::create_lattices`] does. Ops
+    /// on them say where a band differs from a whole torus.
+    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()>;
 
     /// Waits until no work runs, then drops all lattices, slots, streams, events, buffers and prepared
     /// programs. Contexts stay, with the functions that were loaded; ids are given anew, and what was
@@ -129,6 +137,36 @@ pub trait Engine: Send {
     /// Whether all work before the event's latest record is done. True for an event that was never
     /// recorded. Never blocks.
     fn query(&mut self, event: EventId) -> Result<bool>;
+
+    /// Whether each lattice lies on all devices, in bands: then a stream and an event stand for one on
+    /// each device.
+    fn is_split(&self) -> bool {
+        false
+    }
+
+    /// The number of devices that lattices and streams can be created on, from `DeviceId(0)` on.
+    fn places(&self) -> usize {
+        if self.is_split() {
+            1
+        } else {
+            self.devices().len()
+        }
+    }
+
+    /// The sizes of the lattices that kernels step in the place of one of `size`.
+    fn stepped_sizes(&self, size: life::Size) -> Vec<life::Size> {
+        vec![size]
+    }
+
+    /// The steps of a timed run as the devices got them, if those are not the program's: on the
+    /// program's lattices, with the size of the part that each works on. The spans of the run number
+    /// them.
+    fn issued_steps(&self, _run: RunId) -> Option<&[(Step, life::Size)]> {
+        None
+    }
+
+    /// The engine whose devices have whole lattices; without lattices.
+    fn unsplit(self: Box<Self>) -> Box<dyn Engine>;
 
     /// Occupancy of an op's kernel on a device. `None` for an op without a kernel, and on an engine
     /// without such limits.

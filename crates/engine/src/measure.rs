@@ -47,6 +47,16 @@ impl Measure {
         self.deaths += u64::from(deaths);
     }
 
+    /// The measure of two parts of a lattice together.
+    pub(crate) fn plus(self, other: Measure) -> Measure {
+        Measure {
+            population: self.population + other.population,
+            births: self.births + other.births,
+            deaths: self.deaths + other.deaths,
+            hash: self.hash.wrapping_add(other.hash),
+        }
+    }
+
     /// Reads a measure from the words of a host slot.
     pub fn from_words(words: &[u32]) -> Measure {
         let number = |i: usize| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32;

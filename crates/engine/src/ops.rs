@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::kernels::Launch;
-use crate::{BufferKernel, Kernel, Layout, ReduceRegion, WordEdit};
+use crate::{BufferKernel, Kernel, Layout, ReduceRegion, RowCopy, WordEdit};
 use lang::mark;
 use life::{Rule, Soup};
 
@@ -80,7 +80,8 @@ pub enum Op {
         words: Arc<[u32]>,
     },
     /// Makes a lattice's bits on the device: the same that [`Soup::lattice`] makes on the host. The
-    /// working layout becomes [`Layout::Bits`].
+    /// working layout becomes [`Layout::Bits`]. In a [`Band`](crate::Band) its own rows are those of the
+    /// torus, and its halo has any cells.
     Soup {
         /// The lattice.
         lattice: LatticeId,
@@ -118,7 +119,9 @@ pub enum Op {
         /// Threads per block, width and height: one of the kernel's [`Kernel::blocks`].
         block: (u32, u32),
     },
-    /// Reduces lattices' bits on the device to one byte of density per pixel.
+    /// Reduces lattices' bits on the device to one byte of density per pixel; those of a
+    /// [`Band`](crate::Band) to one `u32` per pixel, the number of its own rows' live cells there. The
+    /// region is one of the torus.
     Reduce {
         /// The lattices.
         lattices: Range<u32>,
@@ -126,7 +129,8 @@ pub enum Op {
         region: ReduceRegion,
     },
     /// Measures lattices' bits on the device: see [`Measure`](crate::Measure). The device keeps a
-    /// copy of the bits for the next measure; memory for it is allocated at the first one.
+    /// copy of the bits for the next measure; memory for it is allocated at the first one. Of a
+    /// [`Band`](crate::Band) its own rows are measured.
     Measure(Range<u32>),
     /// Copies to each lattice's host slot, asynchronously if the slot is page-locked: the copy is
     /// complete once the event after it has fired. (PyCUDA calls this `get_async`.)
@@ -148,6 +152,19 @@ pub enum Op {
         to: BufferOffset,
         /// Number of bytes; a multiple of 4, like the offsets.
         bytes: usize,
+    },
+    /// Copies rows of cells from one lattice to another of the same width. The stream is one of the
+    /// second lattice's device; the first may be on another one, as for [`Op::Copy`]. Within a lattice,
+    /// no row may be copied and replaced.
+    CopyRows {
+        /// The lattice that has them.
+        from: LatticeId,
+        /// The lattice that gets them.
+        to: LatticeId,
+        /// Which rows.
+        rows: RowCopy,
+        /// The working layout of both.
+        layout: Layout,
     },
     /// Launches a kernel that takes buffers instead of lattices.
     LaunchOnBuffers(BufferLaunch),
@@ -218,6 +235,7 @@ impl Op {
             | Op::Advance { lattices, .. }
             | Op::Reduce { lattices, .. }
             | Op::Download { lattices, .. } => lattices.clone(),
+            Op::CopyRows { to, .. } => to.as_range(),
             Op::Copy { .. }
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
@@ -227,6 +245,34 @@ impl Op {
             | Op::Record(_)
             | Op::Wait(_) => 0..0,
         }
+    }
+
+    /// The same op on other lattices, of which an op on a single one takes the first. Ops without
+    /// lattices stay as they are, and so does the source of [`Op::CopyRows`].
+    #[must_use]
+    pub fn on(&self, lattices: Range<u32>) -> Op {
+        let mut op = self.clone();
+        match &mut op {
+            Op::Upload { lattice, .. }
+            | Op::Soup { lattice, .. }
+            | Op::Edit { lattice, .. }
+            | Op::CopyRows { to: lattice, .. } => *lattice = LatticeId(lattices.start),
+            Op::Pack(of)
+            | Op::Measure(of)
+            | Op::Unpack { lattices: of, .. }
+            | Op::Advance { lattices: of, .. }
+            | Op::Reduce { lattices: of, .. }
+            | Op::Download { lattices: of, .. } => *of = lattices,
+            Op::Copy { .. }
+            | Op::LaunchOnBuffers(_)
+            | Op::HostFunction(..)
+            | Op::Memory(_)
+            | Op::While(_)
+            | Op::Synchronize(_)
+            | Op::Record(_)
+            | Op::Wait(_) => {}
+        }
+        op
     }
 
     /// Name of the op on timelines and in figures.
@@ -242,6 +288,7 @@ impl Op {
             Op::Measure(_) => mark!("measure"),
             Op::Download { .. } => mark!("download"),
             Op::Copy { .. } => mark!("copy"),
+            Op::CopyRows { .. } => mark!("copy rows"),
             Op::LaunchOnBuffers(call) => call.kernel.name,
             Op::HostFunction(..) => mark!("host function"),
             Op::Memory(MemoryOp::Allocate(_)) => mark!("allocate"),
@@ -269,7 +316,7 @@ pub enum Transfer {
         /// At least one.
         count: u32,
     },
-    /// The bytes of the last [`Op::Reduce`], four per word.
+    /// The result of the last [`Op::Reduce`]: bytes, four per word, or counts of a band.
     View,
     /// The cells as one `i32` each; only in layout [`Layout::I32`].
     Cells,

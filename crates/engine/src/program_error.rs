@@ -4,7 +4,7 @@ use crate::buffer_kernels::ArgumentType;
 use crate::kernels::{Layout, Parameter};
 use crate::{
     BufferId, BufferLocation, BufferOffset, DeviceId, EventId, IssuerId, LatticeId, MemoryUse,
-    PreparedId, ReduceRegion, Slot, StreamId, Transfer, WordEdit,
+    PreparedId, ReduceRegion, RowCopy, Slot, StreamId, Transfer, WordEdit,
 };
 use life::Size;
 
@@ -89,6 +89,12 @@ pub enum ProgramError {
     NotReserved(Layout, LatticeId),
     #[error("{0} needs layout {1:?}, but {2:?} is in layout {3:?}")]
     OtherLayout(&'static str, Layout, LatticeId, Layout),
+    #[error("a band of {0} is too high")]
+    Band(Size),
+    #[error("lattices in bands have no bands or rows of their own")]
+    SplitTwice,
+    #[error("{0:?} cannot be copied from {1:?} to {2:?}")]
+    Rows(RowCopy, LatticeId, LatticeId),
     #[error("{0:?} of {1} has no {2:?}")]
     NoRows(LatticeId, Size, Transfer),
     #[error("{0:?} has no view: reduce it first")]

@@ -2,7 +2,7 @@
 //! every engine computes the same bytes.
 
 use crate::{EngineError, ProgramError};
-use life::Lattice;
+use life::{Lattice, Size};
 
 /// A rectangle of a lattice and its division into pixels.
 ///
@@ -52,10 +52,37 @@ impl ReduceRegion {
                 let covered = rows.len() * columns.len();
                 let alive = |y: u32| columns.iter().filter(|&&x| lattice.get(x, y)).count();
                 let alive: usize = rows.iter().map(|&y| alive(y)).sum();
-                bytes.push(((255 * alive + covered / 2) / covered) as u8);
+                bytes.push(ReduceRegion::density(alive as u64, covered as u64));
             }
         }
         bytes
+    }
+
+    /// The byte of a pixel that covers so many cells.
+    pub(crate) const fn density(alive: u64, covered: u64) -> u8 {
+        ((255 * alive + covered / 2) / covered) as u8
+    }
+
+    /// The reduced bytes, four per word, of a lattice of this size with so many live cells in each
+    /// pixel.
+    pub(crate) fn bytes_of(self, alive: &[u64], size: Size) -> Vec<u32> {
+        let length = |(from, to): (i64, i64), side: u32| (to - from).min(side.into()) as u64;
+        let wide: Vec<u64> = (0..self.width)
+            .map(|i| length(self.columns(i), size.width()))
+            .collect();
+        let mut words = Vec::with_capacity(self.words());
+        for (j, line) in (0..).zip(alive.chunks_exact(wide.len())) {
+            let tall = length(self.rows(j), size.height());
+            let bytes: Vec<u8> = line
+                .iter()
+                .zip(&wide)
+                .map(|(&alive, wide)| ReduceRegion::density(alive, wide * tall))
+                .collect();
+            let quads = bytes.chunks_exact(4);
+            words
+                .extend(quads.map(|quad| u32::from_le_bytes([quad[0], quad[1], quad[2], quad[3]])));
+        }
+        words
     }
 
     /// The half-open range of cell columns that pixel column `i` covers, before wrapping. It may be

@@ -20,6 +20,8 @@ pub enum SupportKernel {
     Edit,
     /// Reduces a region of the bits to pixels.
     Reduce,
+    /// Counts the live cells that a band has in each pixel.
+    Count,
     /// Measures the bits.
     Measure,
     /// Reads `%globaltimer`.
@@ -38,7 +40,7 @@ pub struct SupportRow {
 
 impl SupportKernel {
     /// All of them.
-    pub const ALL: [SupportKernel; 9] = [
+    pub const ALL: [SupportKernel; 10] = [
         SupportKernel::PackI32,
         SupportKernel::PackPlanar,
         SupportKernel::UnpackI32,
@@ -46,6 +48,7 @@ impl SupportKernel {
         SupportKernel::Soup,
         SupportKernel::Edit,
         SupportKernel::Reduce,
+        SupportKernel::Count,
         SupportKernel::Measure,
         SupportKernel::Clock,
     ];
@@ -89,10 +92,17 @@ impl SupportKernel {
                     From, To, Width, Height, Left, Top, Step, Columns, Rows, Pitch,
                 ],
             ),
+            SupportKernel::Count => (
+                "reduce",
+                "count_bits",
+                &[
+                    From, To, Width, Height, FirstRow, OwnRows, Left, Top, Step, Columns, Rows,
+                ],
+            ),
             SupportKernel::Measure => (
                 "measure",
                 "measure_bits",
-                &[From, Before, Shares, Arrived, To, Words],
+                &[From, Before, Shares, Arrived, To, Words, FirstWord],
             ),
             SupportKernel::Clock => ("clock", "read_clock", &[To]),
         };

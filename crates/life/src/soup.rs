@@ -51,24 +51,33 @@ impl Soup {
     /// The lattice.
     pub fn lattice(self, size: Size) -> Lattice {
         let mut lattice = Lattice::new(size);
-        self.fill(size, lattice.words_mut(), size.words_per_row(), 0);
+        self.fill(size, 0, lattice.words_mut(), size.words_per_row(), 0);
         lattice
     }
 
-    /// Writes the rows of a lattice, by as many threads as are worth it. Rows are `stride` words
-    /// apart and start `before` words behind that; other words are unchanged.
-    pub fn fill(self, size: Size, words: &mut [u32], stride: usize, before: usize) {
+    /// Writes rows of the soup from row `first` on, whose number may be negative, by as many threads as
+    /// are worth it. Rows are `stride` words apart and start `before` words behind that; other words
+    /// are unchanged.
+    pub fn fill(self, size: Size, first: i64, words: &mut [u32], stride: usize, before: usize) {
         // Finding the number of cores reads files, which is not worth it for small lattices.
         let threads = match size.words() / MIN_WORDS_PER_THREAD {
             0 | 1 => 1,
             most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
         };
-        self.fill_by(threads, size, words, stride, before);
+        self.fill_by(threads, size, first, words, stride, before);
     }
 
     /// [`Soup::fill`] with this many threads (0 counts as 1).
-    fn fill_by(self, threads: usize, size: Size, words: &mut [u32], stride: usize, before: usize) {
-        let (chance, key) = (self.chance(), self.key());
+    fn fill_by(
+        self,
+        threads: usize,
+        size: Size,
+        first: i64,
+        words: &mut [u32],
+        stride: usize,
+        before: usize,
+    ) {
+        let (chance, key) = (self.chance(), self.key().wrapping_add_signed(first));
         let rows_each = (size.height() as usize).div_ceil(threads.max(1));
         let fill = |chunk: &mut [u32], first_row: usize| {
             for (row, words) in chunk.chunks_exact_mut(stride).enumerate() {
@@ -252,7 +261,7 @@ mod tests {
             instance: 1,
         };
         let mut words = vec![7; 6 * 9];
-        soup.fill(size, &mut words, 6, 2);
+        soup.fill(size, 0, &mut words, 6, 2);
         let lattice = soup.lattice(size);
         for (row, of) in words.chunks(6).zip(lattice.words().chunks(3)) {
             assert_eq!((&row[..2], &row[2..5], row[5]), (&[7, 7][..], of, 7));
@@ -269,7 +278,7 @@ mod tests {
             let by = |threads| {
                 let mut lattice = Lattice::new(size);
                 let stride = size.words_per_row();
-                soup.fill_by(threads, size, lattice.words_mut(), stride, 0);
+                soup.fill_by(threads, size, 0, lattice.words_mut(), stride, 0);
                 lattice
             };
             let one = by(1);

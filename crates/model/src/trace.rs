@@ -86,6 +86,10 @@ impl StepFacts {
                 (StepKind::Download, 1, bytes)
             }
             Op::Copy { .. } => (StepKind::Download, 0, 0),
+            Op::CopyRows { rows, layout, .. } => {
+                let row = 4 * layout.words(size) as u64 / u64::from(size.height());
+                (StepKind::Download, 0, row * u64::from(rows.count))
+            }
             Op::LaunchOnBuffers(_) | Op::While(_) => (StepKind::Launch, 0, 0),
             Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
             Op::Synchronize(_) => (StepKind::Wait, 0, 0),

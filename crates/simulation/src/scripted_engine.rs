@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use engine::cpu::CpuEngine;
 use engine::{
-    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine, EngineError,
-    EventId, LatticeId, Layout, Loss, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
-    SlotsSpec, Startup, StreamId, StreamSpec, UnusableGpu,
+    Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine,
+    EngineError, EventId, LatticeId, Layout, Loss, Occupancy, Op, PreparedId, Program, Result,
+    RunId, Slots, SlotsSpec, Startup, StreamId, StreamSpec, UnusableGpu,
 };
 
 /// How a call fails.
@@ -313,6 +313,11 @@ impl Engine for ScriptedEngine {
         self.engine.create_lattices(device, count, size)
     }
 
+    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()> {
+        self.check(Call::Allocate)?;
+        self.engine.create_bands(device, count, band)
+    }
+
     fn clear(&mut self) -> Result<()> {
         self.check(Call::Submit)?;
         self.completions.clear();
@@ -388,6 +393,10 @@ impl Engine for ScriptedEngine {
 
     fn release(&mut self, prepared: PreparedId) {
         self.engine.release(prepared);
+    }
+
+    fn unsplit(self: Box<Self>) -> Box<dyn Engine> {
+        self
     }
 
     fn parity(&self, lattice: LatticeId) -> u8 {

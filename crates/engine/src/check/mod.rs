@@ -25,9 +25,9 @@ use std::ops::Range;
 
 use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
-    BufferId, BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout, Measure,
-    Op, Program, ProgramError, Resource, Result, Slot, SlotsSpec, Step, StreamId, SupportKernel,
-    Transfer, WordEdit,
+    Band, BufferId, BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout,
+    Measure, Op, Program, ProgramError, Resource, Result, RowCopy, Slot, SlotsSpec, Step, StreamId,
+    SupportKernel, Transfer, WordEdit,
 };
 use buffers::BufferFacts;
 use life::Size;
@@ -222,7 +222,13 @@ impl Validator {
     }
 
     /// Registers a group of new lattices.
-    pub(crate) fn add_lattices(&mut self, device: DeviceId, count: usize, size: Size) {
+    pub(crate) fn add_lattices(
+        &mut self,
+        device: DeviceId,
+        count: usize,
+        size: Size,
+        band: Option<Band>,
+    ) {
         let Lattices { groups, group_of } = &mut self.lattices;
         let first = LatticeId(group_of.len() as u32);
         let group = groups.len() as u32;
@@ -236,7 +242,7 @@ impl Validator {
             view_capacity: 0,
             has_measures_memory: false,
         });
-        self.states.add(count);
+        self.states.add(count, band);
     }
 
     /// Records a reservation for `layout`: `allocated` says for each group whether its memory was
@@ -382,9 +388,18 @@ impl Validator {
                         plan.launches(device, Function::Support(kernel));
                     }
                 }
-                Op::Reduce { region, .. } if region.words() > facts.view_capacity => {
-                    plan.needs_view(group, region.words());
+                Op::Reduce { region, .. } => {
+                    let words = state.words_of_view(*region);
+                    if words > facts.view_capacity {
+                        plan.needs_view(group, words);
+                    }
+                    if state.band.is_some() {
+                        plan.launches(device, Function::Support(SupportKernel::Count));
+                    }
                 }
+                Op::CopyRows {
+                    from, rows, layout, ..
+                } => self.check_rows(*from, lattice, *rows, *layout)?,
                 Op::Measure(_) if !facts.has_measures_memory => plan.needs_measures(group),
                 _ => {}
             }
@@ -456,6 +471,39 @@ impl Validator {
         Err(error.into())
     }
 
+    /// Errors unless rows can be copied between two lattices, the second of which is known.
+    fn check_rows(
+        &self,
+        from: LatticeId,
+        to: LatticeId,
+        rows: RowCopy,
+        layout: Layout,
+    ) -> Result<()> {
+        let Some(source) = self.lattices.find(from) else {
+            return unknown(Resource::Lattice(from));
+        };
+        let (source, target) = (
+            source.size,
+            self.lattices.groups[self.lattices.group_of(to)].size,
+        );
+        let fits = |first: u32, size: Size| {
+            let end = first.checked_add(rows.count);
+            rows.count > 0 && end.is_some_and(|end| end <= size.height())
+        };
+        let are_apart = from != to || rows.from.abs_diff(rows.to) >= rows.count;
+        let is_in_layout = |lattice| self.states.get(lattice).layout == layout;
+        if source.width() == target.width()
+            && is_in_layout(from)
+            && is_in_layout(to)
+            && fits(rows.from, source)
+            && fits(rows.to, target)
+            && are_apart
+        {
+            return Ok(());
+        }
+        Err(ProgramError::Rows(rows, from, to).into())
+    }
+
     /// Words of a lattice's slot, or `None` if there is no such slot.
     fn slot_words(&self, lattice: LatticeId, slot: Slot, size: Size) -> Option<usize> {
         let slots = self.slots.as_ref()?;
@@ -490,6 +538,7 @@ impl Validator {
                     return unpreparable("a download to pageable memory");
                 }
                 Op::Copy { from, to, .. } => self.check_copy_preparable(*from, *to)?,
+                Op::CopyRows { .. } => return unpreparable("copying rows between lattices"),
                 Op::Wait(event) => {
                     let records = |step: &Step| {
                         let same = matches!(step.op, Op::Record(of) if of == *event);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernels::Layout;
-use crate::{LatticeId, Op};
+use crate::{Band, LatticeId, Op, ReduceRegion};
 
 /// The state that a lattice will have once all issued work is done.
 ///
@@ -26,6 +26,8 @@ pub(crate) struct LatticeState {
     pub(crate) measured: bool,
     /// Words of the view that the last [`Op::Reduce`] made; 0 before the first.
     pub(crate) view_words: u32,
+    /// The rows that it has, if it is no whole torus.
+    pub(crate) band: Option<Band>,
 }
 
 impl LatticeState {
@@ -38,6 +40,7 @@ impl LatticeState {
         bits_current: true,
         measured: false,
         view_words: 0,
+        band: None,
     };
 
     /// The state after an op. The op must be compatible with this state.
@@ -48,7 +51,9 @@ impl LatticeState {
                 (self.layout, self.bits_current) = (Layout::Bits, true);
                 (self.parity, self.bits_parity) = (0, 0);
             }
-            Op::Edit { .. } => self.bits_current &= self.layout == Layout::Bits,
+            Op::Edit { .. } | Op::CopyRows { .. } => {
+                self.bits_current &= self.layout == Layout::Bits;
+            }
             Op::Pack(_) => {
                 if self.layout != Layout::Bits {
                     (self.bits_parity, self.bits_current) = (0, true);
@@ -72,7 +77,7 @@ impl LatticeState {
                     Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
                 }
             }
-            Op::Reduce { region, .. } => self.view_words = region.words() as u32,
+            Op::Reduce { region, .. } => self.view_words = self.words_of_view(*region) as u32,
             Op::Measure(_) => self.measured = true,
             Op::Download { .. }
             | Op::Copy { .. }
@@ -87,10 +92,22 @@ impl LatticeState {
         self
     }
 
+    /// Words of a view of the lattice: a byte per pixel, or of a band a count.
+    pub(crate) fn words_of_view(self, region: ReduceRegion) -> usize {
+        match self.band {
+            None => region.words(),
+            Some(_) => 4 * region.words(),
+        }
+    }
+
     /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
     pub(crate) fn is_changed_by(self, op: &Op) -> bool {
         match op {
-            Op::Upload { .. } | Op::Soup { .. } | Op::Edit { .. } | Op::Advance { .. } => true,
+            Op::Upload { .. }
+            | Op::Soup { .. }
+            | Op::Edit { .. }
+            | Op::CopyRows { .. }
+            | Op::Advance { .. } => true,
             Op::Unpack { .. } => !self.bits_current,
             _ => false,
         }
@@ -129,11 +146,15 @@ pub(crate) struct States {
 }
 
 impl States {
-    /// Appends `count` new lattices.
-    pub(super) fn add(&mut self, count: usize) {
+    /// Appends `count` new lattices, each for a band if there is one.
+    pub(super) fn add(&mut self, count: usize, band: Option<Band>) {
         let all = self.committed.len() + count;
-        self.committed.resize(all, LatticeState::NEW);
-        self.drafted.resize(all, (0, LatticeState::NEW));
+        let new = LatticeState {
+            band,
+            ..LatticeState::NEW
+        };
+        self.committed.resize(all, new);
+        self.drafted.resize(all, (0, new));
     }
 
     /// Starts a new draft from the committed states.

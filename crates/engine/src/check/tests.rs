@@ -143,8 +143,8 @@ fn validator() -> Validator {
     };
     let mut check = Validator::new(vec![device]);
     check.add_stream(StreamId(0), DeviceId(0), false);
-    check.add_lattices(DeviceId(0), 2, Size::new(512, 512).unwrap());
-    check.add_lattices(DeviceId(0), 3, Size::new(33, 5).unwrap());
+    check.add_lattices(DeviceId(0), 2, Size::new(512, 512).unwrap(), None);
+    check.add_lattices(DeviceId(0), 3, Size::new(33, 5).unwrap(), None);
     check.reserve(Layout::I32, &[true, true]);
     check
 }
@@ -250,7 +250,7 @@ fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     check.devices[0].capability = Some((9, 0));
     check.devices[0].sm_count = 20;
     let size = Size::new(4096, 4096).unwrap();
-    check.add_lattices(DeviceId(0), 1, size);
+    check.add_lattices(DeviceId(0), 1, size, None);
     check.reserve(Layout::Planar, &[true, true, true]);
     let lattices = 5..6;
     let [mut unpack, mut step] = [unpack(Layout::Planar), advance("cooperative", 1)];
@@ -299,8 +299,8 @@ fn a_draft_that_is_not_committed_leaves_no_trace() {
 fn a_batch_is_of_one_group_and_fits_a_grid() {
     let mut check = Validator::new(Vec::new());
     let size = Size::new(128, 128).unwrap();
-    check.add_lattices(DeviceId(0), 70_000, size);
-    check.add_lattices(DeviceId(0), 3, size);
+    check.add_lattices(DeviceId(0), 70_000, size, None);
+    check.add_lattices(DeviceId(0), 3, size, None);
     let split = |kernel, range| {
         let kernel = find(kernel).unwrap();
         let batches = check.lattices.batches(kernel, range, 132);

@@ -86,9 +86,9 @@ impl BitRows {
         self.fill(|y, row| row.copy_from_slice(&words[y * per_row..][..per_row]));
     }
 
-    /// Makes a soup.
-    pub(super) fn make_soup(&mut self, soup: Soup) {
-        soup.fill(self.size, &mut self.words, self.stride, 1);
+    /// Makes the rows of a soup from row `first` on, whose number may be negative.
+    pub(super) fn make_soup(&mut self, soup: Soup, first: i64) {
+        soup.fill(self.size, first, &mut self.words, self.stride, 1);
         let width = self.size.width() as usize;
         let rows = self.words.chunks_exact_mut(self.stride);
         rows.for_each(|row| seal(row, width));

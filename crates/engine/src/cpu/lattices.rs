@@ -12,8 +12,8 @@ use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
 use crate::kernels::OwnCode;
 use crate::{
-    EngineError, Kernel, LatticeId, Layout, Loss, Measure, MemoryUse, Op, ProgramError, Result,
-    Transfer, WordEdit,
+    Band, EngineError, Kernel, LatticeId, Layout, Loss, Measure, MemoryUse, Op, ProgramError,
+    Result, RowCopy, Transfer, WordEdit,
 };
 use life::{Rule, Size};
 
@@ -43,6 +43,8 @@ struct Spare {
 /// One lattice's buffers.
 struct Stored {
     size: Size,
+    /// The rows that it has, if it is no whole torus.
+    band: Option<Band>,
     layout: Layout,
     bits: Pair<BitRows>,
     /// Present if [`Layout::I32`] is reserved.
@@ -65,8 +67,8 @@ impl Lattices {
         }
     }
 
-    /// Adds dead lattices.
-    pub(super) fn create(&self, count: usize, size: Size) -> Result<()> {
+    /// Adds dead lattices, each for a band if there is one.
+    pub(super) fn create(&self, count: usize, size: Size, band: Option<Band>) -> Result<()> {
         let what = MemoryUse::Lattices(count, Layout::Bits);
         memory::ensure(
             (2 * BitRows::bytes(size)).saturating_mul(count as u64),
@@ -77,6 +79,7 @@ impl Lattices {
             let layout = Layout::Bits;
             let stored = Stored {
                 size,
+                band,
                 layout,
                 bits,
                 cells: None,
@@ -195,7 +198,8 @@ impl Lattices {
                 Ok(())
             }),
             Op::Soup { lattice, soup } => self.with(*lattice, |stored| {
-                stored.bits.now.make_soup(*soup);
+                let first_row = stored.band.map_or(0, Band::first_of_halo);
+                stored.bits.now.make_soup(*soup, first_row);
                 stored.layout = Layout::Bits;
                 Ok(())
             }),
@@ -215,8 +219,13 @@ impl Lattices {
                 for entry in lattices.clone().map(|id| self.entry(LatticeId(id))) {
                     let mut stored = entry.stored();
                     stored.take_larger_view(&mut entry.spare());
-                    let Stored { bits, view, .. } = &mut *stored;
-                    reduce::reduce(&bits.now, *region, view);
+                    let Stored {
+                        bits, view, band, ..
+                    } = &mut *stored;
+                    match *band {
+                        None => reduce::reduce(&bits.now, *region, view),
+                        Some(band) => reduce::count_in_band(&bits.now, band, *region, view),
+                    }
                 }
                 Ok(())
             }
@@ -224,10 +233,19 @@ impl Lattices {
                 for entry in lattices.clone().map(|id| self.entry(LatticeId(id))) {
                     let mut stored = entry.stored();
                     stored.take_measures(&mut entry.spare());
-                    let Stored { bits, measured, .. } = &mut *stored;
-                    measured.0 = measure::measure(&bits.now, &mut measured.1);
+                    let Stored {
+                        bits,
+                        measured,
+                        band,
+                        ..
+                    } = &mut *stored;
+                    measured.0 = measure::measure(&bits.now, *band, &mut measured.1);
                 }
                 Ok(())
+            }
+            Op::CopyRows { from, to, rows, .. } => {
+                let copied = self.entry(*from).stored().copy_out(*rows)?;
+                self.with(*to, |stored| stored.copy_in(*rows, &copied))
             }
             Op::Download {
                 lattices,
@@ -476,6 +494,47 @@ impl Stored {
         self.unpack(layout)?;
         if keeps_bits {
             self.bits.flip();
+        }
+        Ok(())
+    }
+
+    /// Rows of the cells in the working layout, one behind the other.
+    fn copy_out(&self, rows: RowCopy) -> Result<Vec<u32>> {
+        let mut copied = Vec::new();
+        for y in (rows.from as usize..).take(rows.count as usize) {
+            match self.layout {
+                Layout::Bits => copied.extend_from_slice(self.bits.now.row(y)),
+                Layout::I32 => {
+                    let width = self.size.width() as usize;
+                    let cells = &reserved(self.cells.as_ref(), Layout::I32)?.now;
+                    copied.extend(cells[y * width..][..width].iter().map(|&cell| cell as u32));
+                }
+                Layout::Planar => {
+                    let planar = &reserved(self.planar.as_ref(), Layout::Planar)?.now;
+                    copied.extend(planar.words_of(y));
+                }
+            }
+        }
+        Ok(copied)
+    }
+
+    /// Replaces rows by those that [`Stored::copy_out`] returned.
+    fn copy_in(&mut self, rows: RowCopy, copied: &[u32]) -> Result<()> {
+        let words = copied.chunks_exact(copied.len() / rows.count as usize);
+        for (y, words) in (rows.to as usize..).zip(words) {
+            match self.layout {
+                Layout::Bits => self.bits.now.write(y, words),
+                Layout::I32 => {
+                    let width = self.size.width() as usize;
+                    let cells = &mut reserved(self.cells.as_mut(), Layout::I32)?.now;
+                    let row = cells[y * width..][..width].iter_mut();
+                    row.zip(words).for_each(|(to, from)| *to = *from as i32);
+                }
+                Layout::Planar => {
+                    let planar = &mut reserved(self.planar.as_mut(), Layout::Planar)?.now;
+                    planar.set_words(y, words);
+                }
+            }
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use crate::check::{Plan, ProgramMode, Validator};
 use crate::{
-    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
+    Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
     Startup, StreamId, StreamKind, StreamSpec,
 };
@@ -59,22 +59,27 @@ pub struct CpuEngine {
 impl CpuEngine {
     /// Creates an engine with this many worker threads, which is how many streams run concurrently.
     pub fn new(workers: NonZeroUsize) -> CpuEngine {
-        CpuEngine::with(Some(workers))
+        CpuEngine::with(Some(workers), 1)
+    }
+
+    /// The same, as so many devices that share the workers: in the place of several GPUs.
+    pub fn with_devices(workers: NonZeroUsize, devices: usize) -> CpuEngine {
+        CpuEngine::with(Some(workers), devices)
     }
 
     /// Creates an engine without threads: work is done while the caller waits for it, so that tests
     /// are quick and repeatable.
     pub fn without_threads() -> CpuEngine {
-        CpuEngine::with(None)
+        CpuEngine::with(None, 1)
     }
 
-    fn with(workers: Option<NonZeroUsize>) -> CpuEngine {
+    fn with(workers: Option<NonZeroUsize>, devices: usize) -> CpuEngine {
         let started = Instant::now();
         let cores = workers.unwrap_or(NonZeroUsize::MIN);
         let lattices = Arc::new(Lattices::new(WorkerPool::new(cores.get())));
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
-        let pool = StreamPool::new(workers, move |op, stop| match op {
+        let mut pool = StreamPool::new(workers, move |op, stop| match op {
             Op::Copy { .. }
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
@@ -82,8 +87,10 @@ impl CpuEngine {
             | Op::While(_) => other.execute(op, stop),
             _ => store.execute(op, stop),
         });
+        (1..devices).for_each(|_| pool.create_context());
+        let device = describe(pool.workers().max(1));
         CpuEngine {
-            check: Validator::new(vec![describe(pool.workers().max(1))]),
+            check: Validator::new(vec![device; devices]),
             startup: Startup {
                 driver_ms: started.elapsed().as_secs_f64() * 1e3,
                 modules_ms: 0.0,
@@ -139,8 +146,16 @@ impl Engine for CpuEngine {
 
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
         self.check.check_device(device)?;
-        self.lattices.create(count, size)?;
-        self.check.add_lattices(device, count, size);
+        self.lattices.create(count, size, None)?;
+        self.check.add_lattices(device, count, size, None);
+        Ok(())
+    }
+
+    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()> {
+        self.check.check_device(device)?;
+        let size = band.size()?;
+        self.lattices.create(count, size, Some(band))?;
+        self.check.add_lattices(device, count, size, Some(band));
         Ok(())
     }
 
@@ -149,7 +164,7 @@ impl Engine for CpuEngine {
         let workers = NonZeroUsize::new(self.pool.workers()).unwrap_or(NonZeroUsize::MIN);
         *self = CpuEngine {
             startup: self.startup,
-            ..CpuEngine::new(workers)
+            ..CpuEngine::with(Some(workers), self.check.devices.len())
         };
         Ok(())
     }
@@ -268,6 +283,10 @@ impl Engine for CpuEngine {
 
     fn release(&mut self, prepared: PreparedId) {
         self.check.release(prepared);
+    }
+
+    fn unsplit(self: Box<Self>) -> Box<dyn Engine> {
+        self
     }
 
     fn parity(&self, lattice: LatticeId) -> u8 {

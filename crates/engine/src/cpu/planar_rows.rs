@@ -229,14 +229,38 @@ impl PlanarRows {
         }
     }
 
+    /// The planar words of the lattice's row `y`.
+    pub(super) fn words_of(&self, y: usize) -> impl Iterator<Item = u32> + '_ {
+        let (lane, i) = self.places_of(y).next().expect("a lane has the row");
+        self.row(i)
+            .iter()
+            .step_by(ROWS)
+            .map(move |word| word.0[lane])
+    }
+
+    /// Replaces the planar words of the lattice's row `y`, in every band that contains it.
+    pub(super) fn set_words(&mut self, y: usize, words: &[u32]) {
+        let places: Vec<_> = self.places_of(y).collect();
+        for (lane, i) in places {
+            let start = self.start(i);
+            let row = self.vectors[start..].iter_mut().step_by(ROWS);
+            row.zip(words).for_each(|(to, &word)| to.0[lane] = word);
+        }
+    }
+
+    /// The lanes that contain the lattice's row `y`, each with the row of vectors where it is.
+    fn places_of(&self, y: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let height = self.size.height() as usize;
+        let row = move |lane: usize| (y + height - self.bands.starts[lane]) % height;
+        let places = (0..LANES).map(move |lane| (lane, row(lane)));
+        places.filter(|&(_, i)| i < self.rows())
+    }
+
     /// Sets the cell in column `x`, row `y`, in every plane and band that contains it.
     pub(super) fn set(&mut self, x: usize, y: usize, alive: bool) {
-        let (height, planes) = (self.size.height() as usize, self.planes);
-        for lane in 0..LANES {
-            let i = (y + height - self.bands.starts[lane]) % height;
-            if i >= self.rows() {
-                continue;
-            }
+        let planes = self.planes;
+        let places: Vec<_> = self.places_of(y).collect();
+        for (lane, i) in places {
             for (plane, column) in planes.places(x) {
                 if column < planes.across {
                     let at = self.start(i) + ROWS * column;

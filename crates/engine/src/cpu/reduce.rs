@@ -3,11 +3,41 @@
 use std::ops::Range;
 
 use super::bit_rows::BitRows;
-use crate::ReduceRegion;
+use crate::{Band, ReduceRegion};
 
 /// Writes the bytes, four per word, to `view`, which has the capacity.
 pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) {
     view.resize(region.words(), 0);
+    let height = bits.size().height();
+    let mut lines = view.chunks_exact_mut(region.width as usize / 4);
+    count_lines(bits, height, Some, region, |alive, covered| {
+        let line = lines.next().expect("as many as the region has");
+        for (word, pixels) in line.iter_mut().zip((0..).step_by(4)) {
+            let byte = |k: usize| ReduceRegion::density(alive[pixels + k], covered[pixels + k]);
+            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+        }
+    });
+}
+
+/// Writes how many of a band's own cells live in each pixel to `view`, which has the capacity.
+pub(super) fn count_in_band(bits: &BitRows, band: Band, region: ReduceRegion, view: &mut Vec<u32>) {
+    view.clear();
+    let own_row = |row: usize| band.own_row(row as u32).map(|row| row as usize);
+    let height = band.torus.height();
+    count_lines(bits, height, own_row, region, |alive, _| {
+        view.extend(alive.iter().map(|&alive| alive as u32));
+    });
+}
+
+/// Calls `take` for each line of pixels with the number of live cells and of all cells in each pixel.
+/// The torus has `height` rows, of which `row_of` has the place in `bits`, if they are there.
+fn count_lines(
+    bits: &BitRows,
+    height: u32,
+    row_of: impl Fn(usize) -> Option<usize>,
+    region: ReduceRegion,
+    mut take: impl FnMut(&[u64], &[u64]),
+) {
     let size = bits.size();
     let mut columns = Vec::with_capacity(region.width as usize);
     // Few pixels wrap around, so their wrapped part is counted separately.
@@ -21,11 +51,12 @@ pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) 
         columns.push((first, wide as u64));
     }
     let mut alive = vec![0u64; columns.len()];
-    for (j, line) in view.chunks_exact_mut(columns.len() / 4).enumerate() {
-        let rows = on_torus(region.rows(j as u32), size.height());
+    let mut covered = vec![0u64; columns.len()];
+    for j in 0..region.height {
+        let rows = on_torus(region.rows(j), height);
         let tall = (rows[0].len() + rows[1].len()) as u64;
         alive.fill(0);
-        for y in rows.into_iter().flatten() {
+        for y in rows.into_iter().flatten().filter_map(&row_of) {
             let row = bits.row(y);
             for (alive, (columns, _)) in alive.iter_mut().zip(&columns) {
                 *alive += count(row, columns.clone());
@@ -34,13 +65,10 @@ pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) 
                 alive[*i] += count(row, columns.clone());
             }
         }
-        for (word, pixels) in line.iter_mut().zip(0..) {
-            let byte = |k: usize| {
-                let covered = columns[4 * pixels + k].1 * tall;
-                ((255 * alive[4 * pixels + k] + covered / 2) / covered) as u8
-            };
-            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+        for (covered, (_, wide)) in covered.iter_mut().zip(&columns) {
+            *covered = wide * tall;
         }
+        take(&alive, &covered);
     }
 }
 

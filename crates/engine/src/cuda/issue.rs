@@ -14,13 +14,14 @@ use super::while_node::WhileNode;
 use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{LatticeState, Lattices, States};
 use crate::kernels::Parameter::{
-    self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, From, Generations, Height,
-    Key, LayoutIndex, Left, Mail, Pitch, RuleTable, Shares, To, Top, Width, Words,
+    self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, FirstRow, FirstWord, From,
+    Generations, Height, Key, LayoutIndex, Left, Mail, OwnRows, Pitch, RuleTable, Shares, To, Top,
+    Width, Words,
 };
 use crate::kernels::{Batch, Function, Kernel, Launch, Layout};
 use crate::{
-    Argument, BufferLaunch, BufferOffset, LatticeId, Loop, Measure, MemoryOp, Op, ProgramError,
-    ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
+    Argument, Band, BufferLaunch, BufferOffset, LatticeId, Loop, Measure, MemoryOp, Op,
+    ProgramError, ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
 };
 use life::{Rule, Size, Soup};
 
@@ -70,7 +71,7 @@ pub(super) struct Issuer<'a> {
 
 impl Issuer<'_> {
     /// Issues one op of a valid program and drafts its effect on lattices. The caller handles
-    /// [`Op::Record`] and [`Op::Wait`].
+    /// [`Op::Record`], [`Op::Wait`] and [`Op::CopyRows`], which may be about another GPU.
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
@@ -112,7 +113,7 @@ impl Issuer<'_> {
             Op::While(repeated) => self.repeat(repeated),
             Op::Synchronize(Scope::Stream) => self.sink.push(Call::Synchronize(self.stream)),
             Op::Synchronize(Scope::Device) => self.sink.push(Call::SynchronizeContext),
-            Op::Record(_) | Op::Wait(_) => Ok(()),
+            Op::CopyRows { .. } | Op::Record(_) | Op::Wait(_) => Ok(()),
         }?;
         self.states.apply(op);
         Ok(())
@@ -270,10 +271,12 @@ impl Issuer<'_> {
     }
 
     fn soup(&mut self, lattice: LatticeId, soup: Soup) -> Result<()> {
-        let (group, index, _, size) = self.place(lattice);
+        let (group, index, state, size) = self.place(lattice);
         let bits = self.gpu.groups[group].bits_at(index, 0);
         let (width, height) = sides(size);
-        let (chance, key) = (soup.chance(), soup.key());
+        // A row's generator is seeded from the key and the row's number on the torus.
+        let first_row = state.band.map_or(0, Band::first_of_halo);
+        let (chance, key) = (soup.chance(), soup.key().wrapping_add_signed(first_row));
         let values: &Values = &[
             (To, &bits),
             (Width, &width),
@@ -349,6 +352,10 @@ impl Issuer<'_> {
     }
 
     fn reduce(&mut self, run: Adjacent, region: ReduceRegion) -> Result<()> {
+        if let Some(band) = run.state.band {
+            let mut indices = run.index..run.index + run.count;
+            return indices.try_for_each(|index| self.count(run, index, band, region));
+        }
         let group = &self.gpu.groups[run.group];
         let bits = group.bits_at(run.index, run.state.bits_parity);
         let (pixels, stride) = group.view_at(run.index)?;
@@ -372,12 +379,65 @@ impl Issuer<'_> {
         self.launch_support(SupportKernel::Reduce, shape, values)
     }
 
-    fn measure(&mut self, run: Adjacent) -> Result<()> {
+    /// Counts the live cells that the own rows of one band of a run have in each pixel.
+    fn count(
+        &mut self,
+        run: Adjacent,
+        index: usize,
+        band: Band,
+        region: ReduceRegion,
+    ) -> Result<()> {
         let group = &self.gpu.groups[run.group];
-        let bits = group.bits_at(run.index, run.state.bits_parity);
-        let at = group.measures_at(run.index)?;
-        let words = run.size.words() as u64;
-        let shape = Launch::measure(run.size, run.count as u32);
+        let bits = group.bits_at(index, run.state.bits_parity) + own_offset(band);
+        let (counts, _) = group.view_at(index)?;
+        let (width, height) = sides(band.torus);
+        let (first_row, rows) = (band.first as i32, band.rows as i32);
+        let (across, down) = (region.width as i32, region.height as i32);
+        let (x0, y0, step) = (region.x0, region.y0, region.step);
+        let values: &Values = &[
+            (From, &bits),
+            (To, &counts),
+            (Width, &width),
+            (Height, &height),
+            (FirstRow, &first_row),
+            (OwnRows, &rows),
+            (Left, &x0),
+            (Top, &y0),
+            (Parameter::Step, &step),
+            (Columns, &across),
+            (Parameter::Rows, &down),
+        ];
+        self.launch_support(SupportKernel::Count, Launch::reduce(region, 1), values)
+    }
+
+    fn measure(&mut self, run: Adjacent) -> Result<()> {
+        match run.state.band {
+            None => self.measure_part(run, run.index, run.count, 0, run.size, 0),
+            Some(band) => {
+                let mut indices = run.index..run.index + run.count;
+                let first = (band.first as usize * run.size.words_per_row()) as u64;
+                let (offset, size) = (own_offset(band), band.own_size());
+                indices.try_for_each(|index| self.measure_part(run, index, 1, offset, size, first))
+            }
+        }
+    }
+
+    /// Measures a part of each of `count` lattices of a run: of `size`, `offset` bytes behind the
+    /// lattice's start, with `first_word` as the index of its first word.
+    fn measure_part(
+        &mut self,
+        run: Adjacent,
+        index: usize,
+        count: usize,
+        offset: u64,
+        size: Size,
+        first_word: u64,
+    ) -> Result<()> {
+        let group = &self.gpu.groups[run.group];
+        let bits = group.bits_at(index, run.state.bits_parity) + offset;
+        let at = group.measures_at(index)?;
+        let words = size.words() as u64;
+        let shape = Launch::measure(size, count as u32);
         let values: &Values = &[
             (From, &bits),
             (Before, &at.before),
@@ -385,6 +445,7 @@ impl Issuer<'_> {
             (Arrived, &at.arrived),
             (To, &at.measures),
             (Words, &words),
+            (FirstWord, &first_word),
         ];
         self.launch_support(SupportKernel::Measure, shape, values)
     }
@@ -595,6 +656,11 @@ impl Issuer<'_> {
             stream: self.stream,
         })
     }
+}
+
+/// Bytes of a band's bits before its own rows.
+fn own_offset(band: Band) -> u64 {
+    4 * (band.halo as usize * band.torus.words_per_row()) as u64
 }
 
 fn sides(size: Size) -> (i32, i32) {

@@ -48,7 +48,7 @@ use submit::Submission;
 
 use crate::check::{ProgramMode, Validator};
 use crate::{
-    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
+    Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     Feature, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
     SlotsSpec, Startup, StreamId, StreamSpec,
 };
@@ -177,7 +177,13 @@ impl Engine for CudaEngine {
     }
 
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
-        self.resources.make_lattices(device, count, size)
+        self.resources.make_lattices(device, count, size, None)
+    }
+
+    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()> {
+        let size = band.size()?;
+        self.resources
+            .make_lattices(device, count, size, Some(band))
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -310,6 +316,10 @@ impl Engine for CudaEngine {
     fn release(&mut self, prepared: PreparedId) {
         self.resources.check.release(prepared);
         self.prepared.remove(&prepared);
+    }
+
+    fn unsplit(self: Box<Self>) -> Box<dyn Engine> {
+        self
     }
 
     fn parity(&self, lattice: LatticeId) -> u8 {

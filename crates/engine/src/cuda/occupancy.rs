@@ -49,8 +49,12 @@ pub(super) fn occupancy_of(
             (shape, Function::Support(kernel))
         }
         Op::Reduce { lattices, region } => {
-            let shape = Launch::reduce(*region, lattices.len() as u32);
-            (shape, Function::Support(SupportKernel::Reduce))
+            let state = resources.check.states.committed(LatticeId(lattices.start));
+            let (kernel, count) = match state.band {
+                None => (SupportKernel::Reduce, lattices.len() as u32),
+                Some(_) => (SupportKernel::Count, 1),
+            };
+            (Launch::reduce(*region, count), Function::Support(kernel))
         }
         _ => return Ok(None),
     };

@@ -20,8 +20,8 @@ use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{Plan, Validator};
 use crate::kernels::Function;
 use crate::{
-    BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout, Missing,
-    Op, Program, ProgramError, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind,
+    Band, BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout,
+    Missing, Op, Program, ProgramError, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind,
     StreamSpec, nvtx,
 };
 use life::Size;
@@ -47,6 +47,33 @@ pub(super) struct Stream {
     pub(super) raw: RawStream,
     /// The number of replays on its GPU that it already waits for.
     pub(super) replays_seen: u64,
+}
+
+/// Adjacent rows of a lattice in a GPU's memory.
+struct DeviceRows {
+    at: sys::CUdeviceptr,
+    context: sys::CUcontext,
+    bytes: usize,
+}
+
+impl DeviceRows {
+    /// The call that copies them to as many bytes, which may be another GPU's.
+    fn copy_to(&self, to: &DeviceRows, stream: sys::CUstream) -> Call {
+        if self.context == to.context {
+            return Call::CopyWithin {
+                to: to.at,
+                from: self.at,
+                bytes: self.bytes,
+                stream,
+            };
+        }
+        Call::CopyPeer {
+            to: (to.at, to.context),
+            from: (self.at, self.context),
+            bytes: self.bytes,
+            stream,
+        }
+    }
 }
 
 impl Resources {
@@ -187,12 +214,13 @@ impl Resources {
         device: DeviceId,
         count: usize,
         size: Size,
+        band: Option<Band>,
     ) -> Result<()> {
         let gpu = self.gpu_at(device)?;
         self.make_current(gpu)?;
         let group = Group::new(&self.gpus[gpu].context, count, size)?;
         self.gpus[gpu].groups.push(group);
-        self.check.add_lattices(device, count, size);
+        self.check.add_lattices(device, count, size, band);
         Ok(())
     }
 
@@ -370,6 +398,13 @@ impl Resources {
                 let event = event(id);
                 sink.push(Call::WaitEvent { event, stream })
             }
+            Op::CopyRows { from, to, rows, .. } => {
+                let from = self.rows_at(*from, rows.from, rows.count)?;
+                let to = self.rows_at(*to, rows.to, rows.count)?;
+                sink.push(from.copy_to(&to, stream))?;
+                self.check.states.apply(&step.op);
+                Ok(())
+            }
             op => Issuer {
                 gpu: &mut self.gpus[gpu],
                 lattices: &self.check.lattices,
@@ -382,6 +417,21 @@ impl Resources {
             }
             .issue(op),
         }
+    }
+
+    /// Rows of a lattice's cells, after the steps drafted so far.
+    fn rows_at(&self, lattice: LatticeId, first: u32, count: u32) -> Result<DeviceRows> {
+        let group = &self.check.lattices.groups[self.check.lattices.group_of(lattice)];
+        let state = self.check.states.get(lattice);
+        let gpu = &self.gpus[usize::from(group.device.0)];
+        let index = (lattice.0 - group.first.0) as usize;
+        let cells = gpu.groups[group.on_device].buffer_at(state.layout, index, state.parity)?;
+        let row_bytes = 4 * state.layout.words(group.size) / group.size.height() as usize;
+        Ok(DeviceRows {
+            at: cells + (row_bytes * first as usize) as u64,
+            context: gpu.context.raw(),
+            bytes: row_bytes * count as usize,
+        })
     }
 
     /// The GPUs a program uses, each with its streams in the order of first use.

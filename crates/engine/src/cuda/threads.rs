@@ -68,9 +68,10 @@ fn stays_on_its_gpu(op: &Op) -> bool {
         | Op::Download { .. }
         | Op::Synchronize(_)
         | Op::Record(_) => true,
-        // An event of another GPU, and buffers on the host.
+        // An event of another GPU, its lattices, and buffers on the host.
         Op::Wait(_)
         | Op::Copy { .. }
+        | Op::CopyRows { .. }
         | Op::LaunchOnBuffers(_)
         | Op::HostFunction(..)
         | Op::Memory(_)

@@ -380,6 +380,7 @@ fn is_kernel(op: &Op) -> bool {
         Op::Upload { .. }
         | Op::Download { .. }
         | Op::Copy { .. }
+        | Op::CopyRows { .. }
         | Op::HostFunction(..)
         | Op::Memory(_)
         | Op::Synchronize(_)

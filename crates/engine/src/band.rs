@@ -1,0 +1,145 @@
+//! Bands: a torus that is cut into rows, so that several devices step it.
+
+use crate::{ProgramError, Result};
+use life::Size;
+
+/// Some rows of a torus, which a lattice of its own holds between copies of the rows above and below
+/// them.
+///
+/// The lattice is stepped as if it were a torus itself. So a generation spoils a row of the halo at
+/// each end, and after `halo` generations the halo must be copied anew from the bands that have its
+/// rows ([`Op::CopyRows`](crate::Op::CopyRows)); the band's own rows are right all the time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Band {
+    /// The size of the torus.
+    pub torus: Size,
+    /// The first of the band's own rows on the torus.
+    pub first: u32,
+    /// How many they are; at least one.
+    pub rows: u32,
+    /// Rows of the halo above them, and as many below.
+    pub halo: u32,
+}
+
+/// Adjacent rows, as rows of two lattices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RowCopy {
+    /// The first in the lattice that they are copied from.
+    pub from: u32,
+    /// The first in the lattice that they are copied to.
+    pub to: u32,
+    /// At least one.
+    pub count: u32,
+}
+
+impl Band {
+    /// Cuts a torus into so many bands, which differ by at most a row, or into fewer if it has fewer
+    /// rows.
+    pub fn divide(torus: Size, bands: usize, halo: u32) -> Vec<Band> {
+        let height = u64::from(torus.height());
+        let bands = bands.min(height as usize);
+        let start = |band: usize| (band as u64 * height / bands as u64) as u32;
+        let band = |i| Band {
+            torus,
+            first: start(i),
+            rows: start(i + 1) - start(i),
+            halo,
+        };
+        (0..bands).map(band).collect()
+    }
+
+    /// The size of the lattice: the band's own rows and both halos.
+    ///
+    /// # Errors
+    /// There is no lattice so high.
+    pub fn size(self) -> Result<Size> {
+        let height = u64::from(self.rows) + 2 * u64::from(self.halo);
+        let size = Size::new(self.torus.width().into(), height);
+        size.map_err(|_| ProgramError::Band(self.torus).into())
+    }
+
+    /// The size of the band's own rows.
+    pub fn own_size(self) -> Size {
+        Size::new(self.torus.width().into(), self.rows.into()).expect("a part of the torus")
+    }
+
+    /// The number that the lattice's first row has on the torus, where numbers go on around it: it is
+    /// negative if that row is above row 0.
+    pub(crate) fn first_of_halo(self) -> i64 {
+        i64::from(self.first) - i64::from(self.halo)
+    }
+
+    /// The row of the lattice that is the band's own row `row` of the torus; `None` for a row of
+    /// another band.
+    pub fn own_row(self, row: u32) -> Option<u32> {
+        let within = row.checked_sub(self.first)?;
+        (within < self.rows).then_some(within + self.halo)
+    }
+
+    /// The parts of rows `first..first + count` of the torus that are the band's own, as rows of the
+    /// lattice and as rows behind `first`.
+    pub(crate) fn own_part(self, first: u32, count: u32) -> Option<RowCopy> {
+        let from = first.max(self.first);
+        let end = (first + count).min(self.first + self.rows);
+        (from < end).then(|| RowCopy {
+            from: from - self.first + self.halo,
+            to: from - first,
+            count: end - from,
+        })
+    }
+
+    /// The rows of the halo, each with the index of the band that has it as its own.
+    pub fn halo_copies(self, bands: &[Band]) -> Vec<(usize, RowCopy)> {
+        let height = i64::from(self.torus.height());
+        let mut copies = Vec::new();
+        for start in [0, self.halo + self.rows] {
+            let (mut to, end) = (start, start + self.halo);
+            while to < end {
+                let row = (self.first_of_halo() + i64::from(to)).rem_euclid(height) as u32;
+                let band = bands.partition_point(|band| band.first + band.rows <= row);
+                let owner = bands[band];
+                let count = (owner.first + owner.rows - row).min(end - to);
+                let from = row - owner.first + owner.halo;
+                copies.push((band, RowCopy { from, to, count }));
+                to += count;
+            }
+        }
+        copies
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every row of a lattice, by its number on the torus, however few rows the bands have.
+    #[test]
+    fn halos_have_the_rows_around_a_band() {
+        for (height, count, halo) in [
+            (9u32, 2, 2),
+            (5, 2, 16),
+            (3, 3, 4),
+            (100, 8, 32),
+            (64, 1, 8),
+        ] {
+            let torus = Size::new(40, height.into()).unwrap();
+            let bands = Band::divide(torus, count, halo);
+            assert_eq!(bands.iter().map(|band| band.rows).sum::<u32>(), height);
+            for band in &bands {
+                let all = (0..band.size().unwrap().height())
+                    .map(|row| (band.first_of_halo() + i64::from(row)).rem_euclid(height.into()));
+                let all: Vec<i64> = all.collect();
+                let mut halo_rows = 0;
+                for (owner, copy) in band.halo_copies(&bands) {
+                    halo_rows += copy.count;
+                    for i in 0..copy.count {
+                        let row = all[(copy.to + i) as usize] as u32;
+                        assert_eq!(bands[owner].own_row(row), Some(copy.from + i));
+                    }
+                }
+                assert_eq!(halo_rows, 2 * halo);
+            }
+        }
+        assert_eq!(Band::divide(Size::new(40, 2).unwrap(), 3, 1).len(), 2);
+    }
+}

@@ -1,0 +1,373 @@
+//! Lattices that all devices of an engine step together.
+//!
+//! A [`SplitEngine`] gives each device a [`Band`] of every lattice and turns programs on lattices into
+//! programs on bands ([`translation`]). What its users see is one device with whole lattices: ops,
+//! completions and [`Slots`] ([`slots`]) are those of a whole lattice.
+
+mod peers;
+mod slots;
+mod torus;
+mod translation;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use slots::SplitSlots;
+use torus::Toruses;
+use translation::{Landing, Translation};
+
+use crate::{
+    Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
+    Feature, LatticeId, Layout, Occupancy, Op, PreparedId, Program, ProgramError, ReduceRegion,
+    Result, RunId, Slot, Slots, SlotsSpec, Startup, Step, StreamId, StreamSpec,
+};
+use life::Size;
+
+/// An engine whose lattices lie in bands on all devices of another one.
+pub struct SplitEngine {
+    inner: Box<dyn Engine>,
+    /// Rows of the halo at each end of a band.
+    halo: u32,
+    toruses: Arc<Toruses>,
+    /// What is known of each lattice after the work that was submitted.
+    known: Vec<Known>,
+    streams: Vec<SplitStream>,
+    /// Of each event, that of each device.
+    events: Vec<Vec<EventId>>,
+    slots: Option<Arc<SplitSlots>>,
+    /// Downloads that have not landed on every device.
+    landings: HashMap<RunId, Vec<Landing>>,
+    /// The steps of timed runs that have not ended.
+    issued: HashMap<RunId, Vec<(Step, Size)>>,
+}
+
+/// What is known of a lattice after the work that was submitted.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// How many generations its bands can be stepped until their halos are wrong.
+    good_for: u32,
+    /// The region that was reduced last.
+    region: Option<ReduceRegion>,
+}
+
+/// A stream on each device, and the events that order the copies of halos between them.
+struct SplitStream {
+    devices: Vec<StreamId>,
+    /// Recorded once a device's bands may be copied from.
+    stepped: Vec<EventId>,
+    /// Recorded once a device has its halos.
+    copied: Vec<EventId>,
+}
+
+impl SplitEngine {
+    /// Rows of the halo at each end of a band, unless somebody wants others: with fewer, halos are
+    /// copied more often; with more, there is more to step twice.
+    pub const HALO: u32 = 30;
+
+    /// Splits the lattices that will be created on an engine, which has none.
+    ///
+    /// # Errors
+    /// A device fails; then the engine is given back.
+    pub fn new(
+        mut inner: Box<dyn Engine>,
+        halo: u32,
+    ) -> Result<SplitEngine, (Box<dyn Engine>, EngineError)> {
+        if let Err(error) = peers::connect(&mut *inner) {
+            return Err((inner, error));
+        }
+        Ok(SplitEngine {
+            inner,
+            halo,
+            toruses: Arc::default(),
+            known: Vec::new(),
+            streams: Vec::new(),
+            events: Vec::new(),
+            slots: None,
+            landings: HashMap::new(),
+            issued: HashMap::new(),
+        })
+    }
+
+    fn device_ids(&self) -> impl Iterator<Item = DeviceId> + use<> {
+        (0..self.inner.devices().len() as u16).map(DeviceId)
+    }
+
+    fn event_of_each_device(&mut self) -> Result<Vec<EventId>> {
+        let mut devices = self.device_ids();
+        devices.try_fold(Vec::new(), |mut events, device| {
+            events.push(self.inner.create_event(device)?);
+            Ok(events)
+        })
+    }
+
+    fn translated(&self, program: &Program) -> Result<Translation> {
+        Translation::of(
+            program,
+            &self.toruses,
+            &self.streams,
+            &self.events,
+            &self.known,
+        )
+    }
+
+    /// An error about bands, as one about whole lattices.
+    fn of_whole(&self, error: EngineError) -> EngineError {
+        match error {
+            EngineError::OutOfMemory {
+                place,
+                what,
+                needed_mib,
+                fits: Some(band),
+            } => {
+                // A square of as many cells as all devices have.
+                let longer = (self.inner.devices().len() as f64).sqrt();
+                let side = (f64::from(band.width()) * longer) as u64;
+                EngineError::OutOfMemory {
+                    place,
+                    what,
+                    needed_mib,
+                    fits: Size::new(side, side).ok(),
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// The completion of a download on every device, once this one is the last.
+    fn landed(&mut self, run: RunId, bands: &Range<u32>, slot: Slot) -> Option<Completion> {
+        let first = self.toruses.lattice_of_band(bands.start)?;
+        let landings = self.landings.get_mut(&run)?;
+        let is_it = |it: &Landing| it.lattices.start == first && it.slot == slot;
+        let landing = landings.iter_mut().find(|it| is_it(it))?;
+        landing.left -= 1;
+        (landing.left == 0).then(|| Completion::Downloaded {
+            run,
+            lattices: landing.lattices.clone(),
+            slot,
+        })
+    }
+}
+
+impl Engine for SplitEngine {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn devices(&self) -> &[DeviceInfo] {
+        self.inner.devices()
+    }
+
+    fn is_split(&self) -> bool {
+        true
+    }
+
+    fn stepped_sizes(&self, size: Size) -> Vec<Size> {
+        let bands = Band::divide(size, self.inner.devices().len(), self.halo);
+        let mut sizes: Vec<Size> = bands.iter().filter_map(|band| band.size().ok()).collect();
+        sizes.sort_unstable_by_key(|size| std::cmp::Reverse(size.height()));
+        sizes.dedup();
+        sizes
+    }
+
+    fn create_lattices(&mut self, _: DeviceId, count: usize, size: Size) -> Result<()> {
+        let bands = Band::divide(size, self.inner.devices().len(), self.halo);
+        for (device, band) in self.device_ids().zip(&bands) {
+            let created = self.inner.create_bands(device, count, *band);
+            created.map_err(|error| self.of_whole(error))?;
+        }
+        Arc::make_mut(&mut self.toruses).add(count, bands);
+        let all = self.known.len() + count;
+        self.known.resize(all, Known::default());
+        Ok(())
+    }
+
+    fn create_bands(&mut self, _: DeviceId, _: usize, _: Band) -> Result<()> {
+        Err(ProgramError::SplitTwice.into())
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.toruses = Arc::default();
+        self.known.clear();
+        self.streams.clear();
+        self.events.clear();
+        self.slots = None;
+        self.landings.clear();
+        self.issued.clear();
+        self.inner.clear()
+    }
+
+    fn reserve(&mut self, layout: Layout) -> Result<()> {
+        // Cells may have become those of an earlier pack, with its halos.
+        self.known.iter_mut().for_each(|known| known.good_for = 0);
+        let reserved = self.inner.reserve(layout);
+        reserved.map_err(|error| self.of_whole(error))
+    }
+
+    fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
+        let inner = self.inner.allocate_slots(slots::of_bands(spec))?;
+        let slots = Arc::new(SplitSlots::new(inner, self.toruses.clone()));
+        self.slots = Some(slots.clone());
+        Ok(slots)
+    }
+
+    fn create_stream(&mut self, _: DeviceId, spec: StreamSpec) -> Result<StreamId> {
+        let mut devices = Vec::new();
+        for device in self.device_ids() {
+            devices.push(self.inner.create_stream(device, spec)?);
+        }
+        // A context has one default stream.
+        let known = self.streams.iter().position(|it| it.devices == devices);
+        if let Some(known) = known {
+            return Ok(StreamId(known as u32));
+        }
+        let (stepped, copied) = (self.event_of_each_device()?, self.event_of_each_device()?);
+        self.streams.push(SplitStream {
+            devices,
+            stepped,
+            copied,
+        });
+        Ok(StreamId(self.streams.len() as u32 - 1))
+    }
+
+    fn name_stream(&mut self, stream: StreamId, name: &str) {
+        for (device, &stream) in self.streams[stream.0 as usize].devices.iter().enumerate() {
+            self.inner.name_stream(stream, &format!("{name}, {device}"));
+        }
+    }
+
+    fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
+        self.inner.create_context(device)
+    }
+
+    fn check_feature(&self, device: DeviceId, feature: Feature) -> Result<()> {
+        self.inner.check_feature(device, feature)
+    }
+
+    fn create_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
+        self.inner.create_buffer(device, bytes, place)
+    }
+
+    fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        self.inner.access(buffer, visit)
+    }
+
+    fn drop_buffers(&mut self) -> Result<()> {
+        self.inner.drop_buffers()
+    }
+
+    fn query(&mut self, event: EventId) -> Result<bool> {
+        let events = self.events.get(event.0 as usize).cloned();
+        let mut events = events.unwrap_or_default().into_iter();
+        events.try_fold(true, |fired, event| Ok(self.inner.query(event)? && fired))
+    }
+
+    fn issued_steps(&self, run: RunId) -> Option<&[(Step, Size)]> {
+        self.issued.get(&run).map(Vec::as_slice)
+    }
+
+    fn unsplit(self: Box<Self>) -> Box<dyn Engine> {
+        self.inner
+    }
+
+    fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
+        let lattices = op.lattices();
+        if lattices.is_empty() {
+            return self.inner.occupancy(device, op);
+        }
+        let bands = self.toruses.bands_on(device, &lattices);
+        bands.map_or(Ok(None), |bands| {
+            self.inner.occupancy(device, &op.on(bands))
+        })
+    }
+
+    fn create_event(&mut self, _: DeviceId) -> Result<EventId> {
+        let events = self.event_of_each_device()?;
+        self.events.push(events);
+        Ok(EventId(self.events.len() as u32 - 1))
+    }
+
+    fn submit(&mut self, program: &Program) -> Result<RunId> {
+        let translated = self.translated(program)?;
+        let inner = &mut self.inner;
+        let mut submit = || inner.submit(&translated.program);
+        let run = match &self.slots {
+            Some(slots) => slots.expect(&translated.landings, submit)?,
+            None => submit()?,
+        };
+        self.known = translated.known;
+        if !translated.landings.is_empty() {
+            self.landings.insert(run, translated.landings);
+        }
+        if program.timed {
+            self.issued.insert(run, translated.issued);
+        }
+        Ok(run)
+    }
+
+    fn load(&mut self, program: &Program) -> Result<()> {
+        let translated = self.translated(program)?;
+        self.inner.load(&translated.program)
+    }
+
+    fn compile_in_background(&mut self, program: &Program) -> Result<()> {
+        let translated = self.translated(program)?;
+        self.inner.compile_in_background(&translated.program)
+    }
+
+    fn prepare(&mut self, _: &Program) -> Result<PreparedId> {
+        Err(ProgramError::Unpreparable("a program on lattices in bands").into())
+    }
+
+    fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
+        self.inner.replay(prepared)
+    }
+
+    fn release(&mut self, prepared: PreparedId) {
+        self.inner.release(prepared);
+    }
+
+    fn parity(&self, lattice: LatticeId) -> u8 {
+        // The bands of a lattice are always at the same one.
+        let bands = self.toruses.bands_on(DeviceId(0), &lattice.as_range());
+        bands.map_or(0, |bands| self.inner.parity(LatticeId(bands.start)))
+    }
+
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        let mut of_bands = Vec::new();
+        let polled = self.inner.poll(&mut of_bands);
+        for completion in of_bands {
+            match completion {
+                Completion::Downloaded {
+                    run,
+                    lattices,
+                    slot,
+                } => completions.extend(self.landed(run, &lattices, slot)),
+                Completion::Finished { run, .. } => {
+                    self.landings.remove(&run);
+                    self.issued.remove(&run);
+                    completions.push(completion);
+                }
+            }
+        }
+        polled
+    }
+
+    fn wait(&mut self, timeout: Duration) {
+        self.inner.wait(timeout);
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        self.inner.synchronize()
+    }
+
+    fn startup(&self) -> Startup {
+        self.inner.startup()
+    }
+}
