@@ -14,8 +14,8 @@ use lang::Language;
 use lesson::LESSONS;
 use life::{RuleAndTorus, Size, Symmetry};
 use model::{
-    DeviceChoice, InWords, Order, Pace, Setup, StopWhenStill, Streams, Switches, TimeSettings,
-    TransferChoice, Wait, words,
+    DeviceChoice, InWords, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches,
+    TimeSettings, TransferChoice, Wait, words,
 };
 use terminal::Glyphs;
 use ui::theme;
@@ -265,6 +265,10 @@ pub(super) struct Common {
     /// recorded: the CPU, with rounds recorded on a GPU in place of measurements
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
+    /// Cut each lattice into bands of rows, one per GPU; auto: where that is faster
+    #[arg(long, value_name = "CHOICE", default_value = "auto")]
+    pub split: Split,
+
     #[command(flatten)]
     pub switches: SwitchArguments,
     /// Number of hardware work queues for the streams, as CUDA_DEVICE_MAX_CONNECTIONS

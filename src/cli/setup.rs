@@ -11,12 +11,14 @@ use super::kernel;
 use super::options::{Common, KernelOption, OnOff};
 use super::round::{located, read};
 use super::text::say;
+use engine::cuda::list_devices;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
+use engine::{EngineError, Feature, Missing};
 use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
 use model::{
-    DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Start, Streams, Switches,
+    DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Split, Start, Streams, Switches,
     TimeSettings, words, words::shown,
 };
 use own_kernel::OwnKernel;
@@ -113,6 +115,21 @@ impl Common {
         };
         setup.pace = pace.unwrap_or(setup.pace);
         Ok(setup)
+    }
+
+    /// Rejects lattices in bands where there is one device.
+    fn check_split(&self) -> Result<()> {
+        match (self.split, self.device) {
+            (Split::Auto | Split::Off, _) => Ok(()),
+            (Split::On, DeviceChoice::Cuda) if list_devices()?.len() > 1 => Ok(()),
+            (Split::On, DeviceChoice::Cuda) => {
+                Err(EngineError::Unsupported(Feature::PeerCopies, Missing::SecondDevice).into())
+            }
+            (Split::On, _) => {
+                let why = tr!("--split on takes several GPUs: use --device cuda");
+                Err(BadArguments(why.into()).into())
+            }
+        }
     }
 
     /// Rejects rounds that would be graphs of more launches than drivers can handle.
@@ -282,6 +299,7 @@ impl Common {
         self.check_fit(&patterns, size)?;
         let kernel = self.kernel_for(size)?;
         kernel.validate_size(size)?;
+        self.check_split()?;
         // Before any lattice is made: a line of text can ask for gigabytes.
         let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
         // A lattice, and its copy on the way to the device.
@@ -313,6 +331,7 @@ impl Common {
                 None => KernelChoice::Auto,
             },
             device: self.device,
+            split: self.split,
             switches: self.switches.switches(),
             own_round: self.own_round()?,
             generations_per_round: self.generations_per_round(),

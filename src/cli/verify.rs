@@ -37,12 +37,16 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
 }
 
 fn show(report: &Report, failures: &mut Vec<String>) -> Result<()> {
-    let name = report.name;
+    let name = if report.is_split {
+        tr!("{check}, in bands", check = report.name)
+    } else {
+        report.name.to_string()
+    };
     let outcome = match &report.outcome {
         Ok(outcome) => outcome,
         Err(why) => {
             let left_out = tr!("left out: {why}", why = why.in_words());
-            return print(&format!("{name:<22} {left_out}"));
+            return print(&format!("{name:<32} {left_out}"));
         }
     };
     let verdict = if outcome.wrong.is_empty() {
@@ -52,7 +56,7 @@ fn show(report: &Report, failures: &mut Vec<String>) -> Result<()> {
     };
     let ms = report.took.as_secs_f64() * 1e3;
     print(&format!(
-        "{name:22} {:5} cases  {verdict}  {ms:8.0} ms",
+        "{name:32} {:5} cases  {verdict}  {ms:8.0} ms",
         outcome.cases
     ))?;
     for wrong in outcome.wrong.iter().take(5) {

@@ -8,10 +8,10 @@ use crate::{Cases, Outcome, batches};
 use engine::kernels::{self, KERNELS, Kernel, Layout};
 use engine::{
     Completion, DeviceId, Engine, EngineError, LatticeId, Op, Program, ReduceRegion, Slot, Slots,
-    SlotsSpec, StreamId, StreamSpec, Transfer,
+    SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
-use simulation::instances::read_lattice;
+use simulation::instances::{read_lattice, validate_kernel};
 
 /// An engine with a lattice of each size, every one in its own stream, and some that lie one
 /// behind the other.
@@ -37,7 +37,7 @@ impl Fixture {
     /// # Errors
     /// Memory is lacking, or the engine fails.
     pub fn new(mut engine: Box<dyn Engine>, cases: Cases) -> Result<Fixture> {
-        let devices = engine.devices().len();
+        let devices = engine.places();
         let mut streams = Vec::new();
         for (i, &size) in cases.sizes.iter().enumerate() {
             // Ids follow one another whatever the device, so devices take turns.
@@ -67,6 +67,20 @@ impl Fixture {
         })
     }
 
+    /// The same lattices, each in bands on all devices; on two contexts if there is one device.
+    ///
+    /// # Errors
+    /// As for [`Fixture::new`].
+    pub fn split(self, halo: u32) -> Result<Fixture> {
+        let mut engine = self.engine;
+        engine.clear()?;
+        if engine.devices().len() == 1 {
+            engine.create_context(DeviceId(0))?;
+        }
+        let split = SplitEngine::new(engine, halo).map_err(|(_, error)| error)?;
+        Fixture::new(Box::new(split), self.cases)
+    }
+
     /// Errors for a kernel that a device cannot run with any of the sizes.
     pub fn validate_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
         let mut found = Ok(());
@@ -94,9 +108,7 @@ impl Fixture {
 
     /// Errors for a kernel that does not take this size, or not on a device.
     fn validate(&self, kernel: &Kernel, size: Size) -> Result<(), EngineError> {
-        kernel.validate_size(size)?;
-        let mut devices = self.engine.devices().iter();
-        devices.try_for_each(|device| kernel.validate_device(device, size))
+        validate_kernel(&*self.engine, kernel, size)
     }
 
     /// The kernels that all devices can run, and that take such a lattice.
@@ -337,7 +349,7 @@ impl Fixture {
         let handed_back = self.engine.create_event(device)?;
         for kernel in &KERNELS {
             // Cases take turns on the devices; the first one is on device 0.
-            let devices = self.engine.devices().len();
+            let devices = self.engine.places();
             let on_first = (0..self.cases.sizes.len()).filter(|case| case % devices == 0);
             let on_first = on_first.filter(|&c| {
                 let size = self.cases.sizes[c];
@@ -385,15 +397,22 @@ impl Fixture {
             let kernel = kernels::find("bits").expect("it takes any size");
             self.push(&mut program, case, &start, &[(kernel, Rule::LIFE, 3)]);
         }
-        let steps = program.steps.len();
-        for completion in self.run(&program)? {
+        let run = self.engine.submit(&program)?;
+        let issued = self.engine.issued_steps(run).map(<[_]>::to_vec);
+        // Of lattices in bands, those of all devices.
+        let streams: Vec<StreamId> = match &issued {
+            Some(issued) => issued.iter().map(|(step, _)| step.stream).collect(),
+            None => self.streams.clone(),
+        };
+        let steps = issued.map_or(program.steps.len(), |issued| issued.len());
+        for completion in self.finish()? {
             let Completion::Finished { spans, .. } = completion else {
                 continue;
             };
             outcome.expect(spans.len() == steps, || {
                 format!("{} spans of {steps}", spans.len())
             });
-            for &stream in &self.streams {
+            for &stream in &streams {
                 let of: Vec<_> = spans.iter().filter(|span| span.stream == stream).collect();
                 outcome.expect(of.iter().all(|span| span.start <= span.end), || {
                     format!("{stream:?} has a span that ends before it starts")

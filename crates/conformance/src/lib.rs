@@ -10,6 +10,7 @@ mod lab;
 mod measures;
 mod rows;
 mod rules;
+mod seams;
 mod soups;
 mod views;
 
@@ -48,11 +49,16 @@ impl Outcome {
 pub struct Report {
     /// The kernel's name, or what else was checked.
     pub name: &'static str,
+    /// Whether each lattice was in bands on several devices.
+    pub is_split: bool,
     /// What it found; an error for a kernel that the devices cannot run.
     pub outcome: Result<Outcome, EngineError>,
     /// How long it took.
     pub took: Duration,
 }
+
+/// Rows of the halos of lattices in bands: few, so that they are copied often.
+const HALO: u32 = 5;
 
 /// Checks every kernel on an engine and everything else that it does, then what rounds do that are
 /// issued on these devices; `small` takes some seconds, or suits tools that slow every access down.
@@ -72,6 +78,25 @@ pub fn verify(
         Cases::thorough()
     };
     let mut fixture = Fixture::new(engine, cases)?;
+    verify_ops(&mut fixture, report)?;
+    let mut fixture = fixture.split(HALO)?;
+    verify_ops(&mut fixture, &mut |it| {
+        report(Report {
+            is_split: true,
+            ..it
+        })
+    })?;
+    drop(fixture);
+    timed("the lab's settings", report, || {
+        lab::check_settings(device).map(Ok)
+    })?;
+    timed("order of ops", report, || {
+        lab::check_order(device, small).map(Ok)
+    })
+}
+
+/// Checks every kernel and every op on the lattices of a fixture.
+fn verify_ops(fixture: &mut Fixture, report: &mut dyn FnMut(Report) -> Result<()>) -> Result<()> {
     for kernel in &KERNELS {
         timed(kernel.name, report, || {
             match fixture.validate_device(kernel) {
@@ -81,12 +106,13 @@ pub fn verify(
         })?;
     }
     type Check = fn(&mut Fixture) -> Result<Outcome>;
-    let others: [(&'static str, Check); 11] = [
+    let checks: [(&'static str, Check); 12] = [
         ("batches", Fixture::check_batches),
         ("rules at random", Fixture::check_rules),
         ("soups", Fixture::check_soups),
         ("rows", Fixture::check_rows),
         ("edits", Fixture::check_edits),
+        ("seams", Fixture::check_seams),
         ("measures", Fixture::check_measures),
         ("kernel switches", Fixture::check_switches),
         ("graphs", Fixture::check_graphs),
@@ -94,16 +120,13 @@ pub fn verify(
         ("events across streams", Fixture::check_events),
         ("spans", Fixture::check_spans),
     ];
-    for (name, check) in others {
-        timed(name, report, || check(&mut fixture).map(Ok))?;
+    for (name, check) in checks {
+        // A graph is one device's.
+        if name != "graphs" || !fixture.engine.is_split() {
+            timed(name, report, || check(fixture).map(Ok))?;
+        }
     }
-    drop(fixture);
-    timed("the lab's settings", report, || {
-        lab::check_settings(device).map(Ok)
-    })?;
-    timed("order of ops", report, || {
-        lab::check_order(device, small).map(Ok)
-    })
+    Ok(())
 }
 
 fn timed(
@@ -115,6 +138,7 @@ fn timed(
     let outcome = check()?;
     report(Report {
         name,
+        is_split: false,
         outcome,
         took: began.elapsed(),
     })

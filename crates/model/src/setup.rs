@@ -29,6 +29,8 @@ pub struct Setup {
     pub kernel_choice: KernelChoice,
     /// Which devices step the lattices.
     pub device: DeviceChoice,
+    /// Whether each lattice lies on all of them.
+    pub split: Split,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
     /// The round that a user wrote, if any: [`Order::Own`] takes it.
@@ -67,6 +69,7 @@ impl Setup {
             own_kernel: kernel.own.as_ref().map(|_| kernel),
             kernel_choice: KernelChoice::Explicit,
             device,
+            split: Split::Auto,
             switches: Switches::DEFAULT,
             own_round: None,
             generations_per_round: 1,
@@ -99,6 +102,18 @@ impl Setup {
         }
         falls_back
     }
+}
+
+/// Whether each lattice is split over all devices, in bands of rows.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+pub enum Split {
+    /// Where there are fewer lattices than devices, and it is faster.
+    #[default]
+    Auto,
+    /// Where there are several devices.
+    On,
+    /// Never.
+    Off,
 }
 
 /// The first generation.

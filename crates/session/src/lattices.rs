@@ -154,8 +154,8 @@ impl Lattices {
 
     /// What decides which positions of the switches can be taken.
     pub(crate) fn context(&self) -> SwitchContext<'static> {
-        let devices = self.instances.as_ref().map(|it| it.engine().devices());
-        let devices = devices.map_or(1, <[_]>::len);
+        let instances = self.instances.as_ref();
+        let devices = instances.map_or(1, |it| it.engine().places());
         let stepped = self.setup.instances / self.b_switches.map_or(1, |_| 2);
         SwitchContext {
             kernel: self.setup.kernel,
@@ -557,7 +557,7 @@ fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)
     instances.start(&mut setup)?;
     instances.set_picture(picture)?;
     instances.load()?;
-    if setup.switches.order == Order::Own && instances.engine().devices().len() > 1 {
+    if setup.switches.order == Order::Own && instances.engine().places() > 1 {
         tracing::warn!("a round of your own runs on one device; rounds are breadth-first");
         setup.switches.order = Order::Breadth;
     }

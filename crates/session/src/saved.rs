@@ -31,7 +31,9 @@ use crate::log::{Log, Position};
 use engine::{Kernel, kernels};
 use life::{Lattice, SaveError, SaveTarget, read_regular_file};
 use model::saved::{SavedError, SavedFault};
-use model::{DeviceChoice, InWords, KernelChoice, OwnRound, Pace, Setup, Switches, TimeSettings};
+use model::{
+    DeviceChoice, InWords, KernelChoice, OwnRound, Pace, Setup, Split, Switches, TimeSettings,
+};
 use own_kernel::OwnKernel;
 
 /// A session as it is saved in a file.
@@ -354,6 +356,7 @@ impl Settings {
                 own_kernel: None,
                 kernel_choice: KernelChoice::Explicit,
                 device: self.device.0,
+                split: Split::default(), // as the machine's devices have it
                 switches: self.switches,
                 own_round: own_round.map(Arc::new),
                 generations_per_round: self.generations_per_round.get(),

@@ -36,6 +36,7 @@ mod issue;
 mod own_round;
 mod results;
 mod settings;
+mod split;
 #[cfg(test)]
 mod tests;
 
@@ -250,10 +251,11 @@ impl Instances {
 
     /// [`Instances::new`], which gives the engine back with an error.
     pub fn on(
-        mut engine: Box<dyn Engine>,
+        engine: Box<dyn Engine>,
         setup: &Setup,
         whole_slots: u8,
     ) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
+        let mut engine = split::arranged(engine, setup)?;
         let spec = SlotsSpec {
             pinned: 0,
             pageable: 0,
@@ -265,7 +267,7 @@ impl Instances {
             Ok(allocated) => allocated,
             Err(error) => return Err((engine, error)),
         };
-        let devices = one_of_each_device(&streams, engine.devices().len());
+        let devices = one_of_each_device(&streams, engine.places());
         let mut made = [None, None, None];
         made[setup.switches.streams.sharing() as usize] = Some(streams.clone());
         let mut instances = Instances {
@@ -480,20 +482,26 @@ fn allocate(
     setup: &Setup,
     spec: SlotsSpec,
 ) -> Result<(Vec<StreamId>, Arc<dyn Slots>)> {
-    setup.kernel.validate_size(setup.size)?;
-    validate_devices(engine, setup.kernel, setup.size)?;
+    validate_kernel(engine, setup.kernel, setup.size)?;
     ensure_host_memory(engine, setup, spec.snapshots)?;
     let streams = make_streams(engine, setup.instances, setup.switches.streams)?;
-    for (device, count) in shares(setup.instances, engine.devices().len()) {
+    for (device, count) in shares(setup.instances, engine.places()) {
         engine.create_lattices(device, count, setup.size)?;
     }
     engine.reserve(setup.kernel.layout)?;
     Ok((streams, engine.allocate_slots(spec)?))
 }
 
-fn validate_devices(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
-    let mut devices = engine.devices().iter();
-    devices.try_for_each(|device| kernel.validate_device(device, size))
+/// Checks that a kernel steps lattices of this size, and that every device can run it.
+///
+/// # Errors
+/// The reason if not.
+pub fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
+    engine.stepped_sizes(size).into_iter().try_for_each(|size| {
+        kernel.validate_size(size)?;
+        let mut devices = engine.devices().iter();
+        devices.try_for_each(|device| kernel.validate_device(device, size))
+    })
 }
 
 /// Checks that the host has memory for a setup before any is allocated: for every start that is not

@@ -3,7 +3,7 @@
 use super::*;
 use crate::log::{Author, CellChange, Content, Record, SessionParameters, at};
 use life::{Rule, Size, SplitMix64, Symmetry, soup};
-use model::{Area, Change, Setup, Start, StopWhenStill, Streams, Wait};
+use model::{Area, Change, Setup, Split, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::iter::once;
@@ -258,6 +258,7 @@ impl Random {
                 kernel: kernels::find("bits").unwrap(),
                 kernel_choice: KernelChoice::Explicit,
                 device: [DeviceChoice::CudaOrdinal(3), DeviceChoice::Cpu][self.below(2) as usize],
+                split: Split::Auto,
                 switches: Switches {
                     graphs: self.chance(),
                     ..Switches::DEFAULT

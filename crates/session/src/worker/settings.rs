@@ -210,7 +210,7 @@ impl SessionWorker {
         query: Query<Result<Arc<OwnRound>, OwnRoundError>>,
     ) -> Result<Option<Notice>> {
         let instances = self.lattices.instances.as_ref();
-        if instances.is_some_and(|it| it.engine().devices().len() > 1) {
+        if instances.is_some_and(|it| it.engine().places() > 1) {
             query.answer(Err(OwnRoundError::SeveralDevices));
             return Ok(None);
         }

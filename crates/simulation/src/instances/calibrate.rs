@@ -148,7 +148,7 @@ impl Instances {
 
     fn device_of(&self, instance: usize) -> DeviceId {
         let mut first = 0;
-        for (device, count) in shares(self.instances(), self.engine.devices().len()) {
+        for (device, count) in shares(self.instances(), self.engine.places()) {
             first += count;
             if instance < first {
                 return device;
@@ -164,7 +164,8 @@ impl Instances {
         if self.engine.name() == "cpu" {
             return Ok(1.0 / f64::from(sm_count.max(1)));
         }
-        if let Op::Upload { .. } | Op::Download { .. } | Op::Copy { .. } = op {
+        if let Op::Upload { .. } | Op::Download { .. } | Op::Copy { .. } | Op::CopyRows { .. } = op
+        {
             return Ok(0.0);
         }
         let occupancy = self.engine.occupancy(device, op)?;

@@ -11,10 +11,18 @@ use model::{InWords, Setup, Side};
 impl Instances {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
     fn work(&self, generations: Option<u64>) -> Work<'_> {
+        let devices = self.engine().devices();
+        // Bands are lattices of their own, as many on each device as there are instances.
+        let bands = if self.engine.is_split() {
+            devices.len()
+        } else {
+            1
+        };
+        let largest = self.engine.stepped_sizes(self.size).first().copied();
         Work {
-            devices: self.engine().devices(),
-            size: self.size,
-            instances: self.instances(),
+            devices,
+            size: largest.unwrap_or(self.size),
+            instances: self.instances() * bands,
             pictures: self.request.is_some(),
             generations,
         }

@@ -318,10 +318,11 @@ impl Instances {
         self.longest = [0, 1].map(|side| longest_round(plan(side).kernel, self.size, self.count));
     }
 
-    /// Whether a round of this many generations stays within [`MAX_GRAPH_LAUNCHES`].
+    /// Whether a round of this many generations can be a graph: it stays within
+    /// [`MAX_GRAPH_LAUNCHES`], and no lattice is split over devices, as a graph is one device's.
     fn fits_a_graph(&self, generations: u32) -> bool {
         let nodes = u64::from(self.launches(generations)) * self.instances() as u64;
-        nodes <= MAX_GRAPH_LAUNCHES
+        nodes <= MAX_GRAPH_LAUNCHES && !self.engine.is_split()
     }
 
     fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
@@ -372,7 +373,10 @@ impl Instances {
         self.join(program)?;
         let run = self.engine.submit(program)?;
         self.own_streams.issued(program);
-        let steps = self.facts(program);
+        let steps = match self.engine.issued_steps(run) {
+            Some(issued) => self.facts_of(issued.iter().map(|(step, size)| (step, *size))),
+            None => self.facts(program),
+        };
         let generations = program.steps.iter().find_map(|step| match step.op {
             Op::Advance { generations, .. } => Some(generations),
             _ => None,
@@ -422,22 +426,33 @@ impl Instances {
         if !program.timed {
             return Arc::default();
         }
+        self.facts_of(program.steps.iter().map(|step| (step, self.size)))
+    }
+
+    /// Facts about steps, each with the size of the lattices or of the bands that it works on.
+    fn facts_of<'a>(&self, steps: impl Iterator<Item = (&'a Step, Size)>) -> Arc<[StepFacts]> {
         let view = self
             .plan()
             .picture
             .map_or(0, |picture| picture.region.words());
+        // A band's view has a word for each pixel.
+        let view = if self.engine.is_split() {
+            4 * view
+        } else {
+            view
+        };
         // A user's round numbers its streams itself.
         let own = self.plan().own.as_ref();
         let number = |stream| own?.streams.iter().position(|&it| it == stream);
-        let facts = |step: &Step| {
-            let facts = StepFacts::of(step, self.size, view as u64 * 4);
+        let facts = |(step, size): (&Step, Size)| {
+            let facts = StepFacts::of(step, size, view as u64 * 4);
             let number = number(step.stream).map(|number| StreamId(number as u32));
             StepFacts {
                 stream: number.unwrap_or(facts.stream),
                 ..facts
             }
         };
-        program.steps.iter().map(facts).collect()
+        steps.map(facts).collect()
     }
 
     /// A hash of which buffer holds each lattice's cells: a graph contains their addresses.

@@ -56,7 +56,7 @@ impl Instances {
     /// Gives every plan in that order the round for as many instances as it steps. Without one, or on
     /// several devices, such a plan is breadth-first.
     pub(super) fn plan_own_round(&mut self) -> Result<()> {
-        let is_alone = self.engine.devices().len() == 1;
+        let is_alone = self.engine.places() == 1;
         for at in 0..self.plans.len() {
             let plan = &self.plans[at];
             let is_own = plan.switches.order == Order::Own && is_alone;

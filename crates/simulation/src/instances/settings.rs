@@ -1,7 +1,7 @@
 //! Changes of settings between two rounds: kernel, rule, switches, and what is downloaded.
 
 use super::issue::Kind;
-use super::{Instances, Measuring, PICTURE_SLOTS, shares, validate_devices};
+use super::{Instances, Measuring, PICTURE_SLOTS, shares, validate_kernel};
 use crate::round::RoundPlan;
 use engine::{
     Engine, Kernel, Layout, Result, Slot, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
@@ -17,8 +17,7 @@ impl Instances {
     /// # Errors
     /// The reason if not.
     pub fn validate(&self, kernel: &Kernel) -> Result<()> {
-        kernel.validate_size(self.size)?;
-        validate_devices(&*self.engine, kernel, self.size)
+        validate_kernel(&*self.engine, kernel, self.size)
     }
 
     /// Changes the kernel between two rounds; every lattice keeps its cells.
@@ -121,15 +120,19 @@ impl Instances {
         self.update_slots().inspect_err(|_| self.request = before)
     }
 
-    /// Falls back to bits if the layout does not allow pictures of cells.
+    /// Falls back to bits if the layout does not allow pictures of cells, or if lattices lie in bands.
     fn supported_plan(&self, picture: PicturePlan) -> PicturePlan {
-        match (picture.transfer, self.own_plan().kernel.layout) {
-            (Transfer::Cells, Layout::Bits | Layout::Planar) => PicturePlan {
+        match picture.transfer {
+            Transfer::Cells if !self.allows_cells(self.own_plan()) => PicturePlan {
                 transfer: Transfer::Bits,
                 ..picture
             },
             _ => picture,
         }
+    }
+
+    fn allows_cells(&self, plan: &RoundPlan) -> bool {
+        plan.kernel.layout == Layout::I32 && !self.engine.is_split()
     }
 
     /// Whether such pictures need other slots than the present ones.
@@ -186,7 +189,7 @@ impl Instances {
             };
         }
         // The drawing side changes its request a moment after a change of the kernel.
-        if picture.transfer == Transfer::Cells && plan.kernel.layout != Layout::I32 {
+        if picture.transfer == Transfer::Cells && !self.allows_cells(plan) {
             picture.transfer = Transfer::Bits;
         }
         Some(picture)
@@ -242,7 +245,7 @@ impl Instances {
 
     /// Updates every plan's stream of each device.
     pub(super) fn update_device_streams(&mut self) {
-        let devices = self.engine.devices().len();
+        let devices = self.engine.places();
         for plan in &mut self.plans {
             plan.devices = one_of_each_device(&plan.streams, devices);
         }
@@ -256,7 +259,7 @@ pub(super) fn make_streams(
     how: Streams,
 ) -> Result<Vec<StreamId>> {
     let mut streams = Vec::with_capacity(instances);
-    for (device, count) in shares(instances, engine.devices().len()) {
+    for (device, count) in shares(instances, engine.places()) {
         let kind = match how {
             Streams::Default => StreamKind::Default,
             Streams::PerInstance | Streams::One | Streams::Batch => StreamKind::NonBlocking,
