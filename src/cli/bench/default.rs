@@ -239,7 +239,11 @@ fn measure_plan(
 }
 
 /// Cells·generations per second in rounds for this long.
-fn rate(instances: &mut Instances, rounds: &mut RoundLength, time: Duration) -> Result<f64> {
+pub(super) fn rate(
+    instances: &mut Instances,
+    rounds: &mut RoundLength,
+    time: Duration,
+) -> Result<f64> {
     let cells = instances.size().cells() as f64 * instances.instances() as f64;
     let began = Instant::now();
     let done = instances.run_rounds(u64::MAX, rounds, false, &mut |event| match event {

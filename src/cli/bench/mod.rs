@@ -15,6 +15,7 @@ mod record;
 mod recorded_lessons;
 mod recorded_rounds;
 mod recording;
+mod split;
 mod start;
 mod timeline;
 
@@ -36,8 +37,9 @@ pub use effect::compare;
 pub use record::{Origin, Record, Row, Table};
 
 /// What can be measured, in the order in which records keep and documents show it.
-pub(super) const TABLES: [&str; 10] = [
-    "start", "default", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson", "ladder",
+pub(super) const TABLES: [&str; 11] = [
+    "start", "default", "split", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson",
+    "ladder",
 ];
 
 /// What is named to record rounds and lessons for machines without a GPU.
@@ -47,6 +49,9 @@ pub(super) const RECORDING: &str = "recording";
 pub(super) fn names() -> clap::builder::PossibleValuesParser {
     TABLES.into_iter().chain([RECORDING]).into()
 }
+
+/// What stands between the names of several devices in a record's.
+const DEVICES_JOINED_BY: &str = " + ";
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
@@ -72,10 +77,12 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     let is_named = |name: &str| arguments.names.iter().any(|n| n == name);
     let (on_cpu, draws) = (record.engine == "cpu", !list_adapters().is_empty());
+    let several = record.device.contains(DEVICES_JOINED_BY);
     // What is not possible here is an error only if it was asked for by name.
     let wanted = |name: &str| match name {
         _ if !arguments.names.is_empty() => is_named(name),
         "limit" => on_cpu,
+        "split" => several,
         "ui" | "edit" => draws,
         _ => true,
     };
@@ -86,6 +93,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         let table = match name {
             "start" => start::table(device, adapter)?,
             "default" => default::table(device, arguments.small, quiet)?,
+            "split" => split::table(arguments.small)?,
             "limit" => limit::table(device)?,
             "frame" => frame::table(device, adapter)?,
             "timeline" => timeline::table(device, adapter)?,
@@ -215,7 +223,8 @@ fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
     let engine = open_engine(device)?;
     let devices = engine.devices();
     let join = |part: fn(&engine::DeviceInfo) -> String| {
-        devices.iter().map(part).collect::<Vec<_>>().join(" + ")
+        let parts: Vec<_> = devices.iter().map(part).collect();
+        parts.join(DEVICES_JOINED_BY)
     };
     Ok((
         engine.name(),
