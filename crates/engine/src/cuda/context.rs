@@ -70,8 +70,9 @@ impl OwnedContext {
         check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })
     }
 
-    /// Allows or forbids this context to reach memory of another device's.
-    pub(super) fn set_peer_access(&self, peer: &OwnedContext, is_allowed: bool) -> Result<()> {
+    /// Allows or forbids this context to reach memory of another device's. Returns `false` if it cannot
+    /// reach it, or reaches as many others as it can.
+    pub(super) fn set_peer_access(&self, peer: &OwnedContext, is_allowed: bool) -> Result<bool> {
         self.make_current()?;
         // SAFETY: both contexts are alive.
         let (call, code) = unsafe {
@@ -89,8 +90,11 @@ impl OwnedContext {
         };
         match code {
             CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
-            | CUresult::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED => Ok(()),
-            code => check(call, code),
+            | CUresult::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED => Ok(true),
+            CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED | CUresult::CUDA_ERROR_TOO_MANY_PEERS => {
+                Ok(false)
+            }
+            code => check(call, code).map(|()| true),
         }
     }
 

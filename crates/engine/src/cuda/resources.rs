@@ -339,10 +339,10 @@ impl Resources {
         check("cuDeviceCanAccessPeer", unsafe {
             sys::cuDeviceCanAccessPeer(&mut can, own.device.as_raw(), peer.device.as_raw())
         })?;
-        if can != 0 {
-            own.context.set_peer_access(&peer.context, is_allowed)?;
+        if can == 0 {
+            return Ok(false);
         }
-        Ok(can != 0)
+        own.context.set_peer_access(&peer.context, is_allowed)
     }
 
     pub(super) fn visit_buffer(

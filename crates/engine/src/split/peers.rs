@@ -8,22 +8,26 @@ use crate::{
 /// Allows direct copies between any two devices, and tries each: between some, they are possible and
 /// bring wrong bytes. Those go through the host.
 pub(super) fn connect(engine: &mut dyn Engine) -> Result<()> {
-    let devices = (0..engine.devices().len() as u16).map(DeviceId);
-    for device in devices.clone() {
-        for peer in devices.clone().filter(|peer| *peer != device) {
-            engine.set_peer_access(device, peer, true)?;
-        }
-    }
-    for from in devices.clone() {
-        for to in devices.clone().filter(|to| *to != from) {
-            if !arrives_unchanged(engine, from, to)? {
-                engine.set_peer_access(from, to, false)?;
-                engine.set_peer_access(to, from, false)?;
+    let devices = engine.devices().len() as u16;
+    for one in (0..devices).map(DeviceId) {
+        for other in (0..one.0).map(DeviceId) {
+            allow(engine, [one, other], true)?;
+            let unchanged =
+                arrives_unchanged(engine, one, other)? && arrives_unchanged(engine, other, one)?;
+            if !unchanged {
+                allow(engine, [one, other], false)?;
             }
         }
     }
     // Also the streams that the trials took.
     engine.clear()
+}
+
+/// Allows or forbids two devices to reach each other's memory.
+fn allow(engine: &mut dyn Engine, [one, other]: [DeviceId; 2], is_allowed: bool) -> Result<()> {
+    engine.set_peer_access(one, other, is_allowed)?;
+    engine.set_peer_access(other, one, is_allowed)?;
+    Ok(())
 }
 
 /// Whether a pattern that is copied from one device to another arrives there.
