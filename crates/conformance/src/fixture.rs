@@ -48,7 +48,8 @@ impl Fixture {
         for size in batches::sizes() {
             engine.create_lattices(DeviceId(0), batches::COUNT, size)?;
         }
-        let picture_words = (VIEW_PIXELS.0 / 4 * VIEW_PIXELS.1) as usize;
+        // In bands, a view has a word for each pixel.
+        let picture_words = (VIEW_PIXELS.0 * VIEW_PIXELS.1) as usize;
         let spec = SlotsSpec {
             pinned: 1,
             pageable: 0,

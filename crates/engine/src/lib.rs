@@ -158,9 +158,14 @@ pub trait Engine: Send {
         vec![size]
     }
 
-    /// The steps of a timed run as the devices got them, if those are not the program's: on the
-    /// program's lattices, with the size of the part that each works on. The spans of the run number
-    /// them.
+    /// Words of a host slot for a view of a region.
+    fn view_words(&self, region: ReduceRegion) -> usize {
+        region.words()
+    }
+
+    /// The steps of the timed run that was submitted last as the devices got them, if those are not
+    /// the program's: on the program's lattices, with the size of the part that each works on. The
+    /// spans of the run number them.
     fn issued_steps(&self, _run: RunId) -> Option<&[(Step, life::Size)]> {
         None
     }

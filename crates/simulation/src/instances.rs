@@ -418,7 +418,12 @@ impl Instances {
     pub fn bytes_per_round(&self) -> u64 {
         let plan = self.own_plan();
         let words = plan.picture.map_or(0, |p| self.picture_words(p));
-        words as u64 * 4 * plan.downloads().len() as u64
+        // Of a lattice in bands, each device counts in all pixels of a view.
+        let parts = match plan.picture.map(|picture| picture.transfer) {
+            Some(Transfer::View) => self.engine.devices().len() / self.engine.places(),
+            _ => 1,
+        };
+        (words * parts * 4 * plan.downloads().len()) as u64
     }
 
     /// Bytes of all lattices at 1 bit per cell.
@@ -462,7 +467,7 @@ impl Instances {
         match picture.transfer {
             Transfer::Bits => self.size.words(),
             Transfer::Rows { count, .. } => self.size.words_per_row() * count as usize,
-            Transfer::View => picture.region.words(),
+            Transfer::View => self.engine.view_words(picture.region),
             Transfer::Cells => self.size.cells() as usize,
             Transfer::Measure => Measure::WORDS,
         }

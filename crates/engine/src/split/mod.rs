@@ -37,10 +37,10 @@ pub struct SplitEngine {
     /// Of each event, that of each device.
     events: Vec<Vec<EventId>>,
     slots: Option<Arc<SplitSlots>>,
-    /// Downloads that have not landed on every device.
-    landings: HashMap<RunId, Vec<Landing>>,
-    /// The steps of timed runs that have not ended.
-    issued: HashMap<RunId, Vec<(Step, Size)>>,
+    /// Downloads that have not landed on every device, by run, first lattice and slot.
+    landings: HashMap<(RunId, u32, Slot), Landing>,
+    /// The steps of the last timed run.
+    issued: Option<(RunId, Vec<(Step, Size)>)>,
 }
 
 /// What is known of a lattice after the work that was submitted.
@@ -90,7 +90,7 @@ impl SplitEngine {
             events: Vec::new(),
             slots: None,
             landings: HashMap::new(),
-            issued: HashMap::new(),
+            issued: None,
         })
     }
 
@@ -106,16 +106,6 @@ impl SplitEngine {
         })
     }
 
-    fn translated(&self, program: &Program) -> Result<Translation> {
-        Translation::of(
-            program,
-            &self.toruses,
-            &self.streams,
-            &self.events,
-            &self.known,
-        )
-    }
-
     /// An error about bands, as one about whole lattices.
     fn of_whole(&self, error: EngineError) -> EngineError {
         match error {
@@ -125,14 +115,18 @@ impl SplitEngine {
                 needed_mib,
                 fits: Some(band),
             } => {
-                // A square of as many cells as all devices have.
                 let longer = (self.inner.devices().len() as f64).sqrt();
                 let side = (f64::from(band.width()) * longer) as u64;
+                let has_bands_as_large = |size| {
+                    let largest = self.stepped_sizes(size).first().copied();
+                    largest.is_some_and(|largest| largest.cells() <= band.cells())
+                };
+                let fits = Size::new(side, side).ok();
                 EngineError::OutOfMemory {
                     place,
                     what,
                     needed_mib,
-                    fits: Size::new(side, side).ok(),
+                    fits: fits.and_then(|size| life::memory::largest(size, has_bands_as_large)),
                 }
             }
             other => other,
@@ -141,14 +135,16 @@ impl SplitEngine {
 
     /// The completion of a download on every device, once this one is the last.
     fn landed(&mut self, run: RunId, bands: &Range<u32>, slot: Slot) -> Option<Completion> {
-        let first = self.toruses.lattice_of_band(bands.start)?;
-        let landings = self.landings.get_mut(&run)?;
-        let is_it = |it: &Landing| it.lattices.start == first && it.slot == slot;
-        let landing = landings.iter_mut().find(|it| is_it(it))?;
+        let key = (run, self.toruses.lattice_of_band(bands.start)?, slot);
+        let landing = self.landings.get_mut(&key)?;
         landing.left -= 1;
-        (landing.left == 0).then(|| Completion::Downloaded {
+        if landing.left > 0 {
+            return None;
+        }
+        let Landing { lattices, .. } = self.landings.remove(&key)?;
+        Some(Completion::Downloaded {
             run,
-            lattices: landing.lattices.clone(),
+            lattices,
             slot,
         })
     }
@@ -175,6 +171,10 @@ impl Engine for SplitEngine {
         sizes
     }
 
+    fn view_words(&self, region: ReduceRegion) -> usize {
+        4 * region.words()
+    }
+
     fn create_lattices(&mut self, _: DeviceId, count: usize, size: Size) -> Result<()> {
         let bands = Band::divide(size, self.inner.devices().len(), self.halo);
         for (device, band) in self.device_ids().zip(&bands) {
@@ -198,7 +198,7 @@ impl Engine for SplitEngine {
         self.events.clear();
         self.slots = None;
         self.landings.clear();
-        self.issued.clear();
+        self.issued = None;
         self.inner.clear()
     }
 
@@ -210,7 +210,7 @@ impl Engine for SplitEngine {
     }
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
-        let inner = self.inner.allocate_slots(slots::of_bands(spec))?;
+        let inner = self.inner.allocate_slots(spec)?;
         let slots = Arc::new(SplitSlots::new(inner, self.toruses.clone()));
         self.slots = Some(slots.clone());
         Ok(slots)
@@ -273,7 +273,8 @@ impl Engine for SplitEngine {
     }
 
     fn issued_steps(&self, run: RunId) -> Option<&[(Step, Size)]> {
-        self.issued.get(&run).map(Vec::as_slice)
+        let (timed, steps) = self.issued.as_ref()?;
+        (*timed == run).then_some(steps)
     }
 
     fn unsplit(self: Box<Self>) -> Box<dyn Engine> {
@@ -298,7 +299,7 @@ impl Engine for SplitEngine {
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        let translated = self.translated(program)?;
+        let translated = Translation::of(program, self)?;
         let inner = &mut self.inner;
         let mut submit = || inner.submit(&translated.program);
         let run = match &self.slots {
@@ -306,22 +307,23 @@ impl Engine for SplitEngine {
             None => submit()?,
         };
         self.known = translated.known;
-        if !translated.landings.is_empty() {
-            self.landings.insert(run, translated.landings);
+        for landing in translated.landings {
+            let key = (run, landing.lattices.start, landing.slot);
+            self.landings.insert(key, landing);
         }
         if program.timed {
-            self.issued.insert(run, translated.issued);
+            self.issued = Some((run, translated.issued));
         }
         Ok(run)
     }
 
     fn load(&mut self, program: &Program) -> Result<()> {
-        let translated = self.translated(program)?;
+        let translated = Translation::of(program, self)?;
         self.inner.load(&translated.program)
     }
 
     fn compile_in_background(&mut self, program: &Program) -> Result<()> {
-        let translated = self.translated(program)?;
+        let translated = Translation::of(program, self)?;
         self.inner.compile_in_background(&translated.program)
     }
 
@@ -353,11 +355,7 @@ impl Engine for SplitEngine {
                     lattices,
                     slot,
                 } => completions.extend(self.landed(run, &lattices, slot)),
-                Completion::Finished { run, .. } => {
-                    self.landings.remove(&run);
-                    self.issued.remove(&run);
-                    completions.push(completion);
-                }
+                finished @ Completion::Finished { .. } => completions.push(finished),
             }
         }
         polled

@@ -1,11 +1,11 @@
 //! Host slots of whole lattices, put together from those of their bands.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::torus::{Torus, Toruses};
 use super::translation::{Content, Landing};
-use crate::{LatticeId, Measure, Result, Slot, Slots, SlotsSpec};
+use crate::{Band, LatticeId, Measure, Result, Slot, Slots};
 
 /// The slots of lattices in bands.
 pub(super) struct SplitSlots {
@@ -13,17 +13,6 @@ pub(super) struct SplitSlots {
     toruses: Arc<Toruses>,
     /// What each slot has, or will have once the downloads into it have landed.
     contents: Mutex<HashMap<(LatticeId, Slot), Content>>,
-}
-
-/// The slots that bands need for a lattice's: a view of a band has a word for each pixel.
-pub(super) fn of_bands(spec: SlotsSpec) -> SlotsSpec {
-    /// Words of a view as large as any screen.
-    const MAX_VIEW_WORDS: usize = 1 << 23;
-    let counts = 4 * spec.picture_words.min(MAX_VIEW_WORDS);
-    SlotsSpec {
-        picture_words: spec.picture_words.max(counts),
-        ..spec
-    }
 }
 
 impl SplitSlots {
@@ -35,25 +24,31 @@ impl SplitSlots {
         }
     }
 
-    /// Submits downloads and notes what they will bring: until that is known, nobody looks at it.
+    /// Submits downloads and notes what they bring. Meanwhile, which may be long, nobody waits: what
+    /// the slots have is not known, so they cannot be read.
     pub(super) fn expect<T>(
         &self,
         landings: &[Landing],
         submit: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
-        let submitted = submit()?;
-        for landing in landings {
-            for lattice in landing.lattices.clone().map(LatticeId) {
-                contents.insert((lattice, landing.slot), landing.content);
-            }
+        let expected = || landings.iter().flat_map(Landing::contents);
+        let before: Vec<_> = expected()
+            .filter_map(|(slot, _)| self.contents().remove_entry(&slot))
+            .collect();
+        let submitted = submit();
+        match &submitted {
+            Ok(_) => self.contents().extend(expected()),
+            Err(_) => self.contents().extend(before),
         }
-        Ok(submitted)
+        submitted
+    }
+
+    fn contents(&self) -> MutexGuard<'_, HashMap<(LatticeId, Slot), Content>> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn content(&self, lattice: LatticeId, slot: Slot) -> Option<Content> {
-        let contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
-        contents.get(&(lattice, slot)).copied()
+        self.contents().get(&(lattice, slot)).copied()
     }
 
     /// Calls `visit` with the slots of all bands from `parts.len()` on behind `parts`, each held
@@ -76,12 +71,6 @@ impl SplitSlots {
         });
         all
     }
-}
-
-/// The bands of a lattice.
-fn bands_of(torus: &Torus, lattice: LatticeId) -> Vec<LatticeId> {
-    let band = |device| LatticeId(torus.bands_of(device, &lattice.as_range()).start);
-    (0..torus.bands.len()).map(band).collect()
 }
 
 /// The words of a whole lattice's slot.
@@ -123,13 +112,14 @@ impl Slots for SplitSlots {
         else {
             return false;
         };
-        let mut bands = bands_of(torus, lattice);
-        if let Content::Rows { first, count } = content {
-            // The others have brought nothing.
-            let brings = |device: &usize| torus.bands[*device].own_part(first, count).is_some();
-            let brought = (0..bands.len()).filter(brings).map(|device| bands[device]);
-            bands = brought.collect();
-        }
+        let brings = |band: &Band| match content {
+            Content::Rows { first, count } => band.own_part(first, count).is_some(),
+            Content::View(_) | Content::Measure => true,
+        };
+        let brought = torus.bands.iter().enumerate().filter(|(_, it)| brings(it));
+        let bands: Vec<_> = brought
+            .map(|(device, _)| torus.band_of(device, lattice))
+            .collect();
         let mut is_as_known = false;
         let all = self.with_parts(&bands, slot, &[], &mut |parts| {
             // Something else may have landed before all parts were held.
@@ -144,8 +134,8 @@ impl Slots for SplitSlots {
     fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
         let torus = self.toruses.of(lattice);
         torus.is_none_or(|torus| {
-            let mut bands = bands_of(torus, lattice).into_iter();
-            bands.all(|band| self.inner.is_free(band, slot))
+            let is_free = |device| self.inner.is_free(torus.band_of(device, lattice), slot);
+            (0..torus.bands.len()).all(is_free)
         })
     }
 }

@@ -26,6 +26,16 @@ impl Torus {
         self.bands[0].torus
     }
 
+    /// Rows of the halo at each end of a band.
+    pub(super) fn halo(&self) -> u32 {
+        self.bands[0].halo
+    }
+
+    /// The inner engine's lattice that is a device's band of a lattice.
+    pub(super) fn band_of(&self, device: usize, lattice: LatticeId) -> LatticeId {
+        LatticeId(self.bands_of(device, &lattice.as_range()).start)
+    }
+
     /// The inner engine's lattices that are a device's bands of some of the lattices.
     pub(super) fn bands_of(&self, device: usize, lattices: &Range<u32>) -> Range<u32> {
         let count = self.lattices.len() as u32;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::torus::{Torus, Toruses};
-use super::{Known, SplitStream};
+use super::torus::Torus;
+use super::{Known, SplitEngine, SplitStream};
 use crate::{
     Band, EventId, LatticeId, Layout, Op, Program, ProgramError, ReduceRegion, Resource, Result,
-    Slot, Step, Transfer, WordEdit,
+    RowCopy, Slot, Step, Transfer, WordEdit,
 };
 use life::Size;
 
@@ -22,13 +22,22 @@ pub(super) struct Translation {
 }
 
 /// A download that comes from several devices.
-#[derive(Clone)]
 pub(super) struct Landing {
     pub(super) lattices: Range<u32>,
     pub(super) slot: Slot,
-    pub(super) content: Content,
+    /// What the slot of each lattice gets.
+    contents: Vec<Content>,
     /// Devices from which it has not landed.
     pub(super) left: usize,
+}
+
+impl Landing {
+    /// The slots that it fills, and what each gets.
+    pub(super) fn contents(&self) -> impl Iterator<Item = ((LatticeId, Slot), Content)> {
+        let lattices = self.lattices.clone().map(LatticeId);
+        let slots = lattices.map(|lattice| (lattice, self.slot));
+        slots.zip(self.contents.iter().copied())
+    }
 }
 
 /// What a slot of whole lattices has, in a part on each device.
@@ -49,50 +58,42 @@ pub(super) enum Content {
 
 /// A translation under way.
 struct Translator<'a> {
-    toruses: &'a Toruses,
-    streams: &'a [SplitStream],
-    events: &'a [Vec<EventId>],
-    timed: bool,
+    engine: &'a SplitEngine,
     done: Translation,
 }
 
+/// A step whose op is on lattices, as far as these are of one group.
+struct Part<'a> {
+    step: &'a Step,
+    stream: &'a SplitStream,
+    torus: &'a Torus,
+    lattices: Range<u32>,
+}
+
 impl Translation {
-    pub(super) fn of(
-        program: &Program,
-        toruses: &Toruses,
-        streams: &[SplitStream],
-        events: &[Vec<EventId>],
-        known: &[Known],
-    ) -> Result<Translation> {
+    pub(super) fn of(program: &Program, engine: &SplitEngine) -> Result<Translation> {
         let mut translator = Translator {
-            toruses,
-            streams,
-            events,
-            timed: program.timed,
+            engine,
             done: Translation {
                 program: Program {
                     steps: Vec::with_capacity(program.steps.len() * 2),
-                    ..Program {
-                        steps: Vec::new(),
-                        ..*program
-                    }
+                    ..*program
                 },
                 issued: Vec::new(),
-                known: known.to_vec(),
+                known: engine.known.clone(),
                 landings: Vec::new(),
             },
         };
-        program
-            .steps
-            .iter()
-            .try_for_each(|step| translator.step(step))?;
+        let mut steps = program.steps.iter();
+        steps.try_for_each(|step| translator.step(step))?;
         Ok(translator.done)
     }
 }
 
 impl Translator<'_> {
     fn step(&mut self, step: &Step) -> Result<()> {
-        let stream = self.streams.get(step.stream.0 as usize);
+        let engine = self.engine;
+        let stream = engine.streams.get(step.stream.0 as usize);
         let stream = stream.ok_or(ProgramError::Unknown(Resource::Stream(step.stream)))?;
         match &step.op {
             Op::Record(event) => self.on_each_event(step, stream, *event, Op::Record),
@@ -111,13 +112,18 @@ impl Translator<'_> {
             op => {
                 let lattices = op.lattices();
                 let last = LatticeId(lattices.end - 1);
-                if self.toruses.of(last).is_none() {
+                if engine.toruses.of(last).is_none() {
                     return Err(ProgramError::Unknown(Resource::Lattice(last)).into());
                 }
-                let toruses = self.toruses;
-                toruses
-                    .groups(&lattices)
-                    .try_for_each(|(torus, lattices)| self.on_torus(step, stream, torus, lattices))
+                let mut groups = engine.toruses.groups(&lattices);
+                groups.try_for_each(|(torus, lattices)| {
+                    self.part(&Part {
+                        step,
+                        stream,
+                        torus,
+                        lattices,
+                    })
+                })
             }
         }
     }
@@ -130,16 +136,16 @@ impl Translator<'_> {
         stream: &SplitStream,
         device: usize,
         op: Op,
-        part: Option<(Range<u32>, Size)>,
+        part: Option<(&Range<u32>, Size)>,
     ) {
         let step = Step {
             issuer: step.issuer,
             stream: stream.devices[device],
             op,
         };
-        if self.timed {
+        if self.done.program.timed {
             let (op, size) = match part {
-                Some((lattices, size)) => (step.op.on(lattices), size),
+                Some((lattices, size)) => (step.op.on(lattices.clone()), size),
                 None => (step.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
             };
             self.done.issued.push((Step { op, ..step }, size));
@@ -154,7 +160,7 @@ impl Translator<'_> {
         event: EventId,
         op: fn(EventId) -> Op,
     ) -> Result<()> {
-        let events = self.events.get(event.0 as usize);
+        let events = self.engine.events.get(event.0 as usize);
         let events = events.ok_or(ProgramError::Unknown(Resource::Event(event)))?;
         for (device, &event) in events.iter().enumerate() {
             self.push(step, stream, device, op(event), None);
@@ -162,82 +168,41 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// An op on some lattices of one group.
-    fn on_torus(
-        &mut self,
-        step: &Step,
-        stream: &SplitStream,
-        torus: &Torus,
-        lattices: Range<u32>,
-    ) -> Result<()> {
-        let all = lattices.start as usize..lattices.end as usize;
-        match &step.op {
+    fn part(&mut self, part: &Part) -> Result<()> {
+        match &part.step.op {
             Op::Advance {
                 kernel,
                 generations,
                 ..
-            } => {
-                let mut left = *generations;
-                loop {
-                    let good_for = self.done.known[all.clone()].iter().map(|it| it.good_for);
-                    let mut now = good_for.min().unwrap_or(0);
-                    if left > now {
-                        self.exchange(step, stream, torus, &lattices, kernel.layout);
-                        now = torus.bands[0].halo;
-                    }
-                    now = now.min(left);
-                    let mut op = step.op.clone();
-                    if let Op::Advance { generations, .. } = &mut op {
-                        *generations = now;
-                    }
-                    self.on_all_bands(step, stream, torus, &lattices, &op);
-                    for known in &mut self.done.known[all.clone()] {
-                        known.good_for -= now;
-                    }
-                    left -= now;
-                    if left == 0 {
-                        return Ok(());
-                    }
-                }
-            }
-            Op::Download { slot, what, .. } => {
-                self.download(step, stream, torus, lattices, *slot, *what)?;
-                return Ok(());
-            }
-            Op::Upload { words, .. } => {
-                let size = torus.size();
+            } => self.advance(part, kernel.layout, *generations),
+            Op::Download { slot, what, .. } => self.download(part, *slot, *what)?,
+            Op::Upload { lattice, words } => {
+                let size = part.torus.size();
                 if words.len() != size.words() {
-                    let lattice = LatticeId(lattices.start);
-                    let error = ProgramError::UploadWords(lattice, words.len(), size.words());
+                    let error = ProgramError::UploadWords(*lattice, words.len(), size.words());
                     return Err(error.into());
                 }
-                for (device, band) in torus.bands.iter().enumerate() {
-                    let lattice = LatticeId(torus.bands_of(device, &lattices).start);
-                    let words = words_of_band(*band, words);
-                    let op = Op::Upload { lattice, words };
-                    let part = (lattices.clone(), band.own_size());
-                    self.push(step, stream, device, op, Some(part));
-                }
-                self.done.known[all.start].good_for = torus.bands[0].halo;
-                return Ok(());
+                self.on_bands(part, |band, bands| {
+                    let lattice = LatticeId(bands.start);
+                    let words = words_of_band(band, words);
+                    Some(Op::Upload { lattice, words })
+                });
             }
             Op::Edit { edits, .. } => {
-                WordEdit::check_all(edits, torus.size())?;
-                for (device, band) in torus.bands.iter().enumerate() {
-                    let edits = edits_of_band(*band, edits);
-                    if edits.is_empty() {
-                        continue;
-                    }
-                    let lattice = LatticeId(torus.bands_of(device, &lattices).start);
-                    let op = Op::Edit { lattice, edits };
-                    let part = (lattices.clone(), band.own_size());
-                    self.push(step, stream, device, op, Some(part));
-                }
+                WordEdit::check_all(edits, part.torus.size())?;
+                self.on_bands(part, |band, bands| {
+                    let lattice = LatticeId(bands.start);
+                    let edits = edits_of_band(band, edits);
+                    (!edits.is_empty()).then_some(Op::Edit { lattice, edits })
+                });
             }
-            op => self.on_all_bands(step, stream, torus, &lattices, op),
+            op => {
+                self.on_bands(part, |_, bands| Some(op.on(bands)));
+            }
         }
-        for known in &mut self.done.known[all] {
-            match &step.op {
+        for known in self.known(part) {
+            match &part.step.op {
+                Op::Upload { .. } => known.good_for = part.torus.halo(),
                 // Of a soup the halo has any cells; an edit is in one band alone; bits that are
                 // unpacked may be older than the halo.
                 Op::Soup { .. } | Op::Edit { .. } | Op::Unpack { .. } => known.good_for = 0,
@@ -248,31 +213,57 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn on_all_bands(
-        &mut self,
-        step: &Step,
-        stream: &SplitStream,
-        torus: &Torus,
-        lattices: &Range<u32>,
-        op: &Op,
-    ) {
-        for (device, band) in torus.bands.iter().enumerate() {
-            let bands = torus.bands_of(device, lattices);
-            let part = (lattices.clone(), band.own_size());
-            self.push(step, stream, device, op.on(bands), Some(part));
+    /// Appends an op for each band that has one; how many they are.
+    fn on_bands(&mut self, part: &Part, op: impl Fn(Band, Range<u32>) -> Option<Op>) -> usize {
+        let mut count = 0;
+        for (device, &band) in part.torus.bands.iter().enumerate() {
+            if let Some(op) = op(band, part.torus.bands_of(device, &part.lattices)) {
+                let of = (&part.lattices, band.own_size());
+                self.push(part.step, part.stream, device, op, Some(of));
+                count += 1;
+            }
+        }
+        count
+    }
+
+    fn known(&mut self, part: &Part) -> &mut [Known] {
+        &mut self.done.known[part.lattices.start as usize..part.lattices.end as usize]
+    }
+
+    /// Advances bands by as many generations at a time as their halos are good for.
+    fn advance(&mut self, part: &Part, layout: Layout, generations: u32) {
+        let mut left = generations;
+        loop {
+            let now = left.min(part.torus.halo());
+            if self.known(part).iter().any(|known| known.good_for < now) {
+                self.exchange(part, layout);
+            }
+            self.on_bands(part, |_, bands| {
+                let mut op = part.step.op.on(bands);
+                if let Op::Advance { generations, .. } = &mut op {
+                    *generations = now;
+                }
+                Some(op)
+            });
+            for known in self.known(part) {
+                known.good_for -= now;
+            }
+            left -= now;
+            if left == 0 {
+                return;
+            }
         }
     }
 
     /// Copies all halos anew. Each device fetches its own, once the others have stepped their bands;
     /// none steps on before the others have fetched what is its.
-    fn exchange(
-        &mut self,
-        step: &Step,
-        stream: &SplitStream,
-        torus: &Torus,
-        lattices: &Range<u32>,
-        layout: Layout,
-    ) {
+    fn exchange(&mut self, part: &Part, layout: Layout) {
+        let &Part {
+            step,
+            stream,
+            torus,
+            ref lattices,
+        } = part;
         let bands = &torus.bands;
         let copies: Vec<_> = bands.iter().map(|band| band.halo_copies(bands)).collect();
         let copies_from = |device: usize, other: usize| {
@@ -287,17 +278,16 @@ impl Translator<'_> {
                 let event = stream.stepped[other];
                 self.push(step, stream, device, Op::Wait(event), None);
             }
-            for lattice in lattices.clone().map(|lattice| lattice..lattice + 1) {
-                let to = LatticeId(torus.bands_of(device, &lattice).start);
+            for lattice in lattices.clone().map(LatticeId) {
                 for &(from, rows) in &copies[device] {
                     let op = Op::CopyRows {
-                        from: LatticeId(torus.bands_of(from, &lattice).start),
-                        to,
+                        from: torus.band_of(from, lattice),
+                        to: torus.band_of(device, lattice),
                         rows,
                         layout,
                     };
-                    let part = (lattice.clone(), bands[device].own_size());
-                    self.push(step, stream, device, op, Some(part));
+                    let of = (&lattice.as_range(), bands[device].own_size());
+                    self.push(step, stream, device, op, Some(of));
                 }
             }
             let event = stream.copied[device];
@@ -309,67 +299,47 @@ impl Translator<'_> {
                 self.push(step, stream, device, Op::Wait(event), None);
             }
         }
-        for lattice in lattices.clone() {
-            self.done.known[lattice as usize].good_for = bands[0].halo;
+        for known in self.known(part) {
+            known.good_for = torus.halo();
         }
     }
 
-    fn download(
-        &mut self,
-        step: &Step,
-        stream: &SplitStream,
-        torus: &Torus,
-        lattices: Range<u32>,
-        slot: Slot,
-        what: Transfer,
-    ) -> Result<()> {
-        let (size, first) = (torus.size(), LatticeId(lattices.start));
-        let content = match what {
-            Transfer::Bits => Content::Rows {
+    fn download(&mut self, part: &Part, slot: Slot, what: Transfer) -> Result<()> {
+        let (size, first) = (part.torus.size(), LatticeId(part.lattices.start));
+        let content = |known: &Known| match what {
+            Transfer::Bits => Ok(Content::Rows {
                 first: 0,
                 count: size.height(),
-            },
-            Transfer::Rows { first: row, count } => {
-                let end = row.checked_add(count);
-                if count == 0 || end.is_none_or(|end| end > size.height()) {
-                    return Err(ProgramError::NoRows(first, size, what).into());
+            }),
+            Transfer::Rows { first: row, count } => match row.checked_add(count) {
+                Some(end) if count > 0 && end <= size.height() => {
+                    Ok(Content::Rows { first: row, count })
                 }
-                Content::Rows { first: row, count }
-            }
-            Transfer::View => {
-                let region = self.done.known[first.index()].region;
-                Content::View(region.ok_or(ProgramError::NoView(first))?)
-            }
-            Transfer::Measure => Content::Measure,
-            Transfer::Cells => return Err(ProgramError::NoCells(first, Layout::Bits).into()),
+                _ => Err(ProgramError::NoRows(first, size, what)),
+            },
+            Transfer::View => match known.region {
+                Some(region) => Ok(Content::View(region)),
+                None => Err(ProgramError::NoView(first)),
+            },
+            Transfer::Measure => Ok(Content::Measure),
+            Transfer::Cells => Err(ProgramError::NoCells(first, Layout::Bits)),
         };
-        let mut left = 0;
-        for (device, band) in torus.bands.iter().enumerate() {
-            let what = match content {
-                Content::Rows { first, count } => match band.own_part(first, count) {
-                    None => continue,
-                    Some(rows) => Transfer::Rows {
-                        first: rows.from,
-                        count: rows.count,
-                    },
-                },
+        let contents = self.known(part).iter().map(content);
+        let contents: Vec<Content> = contents.collect::<Result<_, _>>()?;
+        let left = self.on_bands(part, |band, bands| {
+            let what = match contents[0] {
+                Content::Rows { first, count } => {
+                    let RowCopy { from, count, .. } = band.own_part(first, count)?;
+                    Transfer::Rows { first: from, count }
+                }
                 Content::View(_) | Content::Measure => what,
             };
-            let bands = torus.bands_of(device, &lattices);
-            let part = (lattices.clone(), band.own_size());
-            self.push(
-                step,
-                stream,
-                device,
-                Op::download(bands, slot, what),
-                Some(part),
-            );
-            left += 1;
-        }
+            Some(Op::download(bands, slot, what))
+        });
         self.done.landings.push(Landing {
-            lattices,
+            lattices: part.lattices.clone(),
             slot,
-            content,
+            contents,
             left,
         });
         Ok(())

@@ -434,13 +434,7 @@ impl Instances {
         let view = self
             .plan()
             .picture
-            .map_or(0, |picture| picture.region.words());
-        // A band's view has a word for each pixel.
-        let view = if self.engine.is_split() {
-            4 * view
-        } else {
-            view
-        };
+            .map_or(0, |picture| self.engine.view_words(picture.region));
         // A user's round numbers its streams itself.
         let own = self.plan().own.as_ref();
         let number = |stream| own?.streams.iter().position(|&it| it == stream);
