@@ -138,7 +138,10 @@ impl Lattices {
 
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
     pub(crate) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
-        let kernel = kernel_for(parameters.size, self.setup.kernel);
+        let instances = self.instances.as_ref();
+        let stepped = instances.map(|it| it.engine().stepped_sizes(parameters.size));
+        let sizes = [vec![parameters.size], stepped.unwrap_or_default()].concat();
+        let kernel = kernel_for(&sizes, self.setup.kernel);
         let mut setup = Setup {
             size: parameters.size,
             instances: parameters.instances,
@@ -516,7 +519,8 @@ impl Lattices {
 
 /// A setup that the CPU steps as fast as it can, with pictures as its switches say.
 fn on_cpu(setup: Setup) -> Setup {
-    let kernel = kernel_for(setup.size, kernels::find("bits").unwrap_or(setup.kernel));
+    let bits = kernels::find("bits").unwrap_or(setup.kernel);
+    let kernel = kernel_for(&[setup.size], bits);
     let switches = Switches {
         transfer: setup.switches.transfer,
         ..Switches::DEFAULT
@@ -564,9 +568,12 @@ fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)
     Ok((instances, setup))
 }
 
-/// The present kernel, or another one if it does not accept lattices of this size.
-fn kernel_for(size: Size, kernel: &'static Kernel) -> &'static Kernel {
-    let takes = |kernel: &&'static Kernel| kernel.validate_size(size).is_ok();
+/// The present kernel, or another one if it does not accept lattices of all these sizes.
+fn kernel_for(sizes: &[Size], kernel: &'static Kernel) -> &'static Kernel {
+    let takes = |kernel: &&'static Kernel| {
+        let mut sizes = sizes.iter();
+        sizes.all(|size| kernel.validate_size(*size).is_ok())
+    };
     let others = kernels::find("bits").into_iter().chain(KERNELS.iter());
     let mut all = std::iter::once(kernel).chain(others);
     all.find(takes).unwrap_or(kernel)

@@ -497,11 +497,14 @@ fn allocate(
     Ok((streams, engine.allocate_slots(spec)?))
 }
 
-/// Checks that a kernel steps lattices of this size, and that every device can run it.
+/// Checks that a kernel steps lattices of this size, whole ones and those of the devices, and that
+/// every device can run it.
 ///
 /// # Errors
 /// The reason if not.
 pub fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
+    // Lattices in bands become whole where one device is left, or another program opens them.
+    kernel.validate_size(size)?;
     engine.stepped_sizes(size).into_iter().try_for_each(|size| {
         kernel.validate_size(size)?;
         let mut devices = engine.devices().iter();
