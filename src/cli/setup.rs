@@ -117,21 +117,6 @@ impl Common {
         Ok(setup)
     }
 
-    /// Rejects lattices in bands where there is one device.
-    fn check_split(&self) -> Result<()> {
-        match (self.split, self.device) {
-            (Split::Auto | Split::Off, _) => Ok(()),
-            (Split::On, DeviceChoice::Cuda) if list_devices()?.len() > 1 => Ok(()),
-            (Split::On, DeviceChoice::Cuda) => {
-                Err(EngineError::Unsupported(Feature::PeerCopies, Missing::SecondDevice).into())
-            }
-            (Split::On, _) => {
-                let why = tr!("--split on takes several GPUs: use --device cuda");
-                Err(BadArguments(why.into()).into())
-            }
-        }
-    }
-
     /// Rejects rounds that would be graphs of more launches than drivers can handle.
     fn check_graphs(&self, kernel: &Kernel) -> Result<(), BadArguments> {
         let each = kernel.launches(self.generations_per_round());
@@ -263,6 +248,7 @@ impl Common {
         let asked = self.asked_size()?;
         let size = asked.unwrap_or(Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?);
         let kernel = self.kernel_for(size)?;
+        check_split(self.split, self.device)?;
         self.own_round()?;
         if self.pattern.is_empty() {
             self.check_symmetry(size)?;
@@ -299,7 +285,7 @@ impl Common {
         self.check_fit(&patterns, size)?;
         let kernel = self.kernel_for(size)?;
         kernel.validate_size(size)?;
-        self.check_split()?;
+        check_gpus(self.split, self.device)?;
         // Before any lattice is made: a line of text can ask for gigabytes.
         let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
         // A lattice, and its copy on the way to the device.
@@ -340,6 +326,24 @@ impl Common {
             time: TimeSettings::DEFAULT,
         })
     }
+}
+
+/// Checks that lattices in bands may have several devices.
+fn check_split(split: Split, device: DeviceChoice) -> Result<(), BadArguments> {
+    if split == Split::On && device != DeviceChoice::Cuda {
+        let why = tr!("--split on takes several GPUs: use --device cuda");
+        return Err(BadArguments(why.into()));
+    }
+    Ok(())
+}
+
+/// The same, and that there are several devices for them, which initialises the driver.
+pub(super) fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
+    check_split(split, device)?;
+    if split == Split::On && list_devices()?.len() == 1 {
+        return Err(EngineError::Unsupported(Feature::Bands, Missing::SecondDevice).into());
+    }
+    Ok(())
 }
 
 /// The first thing that is wrong with a round, with its place in the file.

@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, Display, OnOff, WindowArguments};
+use super::setup::check_gpus;
 use super::text::say;
 use super::{config, headless, kernel, record};
 use engine::{DeviceInfo, EngineError, cuda};
@@ -128,8 +129,13 @@ fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Ses
         Some(saved) => saved.setup.clone(),
         None => common.session_setup(window.pace)?,
     };
-    if file.from.is_some() && common.device != DeviceChoice::Auto {
-        setup.device = common.device; // the file may have come from another machine
+    if file.from.is_some() {
+        // The file may have come from another machine.
+        if common.device != DeviceChoice::Auto {
+            setup.device = common.device;
+        }
+        setup.split = common.split;
+        check_gpus(setup.split, setup.device)?;
     }
     setup.rounds = window.rounds;
     if let (Some(saved), Some(path)) = (&file.from, &window.session)

@@ -224,6 +224,8 @@ pub enum Feature {
     WhileGraphs,
     /// Copies between two devices.
     PeerCopies,
+    /// Lattices in bands on several devices.
+    Bands,
 }
 
 /// What is missing for a [`Feature`].

@@ -356,7 +356,7 @@ impl Settings {
                 own_kernel: None,
                 kernel_choice: KernelChoice::Explicit,
                 device: self.device.0,
-                split: Split::default(), // as the machine's devices have it
+                split: Split::default(), // whoever opens the file says so
                 switches: self.switches,
                 own_round: own_round.map(Arc::new),
                 generations_per_round: self.generations_per_round.get(),

@@ -129,7 +129,7 @@ pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
             };
             return Err(EngineError::Unsupported(feature, missing));
         }
-        Feature::PeerCopies => return Ok(()),
+        Feature::PeerCopies | Feature::Bands => return Ok(()),
     };
     let mut has = 0;
     // SAFETY: `has` is valid for the write.

@@ -276,6 +276,7 @@ fn feature_in_words(feature: Feature) -> &'static str {
         Feature::ManagedMemory => tr!("page faults in unified memory"),
         Feature::WhileGraphs => tr!("loops in CUDA graphs"),
         Feature::PeerCopies => tr!("peer copies"),
+        Feature::Bands => tr!("lattices in bands"),
     }
 }
 

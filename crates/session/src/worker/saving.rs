@@ -192,12 +192,14 @@ impl SessionWorker {
         self.publish_last_known(Duration::ZERO); // before a device is opened
         let Setup {
             device,
+            split,
             rounds,
             own_kernel,
             ..
         } = *self.lattices.setup();
         let mut setup = Setup {
             device,
+            split,
             rounds,
             own_kernel,
             ..saved.setup.clone()
