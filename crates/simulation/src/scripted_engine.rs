@@ -168,28 +168,33 @@ impl Script {
         now
     }
 
-    /// Makes an engine that does as this says, as `open_engine` would.
+    /// Makes an engine that does as this says, as `open_engine` would. There are three GPUs.
     pub fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
-        let needs_every_gpu = choice != DeviceChoice::Cpu;
-        self.open_if(!needs_every_gpu || *self.gpus.lock().unwrap() == Gpus::All)
+        let gpus = *self.gpus.lock().unwrap();
+        match (choice, gpus) {
+            (DeviceChoice::Cuda, Gpus::All) => self.open_on(3),
+            (DeviceChoice::Cpu, _) | (_, Gpus::All) => self.open_on(1),
+            _ => self.open_on(0),
+        }
     }
 
     /// As `reopen_engine` would: `cuda` takes the GPUs that are left.
     pub fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
-        match choice {
-            DeviceChoice::Cuda => self.open_if(*self.gpus.lock().unwrap() != Gpus::AllLost),
-            other => self.open(other),
+        let gpus = *self.gpus.lock().unwrap();
+        match (choice, gpus) {
+            (DeviceChoice::Cuda, Gpus::OneLost) => self.open_on(2),
+            _ => self.open(choice),
         }
     }
 
-    fn open_if(self: &Arc<Script>, usable: bool) -> Result<Box<dyn Engine>> {
-        if self.fault(Call::Open).is_some() || !usable {
+    fn open_on(self: &Arc<Script>, devices: usize) -> Result<Box<dyn Engine>> {
+        if self.fault(Call::Open).is_some() || devices == 0 {
             return Err(EngineError::UnusableGpu(UnusableGpu::Fails(fault())));
         }
         self.waiting.store(0, Relaxed);
         self.released.store(0, Relaxed);
         Ok(Box::new(ScriptedEngine {
-            engine: CpuEngine::without_threads(),
+            engine: CpuEngine::without_threads(devices),
             script: self.clone(),
             completions: VecDeque::new(),
             lost: false,

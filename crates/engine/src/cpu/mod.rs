@@ -67,10 +67,10 @@ impl CpuEngine {
         CpuEngine::with(Some(workers), devices)
     }
 
-    /// Creates an engine without threads: work is done while the caller waits for it, so that tests
-    /// are quick and repeatable.
-    pub fn without_threads() -> CpuEngine {
-        CpuEngine::with(None, 1)
+    /// Creates an engine of so many devices without threads: work is done while the caller waits for
+    /// it, so that tests are quick and repeatable.
+    pub fn without_threads(devices: usize) -> CpuEngine {
+        CpuEngine::with(None, devices)
     }
 
     fn with(workers: Option<NonZeroUsize>, devices: usize) -> CpuEngine {

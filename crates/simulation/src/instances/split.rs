@@ -24,14 +24,79 @@ fn is_split(setup: &Setup, devices: usize) -> bool {
         }
 }
 
-/// The engine, without lattices, as a setup wants lattices on its devices.
+/// The engine, without lattices, as a setup wants lattices on its devices. One that is split already
+/// keeps what it knows of copies between its devices.
 pub(super) fn arranged(
     engine: Box<dyn Engine>,
     setup: &Setup,
 ) -> Result<Box<dyn Engine>, (Box<dyn Engine>, EngineError)> {
-    let engine = engine.unsplit();
-    if is_split(setup, engine.devices().len()) {
-        return Ok(Box::new(SplitEngine::new(engine, SplitEngine::HALO)?));
+    match (is_split(setup, engine.devices().len()), engine.is_split()) {
+        (true, false) => Ok(Box::new(SplitEngine::new(engine, SplitEngine::HALO)?)),
+        (false, true) => Ok(engine.unsplit()),
+        (true, true) | (false, false) => Ok(engine),
     }
-    Ok(engine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instances::Instances;
+    use engine::cpu::CpuEngine;
+    use engine::kernels;
+    use life::{Size, reference};
+    use model::{DeviceChoice, Start};
+
+    fn setup(instances: usize, side: u64, split: Split) -> Setup {
+        let (size, kernel) = (Size::new(side, side).unwrap(), kernels::find("bits"));
+        Setup {
+            split,
+            start: Start::soup(0.4, 3),
+            ..Setup::new(instances, size, kernel.unwrap(), DeviceChoice::Cpu)
+        }
+    }
+
+    #[test]
+    fn few_large_lattices_are_split() {
+        const LARGE: u64 = 1 << 14;
+        for (instances, side, split, devices, want) in [
+            (1, LARGE, Split::Auto, 2, true),
+            (2, LARGE, Split::Auto, 2, false),
+            (3, LARGE, Split::Auto, 4, true),
+            (1, LARGE, Split::Auto, 1, false),
+            (1, LARGE, Split::Off, 2, false),
+            (1, LARGE - 1, Split::Auto, 2, false),
+            (9, 8, Split::On, 2, true),
+            (9, 8, Split::On, 1, false), // all but one GPU are lost
+        ] {
+            let setup = setup(instances, side, split);
+            assert_eq!(is_split(&setup, devices), want, "{setup:?} on {devices}");
+        }
+    }
+
+    #[test]
+    fn split_lattices_become_whole_and_split_again() {
+        let engine = Box::new(CpuEngine::without_threads(3));
+        let mut setup = setup(2, 40, Split::On);
+        let mut instances = Instances::new(engine, &setup, 1).unwrap();
+        for (split, side) in [
+            (Split::On, 40),
+            (Split::On, 33),
+            (Split::Off, 33),
+            (Split::On, 9),
+        ] {
+            setup = Setup {
+                split,
+                size: Size::new(side, side).unwrap(),
+                ..setup
+            };
+            instances = instances.replaced(&setup).map_err(|(_, why)| why).unwrap();
+            assert_eq!(instances.engine().is_split(), split == Split::On);
+            instances.start(&mut setup).unwrap();
+            instances.issue_round(130, false, |_| false).unwrap();
+            for (i, found) in instances.fetch().unwrap().iter().enumerate() {
+                let start = crate::instances::start_lattice(&setup, i).unwrap();
+                assert_eq!(*found, reference::run(&start, setup.rule, 130), "{split:?}");
+            }
+        }
+    }
 }
