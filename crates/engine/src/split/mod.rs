@@ -106,6 +106,12 @@ impl SplitEngine {
         })
     }
 
+    /// The bands of a lattice. A halo has no row twice.
+    fn bands(&self, size: Size) -> Vec<Band> {
+        let halo = self.halo.min(size.height());
+        Band::divide(size, self.inner.devices().len(), halo)
+    }
+
     /// An error about bands, as one about whole lattices.
     fn of_whole(&self, error: EngineError) -> EngineError {
         match error {
@@ -164,7 +170,7 @@ impl Engine for SplitEngine {
     }
 
     fn stepped_sizes(&self, size: Size) -> Vec<Size> {
-        let bands = Band::divide(size, self.inner.devices().len(), self.halo);
+        let bands = self.bands(size);
         let mut sizes: Vec<Size> = bands.iter().filter_map(|band| band.size().ok()).collect();
         sizes.sort_unstable_by_key(|size| std::cmp::Reverse(size.height()));
         sizes.dedup();
@@ -176,7 +182,7 @@ impl Engine for SplitEngine {
     }
 
     fn create_lattices(&mut self, _: DeviceId, count: usize, size: Size) -> Result<()> {
-        let bands = Band::divide(size, self.inner.devices().len(), self.halo);
+        let bands = self.bands(size);
         for (device, band) in self.device_ids().zip(&bands) {
             let created = self.inner.create_bands(device, count, *band);
             created.map_err(|error| self.of_whole(error))?;
