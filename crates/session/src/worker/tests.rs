@@ -17,7 +17,7 @@ use driver::{Driver, Step};
 use engine::{EngineError, Loss, kernels};
 use life::{Lattice, Size};
 use model::{
-    Change, DeviceChoice, Edit, Failure, Pace, PicturePlan, Refusal, SessionAction, Start,
+    Change, DeviceChoice, Edit, Failure, Pace, PicturePlan, Refusal, SessionAction, Split, Start,
     StopWhenStill, TimeSettings,
 };
 use simulation::instances::Instances;
@@ -713,13 +713,15 @@ fn losses_one_after_the_other_end_the_session_and_it_keeps_answering() {
 /// growing was undone.
 #[test]
 fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
-    for (device, left) in [
-        (DeviceChoice::CudaOrdinal(0), Gpus::AllLost),
-        (DeviceChoice::Cuda, Gpus::AllLost),
-        (DeviceChoice::Cuda, Gpus::OneLost),
+    for (device, left, split) in [
+        (DeviceChoice::CudaOrdinal(0), Gpus::AllLost, Split::Auto),
+        (DeviceChoice::Cuda, Gpus::AllLost, Split::On),
+        (DeviceChoice::Cuda, Gpus::OneLost, Split::Auto),
+        (DeviceChoice::Cuda, Gpus::OneLost, Split::On),
     ] {
         let mut driver = Driver::new(Setup {
             device,
+            split,
             time: TimeSettings::DEFAULT,
             ..small(2)
         });
@@ -737,6 +739,9 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
             driver.step_and_settle(step);
             let found = driver.worker.lattices.setup().size;
             assert_eq!(found, size, "{device:?} {left:?}");
+            let is_split = instances(&driver.worker).engine().is_split();
+            let has_several = (split, left) == (Split::On, Gpus::OneLost);
+            assert_eq!(is_split, has_several, "{device:?} {left:?}");
         }
     }
 }
@@ -745,9 +750,15 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
 #[test]
 fn a_round_of_ones_own_goes_on_after_a_lost_device() {
     let round = "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }";
+    let on_one = small(4);
+    let on_several = Setup {
+        device: DeviceChoice::Cuda,
+        split: Split::On,
+        ..small(4)
+    };
     for after in 0..8 {
-        for fault in [Fault::Lost, Fault::Midway] {
-            let mut driver = Driver::new(small(4));
+        for (fault, setup) in [(Fault::Lost, &on_one), (Fault::Midway, &on_several)] {
+            let mut driver = Driver::new(setup.clone());
             let (query, answer) = Query::new();
             let command = Command::SetOwnRound(round.into(), query);
             driver.worker.dispatch(command);
@@ -756,7 +767,7 @@ fn a_round_of_ones_own_goes_on_after_a_lost_device() {
             driver.step(Step::Act(SessionAction::TogglePause));
             driver.step(draw(1, 2, 2));
             driver.step(Step::Fail(Call::Submit, after, fault));
-            driver.step_and_settle(Step::Turns(60));
+            driver.step_and_settle(Step::Turns(200));
             assert_eq!(driver.script.failed(), 1);
             let setup = driver.worker.lattices.setup();
             assert_eq!(setup.switches.order, model::Order::Own);

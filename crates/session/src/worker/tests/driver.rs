@@ -300,13 +300,17 @@ impl Driver {
             | Notice::Refused(Refusal::NotKept(_) | Refusal::NothingEarlier),
         ) = said
         {
-            let kernel_failed = self.own_kernels.iter().any(|(_, fails)| *fails);
-            let may = self.is_forgetful() || kernel_failed || self.script.failed() > 0;
+            let may = self.is_forgetful() || self.may_kernel_fail() || self.script.failed() > 0;
             assert!(may, "{said:?}");
         }
         self.worker.after_turn();
         self.observe();
         goes_on
+    }
+
+    /// Whether a kernel of the user's own fails at its first step.
+    pub(super) fn may_kernel_fail(&self) -> bool {
+        self.own_kernels.iter().any(|(_, fails)| *fails)
     }
 
     /// Turns with nothing done in the background.
@@ -561,7 +565,15 @@ impl Driver {
             .pictures()
             .visit_newer(&mut seen, &mut |i, picture, words| {
                 generations[i] = Some(picture.generation);
-                if picture.region.is_none() && is_drawn(instances, i) {
+                if !is_drawn(instances, i) {
+                    return;
+                }
+                if let Some(region) = picture.region {
+                    let bytes = words[..region.words()]
+                        .iter()
+                        .flat_map(|word| word.to_le_bytes());
+                    assert!(bytes.eq(region.by_definition(&want[i])), "view of {i}");
+                } else {
                     let size = want[i].size();
                     let words = words[..size.words()].to_vec();
                     assert_eq!(Lattice::from_words(size, words), *want[i], "picture of {i}");
@@ -635,7 +647,9 @@ impl Driver {
         let script = self.script.clone();
         let position = loaded.timeline().position;
         self.main_at = loaded.main.position;
+        let split = self.worker.lattices.setup().split;
         script.protected(|| self.reopen(way, loaded));
+        assert_eq!(self.worker.lattices.setup().split, split, "reopened");
         assert_eq!(self.worker.state.position(), position, "reopened");
         assert_eq!(self.worker.lattices.b_switches(), second, "reopened");
         self.cell_reads.clear();
@@ -649,7 +663,11 @@ impl Driver {
     fn reopen(&mut self, way: Reopen, saved: SavedSession) {
         match way {
             Reopen::AtStart | Reopen::LastKnown => {
-                let setup = saved.setup.clone();
+                // The file does not say whether lattices are split; the options do.
+                let setup = Setup {
+                    split: self.worker.lattices.setup().split,
+                    ..saved.setup.clone()
+                };
                 (self.worker, self.received) = make(setup, Some(saved), &self.script, &self.time);
             }
             Reopen::InPlace => {

@@ -258,8 +258,11 @@ impl Driver {
         self.act(SessionAction::StepGeneration);
         self.turn_until_rest();
         let want = self.reference().cells(at).swap_remove(instance);
-        let copy = copy.try_recv().expect("an answer");
-        assert!(copy == (want, at.generation), "{at:?}");
+        let copy = copy.try_recv();
+        // What a kernel loses in that step is known only from what is kept.
+        let may_be_lost = self.is_forgetful() && self.may_kernel_fail();
+        assert!(copy.is_ok() || may_be_lost, "no answer");
+        assert!(copy.is_err() || copy == Ok((want, at.generation)), "{at:?}");
     }
 
     /// Edits an instance while rounds go on, and loses the engine before every copy has been read.

@@ -11,7 +11,7 @@ use super::*;
 use crate::log::reference_log::test_histories;
 use engine::kernels::{KERNELS, OwnStepError};
 use engine::{ReduceRegion, Transfer};
-use model::{Area, Change, Edit, PicturePlan, StopWhenStill, Switch};
+use model::{Area, Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
 use simulation::instances::limit;
 use simulation::scripted_engine::{Call, Fault};
 
@@ -93,18 +93,21 @@ fn action() -> impl Strategy<Value = SessionAction> {
 
 fn view() -> impl Strategy<Value = PicturePlan> {
     let transfers = prop::sample::select(vec![Transfer::Bits, Transfer::View, Transfer::Cells]);
-    (transfers, 1..3u32, prop::option::of(0..4usize)).prop_map(|(transfer, wide, only)| {
-        PicturePlan {
-            transfer,
-            region: ReduceRegion {
-                x0: 0,
-                y0: 0,
-                step: ReduceRegion::ONE,
+    let region =
+        (-9..9i64, -9..9i64, 1..6i64, 1..3u32, 1..9u32).prop_map(|(x, y, halves, wide, height)| {
+            ReduceRegion {
+                x0: x * ReduceRegion::ONE,
+                y0: y * ReduceRegion::ONE,
+                step: halves * ReduceRegion::ONE / 2,
                 width: 4 * wide,
-                height: 2,
-            },
-            only: only.filter(|_| transfer == Transfer::View),
-        }
+                height,
+            }
+        });
+    let only = prop::option::of(0..4usize);
+    (transfers, region, only).prop_map(|(transfer, region, only)| PicturePlan {
+        transfer,
+        region,
+        only: only.filter(|_| transfer == Transfer::View),
     })
 }
 
@@ -201,12 +204,13 @@ impl fmt::Debug for History {
             rounds,
             pace,
             start,
+            split,
             ..
         } = setup;
         let (kernel, time) = (setup.kernel.name, setup.time);
         writeln!(
             f,
-            "{instances} x {size}, {kernel}, {generations_per_round} a round, {rounds:?} rounds, {pace:?}, {start:?}, {time:?}"
+            "{instances} x {size}, split {split:?}, {kernel}, {generations_per_round} a round, {rounds:?} rounds, {pace:?}, {start:?}, {time:?}"
         )?;
         steps.iter().try_for_each(|step| writeln!(f, "{step:?},"))
     }
@@ -225,16 +229,23 @@ prop_compose! {
         history_bytes in prop::sample::select(vec![0, 700, 1500, 5000, 256 << 20, 256 << 20]),
         reseed in prop::bool::weighted(0.1),
         density in prop::sample::select(vec![0.4, 0.4, 0.02]),
+        is_split in prop::bool::weighted(0.3),
     ) -> Setup {
         let size = Size::new(width, height).unwrap();
         let kernel = kernels::find(kernel).unwrap();
+        // Bands are no near-squares.
+        let is_taken = kernel.validate_size(size).is_ok() && !(is_split && kernel.name == "resident");
+        let (device, split) = if is_split {
+            (DeviceChoice::Cuda, Split::On)
+        } else {
+            (DeviceChoice::Cpu, Split::Auto)
+        };
         Setup {
             size,
             instances,
-            kernel: match kernel.validate_size(size) {
-                Ok(()) => kernel,
-                Err(_) => kernels::find("bits").unwrap(),
-            },
+            kernel: if is_taken { kernel } else { kernels::find("bits").unwrap() },
+            device,
+            split,
             generations_per_round,
             rounds,
             pace,
