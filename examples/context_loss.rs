@@ -12,7 +12,7 @@ mod activities;
 use activities::{ACTIVITIES, act, check, prepare, session, settled};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
-use model::DeviceChoice;
+use model::{DeviceChoice, Split};
 
 const TRAP: &str =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry trap_now()\n{\n trap;\n}\n";
@@ -38,7 +38,7 @@ fn main() {
     let Some(activity) = activity else {
         return ACTIVITIES.iter().for_each(|it| println!("{it:?}"));
     };
-    let session = session(activity, DeviceChoice::CudaOrdinal(0));
+    let session = session(activity, DeviceChoice::CudaOrdinal(0), Split::Off);
     prepare(activity, &session);
     let before = session.status().clock.generation;
     let loser = std::thread::spawn(lose);

@@ -19,17 +19,19 @@ use engine::kernels;
 use faults::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
 use life::{Size, reference};
-use model::{DeviceChoice, SessionAction, Setup, Start};
+use model::{DeviceChoice, SessionAction, Setup, Split, Start};
+use session::Session;
 use session::run::{Entered, Run};
 use simulation::fastest::RoundLength;
 use simulation::instances::{Event, start_lattice};
 
 /// The calls that are always refused for lack of memory here, and lost where there are lattices.
-const PART: [&str; 12] = [
+const PART: [&str; 13] = [
     "cuLaunchKernel",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",
     "cuMemcpyHtoD_v2",
+    "cuMemcpyPeerAsync",
     "cuEventRecord",
     "cuEventQuery",
     "cuStreamWaitEvent",
@@ -92,7 +94,14 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
     let (struck, all) = strike(&driver, &PART, &answers);
     assert!(struck * 3 > all, "{struck} faults of {all} struck");
     for activity in ACTIVITIES {
-        (0..2).for_each(|gpu| lose_one_of_two(&driver, activity, gpu));
+        for (gpu, split) in [
+            (0, Split::Off),
+            (1, Split::Off),
+            (0, Split::On),
+            (1, Split::On),
+        ] {
+            lose_one_of_two(&driver, activity, gpu, split);
+        }
     }
     lose_a_run(&driver);
 }
@@ -103,6 +112,10 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
 fn the_whole_campaign_in_what_a_session_does() {
     let driver = Driver::start();
     strike(&driver, &CALLS, &ANSWERS.iter().collect::<Vec<_>>());
+}
+
+fn on_one_gpu(activity: Activity) -> Session {
+    session(activity, DeviceChoice::CudaOrdinal(0), Split::Off)
 }
 
 /// Has each of these calls answer so during each activity; how many faults struck, and of how many.
@@ -118,7 +131,10 @@ fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize
                 for after in [0, 5] {
                     let fault = fault(call, answer, after, 1);
                     let what = format!("{fault} while {activity:?}");
-                    let session = session(activity, DeviceChoice::CudaOrdinal(0));
+                    let session = match *call {
+                        "cuMemcpyPeerAsync" => session(activity, DeviceChoice::Cuda, Split::On),
+                        _ => on_one_gpu(activity),
+                    };
                     prepare(activity, &session);
                     let before = session.status().clock.generation;
                     driver.arm(&fault);
@@ -211,7 +227,7 @@ fn lose_a_run(driver: &Driver) {
 /// With no fault, a session stays on its GPU and loses nothing: a recovery would hide that an
 /// engine was lost for no reason.
 fn do_without_a_fault(activity: Activity) {
-    let session = session(activity, DeviceChoice::CudaOrdinal(0));
+    let session = on_one_gpu(activity);
     prepare(activity, &session);
     act(activity, &session);
     let (saved, failed) = settled(&session);
@@ -229,9 +245,9 @@ fn do_without_a_fault(activity: Activity) {
 
 /// A session on two GPUs, one of which is lost for good: it does all that it was asked for on the
 /// other, where its lattices can still grow.
-fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32) {
-    let what = format!("GPU {gpu} of 2 lost while {activity:?}");
-    let session = session(activity, DeviceChoice::Cuda);
+fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32, split: Split) {
+    let what = format!("GPU {gpu} of 2 lost while {activity:?}, split: {split:?}");
+    let session = session(activity, DeviceChoice::Cuda, split);
     assert_eq!(session.status().engine.devices.len(), 2, "{what}");
     prepare(activity, &session);
     driver.lose(gpu);

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use engine::kernels;
 use life::{Lattice, Size, reference};
-use model::{Change, DeviceChoice, Edit, Pace, SessionAction, Setup, Start, Status, Switches};
+use model::{
+    Change, DeviceChoice, Edit, Pace, SessionAction, Setup, Split, Start, Status, Switches,
+};
 use session::log::{Content, Log, Position};
 use session::{SavedSession, SavedTimeline, Session};
 
@@ -46,7 +48,7 @@ pub(crate) const ACTIVITIES: [Activity; 12] = [
 ];
 
 /// A session of three small lattices.
-pub(crate) fn session(activity: Activity, device: DeviceChoice) -> Session {
+pub(crate) fn session(activity: Activity, device: DeviceChoice, split: Split) -> Session {
     let switches = Switches {
         graphs: activity == Activity::Graphs,
         ..Switches::DEFAULT
@@ -55,6 +57,7 @@ pub(crate) fn session(activity: Activity, device: DeviceChoice) -> Session {
     let setup = Setup {
         start: Start::soup(0.4, 11),
         switches,
+        split,
         pace: Pace::PerSecond(400.0),
         ..Setup::new(INSTANCES, Size::new(45, 37).unwrap(), kernel, device)
     };

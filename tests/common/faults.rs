@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test program uses its part
 
 /// The functions that the program calls from the opening of a device to its end.
-pub(crate) const CALLS: [&str; 39] = [
+pub(crate) const CALLS: [&str; 40] = [
     "cuInit",
     "cuDevicePrimaryCtxRetain",
     "cuCtxSetCurrent",
@@ -36,6 +36,7 @@ pub(crate) const CALLS: [&str; 39] = [
     "cuMemcpyDtoH_v2",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpy2DAsync_v2",
+    "cuMemcpyPeerAsync",
     "cuLaunchKernel",
     "cuGraphInstantiateWithFlags",
     "cuGraphUpload",

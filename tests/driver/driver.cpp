@@ -18,6 +18,7 @@
 //                               with `lost` the context ends with it, as above; with `hangs` they
 //                               answer only once another fault is armed; fake_cuda_arm does the
 //                               same later
+//   FAKE_CUDA_PEER_BREAKS=1     a direct copy between devices brings a wrong byte
 //   FAKE_CUDA_STRUCK=file       is made once a fault has struck
 //   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
 //                               behind the kernel's name
@@ -817,9 +818,11 @@ API cuMemcpyPeerAsync(Pointer to, Context* to_context, Pointer from, Context* fr
         const Allocation* known = holds(at, size, false);
         REFUSE(!known || known->context != of, INVALID_VALUE);
     }
-    const char* name = from_context->peers.count(to_context) ? "peer" : "peer-staged";
-    return enqueue(lock, stream, Work{name, size, [=] {
+    const bool direct = from_context->peers.count(to_context);
+    const bool breaks = direct && setting("FAKE_CUDA_PEER_BREAKS", 0);
+    return enqueue(lock, stream, Work{direct ? "peer" : "peer-staged", size, [=] {
         memmove((void*)to, (const void*)from, size);
+        if (breaks) *(char*)to ^= 1;
         return 0;
     }});
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use engine::kernels::KERNELS;
 use life::Size;
+use session::SavedSession;
 
 use crate::common::{Ended, names, program, run, scratch};
 
@@ -175,17 +176,94 @@ fn instances_are_spread_over_all_gpus_and_stepped_as_the_cpu_does() {
     }
 }
 
+/// Also if GPUs cannot reach each other's memory, or what they copy there arrives wrong.
+#[test]
+fn lattices_in_bands_are_stepped_as_whole_ones_are() {
+    let folder = scratch();
+    let unsupported = ("FAKE_CUDA_FAULT", "cuCtxEnablePeerAccess:217:0:-1");
+    let breaks = ("FAKE_CUDA_PEER_BREAKS", "1");
+    let run = |how: &str, name: &str, variables: &[(&str, &str)]| {
+        let line = format!(
+            "run --instances 2 --size 130x41 --rule B36/S23 -g 70 --json \
+             --generations-per-round 40 {how} --save {name}"
+        );
+        let log = log_of(folder.path(), &line, variables);
+        // Those of a trial have 64 KiB.
+        let copies = |kind: &str| {
+            let copies = log.lines().filter(|line| line.contains(kind));
+            copies.filter(|line| !line.contains("bytes=65536 ")).count()
+        };
+        let is_staged = [" op=peer ", " op=peer-staged "].map(|kind| copies(kind) > 0);
+        (is_staged, saved(&folder.path().join(name)))
+    };
+    for (kernel, gpus, more, copies) in [
+        ("bits", "2", ("", ""), [true, false]),
+        ("sync-shared", "3", unsupported, [false, true]),
+        ("planar", "4", breaks, [false, true]),
+        ("multistep", "8", ("", ""), [true, false]),
+    ] {
+        let variables = [("FAKE_CUDA_DEVICES", gpus), more];
+        let variables = &variables[..1 + usize::from(!more.0.is_empty())];
+        let on_gpus = |split: &str| {
+            let how = format!("--kernel {kernel} --device cuda --split {split}");
+            run(&how, &format!("{kernel}-{split}"), variables)
+        };
+        let (none, whole) = on_gpus("off");
+        let (some, in_bands) = on_gpus("on");
+        assert_eq!((none, some), ([false, false], copies), "{kernel} on {gpus}");
+        assert!(
+            in_bands == whole,
+            "{kernel} on {gpus} GPUs differs in bands"
+        );
+    }
+}
+
+/// A session's file says nothing of how lattices lie on GPUs: the options do.
+#[test]
+fn a_session_goes_on_with_its_lattices_in_bands_or_whole() {
+    let folder = scratch();
+    let line = |how: &str, file: &str| {
+        format!("--display none --rounds 12 --session {file} --device cuda {how}")
+    };
+    let go_on = |how: &str, file: &str| {
+        let gpus = [("FAKE_CUDA_DEVICES", "3")];
+        let log = log_of(folder.path(), &line(how, file), &gpus);
+        let saved = SavedSession::load(&folder.path().join(file)).unwrap();
+        (log.contains(" op=peer "), saved.main.newest)
+    };
+    let new = "--kernel bits --size 75x41 --instances 2 --generations-per-round 3";
+    for (how, is_split) in [
+        (format!("{new} --split on"), true),
+        (String::new(), false),
+        ("--split on".into(), true),
+    ] {
+        let (split, in_bands) = go_on(&how, "bands");
+        let (none, whole) = go_on(&how.replace("--split on", ""), "whole");
+        assert_eq!((split, none), (is_split, false), "{how}");
+        assert!(in_bands == whole, "{how}");
+    }
+    for file in ["new", "bands"] {
+        let ended = with_driver(folder.path(), &line("--split on", file), &[]);
+        ended.refuses(3, &["only one GPU", "lattices in bands need two"]);
+    }
+    let on_any = with_driver(folder.path(), "run -g 1 --split on", &[]);
+    on_any.refuses(2, &["--split on", "--device cuda"]);
+}
+
 #[test]
 fn lattices_that_a_device_cannot_hold_are_refused_with_the_size_that_fits() {
-    let memory = &[("FAKE_CUDA_MEMORY", "16777216")];
+    let memory = &[("FAKE_CUDA_MEMORY", "16777216"), ("FAKE_CUDA_DEVICES", "2")];
     #[rustfmt::skip]
     let rows = [
         ("--size 65536x1024 --kernel bits --instances 3", "lattices in bits"),
         ("--size 4096 --kernel planar --instances 3", "planar words"),
         ("--size 2048 --kernel global --instances 3", "4 bytes per cell"),
         ("--size 1024 --kernel global --instances 16", "--kernel bits"),
+        ("--size 4096 --kernel bits --split on", "lattices in bits"),
     ];
     for (line, what) in rows {
+        let is_split = line.contains("--split on");
+        let memory = &memory[..1 + usize::from(is_split)];
         let line = format!("run -g 0 --device cuda {line}");
         let said = fails(&line, memory, &["out of device memory: ", what]).stderr;
         let size = said.split("smaller --size (").nth(1).expect(&said);

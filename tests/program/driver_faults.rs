@@ -34,7 +34,7 @@ const KERNEL: &str = "kernel";
 
 /// Functions of [`CALLS`] that neither `run` nor a session without a window calls for a soup: they
 /// belong to patterns, edits and recoveries, in which `session_faults` has them fail.
-const OF_OTHER_WORK: [&str; 8] = [
+const OF_OTHER_WORK: [&str; 9] = [
     "cuCtxGetStreamPriorityRange",
     "cuMemGetInfo_v2",
     "cuMemsetD8Async",
@@ -43,6 +43,7 @@ const OF_OTHER_WORK: [&str; 8] = [
     "cuMemcpyDtoH_v2",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpy2DAsync_v2",
+    "cuMemcpyPeerAsync",
 ];
 
 /// Which command works.
@@ -526,6 +527,10 @@ fn the_whole_campaign_of_driver_faults() {
 /// What a user reads who loses a device, or all of them, in the middle of a run.
 #[test]
 fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
+    let failing = |device: &str| match device {
+        "cuda --split on" => ("cuMemcpyPeerAsync", 9),
+        _ => ("cuLaunchKernel", 60),
+    };
     let run = |device, gpus: &str, recovers: &str, count| {
         let folder = scratch();
         let uses = Use {
@@ -533,13 +538,12 @@ fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
             ..Use::of(Work::Run)
         };
         let mut command = uses.command(folder.path());
+        let (call, after) = failing(device);
+        let fault = format!("{call}:700:{after}:{count}:lost");
         command
             .env("FAKE_CUDA_DEVICES", gpus)
             .env("FAKE_CUDA_RECOVERS", recovers)
-            .env(
-                "FAKE_CUDA_FAULT",
-                format!("cuLaunchKernel:700:60:{count}:lost"),
-            );
+            .env("FAKE_CUDA_FAULT", fault);
         let ended = Running::start(&mut command).end(LIMIT);
         let saved = uses.saved(folder.path()).expect("cells that are right");
         (ended, saved)
@@ -549,16 +553,20 @@ fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
         ("cuda", "1", "1", 1, "Fake GPU 0"),
         ("cuda:0", "1", "1", 1, "Fake GPU 0"),
         ("cuda", "2", "0", 1, "Fake GPU"),
+        ("cuda --split on", "2", "0", 1, "Fake GPU"),
         ("auto", "2", "0", 1, "Fake GPU 1"),
         ("auto", "1", "0", 1, "CPU"),
         ("auto", "2", "1", -1, "CPU"),
     ] {
         let (ended, saved) = run(device, gpus, recovers, count);
         assert_eq!((ended.code, saved), (Some(0), all), "{ended:?}");
-        let said = "the engine was lost (cuLaunchKernel: an illegal memory access was encountered \
-                    (CUDA error 700)); the run goes on from generation 0 on ";
+        let said = format!(
+            "the engine was lost ({}: an illegal memory access was encountered (CUDA error 700)); \
+             the run goes on from generation 0 on ",
+            failing(device).0
+        );
         assert!(says_sentences(&ended), "{ended:?}");
-        let (_, place) = ended.stderr.split_once(said).expect(&ended.stderr);
+        let (_, place) = ended.stderr.split_once(&said).expect(&ended.stderr);
         assert!(place.ends_with(" generations again\n"), "{ended:?}");
         assert!(!place.contains(" + "), "{ended:?}");
         match goes_on_on {
