@@ -8,6 +8,7 @@
 
 mod bit_rows;
 mod buffers;
+mod exchange;
 mod kernels;
 mod lattices;
 pub mod limit;

@@ -4,7 +4,7 @@
 //! Vector x of row i holds word x of the lattice's rows `start(k) + i` for each lane k. All bands
 //! have the same number of rows: if 16 does not divide the height, a band's last row is also the
 //! next band's first, and both step it identically. Beyond a band's end the row is that of the
-//! adjacent band, with lanes rotated by one ([`PlanarRows::wrapped`]). A lattice of at most 16 rows
+//! adjacent band, with lanes rotated by one ([`Rows::copy`]). A lattice of at most 16 rows
 //! is stored as a whole in every lane.
 //!
 //! A row's words are planar ([`Layout::Planar`](crate::Layout::Planar)), as many as the row's cells
@@ -12,6 +12,8 @@
 //!
 //! Groups of four rows are stored together, column by column, in the order of stepping. So a column
 //! sweep reads and writes memory sequentially, not on four pages at once.
+
+use std::ops::Range;
 
 use super::kernels::ROWS;
 use super::memory;
@@ -21,10 +23,16 @@ use life::Size;
 
 /// A lattice's planar words.
 pub(super) struct PlanarRows {
+    pub(super) shape: Shape,
+    /// All groups of four rows. The last group may be padded.
+    pub(super) vectors: Vec<Lanes>,
+}
+
+/// The division of a lattice into bands and planes.
+pub(super) struct Shape {
     size: Size,
     bands: Bands,
     planes: Planes,
-    vectors: Vec<Lanes>,
 }
 
 /// The division of a height into bands.
@@ -121,30 +129,18 @@ impl Planes {
     }
 }
 
-impl PlanarRows {
-    /// Allocates a lattice of dead cells.
-    pub(super) fn new(size: Size, what: MemoryUse) -> Result<PlanarRows> {
-        let bands = Bands::of(size.height() as usize);
-        Ok(PlanarRows {
+impl Shape {
+    fn of(size: Size) -> Shape {
+        Shape {
             size,
-            bands,
+            bands: Bands::of(size.height() as usize),
             planes: Planes::of(size),
-            vectors: memory::zeroed(
-                bands.rows.next_multiple_of(ROWS) * size.words_per_row(),
-                what,
-            )?,
-        })
-    }
-
-    /// Size in bytes for a lattice.
-    pub(super) fn bytes(size: Size) -> u64 {
-        let rows = Bands::of(size.height() as usize).rows;
-        memory::bytes_of::<Lanes>(rows.next_multiple_of(ROWS) * size.words_per_row())
+        }
     }
 
     /// Vectors per row.
     pub(super) fn across(&self) -> usize {
-        self.size.words_per_row()
+        self.planes.across
     }
 
     /// The division of each row.
@@ -157,61 +153,166 @@ impl PlanarRows {
         self.bands.rows
     }
 
-    /// All groups of four rows. The last group may be padded.
-    pub(super) fn vectors_mut(&mut self) -> &mut [Lanes] {
-        &mut self.vectors
+    /// Groups of four rows.
+    pub(super) fn groups(&self) -> usize {
+        self.bands.rows.div_ceil(ROWS)
     }
 
-    /// An existing row: every fourth vector of the slice.
-    pub(super) fn row(&self, i: usize) -> &[Lanes] {
-        &self.vectors[self.start(i)..][..ROWS * (self.across() - 1) + 1]
+    /// Vectors of a group.
+    pub(super) fn group(&self) -> usize {
+        ROWS * self.across()
     }
 
-    /// Index of a row's first vector.
-    fn start(&self, i: usize) -> usize {
-        i / ROWS * ROWS * self.across() + i % ROWS
+    /// Index of a row's first vector, where row 0 is the first one of a group.
+    fn start(&self, row: usize) -> usize {
+        row / ROWS * self.group() + row % ROWS
     }
 
-    /// A row, which may lie beyond either end of the bands. Such a row is taken from the adjacent
-    /// bands and written to `out` in the same form.
-    pub(super) fn row_or_wrapped<'a>(&'a self, i: isize, out: &'a mut [Lanes]) -> &'a [Lanes] {
-        match usize::try_from(i) {
-            Ok(i) if i < self.rows() => self.row(i),
-            _ if self.size.height() as usize <= LANES => {
-                self.row(i.rem_euclid(self.rows() as isize) as usize)
-            }
-            _ => {
-                self.wrapped(i, out);
-                out
-            }
+    /// Row `i` of some groups: every fourth vector of the slice.
+    #[inline(always)]
+    fn row<'a>(&self, groups: &'a [Lanes], i: usize) -> &'a [Lanes] {
+        &groups[self.start(i)..][..self.group() - (ROWS - 1)]
+    }
+}
+
+/// Contiguous rows of a lattice, from the first row of a group on.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) shape: &'a Shape,
+    /// Index of the first row.
+    pub(super) first: usize,
+    /// Their groups. The lattice's last one may be padded.
+    pub(super) vectors: &'a [Lanes],
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(shape: &'a Shape, first: usize, vectors: &'a [Lanes]) -> Rows<'a> {
+        Rows {
+            shape,
+            first,
+            vectors,
+        }
+    }
+
+    /// Index of the row after the last one.
+    pub(super) fn end(&self) -> usize {
+        let rows = self.vectors.len() / self.shape.across();
+        self.shape.rows().min(self.first + rows)
+    }
+
+    /// One of these rows.
+    fn row(&self, i: usize) -> &'a [Lanes] {
+        self.shape.row(self.vectors, i - self.first)
+    }
+
+    /// Copies these rows, which may lie beyond either end of the bands, to the groups `to` from its
+    /// row `at` on. Such a row is taken from the adjacent bands.
+    pub(super) fn copy(&self, rows: Range<isize>, to: &mut [Lanes], at: usize) {
+        for (i, at) in rows.zip(at..) {
+            let out = &mut to[self.shape.start(at)..];
+            let count = self.shape.rows();
+            let row = match usize::try_from(i) {
+                Ok(i) if i < count => self.row(i),
+                _ if self.shape.size.height() as usize <= LANES => {
+                    self.row(i.rem_euclid(count as isize) as usize)
+                }
+                _ => {
+                    self.wrap(i, out);
+                    continue;
+                }
+            };
+            vector::vectorize(
+                #[inline(always)]
+                || {
+                    let vectors = out.iter_mut().zip(row).step_by(ROWS);
+                    vectors.for_each(|(to, from)| *to = *from);
+                },
+            );
         }
     }
 
     /// Writes a row beyond either end of the bands to `out`.
-    fn wrapped(&self, i: isize, out: &mut [Lanes]) {
-        let rows = self.rows() as isize;
+    fn wrap(&self, i: isize, out: &mut [Lanes]) {
+        let bands = &self.shape.bands;
+        let rows = self.shape.rows() as isize;
         let row = |i: isize| self.row(i as usize);
         if (1 - rows..0).contains(&i) {
             let [long, short] = [row(rows + i), row(rows + i - 1)];
-            turn::<{ LANES - 1 }>([long, short], self.bands.short_before, out);
+            turn::<{ LANES - 1 }>([long, short], bands.short_before, out);
         } else if (rows..2 * rows - 1).contains(&i) {
             let [long, short] = [row(i - rows), row(i - rows + 1)];
-            turn::<1>([long, short], self.bands.short, out);
+            turn::<1>([long, short], bands.short, out);
         } else {
-            let places: [_; LANES] = std::array::from_fn(|k| self.bands.place(k, i));
-            for x in (0..ROWS * self.across()).step_by(ROWS) {
+            let places: [_; LANES] = std::array::from_fn(|k| bands.place(k, i));
+            for x in (0..self.shape.group()).step_by(ROWS) {
                 out[x] = Lanes(places.map(|(lane, row)| self.row(row)[x].0[lane]));
             }
         }
     }
+}
+
+/// The rows that a pass reads: a share's own, and halos above and below them.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) own: Rows<'a>,
+    /// Groups above and below, of [`halo_rows`] rows each; empty where the pass needs none.
+    pub(super) halos: [&'a [Lanes]; 2],
+    /// Index of the first row to step.
+    pub(super) first: usize,
+}
+
+/// Rows of a halo for a pass of `depth` generations, `depth` of which have to be known; a pass reads
+/// the others, too, but nothing that it stores depends on them.
+pub(super) fn halo_rows(depth: usize) -> usize {
+    (depth + 3).next_multiple_of(ROWS)
+}
+
+impl<'a> Source<'a> {
+    /// Whole rows from the row above `top` on: as many as a group and its neighbours.
+    #[inline(always)]
+    pub(super) fn around(&self, top: isize) -> [&'a [Lanes]; ROWS + 2] {
+        let Rows { shape, first, .. } = self.own;
+        let (first, end) = (first as isize, self.own.end() as isize);
+        let [above, below] = self.halos;
+        let halo = (above.len() / shape.across()) as isize;
+        std::array::from_fn(|row| {
+            let i = top - 1 + row as isize;
+            let (groups, i) = match i {
+                _ if i < first => (above, i - first + halo),
+                _ if i < end => (self.own.vectors, i - first),
+                _ => (below, i - end),
+            };
+            shape.row(groups, i as usize)
+        })
+    }
+}
+
+impl PlanarRows {
+    /// Allocates a lattice of dead cells.
+    pub(super) fn new(size: Size, what: MemoryUse) -> Result<PlanarRows> {
+        let shape = Shape::of(size);
+        let vectors = memory::zeroed(shape.groups() * shape.group(), what)?;
+        Ok(PlanarRows { shape, vectors })
+    }
+
+    /// Size in bytes for a lattice.
+    pub(super) fn bytes(size: Size) -> u64 {
+        let shape = Shape::of(size);
+        memory::bytes_of::<Lanes>(shape.groups() * shape.group())
+    }
+
+    /// All rows.
+    pub(super) fn all(&self) -> Rows<'_> {
+        Rows::new(&self.shape, 0, &self.vectors)
+    }
 
     /// Loads a lattice from bits; `bits` returns a row's words.
     pub(super) fn load<'a>(&mut self, bits: impl Fn(usize) -> &'a [u32]) {
-        let (across, planes) = (self.across(), self.planes);
-        let starts = self.bands.starts;
-        for i in 0..self.rows() {
+        let (across, planes) = (self.shape.across(), self.shape.planes);
+        let starts = self.shape.bands.starts;
+        for i in 0..self.shape.rows() {
             let sources: [&[u32]; LANES] = std::array::from_fn(|k| bits(starts[k] + i));
-            let start = self.start(i);
+            let start = self.shape.start(i);
             let mut row = self.vectors[start..].iter_mut().step_by(ROWS).take(across);
             for j in 0..across.div_ceil(32) {
                 let mut block = [Lanes::default(); 32];
@@ -232,17 +333,15 @@ impl PlanarRows {
     /// The planar words of the lattice's row `y`.
     pub(super) fn words_of(&self, y: usize) -> impl Iterator<Item = u32> + '_ {
         let (lane, i) = self.places_of(y).next().expect("a lane has the row");
-        self.row(i)
-            .iter()
-            .step_by(ROWS)
-            .map(move |word| word.0[lane])
+        let row = self.all().row(i).iter().step_by(ROWS);
+        row.map(move |word| word.0[lane])
     }
 
     /// Replaces the planar words of the lattice's row `y`, in every band that contains it.
     pub(super) fn set_words(&mut self, y: usize, words: &[u32]) {
         let places: Vec<_> = self.places_of(y).collect();
         for (lane, i) in places {
-            let start = self.start(i);
+            let start = self.shape.start(i);
             let row = self.vectors[start..].iter_mut().step_by(ROWS);
             row.zip(words).for_each(|(to, &word)| to.0[lane] = word);
         }
@@ -250,20 +349,21 @@ impl PlanarRows {
 
     /// The lanes that contain the lattice's row `y`, each with the row of vectors where it is.
     fn places_of(&self, y: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let height = self.size.height() as usize;
-        let row = move |lane: usize| (y + height - self.bands.starts[lane]) % height;
+        let Shape { size, bands, .. } = &self.shape;
+        let height = size.height() as usize;
+        let row = move |lane: usize| (y + height - bands.starts[lane]) % height;
         let places = (0..LANES).map(move |lane| (lane, row(lane)));
-        places.filter(|&(_, i)| i < self.rows())
+        places.filter(|&(_, i)| i < bands.rows)
     }
 
     /// Sets the cell in column `x`, row `y`, in every plane and band that contains it.
     pub(super) fn set(&mut self, x: usize, y: usize, alive: bool) {
-        let planes = self.planes;
+        let planes = self.shape.planes;
         let places: Vec<_> = self.places_of(y).collect();
         for (lane, i) in places {
             for (plane, column) in planes.places(x) {
                 if column < planes.across {
-                    let at = self.start(i) + ROWS * column;
+                    let at = self.shape.start(i) + ROWS * column;
                     let word = &mut self.vectors[at].0[lane];
                     *word = *word & !(1 << plane) | u32::from(alive) << plane;
                 }
@@ -273,12 +373,16 @@ impl PlanarRows {
 
     /// Converts the lattice to bits: calls `write` with each row's index and words.
     pub(super) fn store(&self, mut write: impl FnMut(usize, &[u32])) {
-        let (across, planes) = (self.across(), self.planes);
-        let last_word = self.size.last_word_mask();
+        let Shape {
+            size,
+            ref bands,
+            planes,
+        } = self.shape;
+        let (across, last_word) = (planes.across, size.last_word_mask());
         let mut rows = vec![0; LANES * across];
-        for i in 0..self.rows() {
+        for i in 0..bands.rows {
             rows.fill(0);
-            let mut row = self.row(i).iter().step_by(ROWS).copied();
+            let mut row = self.all().row(i).iter().step_by(ROWS).copied();
             for j in 0..across.div_ceil(32) {
                 let mut block = [Lanes::default(); 32];
                 block.fill_with(|| row.next().unwrap_or_default());
@@ -295,13 +399,13 @@ impl PlanarRows {
                 .skip(across - 1)
                 .step_by(across)
                 .for_each(|word| *word &= last_word);
-            let new = |k: usize| i < self.bands.lengths[k];
+            let new = |k: usize| i < bands.lengths[k];
             for (k, row) in rows
                 .chunks_exact(across)
                 .enumerate()
                 .filter(|&(k, _)| new(k))
             {
-                let y = self.bands.starts[k] + i;
+                let y = bands.starts[k] + i;
                 write(y, row);
             }
         }
@@ -388,7 +492,7 @@ mod tests {
         let mut rows = PlanarRows::new(Size::new(64, 1).unwrap(), MemoryUse::Buffer).unwrap();
         let bits = [0b1101, 1 << 31];
         rows.load(|_| &bits);
-        let row: Vec<_> = rows.row(0).iter().step_by(ROWS).copied().collect();
+        let row: Vec<_> = rows.all().row(0).iter().step_by(ROWS).copied().collect();
         assert_eq!(row, [[0b11; 16], [1 << 1 | 1 << 31; 16]].map(Lanes));
         rows.store(|y, back| assert_eq!((y, back), (0, &bits[..])));
     }
@@ -408,10 +512,10 @@ mod tests {
             });
             assert!(seen.into_iter().all(|row| row), "{height}");
             let mut out = [Lanes::default()];
-            for i in -40..rows.rows() as isize + 40 {
-                let row = rows.row_or_wrapped(i, &mut out)[0];
-                for (k, &y) in row.0.iter().enumerate() {
-                    let expected = rows.bands.starts[k] as isize + i;
+            for i in -40..rows.shape.rows() as isize + 40 {
+                rows.all().copy(i..i + 1, &mut out, 0);
+                for (k, &y) in out[0].0.iter().enumerate() {
+                    let expected = rows.shape.bands.starts[k] as isize + i;
                     let expected = expected.rem_euclid(height as isize);
                     assert_eq!(y as isize, expected, "row {i} of lane {k} of {height}");
                 }
@@ -434,7 +538,7 @@ mod tests {
             let cell = |at: usize| bits[at / 32] >> (at % 32) & 1;
             for x in 0..words as usize {
                 for b in 0..32 {
-                    let planar = rows.row(0)[ROWS * x].0[0] >> b & 1;
+                    let planar = rows.all().row(0)[ROWS * x].0[0] >> b & 1;
                     assert_eq!(planar, cell(b * words as usize + x), "{size} {x} {b}");
                 }
             }

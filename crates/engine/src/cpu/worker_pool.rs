@@ -1,35 +1,47 @@
 //! Helper threads that share the work of stepping one lattice when cores are idle.
 //!
 //! With many streams every worker has an op of its own and does it alone. With fewer, a worker
-//! splits the rows of a lattice among idle cores, pass by pass. Stream order is unaffected: the op
-//! is done when all of its rows are.
+//! shares a lattice's rows with helpers. Stream order is unaffected: the op is done when all of its
+//! rows are.
 
+use std::cell::Cell;
 use std::hint;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-
-use super::kernels::ROWS;
-use super::vector::Lanes;
 
 /// Tracks the engine's idle cores and runs helpers on them.
 pub(super) struct WorkerPool {
     cores: usize,
     /// Workers that are currently running an op.
     busy: AtomicUsize,
+    /// Helpers that are in a team.
+    taken: AtomicUsize,
+    /// How often in a row a team was slower than its first thread alone, as where other programs
+    /// take the cores.
+    failures: AtomicUsize,
+    /// For how many calls there is no team after that.
+    pause: AtomicUsize,
     /// One helper thread fewer than cores, started on first use; `None` inside if they cannot be
     /// started.
     helpers: OnceLock<Option<ThreadPool>>,
 }
 
-/// Minimum work of a share, in vectors times generations. Less is not worth handing to another
-/// thread.
-const MIN_SHARE_WORK: usize = 1 << 13;
+/// Work of a thread, in vectors times generations, after which a team is formed anew: about 10 ms, or
+/// less where teams fail.
+const MAX_SHARE_WORK: usize = 1 << 22;
+const MAX_SHARE_WORK_AFTER_FAILURE: usize = 1 << 18;
 
-/// How long the thread that shares out work waits for the others without sleeping.
-const MAX_SPIN: Duration = Duration::from_micros(100);
+/// The most failures that count: with each, the pause is twice as long.
+const MAX_FAILURES: usize = 5;
+
+thread_local! {
+    /// How long a thread of a team has waited for others.
+    static WAITED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
 
 impl WorkerPool {
     /// A pool for this many cores.
@@ -37,49 +49,58 @@ impl WorkerPool {
         WorkerPool {
             cores,
             busy: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+            failures: AtomicUsize::new(0),
+            pause: AtomicUsize::new(0),
             helpers: OnceLock::new(),
         }
     }
 
     /// Runs an op and counts this worker's core as busy meanwhile.
     pub(super) fn run<T>(&self, op: impl FnOnce() -> T) -> T {
-        struct Busy<'a>(&'a AtomicUsize);
-        impl Drop for Busy<'_> {
-            fn drop(&mut self) {
-                self.0.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
         self.busy.fetch_add(1, Ordering::Relaxed);
-        let _busy = Busy(&self.busy);
+        let _busy = Countdown(&self.busy, 1);
         op()
     }
 
-    /// Decides how to split `rows` rows among the cores that are idle now. A share has at least
-    /// `min_rows` rows; a row costs `work_per_row` vectors times generations.
-    pub(super) fn split(&self, rows: usize, min_rows: usize, work_per_row: usize) -> RowSplit<'_> {
-        if rows * work_per_row < 2 * MIN_SHARE_WORK {
-            // Saves a small lattice the divisions below.
-            return RowSplit {
-                helpers: None,
-                rows: rows.next_multiple_of(ROWS),
-            };
-        }
-        let busy = self.busy.load(Ordering::Relaxed).max(1);
-        let idle = self.cores.saturating_sub(busy);
-        let min_rows = min_rows.max(MIN_SHARE_WORK / work_per_row.max(1)).max(1);
-        let count = (1 + idle).min(rows / min_rows).max(1);
-        let helpers = match count {
-            1 => None,
-            _ => self
-                .helpers
-                .get_or_init(|| start_helpers(self.cores - 1))
-                .as_ref(),
+    /// Forms a team of this thread and a worker's part of the cores that are idle now, of at most
+    /// `max` threads.
+    pub(super) fn team(&self, max: usize) -> Team<'_> {
+        let mut team = Team {
+            pool: self,
+            helpers: None,
+            taken: Countdown(&self.taken, 0),
         };
-        let count = helpers.map_or(1, |_| count);
-        RowSplit {
-            helpers,
-            rows: rows.div_ceil(count).next_multiple_of(ROWS),
+        let busy = self.busy.load(Ordering::Relaxed).max(1);
+        let wanted = (self.cores.saturating_sub(busy) / busy).min(max.saturating_sub(1));
+        let pauses = |pause: usize| pause.checked_sub(1);
+        if wanted == 0 || update(&self.pause, pauses).is_ok() {
+            return team;
         }
+        let helpers = self.helpers.get_or_init(|| start_helpers(self.cores - 1));
+        if helpers.is_some() {
+            team.helpers = helpers.as_ref();
+            let free = |taken| wanted.min(self.cores - 1 - taken);
+            let before = update(&self.taken, |taken| Some(taken + free(taken)));
+            team.taken.1 = before.map_or(0, free);
+        }
+        team
+    }
+}
+
+fn update(
+    number: &AtomicUsize,
+    change: impl FnMut(usize) -> Option<usize>,
+) -> Result<usize, usize> {
+    number.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change)
+}
+
+/// Subtracts from a number when dropped.
+struct Countdown<'a>(&'a AtomicUsize, usize);
+
+impl Drop for Countdown<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(self.1, Ordering::Release);
     }
 }
 
@@ -91,88 +112,122 @@ fn start_helpers(threads: usize) -> Option<ThreadPool> {
         .ok()
 }
 
-/// A division of rows into shares.
-pub(super) struct RowSplit<'a> {
+/// The calling thread and helpers that no other team has, so that they may wait for each other.
+pub(super) struct Team<'a> {
+    pool: &'a WorkerPool,
     helpers: Option<&'a ThreadPool>,
-    /// Rows per share; the last share may have fewer.
-    rows: usize,
+    /// The number of helpers.
+    taken: Countdown<'a>,
 }
 
-/// A contiguous share of a lattice's rows.
-pub(super) struct Share<'a> {
-    /// Index of the first row.
-    pub(super) first: usize,
-    /// The rows' vectors, row by row.
-    pub(super) out: &'a mut [Lanes],
-}
+impl Team<'_> {
+    /// The number of threads, this one included.
+    pub(super) fn threads(&self) -> usize {
+        1 + self.taken.1
+    }
 
-impl RowSplit<'_> {
-    /// Runs `work` on every share of `out`, whose rows have `across` vectors. This thread runs the
-    /// first share, and then waits for the others.
-    pub(super) fn for_each(&self, out: &mut [Lanes], across: usize, work: impl Fn(Share) + Sync) {
-        let shares = out.chunks_mut(self.rows * across).enumerate();
-        let mut shares = shares.map(|(i, out)| Share {
-            first: i * self.rows,
-            out,
-        });
-        let Some(helpers) = self.helpers else {
-            return shares.for_each(work);
-        };
+    /// Work of a thread after which to form the team anew, since other work may want the cores.
+    pub(super) fn max_share_work(&self) -> usize {
+        match self.pool.failures.load(Ordering::Relaxed) {
+            0 => MAX_SHARE_WORK,
+            _ if self.threads() == 1 => MAX_SHARE_WORK,
+            _ => MAX_SHARE_WORK_AFTER_FAILURE,
+        }
+    }
+
+    /// Runs `work` on each share, of which there are as many as threads, with the share's index.
+    pub(super) fn run<S: Send>(self, shares: Vec<S>, work: impl Fn(usize, S) + Sync) {
+        let mut shares = shares.into_iter().enumerate();
         let own = shares.next();
+        let Some(helpers) = self.helpers else {
+            return own.into_iter().for_each(|(i, share)| work(i, share));
+        };
         let unfinished = &AtomicUsize::new(shares.len());
+        WAITED.set(Duration::ZERO);
+        let began = Instant::now();
         helpers.in_place_scope(|scope| {
             let work = &work;
-            shares.for_each(|share| {
+            shares.for_each(|(i, share)| {
                 scope.spawn(move |_| {
-                    work(share);
-                    unfinished.fetch_sub(1, Ordering::Relaxed);
+                    let _unfinished = Countdown(unfinished, 1);
+                    work(i, share);
                 });
             });
-            own.into_iter().for_each(work);
-            // The others finish at about the same time, so sleeping and waking would take longer.
-            let began = Instant::now();
-            while unfinished.load(Ordering::Relaxed) > 0 && began.elapsed() < MAX_SPIN {
-                hint::spin_loop();
-            }
+            own.into_iter().for_each(|(i, share)| work(i, share));
+            wait(|| unfinished.load(Ordering::Relaxed) == 0);
         });
+        self.learn(began.elapsed(), WAITED.get());
     }
+
+    /// Takes into account how long the team ran, and how much of that this thread waited.
+    fn learn(&self, ran: Duration, waited: Duration) {
+        let threads = self.threads() as u32;
+        let pool = self.pool;
+        let failures = pool.failures.load(Ordering::Relaxed);
+        if threads * ran.saturating_sub(waited) > ran {
+            pool.failures
+                .store(failures.saturating_sub(1), Ordering::Relaxed);
+        } else {
+            let failures = (failures + 1).min(MAX_FAILURES);
+            pool.failures.store(failures, Ordering::Relaxed);
+            pool.pause.store(1 << failures, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Waits for another thread of a team. While each has a core of its own, they are at most some
+/// microseconds apart, and sleeping and waking would take longer; but the other one may need this
+/// core.
+pub(super) fn wait(is_done: impl Fn() -> bool) {
+    if is_done() {
+        return;
+    }
+    let began = Instant::now();
+    while !is_done() {
+        match began.elapsed().as_micros() {
+            0..10 => hint::spin_loop(),
+            10..200 => thread::yield_now(),
+            _ => thread::sleep(Duration::from_micros(20)),
+        }
+    }
+    WAITED.set(WAITED.get() + began.elapsed());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The number of shares, and how often each row was in one.
-    fn split_rows(worker_pool: &WorkerPool, rows: usize, work: usize) -> (usize, Vec<u32>) {
-        let shares = AtomicUsize::new(0);
-        let mut out = vec![Lanes::default(); rows];
-        let split = worker_pool.split(rows, 1, work);
-        split.for_each(&mut out, 1, |Share { first, out }| {
-            shares.fetch_add(1, Ordering::Relaxed);
-            for (i, row) in out.iter_mut().enumerate() {
-                row.0[0] += 1;
-                row.0[1] = (first + i) as u32;
-            }
+    #[test]
+    fn teams_share_the_idle_cores() {
+        let pool = &WorkerPool::new(8);
+        let threads = |max| pool.team(max).threads();
+        pool.run(|| {
+            assert_eq!([0, 1, 3, 100].map(threads), [1, 1, 3, 8]);
+            let all = pool.team(8);
+            assert_eq!(threads(8), 1, "no helper is in two teams");
+            drop(all);
+            pool.run(|| {
+                assert_eq!(threads(8), 4, "each of two workers has half of the cores");
+                pool.run(|| assert_eq!(threads(8), 2));
+            });
+            assert_eq!(threads(8), 8);
         });
-        assert!((0..).zip(&out).all(|(i, row)| row.0[1] == i));
-        (
-            shares.into_inner(),
-            out.iter().map(|row| row.0[0]).collect(),
-        )
+        assert_eq!(WorkerPool::new(1).team(8).threads(), 1);
     }
 
     #[test]
-    fn idle_cores_help_and_busy_ones_do_not() {
-        let worker_pool = WorkerPool::new(4);
-        let enough = 1 << 20;
-        for rows in [1, 16, 37, 100] {
-            let (_, seen) = split_rows(&worker_pool, rows, enough);
-            assert_eq!(seen, vec![1; rows]);
+    fn every_share_has_a_thread_of_its_own() {
+        let pool = WorkerPool::new(4);
+        for _ in 0..100 {
+            let team = pool.team(4);
+            let threads = team.threads(); // one while teams pause on a busy machine
+            let arrived = AtomicUsize::new(0);
+            team.run((10..10 + threads).collect(), |i, share| {
+                assert_eq!(share, 10 + i);
+                arrived.fetch_add(1, Ordering::Relaxed);
+                wait(|| arrived.load(Ordering::Relaxed) == threads);
+            });
+            assert_eq!(arrived.into_inner(), threads);
         }
-        worker_pool.run(|| assert_eq!(split_rows(&worker_pool, 64, enough).0, 4));
-        worker_pool
-            .run(|| worker_pool.run(|| assert_eq!(split_rows(&worker_pool, 64, enough).0, 3)));
-        worker_pool.run(|| assert_eq!(split_rows(&worker_pool, 64, 1).0, 1, "too little to share"));
-        assert_eq!(split_rows(&WorkerPool::new(1), 64, enough).0, 1);
     }
 }

@@ -6,6 +6,7 @@ mod column_sweep;
 mod global;
 pub(super) mod lessons;
 mod multistep;
+mod passes;
 mod planar;
 mod resident;
 mod shared;

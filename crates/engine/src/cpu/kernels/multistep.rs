@@ -14,11 +14,11 @@ use std::{array, mem};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use super::column_sweep::{self, Any, Life, Next, ROWS, Strip};
-use super::planar::{self, seen};
+use super::passes::{self, SCRATCH};
+use super::planar::Generation;
 use super::{Launch, Pair};
-use crate::cpu::planar_rows::PlanarRows;
+use crate::cpu::planar_rows::{PlanarRows, Source};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
-use crate::cpu::worker_pool::Share;
 use life::Rule;
 
 /// Columns of a tile without its halo. Up to this width a lattice is a single ring. Four rows of it
@@ -28,56 +28,30 @@ const TILE: usize = 512;
 
 /// Runs all generations of a launch, in passes.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
-    let depth = depth(&cells.now);
-    let mut left = launch.generations;
-    while left > 0 && launch.goes_on() {
-        // After an even number of generations, the rows to store are aligned to groups of four.
-        let generations = match left.min(depth) {
-            1 => 1,
-            several => several & !1,
-        };
-        step(launch, generations, cells);
-        left -= generations;
-    }
+    let rule = launch.rule;
+    passes::run(launch, cells, depth, |from, generations, out| {
+        if generations == 1 {
+            vector::dispatch(Generation { rule, from, out });
+        } else {
+            vector::dispatch(Pass {
+                rule,
+                generations,
+                tile: TILE,
+                from,
+                out,
+            });
+        }
+    });
 }
 
-/// Generations per pass. Each one repeats rows at the bands' ends, so a low lattice, which fits the
-/// cache anyway, has few; a lattice in main memory has many.
-fn depth(cells: &PlanarRows) -> u32 {
-    let rows = cells.rows() as u32;
-    match cells.rows() * cells.across() {
+/// Generations per pass. Each one repeats rows at the shares' ends, so a low share, which fits the
+/// cache anyway, has few; one in main memory has many.
+fn depth(rows: usize, across: usize) -> usize {
+    match rows * across {
         0..=256 => 1,
         257..=16_384 => (rows / 8).clamp(1, 8),
-        _ => (rows / 16).clamp(1, 24),
+        _ => (rows / 8).clamp(1, 24),
     }
-}
-
-/// Runs one pass.
-fn step(launch: &Launch, generations: u32, cells: &mut Pair<PlanarRows>) {
-    if generations == 1 {
-        planar::step(launch, &cells.now, &mut cells.next);
-    } else {
-        pass(launch, generations as usize, &cells.now, &mut cells.next);
-    }
-    cells.flip();
-}
-
-fn pass(launch: &Launch, generations: usize, from: &PlanarRows, to: &mut PlanarRows) {
-    let across = from.across();
-    let min_rows = (8 * generations).max(2 * ROWS);
-    let split = launch
-        .worker_pool
-        .split(from.rows(), min_rows, across * generations);
-    split.for_each(to.vectors_mut(), across, |Share { first, out }| {
-        vector::dispatch(Pass {
-            rule: launch.rule,
-            generations,
-            tile: TILE,
-            from,
-            first,
-            out,
-        });
-    });
 }
 
 /// An even number of generations of some rows, as vector work.
@@ -86,9 +60,7 @@ pub(super) struct Pass<'a> {
     pub(super) generations: usize,
     /// Columns per tile, without the halo.
     pub(super) tile: usize,
-    pub(super) from: &'a PlanarRows,
-    /// Index of the first row.
-    pub(super) first: usize,
+    pub(super) from: Source<'a>,
     /// Destination of the rows.
     pub(super) out: &'a mut [Lanes],
 }
@@ -99,22 +71,15 @@ impl Work for Pass<'_> {
     fn on<L: Logic>(mut self, logic: L) {
         let masks = column_sweep::masks(logic, self.rule);
         let any = Any::new(self.rule, &masks);
-        let (across, parts) = (self.from.across(), parts::<L>());
+        let (across, parts) = (self.across(), parts::<L>());
         let width = self.width();
         let lengths = [
-            (ROWS + 2) * ROWS * across,
             ROWS * across,
             // Pairs of rows: two for the group and one per generation.
             2 * width * (2 + self.generations),
         ];
-        planar::with_scratch(lengths.iter().sum(), |scratch| {
-            let mut rest = scratch;
-            let [wrapped, beyond, pairs] = lengths.map(|length| {
-                let all = mem::take(&mut rest);
-                let (scratch, others) = all.split_at_mut(length);
-                rest = others;
-                scratch
-            });
+        passes::with_memory(&SCRATCH, lengths.iter().sum(), |scratch| {
+            let (beyond, pairs) = scratch.split_at_mut(lengths[0]);
             for left in (0..across).step_by(self.tile.min(across)) {
                 for part in 0..parts {
                     let tile = Tile::<L> {
@@ -122,16 +87,16 @@ impl Work for Pass<'_> {
                         part,
                         left,
                     };
-                    let (wrapped, beyond) = (&mut *wrapped, &mut *beyond);
+                    let beyond = &mut *beyond;
                     if self.rule == Rule::LIFE {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.sweep_tile(logic, Life, tile, wrapped, beyond),
+                            |logic| self.sweep_tile(logic, Life, tile, beyond),
                         );
                     } else {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.sweep_tile(logic, any, tile, wrapped, beyond),
+                            |logic| self.sweep_tile(logic, any, tile, beyond),
                         );
                     }
                 }
@@ -157,14 +122,18 @@ struct Tile<'a, L: Logic> {
 }
 
 impl Pass<'_> {
+    fn across(&self) -> usize {
+        self.from.own.shape.across()
+    }
+
     fn is_ring(&self) -> bool {
-        self.from.across() <= self.tile
+        self.across() <= self.tile
     }
 
     /// Columns to step, including the halo.
     fn width(&self) -> usize {
         if self.is_ring() {
-            self.from.across()
+            self.across()
         } else {
             self.tile + 2 * self.generations
         }
@@ -176,10 +145,10 @@ impl Pass<'_> {
         logic: L,
         rule: impl Next<L>,
         tile: Tile<L>,
-        wrapped: &mut [Lanes],
         beyond: &mut [Lanes],
     ) {
-        let (ring, across, last) = (self.is_ring(), self.from.across(), self.generations);
+        let (ring, across, last) = (self.is_ring(), self.across(), self.generations);
+        let planes = self.from.own.shape.planes();
         let Tile { pairs, part, left } = tile;
         let halo = if ring { 0 } else { last };
         let stored = self.tile.min(across - left);
@@ -192,13 +161,13 @@ impl Pass<'_> {
         let mut above: Vec<_> = pairs.collect();
         let rows = self.out.len() / across;
         for i in 0..(rows + 2 * last).div_ceil(ROWS) {
-            let top = (self.first + ROWS * i) as isize - last as isize;
+            let top = (self.from.first + ROWS * i) as isize - last as isize;
             // Generations that have a complete row already.
             let known = last.min(2 * i + 1);
             let mut above = above.iter_mut();
             let mut generations = 1..=last;
             if ring {
-                let from = seen(self.from, top - 1, wrapped);
+                let from = self.from.around(top - 1);
                 let length = (ROWS * across - (ROWS - 1)) * parts::<L>();
                 let from: [&[L::Vector]; ROWS + 2] = from.map(|row| &cast_slice(row)[..length]);
                 for (half, to) in group.iter_mut().enumerate() {
@@ -209,12 +178,12 @@ impl Pass<'_> {
                         to_stride: 2,
                         to_first: 0,
                     };
-                    let ends = column_sweep::ends(logic, &strip, self.from.planes());
+                    let ends = column_sweep::ends(logic, &strip, planes);
                     column_sweep::sweep(logic, rule, &strip, [0, across], ends);
                 }
                 generations.next();
             } else {
-                self.enter(logic, &mut group, top, part, left, wrapped);
+                self.enter(logic, &mut group, top, part, left);
             }
             for generation in generations {
                 let above = above.next().expect("as many as generations");
@@ -242,7 +211,7 @@ impl Pass<'_> {
                             to_first: 0,
                         };
                         let ends = if ring {
-                            column_sweep::ends(logic, &in_place, self.from.planes())
+                            column_sweep::ends(logic, &in_place, planes)
                         } else {
                             [
                                 column_sweep::sums(logic, &in_place, first - 1),
@@ -283,12 +252,11 @@ impl Pass<'_> {
         top: isize,
         part: usize,
         left: usize,
-        wrapped: &mut [Lanes],
     ) {
-        let (planes, halo, parts) = (self.from.planes(), self.generations, parts::<L>());
+        let (halo, parts) = (self.generations, parts::<L>());
+        let planes = self.from.own.shape.planes();
         let [across, narrow] = [planes.across, planes.narrow].map(|columns| columns as isize);
-        let [_, a, b, c, d, _]: [&[L::Vector]; ROWS + 2] =
-            seen(self.from, top, wrapped).map(cast_slice);
+        let [_, a, b, c, d, _]: [&[L::Vector]; ROWS + 2] = self.from.around(top).map(cast_slice);
         let column = |x: isize| {
             let at = ROWS * x as usize * parts + part;
             [a[at], b[at], c[at], d[at]]

@@ -4,46 +4,31 @@
 //!
 //! Each generation is one pass over the lattice, from one buffer to the other.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::column_sweep::{self, Any, Life, Next, ROWS, Strip};
-use super::{Launch, Pair};
-use crate::cpu::planar_rows::{PlanarRows, Planes};
+use super::{Launch, Pair, passes};
+use crate::cpu::planar_rows::{PlanarRows, Planes, Source};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
-use crate::cpu::worker_pool::Share;
 use life::Rule;
 
 /// Runs all generations of a launch, one pass each.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
-    for _ in launch.generations() {
-        step(launch, &cells.now, &mut cells.next);
-        cells.flip();
-    }
-}
-
-/// Steps one generation.
-pub(super) fn step(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
-    let across = from.across();
-    let split = launch.worker_pool.split(from.rows(), 2 * ROWS, across);
-    let out = to.vectors_mut();
-    split.for_each(out, across, |Share { first, out }| {
-        vector::dispatch(Generation {
-            rule: launch.rule,
-            from,
-            first,
-            out,
-        });
-    });
+    let rule = launch.rule;
+    passes::run(
+        launch,
+        cells,
+        |_, _| 1,
+        |from, _, out| vector::dispatch(Generation { rule, from, out }),
+    );
 }
 
 /// One generation of some rows, as vector work.
 pub(super) struct Generation<'a> {
     pub(super) rule: Rule,
-    pub(super) from: &'a PlanarRows,
-    /// Index of the first row.
-    pub(super) first: usize,
+    pub(super) from: Source<'a>,
     /// Destination of the rows.
     pub(super) out: &'a mut [Lanes],
 }
@@ -52,63 +37,34 @@ impl Work for Generation<'_> {
     type Output = ();
 
     fn on<L: Logic>(self, logic: L) {
-        with_scratch((ROWS + 2) * ROWS * self.from.across(), |wrapped| {
-            if self.rule == Rule::LIFE {
-                logic.run(
-                    #[inline(always)]
-                    |logic| self.all(logic, Life, wrapped),
-                );
-            } else {
-                let masks = column_sweep::masks(logic, self.rule);
-                let any = Any::new(self.rule, &masks);
-                logic.run(
-                    #[inline(always)]
-                    |logic| self.all(logic, any, wrapped),
-                );
-            }
-        });
+        if self.rule == Rule::LIFE {
+            logic.run(
+                #[inline(always)]
+                |logic| self.all(logic, Life),
+            );
+        } else {
+            let masks = column_sweep::masks(logic, self.rule);
+            let any = Any::new(self.rule, &masks);
+            logic.run(
+                #[inline(always)]
+                |logic| self.all(logic, any),
+            );
+        }
     }
 }
 
 impl Generation<'_> {
     #[inline(always)]
-    fn all<L: Logic>(self, logic: L, rule: impl Next<L>, wrapped: &mut [Lanes]) {
-        let across = self.from.across();
-        for (group, to) in self.out.chunks_exact_mut(ROWS * across).enumerate() {
-            let top = self.first + ROWS * group;
-            let from = seen(self.from, top as isize, wrapped);
+    fn all<L: Logic>(self, logic: L, rule: impl Next<L>) {
+        let own = self.from.own;
+        for (group, to) in self.out.chunks_exact_mut(own.shape.group()).enumerate() {
+            let top = self.from.first + ROWS * group;
+            let from = self.from.around(top as isize);
             // Rows that only fill the last group are not stepped.
-            let halves = (self.from.rows() - top).div_ceil(2).min(2);
-            pass_through(logic, rule, from, to, halves, self.from.planes());
+            let halves = (own.end() - top).div_ceil(2).min(2);
+            pass_through(logic, rule, from, to, halves, own.shape.planes());
         }
     }
-}
-
-thread_local! {
-    /// Scratch memory of a thread's passes.
-    static SCRATCH: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Calls `work` with this many vectors of scratch memory, whose contents are arbitrary.
-pub(super) fn with_scratch(length: usize, work: impl FnOnce(&mut [Lanes])) {
-    SCRATCH.with_borrow_mut(|scratch| {
-        scratch.resize(scratch.len().max(length), Lanes::default());
-        work(&mut scratch[..length]);
-    });
-}
-
-/// The rows of a group and the rows above and below it; `top` is the group's first row.
-pub(super) fn seen<'a>(
-    from: &'a PlanarRows,
-    top: isize,
-    wrapped: &'a mut [Lanes],
-) -> [&'a [Lanes]; ROWS + 2] {
-    let buffers = wrapped.chunks_exact_mut(ROWS * from.across());
-    let mut rows = (top - 1..).zip(buffers);
-    std::array::from_fn(|_| {
-        let (i, scratch) = rows.next().expect("a scratch row for each row");
-        from.row_or_wrapped(i, scratch)
-    })
 }
 
 /// Steps the upper half of a group of rows that wrap around, or both halves.

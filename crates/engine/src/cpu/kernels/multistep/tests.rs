@@ -1,16 +1,19 @@
 //! Compares passes, with any division into tiles and shares and on every instruction set, with
 //! single generations.
 
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::super::planar::Generation;
+use super::super::planar;
 use super::*;
 use crate::MemoryUse;
 use crate::cpu::limit;
+use crate::cpu::planar_rows::{Rows, halo_rows};
 use crate::cpu::tests::{generations_later, soup};
 use crate::cpu::vector::on_each;
+use crate::cpu::worker_pool::WorkerPool;
 use life::{Lattice, Size};
 
 /// A pass divided into shares of `rows` rows, or a single generation.
@@ -32,17 +35,10 @@ impl Work for Shared<'_> {
         let (mut from, mut to) = (rows(), rows());
         let across = size.words_per_row();
         from.load(|y| &lattice.words()[y * across..][..across]);
-        let from = &from;
-        to.vectors_mut().fill(Lanes([u32::MAX; 16]));
-        let shares = to.vectors_mut().chunks_mut(self.rows * across);
+        to.vectors.fill(Lanes([u32::MAX; 16]));
+        let shares = to.vectors.chunks_mut(self.rows * across);
         for (first, out) in (0..).step_by(self.rows).zip(shares) {
-            let Shared {
-                rule,
-                generations,
-                tile,
-                ..
-            } = self;
-            step_share(logic, rule, generations, tile, from, first, out);
+            self.step(logic, &from, first, out);
         }
         let mut words = vec![0; size.words()];
         to.store(|y, row| words[y * across..][..across].copy_from_slice(row));
@@ -50,34 +46,40 @@ impl Work for Shared<'_> {
     }
 }
 
-/// Steps a share of the rows by one generation or by a pass of several.
-fn step_share<L: Logic>(
-    logic: L,
-    rule: Rule,
-    generations: usize,
-    tile: usize,
-    from: &PlanarRows,
-    first: usize,
-    out: &mut [Lanes],
-) {
-    if generations == 1 {
-        let sweep = Generation {
-            rule,
-            from,
-            first,
-            out,
-        };
-        sweep.on(logic);
-    } else {
-        let pass = Pass {
+impl Shared<'_> {
+    /// Steps a share of the rows by one generation or by a pass of several.
+    fn step<L: Logic>(self, logic: L, from: &PlanarRows, first: usize, out: &mut [Lanes]) {
+        let Shared {
             rule,
             generations,
             tile,
-            from,
+            ..
+        } = self;
+        let (all, across) = (from.all(), from.shape.across());
+        let own = Rows {
             first,
-            out,
+            vectors: &from.vectors[first * across..][..out.len()],
+            ..all
         };
-        pass.on(logic);
+        let (halo, count) = (halo_rows(generations), generations as isize);
+        let mut halos = [(); 2].map(|()| vec![Lanes::default(); halo * across]);
+        let [start, end] = [first, own.end()].map(|row| row as isize);
+        all.copy(start - count..start, &mut halos[0], halo - generations);
+        all.copy(end..end + count, &mut halos[1], 0);
+        let halos = halos.each_ref().map(|halo| &halo[..]);
+        let from = Source { own, halos, first };
+        if generations == 1 {
+            Generation { rule, from, out }.on(logic);
+        } else {
+            let pass = Pass {
+                rule,
+                generations,
+                tile,
+                from,
+                out,
+            };
+            pass.on(logic);
+        }
     }
 }
 
@@ -150,9 +152,16 @@ impl Work for ShareOfLimit {
         from.load(|y| &lattice.words()[y * across..][..across]);
         let share = |generations| {
             let limit = limit::measure_on(logic, Duration::from_millis(2));
+            let shared = Shared {
+                lattice,
+                rule: self.0,
+                generations,
+                tile: TILE,
+                rows: 0,
+            };
             let began = Instant::now();
             for _ in 0..16 / generations {
-                step_share(logic, self.0, generations, TILE, &from, 0, to.vectors_mut());
+                shared.step(logic, &from, 0, &mut to.vectors);
             }
             (16 * size.cells()) as f64 / began.elapsed().as_secs_f64() / limit.cells
         };
@@ -187,6 +196,40 @@ fn vector_code_is_compiled_for_every_instruction_set() {
                 is_enough(&shares),
                 "{name}, {rule}: only {shares:.2?} of the limit, by a generation and by a pass of 8"
             );
+        }
+    }
+}
+
+/// Teams of up to 16 threads step lattices of which some rows and columns are in two bands and planes,
+/// also where a share's last group has a single row.
+#[test]
+fn teams_are_exact() {
+    let stop = AtomicBool::new(false);
+    for (width, height, generations) in [(2_048, 2_048, 19), (1_990, 2_061, 18), (16_400, 520, 21)]
+    {
+        let size = Size::new(width, height).unwrap();
+        let lattice = &soup(size, height);
+        let expected = generations_later(lattice, Rule::LIFE, generations);
+        let across = size.words_per_row();
+        for threads in [2, 3, 16] {
+            let launch = Launch {
+                size,
+                rule: Rule::LIFE,
+                generations,
+                stop: &stop,
+                worker_pool: &WorkerPool::new(threads),
+            };
+            for run in [run, planar::run] {
+                let rows = || PlanarRows::new(size, MemoryUse::Buffer);
+                let mut cells = Pair::of(rows).unwrap();
+                cells.now.load(|y| &lattice.words()[y * across..][..across]);
+                run(&launch, &mut cells);
+                let mut words = vec![0; size.words()];
+                let store = |y, row: &[u32]| words[y * across..][..across].copy_from_slice(row);
+                cells.now.store(store);
+                let after = Lattice::from_words(size, words);
+                assert!(after == expected, "{size}, {threads} threads");
+            }
         }
     }
 }
