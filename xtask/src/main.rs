@@ -1,8 +1,6 @@
 //! `cargo xtask docs` writes the generated parts of README, docs/, kernels/README.md and the
 //! kernels' headers from the code's tables and the records in assets/bench; `--check` only compares.
 //!
-//! `cargo xtask rule-networks` searches for the networks of `engine::rule_network`.
-//!
 //! `cargo xtask intervals` checks on this machine that the intervals of comparisons keep their promise.
 //!
 //! Packages and fonts have scripts of their own: `scripts/package`, `scripts/build-font`.
@@ -18,7 +16,6 @@ mod measurements;
 mod numbers;
 mod options;
 mod records;
-mod rule_networks;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -30,8 +27,7 @@ use clap::ValueEnum;
 use intervals::Load;
 use model::Streams;
 
-const USAGE: &str =
-    "usage: cargo xtask docs [--check] | rule-networks | intervals steady|switching N [STREAMS]";
+const USAGE: &str = "usage: cargo xtask docs [--check] | intervals steady|switching N [STREAMS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,7 +35,6 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["docs"] => documents::write(root()),
         ["docs", "--check"] => documents::check(root()),
-        ["rule-networks"] => rule_networks::write(root()),
         [
             "intervals",
             load @ ("steady" | "switching"),
