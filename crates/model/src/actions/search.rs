@@ -9,11 +9,12 @@ pub fn words(typed: &str) -> Vec<String> {
 }
 
 /// The cost of matching the typed words with an entry that has these texts, 0 for the best match;
-/// `None` if a word does not match. `search` lists synonyms, which match at no cost.
-pub fn cost(words: &[String], texts: &[&str], search: &[&str]) -> Option<u32> {
+/// `None` if a word does not match. `search` lists synonyms, separated by commas, which match at no
+/// cost.
+pub fn cost(words: &[String], texts: &[&str], search: &str) -> Option<u32> {
     let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
     let least = |word: &String| {
-        let named = search.iter().any(|it| it.starts_with(word.as_str()));
+        let named = search.split(", ").any(|it| it.starts_with(word.as_str()));
         let texts = texts.iter().filter_map(|text| distance(text, word)).min();
         if named { Some(0) } else { texts }
     };

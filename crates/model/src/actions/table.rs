@@ -23,8 +23,9 @@ pub struct Row {
     pub help: &'static str,
     /// Where help, menu and documents have it.
     pub topic: Topic,
-    /// Other words, in both languages, that the palette and the help's search find it by.
-    pub search: &'static [&'static str],
+    /// Other words, in both languages, that the palette and the help's search find it by, separated
+    /// by commas.
+    pub search: &'static str,
     /// Whether holding its key repeats it.
     pub repeats: bool,
     /// Whether its keys act while a dialog takes the keys, unless they type into its field.
@@ -81,7 +82,7 @@ impl Row {
             mouse: "",
             help,
             topic,
-            search: &[],
+            search: "",
             repeats: false,
             in_dialogs: false,
             front_ends: FrontEnds::All,
@@ -98,7 +99,7 @@ impl Row {
         self
     }
 
-    const fn search(mut self, search: &'static [&'static str]) -> Row {
+    const fn search(mut self, search: &'static str) -> Row {
         self.search = search;
         self
     }
@@ -145,22 +146,22 @@ impl Row {
 pub static TABLE: &[Row] = &[
     Row::session(TogglePause, Time, "Run / pause")
         .chords(&[key(Key::Space), key(Key::Enter)])
-        .search(&["start", "stop", "play", "resume", "暂停", "开始", "停止"]),
+        .search("start, stop, play, resume, 暂停, 开始, 停止"),
     Row::session(StepGeneration, Time, "Step one generation")
         .chords(&[char('.')])
-        .search(&["next", "forward", "单步"])
+        .search("next, forward, 单步")
         .repeats(),
     Row::session(StepRound, Time, "Step one round")
         .chords(&[key(Key::Tab)])
-        .search(&["forward", "单步"])
+        .search("forward, 单步")
         .repeats(),
     Row::session(StepBack, Time, "Step back one generation")
         .chords(&[key(Key::Backspace)])
-        .search(&["rewind", "previous", "reverse", "倒退"])
+        .search("rewind, previous, reverse, 倒退")
         .repeats(),
     Row::session(StepRoundBack, Time, "Step back one round")
         .chords(&[shifted(Key::Backspace)])
-        .search(&["rewind", "previous", "reverse", "倒退"])
+        .search("rewind, previous, reverse, 倒退")
         .repeats(),
     Row::prompt(
         Prompt::Generation,
@@ -168,19 +169,17 @@ pub static TABLE: &[Row] = &[
         "Run to a generation, or go back to it",
     )
     .chords(&[char(':'), ctrl('G')])
-    .search(&["goto", "jump", "go to", "跳到"]),
+    .search("goto, jump, go to, 跳到"),
     Row::prompt(Prompt::GenerationsPerRound, Time, "Generations per round")
         .chords(&[char('G')])
-        .search(&["steps", "batch", "每轮", "代数"]),
+        .search("steps, batch, 每轮, 代数"),
     Row::session(Faster, Time, "Faster, up to unthrottled, then maximum")
         .chords(&[char('+'), char('=')])
-        .search(&[
-            "speed", "pace", "rate", "throttle", "maximum", "速度", "最快",
-        ])
+        .search("speed, pace, rate, throttle, maximum, 速度, 最快")
         .repeats(),
     Row::session(Slower, Time, "Slower")
         .chords(&[char('-')])
-        .search(&["speed", "pace", "rate", "throttle", "速度"])
+        .search("speed, pace, rate, throttle, 速度")
         .repeats(),
     Row::session(
         NextStopWhenStill,
@@ -188,65 +187,37 @@ pub static TABLE: &[Row] = &[
         "Stop when still: never / selected / all",
     )
     .chords(&[char('S')])
-    .search(&[
-        "halt",
-        "stable",
-        "periodic",
-        "oscillating",
-        "settled",
-        "稳定",
-    ]),
+    .search("halt, stable, periodic, oscillating, settled, 稳定"),
     Row::session(ToggleReseed, Time, "Reseed dead panels")
         .chords(&[char('U')])
-        .search(&["soup", "refill", "auto"]),
+        .search("soup, refill, auto"),
     Row::session(ResetPanel, Time, "Reset the selected panel")
         .chords(&[char('R')])
-        .search(&["start", "initial", "revert", "初始"]),
+        .search("start, initial, revert, 初始"),
     Row::session(ResetAll, Time, "Reset all panels")
         .chords(&[shift('R')])
-        .search(&[
-            "restart",
-            "start",
-            "again",
-            "initial",
-            "重启",
-            "重新开始",
-            "初始",
-        ]),
+        .search("restart, start, again, initial, 重启, 重新开始, 初始"),
     Row::session(NewSeed, Time, "Fill all panels from a new seed")
         .chords(&[char('N')])
-        .search(&[
-            "random",
-            "soup",
-            "restart",
-            "randomise",
-            "randomize",
-            "随机",
-            "重新开始",
-        ]),
+        .search("random, soup, restart, randomise, randomize, 随机, 重新开始"),
     Row::prompt(Prompt::Size, Cells, "Size of the lattices")
         .chords(&[char('Z')])
-        .search(&[
-            "width", "height", "larger", "smaller", "enlarge", "crop", "resize", "grid", "尺寸",
-            "放大", "裁剪",
-        ]),
+        .search("width, height, larger, smaller, enlarge, crop, resize, grid, 尺寸, 放大, 裁剪"),
     Row::prompt(Prompt::Rule, Cells, "Rule of the lattices")
         .chords(&[shift('B')])
-        .search(&[
-            "birth", "survival", "b3", "s23", "highlife", "conway", "规则", "生死",
-        ]),
+        .search("birth, survival, b3, s23, highlife, conway, 规则, 生死"),
     Row::prompt(Prompt::Density, Cells, "Density of a new soup")
         .chords(&[char('%')])
-        .search(&["random", "fraction", "fill", "alive", "随机", "密度"]),
+        .search("random, fraction, fill, alive, 随机, 密度"),
     Row::prompt(Prompt::Symmetry, Cells, "Symmetry of a new soup")
         .chords(&[shift('U')])
-        .search(&["random", "mirror", "c4", "d4", "d8", "随机", "对称"]),
+        .search("random, mirror, c4, d4, d8, 随机, 对称"),
     Row::edit(TogglePencil, Cells, "Pencil: drag to draw or erase")
         .chords(&[char('D')])
-        .search(&["paint", "pen", "brush", "eraser", "toggle", "画", "橡皮"]),
+        .search("paint, pen, brush, eraser, toggle, 画, 橡皮"),
     Row::edit(SelectAll, Cells, "Select all cells of the panel")
         .chords(&[ctrl('A')])
-        .search(&["全选"]),
+        .search("全选"),
     Row::edit(
         ToggleAreaSelection,
         Cells,
@@ -254,244 +225,200 @@ pub static TABLE: &[Row] = &[
     )
     .chords(&[shift('A')])
     .mouse("Shift+drag")
-    .search(&["rectangle", "part", "region", "marquee", "toggle", "框选"]),
+    .search("rectangle, part, region, marquee, toggle, 框选"),
     Row::edit(ClearSelection, Cells, "Clear the selection, or the panel")
         .chords(&[key(Key::Delete)])
-        .search(&["delete", "erase", "kill", "remove", "empty", "删除"]),
+        .search("delete, erase, kill, remove, empty, 删除"),
     Row::edit(FillRandomly, Cells, "Fill the selection at random")
         .chords(&[ctrl('5')])
-        .search(&["random", "soup", "noise", "randomise", "randomize", "随机"]),
+        .search("random, soup, noise, randomise, randomize, 随机"),
     Row::edit(FlipHorizontal, Cells, "Flip the selection horizontally")
         .chords(&[shift('X')])
-        .search(&["mirror", "reflect", "镜像"]),
+        .search("mirror, reflect, 镜像"),
     Row::edit(FlipVertical, Cells, "Flip the selection vertically")
         .chords(&[shift('Y')])
-        .search(&["mirror", "reflect", "upside", "镜像"]),
+        .search("mirror, reflect, upside, 镜像"),
     Row::edit(RotateLeft, Cells, "Rotate the selection left")
         .chords(&[char('<')])
-        .search(&[
-            "turn",
-            "counterclockwise",
-            "anticlockwise",
-            "旋转",
-            "逆时针",
-        ]),
+        .search("turn, counterclockwise, anticlockwise, 旋转, 逆时针"),
     Row::edit(RotateRight, Cells, "Rotate the selection right")
         .chords(&[char('>')])
-        .search(&["turn", "clockwise", "旋转", "顺时针"]),
+        .search("turn, clockwise, 旋转, 顺时针"),
     Row::edit(CopyCells, Cells, "Copy the selection")
         .chords(&[ctrl('C')])
-        .search(&["clipboard", "rle", "剪贴板"]),
+        .search("clipboard, rle, 剪贴板"),
     Row::edit(CutCells, Cells, "Cut the selection")
         .chords(&[ctrl('X')])
-        .search(&["clipboard", "rle", "剪切"]),
+        .search("clipboard, rle, 剪切"),
     Row::edit(IdentifySelection, Cells, "Identify the selection")
         .chords(&[ctrl('I')])
-        .search(&[
-            "oscillator",
-            "spaceship",
-            "still",
-            "period",
-            "displacement",
-            "speed",
-            "周期",
-            "位移",
-        ]),
+        .search("oscillator, spaceship, still, period, displacement, speed, 周期, 位移"),
     Row::edit(PastePattern, Cells, "Paste a pattern; click to place it")
         .chords(&[ctrl('V')])
-        .search(&["clipboard", "insert", "rle", "粘贴"]),
+        .search("clipboard, insert, rle, 粘贴"),
     Row::edit(RotatePastedLeft, Cells, "Rotate the pasted pattern left")
         .chords(&[char('Q')])
-        .search(&[
-            "turn",
-            "counterclockwise",
-            "anticlockwise",
-            "旋转",
-            "逆时针",
-        ]),
+        .search("turn, counterclockwise, anticlockwise, 旋转, 逆时针"),
     Row::edit(RotatePastedRight, Cells, "Rotate the pasted pattern right")
         .chords(&[char('W')])
-        .search(&["turn", "clockwise", "旋转", "顺时针"]),
+        .search("turn, clockwise, 旋转, 顺时针"),
     Row::edit(ToggleShelf, Cells, "Pattern shelf")
         .chords(&[char('L')])
-        .search(&[
-            "library",
-            "glider",
-            "gun",
-            "oscillator",
-            "spaceship",
-            "examples",
-            "图案库",
-        ]),
+        .search("library, glider, gun, oscillator, spaceship, examples, 图案库"),
     Row::session(Undo, Cells, "Undo the last edit")
         .chords(&[ctrl('Z')])
-        .search(&["revert", "back"]),
+        .search("revert, back"),
     Row::session(Redo, Cells, "Redo")
         .chords(&[ctrl('Y')])
-        .search(&["again", "repeat"]),
+        .search("again, repeat"),
     Row::session(SelectNext, View, "Select the next panel")
         .chords(&[key(Key::PageDown)])
         .mouse("click")
-        .search(&["instance", "lattice", "实例"])
+        .search("instance, lattice, 实例")
         .repeats(),
     Row::session(SelectPrevious, View, "Select the previous panel")
         .chords(&[key(Key::PageUp)])
-        .search(&["instance", "lattice", "实例"])
+        .search("instance, lattice, 实例")
         .repeats(),
     Row::view(ToggleSingle, View, "Show the selected panel alone, or all")
         .chords(&[char('E')])
         .mouse("double click")
-        .search(&["one", "single", "enlarge", "maximise", "maximize", "单个"]),
+        .search("one, single, enlarge, maximise, maximize, 单个"),
     Row::view(ZoomIn, View, "Zoom in")
         .chords(&[char(']')])
         .mouse("wheel")
-        .search(&["closer", "magnify", "enlarge", "缩放"])
+        .search("closer, magnify, enlarge, 缩放")
         .repeats(),
     Row::view(ZoomOut, View, "Zoom out")
         .chords(&[char('[')])
         .mouse("wheel")
-        .search(&["farther", "缩放"])
+        .search("farther, 缩放")
         .repeats(),
     Row::view(PanLeft, View, "Move left")
         .chords(&[key(Key::Left)])
         .mouse("drag")
-        .search(&["pan", "scroll", "平移"])
+        .search("pan, scroll, 平移")
         .repeats(),
     Row::view(PanRight, View, "Move right")
         .chords(&[key(Key::Right)])
         .mouse("drag")
-        .search(&["pan", "scroll", "平移"])
+        .search("pan, scroll, 平移")
         .repeats(),
     Row::view(PanUp, View, "Move up")
         .chords(&[key(Key::Up)])
         .mouse("drag")
-        .search(&["pan", "scroll", "平移"])
+        .search("pan, scroll, 平移")
         .repeats(),
     Row::view(PanDown, View, "Move down")
         .chords(&[key(Key::Down)])
         .mouse("drag")
-        .search(&["pan", "scroll", "平移"])
+        .search("pan, scroll, 平移")
         .repeats(),
     Row::view(Fit, View, "Show the whole lattice, or a part")
         .chords(&[char('F')])
-        .search(&["zoom", "home", "reset", "缩放"]),
+        .search("zoom, home, reset, 缩放"),
     Row::view(
         ToggleSeparateCameras,
         View,
         "One camera per panel, or one for all",
     )
     .chords(&[char('V')])
-    .search(&["view", "separate", "link", "zoom"])
+    .search("view, separate, link, zoom")
     .in_window(),
     Row::view(ToggleMinimap, View, "Minimap of a zoomed panel")
         .chords(&[shift('M')])
-        .search(&["overview", "map"])
+        .search("overview, map")
         .in_window(),
     Row::view(ToggleGridLines, View, "Grid lines")
         .chords(&[char('X')])
-        .search(&["lattice", "cells"])
+        .search("lattice, cells")
         .in_window(),
     Row::view(NextTheme, View, "Next theme")
         .chords(&[char('C')])
-        .search(&[
-            "dark", "light", "colors", "colours", "palette", "contrast", "深色", "浅色", "颜色",
-        ]),
+        .search("dark, light, colors, colours, palette, contrast, 深色, 浅色, 颜色"),
     Row::view(NextColourMode, View, "Colour by state / age / history")
         .chords(&[shift('C')])
-        .search(&[
-            "color", "heatmap", "heat", "trail", "trails", "热图", "拖尾", "轨迹",
-        ])
+        .search("color, heatmap, heat, trail, trails, 热图, 拖尾, 轨迹")
         .in_window(),
     Row::view(Invert, View, "Invert the colours")
         .chords(&[char('I')])
-        .search(&[
-            "dark", "light", "colors", "negative", "white", "深色", "浅色",
-        ]),
+        .search("dark, light, colors, negative, white, 深色, 浅色"),
     Row::view(
         TogglePresentation,
         View,
         "Presentation mode, with large type",
     )
     .chords(&[char('P')])
-    .search(&["projector", "lecture", "class", "投影"])
+    .search("projector, lecture, class, 投影")
     .in_window(),
     Row::view(ToggleFullscreen, View, "Fullscreen")
         .chords(&[key(Key::F(11))])
-        .search(&["full screen", "maximise", "maximize", "window"])
+        .search("full screen, maximise, maximize, window")
         .in_dialogs()
         .in_window(),
     Row::view(EnlargeInterface, View, "Larger interface")
         .chords(&[ctrl('+'), ctrl('=')])
-        .search(&["font", "text", "type", "scale", "zoom", "字号"])
+        .search("font, text, type, scale, zoom, 字号")
         .in_dialogs()
         .in_window(),
     Row::view(ReduceInterface, View, "Smaller interface")
         .chords(&[ctrl('-')])
-        .search(&["font", "text", "type", "scale", "zoom", "字号"])
+        .search("font, text, type, scale, zoom, 字号")
         .in_dialogs()
         .in_window(),
     Row::view(DefaultInterface, View, "Default interface size")
         .chords(&[ctrl('0')])
-        .search(&["font", "text", "type", "scale", "zoom", "reset", "字号"])
+        .search("font, text, type, scale, zoom, reset, 字号")
         .in_dialogs()
         .in_window(),
     Row::prompt(Prompt::Instances, Switches, "Number of instances")
         .chords(&[ctrl('N'), shift('N')])
-        .search(&[
-            "lattices", "panels", "streams", "count", "多少", "个数", "面板",
-        ]),
+        .search("lattices, panels, streams, count, 多少, 个数, 面板"),
     Row::session(DoubleInstances, Switches, "Twice as many instances")
         .chords(&[with_ctrl(Key::Up), char('*')])
-        .search(&["double", "more", "lattices", "panels", "翻倍", "增加"]),
+        .search("double, more, lattices, panels, 翻倍, 增加"),
     Row::session(HalveInstances, Switches, "Half as many instances")
         .chords(&[with_ctrl(Key::Down), char('/')])
-        .search(&["halve", "fewer", "lattices", "panels", "减少"]),
+        .search("halve, fewer, lattices, panels, 减少"),
     Row::switch(
         Switch::Streams,
         "Streams: per instance / one / default / batch",
     )
     .chords(&[key(Key::F(2))])
-    .search(&["concurrency", "concurrent", "parallel", "queue", "并发"]),
+    .search("concurrency, concurrent, parallel, queue, 并发"),
     Row::switch(Switch::HostMemory, "Host memory: page-locked / pageable")
         .chords(&[key(Key::F(3))])
-        .search(&["pinned", "copy", "锁页"]),
+        .search("pinned, copy, 锁页"),
     Row::switch(Switch::Wait, "Wait: poll / each stream / all")
         .chords(&[key(Key::F(4))])
-        .search(&["synchronise", "synchronize", "sync", "同步"]),
+        .search("synchronise, synchronize, sync, 同步"),
     Row::switch(Switch::Order, "Issue order: breadth-first / depth-first")
         .chords(&[key(Key::F(5))])
-        .search(&["queue", "schedule"]),
+        .search("queue, schedule"),
     Row::switch(Switch::Graphs, "CUDA graphs: on / off")
         .chords(&[key(Key::F(6))])
-        .search(&["capture", "replay", "launch"]),
+        .search("capture, replay, launch"),
     Row::switch(Switch::Transfer, "Transfer: auto / bits / view / i32")
         .chords(&[key(Key::F(7))])
-        .search(&["download", "bus", "pcie", "bandwidth", "copy"]),
+        .search("download, bus, pcie, bandwidth, copy"),
     Row::switch(Switch::Block, "Block shape of the kernel")
         .chords(&[key(Key::F(8))])
-        .search(&["threads", "grid", "warp", "dimensions"]),
+        .search("threads, grid, warp, dimensions"),
     Row::session(NextKernel, Switches, "Next kernel")
         .chords(&[char('K')])
-        .search(&["gpu", "algorithm", "显卡"]),
+        .search("gpu, algorithm, 显卡"),
     Row::session(PreviousKernel, Switches, "Previous kernel")
         .chords(&[shift('K')])
-        .search(&["gpu", "algorithm", "显卡"]),
+        .search("gpu, algorithm, 显卡"),
     Row::session(ToggleComparison, Switches, "Compare two settings, A and B")
         .chords(&[char('B')])
-        .search(&["ab", "versus", "benchmark", "halves", "split", "对比"]),
+        .search("ab, versus, benchmark, halves, split, 对比"),
     Row::view(ToggleTimeline, Measuring, "Timeline of the streams")
         .chords(&[char('T')])
-        .search(&["gpu", "profiler", "trace", "overlap", "events", "显卡"]),
+        .search("gpu, profiler, trace, overlap, events, 显卡"),
     Row::view(ToggleCauses, Measuring, "Why streams do not overlap")
         .chords(&[shift('W')])
-        .search(&[
-            "overlap",
-            "bottleneck",
-            "diagnosis",
-            "cause",
-            "reason",
-            "瓶颈",
-        ])
+        .search("overlap, bottleneck, diagnosis, cause, reason, 瓶颈")
         .in_window(),
     Row::view(
         MeasureSpeedup,
@@ -499,19 +426,10 @@ pub static TABLE: &[Row] = &[
         "Speed-up curve: rounds/s by instances",
     )
     .chords(&[shift('T')])
-    .search(&[
-        "speedup",
-        "scaling",
-        "streams",
-        "graph",
-        "chart",
-        "benchmark",
-        "加速比",
-        "图表",
-    ]),
+    .search("speedup, scaling, streams, graph, chart, benchmark, 加速比, 图表"),
     Row::session(ToggleBlockTimestamps, Measuring, "Which SM ran which block")
         .chords(&[char('M')])
-        .search(&["gpu", "multiprocessor", "timestamps", "occupancy", "显卡"])
+        .search("gpu, multiprocessor, timestamps, occupancy, 显卡")
         .in_window(),
     Row::session(
         ToggleRecorded,
@@ -519,53 +437,35 @@ pub static TABLE: &[Row] = &[
         "Rounds recorded on a GPU, in place of measurements",
     )
     .chords(&[char('J')])
-    .search(&["gpu", "replay", "simulate", "nvidia", "显卡", "回放"]),
+    .search("gpu, replay, simulate, nvidia, 显卡, 回放"),
     Row::view(ToggleLab, Measuring, "Lab: switches and CUDA calls")
         .chords(&[key(Key::F(9))])
-        .search(&["code", "api", "settings", "options", "设置"]),
+        .search("code, api, settings, options, 设置"),
     Row::view(
         ToggleEditor,
         Measuring,
         "Editor: a round or kernel of your own",
     )
     .chords(&[ctrl('E')])
-    .search(&[
-        "script", "rhai", "code", "write", "exercise", "脚本", "编程", "练习",
-    ])
+    .search("script, rhai, code, write, exercise, 脚本, 编程, 练习")
     .in_window(),
     Row::view(RunRound, Measuring, "Run what is in the editor")
         .chords(&[with_ctrl(Key::Enter)])
-        .search(&["script", "execute", "check", "脚本", "执行"])
+        .search("script, execute, check, 脚本, 执行")
         .in_window(),
     Row::view(ToggleLadder, Measuring, "Ladder: the speed of every kernel")
         .chords(&[shift('G')])
-        .search(&[
-            "gpu",
-            "benchmark",
-            "performance",
-            "roofline",
-            "limit",
-            "性能",
-            "显卡",
-        ]),
+        .search("gpu, benchmark, performance, roofline, limit, 性能, 显卡"),
     Row::view(
         ToggleSource,
         Measuring,
         "Source of the kernel, and what changed from the rung before",
     )
     .chords(&[shift('D')])
-    .search(&[
-        "code",
-        "diff",
-        "difference",
-        "compare",
-        "cuda",
-        "源代码",
-        "差异",
-    ]),
+    .search("code, diff, difference, compare, cuda, 源代码, 差异"),
     Row::view(TogglePopulation, Measuring, "Population, births and deaths")
         .chords(&[char('Y')])
-        .search(&["graph", "chart", "plot", "statistics", "cells", "图表"])
+        .search("graph, chart, plot, statistics, cells, 图表")
         .in_window(),
     Row::view(
         TogglePopulationOfAll,
@@ -573,24 +473,24 @@ pub static TABLE: &[Row] = &[
         "Population: all panels / selected",
     )
     .chords(&[char('A')])
-    .search(&["graph", "chart", "plot", "statistics", "图表"])
+    .search("graph, chart, plot, statistics, 图表")
     .in_window(),
     Row::view(ToggleLessons, Lessons, "Lessons")
         .chords(&[key(Key::F(10))])
-        .search(&["teach", "tutorial", "course", "learn", "教程"]),
+        .search("teach, tutorial, course, learn, 教程"),
     Row::view(ToggleLecture, Lessons, "Lecture: take up / leave")
         .chords(&[ctrl('L')])
-        .search(&["talk", "steps", "课堂"]),
+        .search("talk, steps, 课堂"),
     Row::edit(OpenPattern, Files, "Open a pattern or a session")
         .chords(&[ctrl('O')])
         .mouse("drop a file")
-        .search(&["load", "import", "file", "rle", "macrocell", "加载", "文件"]),
+        .search("load, import, file, rle, macrocell, 加载, 文件"),
     Row::edit(SavePattern, Files, "Save selection or panel as pattern")
         .chords(&[ctrl('S')])
-        .search(&["export", "rle", "write", "导出"]),
+        .search("export, rle, write, 导出"),
     Row::view(SavePicture, Files, "Save window picture (PNG)")
         .chords(&[char('O')])
-        .search(&["screenshot", "image", "capture", "photo", "截图", "截屏"])
+        .search("screenshot, image, capture, photo, 截图, 截屏")
         .in_window(),
     Row::view(SavePanelPicture, Files, "Save panel picture (PNG)")
         .chords(&[Chord {
@@ -598,31 +498,22 @@ pub static TABLE: &[Row] = &[
             shift: true,
             ctrl: true,
         }])
-        .search(&["screenshot", "image", "capture", "截图", "截屏"])
+        .search("screenshot, image, capture, 截图, 截屏")
         .in_window(),
     Row::view(ToggleRecording, Files, "Record the window / stop")
         .chords(&[shift('O')])
-        .search(&[
-            "gif",
-            "video",
-            "mp4",
-            "animation",
-            "movie",
-            "screencast",
-            "动图",
-            "视频",
-        ])
+        .search("gif, video, mp4, animation, movie, screencast, 动图, 视频")
         .in_window(),
     Row::session(SaveSession, Files, "Save the session")
         .chords(&[shift('S')])
-        .search(&["write", "store", "keep", "存档"]),
+        .search("write, store, keep, 存档"),
     Row::view(ToggleHelp, Program, "Keyboard shortcuts")
         .chords(&[char('H'), char('?'), key(Key::F(1))])
-        .search(&["help", "keys", "manual", "hotkeys", "帮助", "按键"])
+        .search("help, keys, manual, hotkeys, 帮助, 按键")
         .in_dialogs(),
     Row::view(ToggleCommands, Program, "Find a command")
         .chords(&[ctrl('K')])
-        .search(&["palette", "search", "搜索"])
+        .search("palette, search, 搜索")
         .in_dialogs()
         .in_window(),
     Row::view(ToggleMenu, Program, "Menu")
@@ -632,14 +523,14 @@ pub static TABLE: &[Row] = &[
         .in_window(),
     Row::view(NextLanguage, Program, "Language: English / Chinese")
         .chords(&[shift('L')])
-        .search(&["translate", "中文", "英文"]),
+        .search("translate, 中文, 英文"),
     Row::view(Escape, Program, "Close what is open")
         .chords(&[key(Key::Escape)])
-        .search(&["back", "leave", "cancel", "close", "返回"])
+        .search("back, leave, cancel, close, 返回")
         .in_dialogs(),
     Row::view(Quit, Program, "Quit")
         .chords(&[ctrl('Q')])
-        .search(&["exit", "leave", "end", "close", "关闭"])
+        .search("exit, leave, end, close, 关闭")
         .in_dialogs(),
 ];
 

@@ -26,7 +26,7 @@ pub(super) struct Entry {
     /// The same in English, where that is not the language: it is found by both.
     pub english: String,
     /// Other words that find it.
-    pub search: &'static [&'static str],
+    pub search: &'static str,
     /// Its keys.
     pub keys: String,
     /// What is asked for.
@@ -45,7 +45,7 @@ impl Entry {
         Entry {
             text: lang::single_line(text),
             english: String::new(),
-            search: &[],
+            search: "",
             keys: String::new(),
             request,
             state: None,

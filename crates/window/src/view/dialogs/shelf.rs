@@ -83,7 +83,7 @@ impl ShelfItem {
         let author = self.author.as_deref().unwrap_or_default();
         let kind = title(self.shelved.kind());
         let own = [&self.name, self.shelved.name, author, kind, &self.does];
-        search::cost(words, &[&own[..], &[&self.english]].concat(), &[]).is_some()
+        search::cost(words, &[&own[..], &[&self.english]].concat(), "").is_some()
     }
 }
 
