@@ -81,11 +81,9 @@ pub(super) fn with_settings(
             let why = check(&all).map_or_else(|why| in_words(&why), |()| String::new());
             tr!(
                 "{path}, line {line}: the default --{name} {value} is left out: {why}",
-                path = path,
                 line = setting.line,
                 name = setting.name,
-                value = setting.value,
-                why = why
+                value = setting.value
             )
         })
     };

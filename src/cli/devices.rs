@@ -138,7 +138,7 @@ fn print_found(found: &Found) -> Result<()> {
         ))?;
     }
     if let Some(why) = &found.cuda_missing {
-        print(&format!("  cuda    {}", tr!("none: {why}", why = why)))?;
+        print(&format!("  cuda    {}", tr!("none: {why}")))?;
     }
     print(&format!(
         "  cpu     {} ({})",
@@ -161,14 +161,14 @@ fn print_found(found: &Found) -> Result<()> {
         }
     }
     if let Some(why) = &found.adapters_missing {
-        print(&format!("  {}", tr!("none: {why}", why = why)))?;
+        print(&format!("  {}", tr!("none: {why}")))?;
     }
     print(tr!("Display"))?;
     if let Some(display) = &found.display {
         print(&format!("  {display}"))?;
     }
     if let Some(why) = &found.display_missing {
-        print(&format!("  {}", tr!("none: {why}", why = why)))?;
+        print(&format!("  {}", tr!("none: {why}")))?;
     }
     print(tr!("Compilers for kernels of your own"))?;
     for line in found.kernel_compilers.in_words() {

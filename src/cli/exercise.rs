@@ -48,8 +48,7 @@ fn read(path: &Path) -> Progress {
         };
         say(&tr!(
             "{path} cannot be read: {why}; no exercise counts as solved",
-            path = path.display(),
-            why = why
+            path = path.display()
         ));
         Progress::default()
     })

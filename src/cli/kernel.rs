@@ -101,11 +101,7 @@ struct Checked {
 pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
     let bytes = read_regular_file(file, OwnKernel::MAX_BYTES).map_err(|error| {
         let why = error.in_words();
-        BadArguments(tr!(
-            "{path} cannot be read: {why}",
-            path = shown(file),
-            why = why
-        ))
+        BadArguments(tr!("{path} cannot be read: {why}", path = shown(file)))
     })?;
     let own = OwnKernel::read(bytes);
     own.map_err(|error| BadArguments(format!("{}: {}", shown(file), error.in_words())))
@@ -201,9 +197,7 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
     if let Some(word) = task.and_then(|task| task.missing(&own.source)) {
         let file = shown(file);
         return Err(CheckFailed(tr!(
-            "{file}: it does not use {word}, which the exercise asks for",
-            file = file,
-            word = word
+            "{file}: it does not use {word}, which the exercise asks for"
         ))
         .into());
     }
@@ -399,11 +393,7 @@ fn not_timed(device: DeviceChoice) -> String {
     let exactness = tr!("Checked for exactness only: times mean nothing without a GPU");
     if device == DeviceChoice::Auto && first_device().is_ok() {
         let package = own_kernel::compilers::PACKAGE;
-        return tr!(
-            "{exactness}; there is a GPU, but no compiler for it: pip install {package}",
-            exactness = exactness,
-            package = package
-        );
+        return tr!("{exactness}; there is a GPU, but no compiler for it: pip install {package}");
     }
     exactness.into()
 }

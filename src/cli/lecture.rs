@@ -82,11 +82,7 @@ pub(super) fn shipped_steps(device: DeviceChoice) -> Result<Vec<LectureStep>> {
 fn check(path: &Path) -> Result<()> {
     let lecture = Reader::plain(DeviceChoice::Cpu).read(path)?.0;
     let count = lecture.steps.len();
-    print(&tr!(
-        "{lecture}: {count} steps",
-        lecture = lecture.title,
-        count = count
-    ))
+    print(&tr!("{lecture}: {count} steps", lecture = lecture.title))
 }
 
 fn start(arguments: &LectureArguments) -> Result<()> {
@@ -114,11 +110,7 @@ fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
     let is_cpu = Bench::open(device)?.is_cpu();
     let mut before: Option<&LectureStep> = None;
     for (number, step) in (1..).zip(&lecture.steps) {
-        let name = tr!(
-            "Step {number} of {of}",
-            number = number,
-            of = lecture.steps.len()
-        );
+        let name = tr!("Step {number} of {of}", of = lecture.steps.len());
         if let Some(before) = before.filter(|before| step.is_one_change_from(before)) {
             let mut instances = with_pictures(&before.setting_where(is_cpu))?;
             let plan = Plan::Windows(lesson::limits());
@@ -208,18 +200,15 @@ impl Fault {
             Fault::NoSteps => tr!("a lecture has at least one [[step]]").into(),
             Fault::NoSetting(name) => tr!(
                 "'{name}' cannot be set by a step; take one of: {settings}",
-                name = name,
                 settings = SETTINGS.join(", ")
             ),
-            Fault::NoValue(name) => tr!("{name} must be a text or a number", name = name),
+            Fault::NoValue(name) => tr!("{name} must be a text or a number"),
             Fault::NoPaceOfKeys => tr!(
                 "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
             )
             .into(),
             Fault::NoLesson(name) => tr!(
-                "there is no lesson '{name}'; 'lifestreams lesson' lists them",
-                name = name
-            ),
+                "there is no lesson '{name}'; 'lifestreams lesson' lists them"),
             Fault::Choices => tr!("take 2 to 9 factors from 1 on, in ascending order").into(),
             Fault::TwoDirections => tr!("give either 'faster' or 'slower'").into(),
             Fault::NoQuestion => tr!("choices need a question").into(),
@@ -418,7 +407,7 @@ fn choices(step: &Step) -> Result<Vec<f64>, Located> {
 fn text_of(path: &Path) -> Result<String, BadArguments> {
     let failed = |why: String| {
         let path = path.display();
-        BadArguments(tr!("{path} cannot be read: {why}", path = path, why = why))
+        BadArguments(tr!("{path} cannot be read: {why}"))
     };
     let bytes = read_regular_file(path, MAX_BYTES).map_err(|error| failed(error.in_words()))?;
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))

@@ -161,7 +161,7 @@ fn finding_lines(outcome: &Outcome) -> Vec<String> {
     let findings = outcome.factors.iter().map(|factor| {
         let label = lang::text(factor.label);
         let finding = finding_in_words(factor.finding);
-        let found = tr!("{label}: {finding}", label = label, finding = finding);
+        let found = tr!("{label}: {finding}");
         format!("  {found}")
     });
     let windows = outcome.windows_in_words();

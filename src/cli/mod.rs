@@ -140,8 +140,7 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
     for soup in ["seed", "density", "symmetry"] {
         if typed("pattern") && typed(soup) {
             text::say(&tr!(
-                "--{soup} has no effect with --pattern, which sets the start",
-                soup = soup
+                "--{soup} has no effect with --pattern, which sets the start"
             ));
         }
     }

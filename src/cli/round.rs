@@ -37,11 +37,7 @@ pub(super) fn main(command: &RoundCommand) -> Result<()> {
                 return Ok(());
             }
             let path = file.display();
-            print(&tr!(
-                "{path}: right for N = {n}",
-                path = path,
-                n = instances
-            ))
+            print(&tr!("{path}: right for N = {n}", n = instances))
         }
     }
 }
@@ -50,10 +46,7 @@ pub(super) fn main(command: &RoundCommand) -> Result<()> {
 pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         let path = path.display();
-        let why = tr!(
-            "{path} exists already and was not changed; name another file or folder",
-            path = path
-        );
+        let why = tr!("{path} exists already and was not changed; name another file or folder");
         return Err(BadArguments(why).into());
     }
     Ok(write_atomically(path, |file| {
@@ -69,7 +62,7 @@ pub(super) fn read(path: &Path) -> Result<String> {
     };
     let bytes = bytes.map_err(|error| {
         let (path, why) = (path.display(), error.in_words());
-        BadArguments(tr!("{path} cannot be read: {why}", path = path, why = why))
+        BadArguments(tr!("{path} cannot be read: {why}"))
     })?;
     let text = Script::decode(bytes);
     Ok(text.map_err(|error| BadArguments(located(path, error.place, &error.in_words())))?)
@@ -103,7 +96,7 @@ pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
         return Ok(());
     }
     let (path, n) = (path.display(), verdict.items);
-    Err(CheckFailed(tr!("{path} is wrong for N = {n}", path = path, n = n)).into())
+    Err(CheckFailed(tr!("{path} is wrong for N = {n}")).into())
 }
 
 /// A sentence about a place in a file, as editors read it.
@@ -132,11 +125,7 @@ fn lines(path: &Path, faults: &[Fault]) -> Vec<String> {
         let line = located(path, fault.places().first().copied(), &fault.in_words());
         match others {
             0 => line,
-            others => tr!(
-                "{fault} The same goes for {others} more.",
-                fault = line,
-                others = others
-            ),
+            others => tr!("{fault} The same goes for {others} more.", fault = line),
         }
     };
     alike.iter().map(line).collect()

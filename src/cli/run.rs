@@ -220,7 +220,6 @@ fn go_on(
             stepping.progress.done = run.done();
             say(&tr!(
                 "the engine was lost ({why}); the run goes on from generation {generation} on {device}, and steps {again} generations again",
-                why = why,
                 generation = grouped(generation),
                 device = devices(run.instances()),
                 again = grouped(again)
@@ -246,9 +245,7 @@ fn go_on(
             };
             tracing::debug!("no device goes on: {error}");
             let said = tr!(
-                "the run has no device left ({why}), and {saved}; check nvidia-smi, or use --device auto",
-                why = why,
-                saved = saved
+                "the run has no device left ({why}), and {saved}; check nvidia-smi, or use --device auto"
             );
             anyhow::bail!(said)
         }
@@ -353,7 +350,7 @@ fn started_from(patterns: &[PathBuf]) -> Option<String> {
     };
     let names: Vec<String> = patterns.iter().map(name).collect();
     let patterns = names.join(", ");
-    (!names.is_empty()).then(|| tr!("started from {patterns}", patterns = patterns))
+    (!names.is_empty()).then(|| tr!("started from {patterns}"))
 }
 
 /// Which files a run wrote, if any.
@@ -462,7 +459,6 @@ fn progress(kernel: &str, cells: f64, all: u64, done: u64, took: Duration) -> St
     let per_second = done as f64 / took.as_secs_f64();
     tr!(
         "{kernel}: {done} of {all} generations, {rate}cells/s, {left} left",
-        kernel = kernel,
         done = grouped(done),
         all = grouped(all),
         rate = si(cells * per_second),

@@ -172,9 +172,7 @@ impl Common {
         let torus = self.rule.and_then(|requested| requested.torus);
         match (self.size, torus) {
             (Some(size), Some(torus)) if size != torus => Err(BadArguments(tr!(
-                "--size is {size} and --rule names a torus of {torus}; leave one of them out",
-                size = size,
-                torus = torus
+                "--size is {size} and --rule names a torus of {torus}; leave one of them out"
             ))),
             (size, torus) => Ok(size.or(torus)),
         }
@@ -203,8 +201,6 @@ impl Common {
         Err(BadArguments(tr!(
             "symmetry {symmetry} needs square lattices, not {size}; use --symmetry {instead} or --size {side}",
             symmetry = self.symmetry,
-            size = size,
-            instead = instead,
             side = size.width().max(size.height())
         )))
     }

@@ -308,7 +308,7 @@ impl Exercise {
     pub fn file(&self) -> String {
         let sentences = self.text.iter().map(|it| text(it).to_owned());
         let command = format!("lifestreams exercise check {}", self.name);
-        let command = tr!("To check it: {command}", command = command);
+        let command = tr!("To check it: {command}");
         let lines = [text(self.title).to_owned(), String::new()].into_iter();
         let lines = lines.chain(sentences).chain([String::new(), command]);
         match &self.task {

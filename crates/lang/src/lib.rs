@@ -1,7 +1,7 @@
 //! Translation of the interface.
 //!
 //! English texts are in the code, where they are used: `tr!("one each")`, or with values `tr!("up
-//! to {} ahead", n)`. The English text is also the key of the Chinese catalogue,
+//! to {n} ahead")`. The English text is also the key of the Chinese catalogue,
 //! `assets/lang/zh.toml`. Texts in tables (keys, kernels, lessons) are looked up by [`text`] when
 //! they are displayed. A test fails for each text that the catalogue lacks, and for each unused
 //! entry.
@@ -211,9 +211,18 @@ pub fn align_left(text: &str, columns: usize) -> String {
 
 /// A text in this thread's language. `tr!("one each")` is a `&'static str`. With values, which are
 /// positional (`{}`) or named (`{n}`), `tr!("{n} of {}", all, n = 3)` is a `String` of one line:
-/// control characters in the values are escaped.
+/// control characters in the values are escaped. A name without a value is that of a variable.
 #[macro_export]
 macro_rules! tr {
+    ($($text:tt)+) => {
+        $crate::capture!($crate::translate!($($text)+))
+    };
+}
+
+/// What [`tr!`] gives, with a value for each name in the text.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! translate {
     ($text:literal $(,)?) => {
         $crate::text($text)
     };
@@ -235,6 +244,8 @@ macro_rules! mark {
     };
 }
 
-// `tr!` expands to it in crates that do not depend on `tr` themselves.
+// `tr!` expands to them in crates that do not depend on where they are from.
+#[doc(hidden)]
+pub use ::lang_macros::capture;
 #[doc(hidden)]
 pub use ::tr::runtime_format;

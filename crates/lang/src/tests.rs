@@ -27,6 +27,18 @@ fn a_thread_may_have_its_own() {
 }
 
 #[test]
+fn a_name_without_a_value_is_that_of_a_variable() {
+    let n = 7;
+    let said = || [tr!("{n} rounds/s"), tr!("{n} rounds/s", n = n + 1)];
+    assert_eq!(said(), ["7 rounds/s", "8 rounds/s"]);
+    let [variable, given] = with(Language::Chinese, said);
+    assert!(
+        variable.contains('7') && given.contains('8'),
+        "{variable}, {given}"
+    );
+}
+
+#[test]
 fn no_value_breaks_a_line_moves_the_cursor_or_sounds_the_bell() {
     let hostile = "a\u{1b}]0;title\u{7}\rb\u{9b}31m\n\tc";
     let escaped = "a\\u{1b}]0;title\\u{7}\\rb\\u{9b}31m\\n\\tc";

@@ -98,7 +98,7 @@ impl MeasuredValue {
     pub fn name(&self) -> String {
         match self.label.split_once(": ") {
             Some((of, label)) if lang::translated(&self.label).is_none() => {
-                tr!("{of}: {label}", of = of, label = lang::shown(label))
+                tr!("{of}: {label}", label = lang::shown(label))
             }
             _ => lang::shown(&self.label),
         }
@@ -345,7 +345,7 @@ impl Outcome {
         let sampled = sample.figures.len();
         let checks = sample.checks.into_iter().chain(inspected.checks);
         let several = checks.map(|Check { what, passed }| Check {
-            what: tr!("{}: {what}", lang::text(part.title), what = what),
+            what: tr!("{}: {what}", lang::text(part.title)),
             passed,
         });
         self.checks.extend(several);
@@ -404,11 +404,7 @@ impl Outcome {
     pub fn findings_in_words(&self) -> String {
         let found = self.factors.iter().map(|factor| {
             let finding = finding_in_words(factor.finding);
-            tr!(
-                "{label}: {finding}",
-                label = lang::text(factor.label),
-                finding = finding
-            )
+            tr!("{label}: {finding}", label = lang::text(factor.label))
         });
         let found = match &self.missing {
             None if !self.factors.is_empty() => found.collect::<Vec<_>>().join(" · "),
@@ -491,8 +487,7 @@ impl Outcome {
         Some(tr!(
             "{label}: {finding}. {conclusion}",
             label = lang::sentence_case(lang::text(factor.label)),
-            finding = finding_in_words(factor.finding),
-            conclusion = conclusion
+            finding = finding_in_words(factor.finding)
         ))
     }
 

@@ -25,9 +25,7 @@ impl Origin {
     pub fn in_words(self) -> String {
         match self {
             Origin::Book { chapter, program } => tr!(
-                "Tuomanen, Hands-On GPU Programming with Python and CUDA, chapter {chapter}: {program}",
-                chapter = chapter,
-                program = program
+                "Tuomanen, Hands-On GPU Programming with Python and CUDA, chapter {chapter}: {program}"
             ),
             Origin::Guide(section) => tr!("NVIDIA, CUDA C++ Programming Guide: {}", section),
             Origin::BestPractices(section) => {
@@ -127,7 +125,7 @@ pub fn factor_in_words(factor: f64) -> String {
             factor = (100.0 / factor).round() / 100.0
         )
     } else {
-        tr!("{factor}× faster", factor = factor)
+        tr!("{factor}× faster")
     }
 }
 

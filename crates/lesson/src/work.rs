@@ -320,8 +320,7 @@ impl Experiment for Launches {
         } else if launches > 1 {
             measured.note(tr!(
                 "in {launches} launches: the system ends kernels that run for seconds, where this \
-                 device drives a display",
-                launches = launches
+                 device drives a display"
             ))
         } else {
             measured

@@ -10,17 +10,17 @@ pub fn finding_in_words(finding: Finding) -> String {
         Finding::Difference { ratio, interval } if ratio > 1.0 => {
             match Digits::of(ratio, interval) {
                 Digits::PlusMinus(ratio, half) => {
-                    tr!("{ratio}× faster ± {half}", ratio = ratio, half = half)
+                    tr!("{ratio}× faster ± {half}")
                 }
-                Digits::FromTo(low, high) => tr!("{low} to {high}× faster", low = low, high = high),
+                Digits::FromTo(low, high) => tr!("{low} to {high}× faster"),
             }
         }
         Finding::Difference { ratio, interval } => {
             match Digits::of(1.0 / ratio, interval.map(f64::recip)) {
                 Digits::PlusMinus(ratio, half) => {
-                    tr!("{ratio}× slower ± {half}", ratio = ratio, half = half)
+                    tr!("{ratio}× slower ± {half}")
                 }
-                Digits::FromTo(low, high) => tr!("{low} to {high}× slower", low = low, high = high),
+                Digits::FromTo(low, high) => tr!("{low} to {high}× slower"),
             }
         }
         Finding::NoDifference { within } => tr!(
@@ -43,20 +43,16 @@ pub fn finding_in_words(finding: Finding) -> String {
         } => {
             let range = if low >= 1.0 {
                 let [low, high] = outwards([low, high], 0);
-                tr!("{low} to {high}× faster", low = low, high = high)
+                tr!("{low} to {high}× faster")
             } else if high <= 1.0 {
                 let [low, high] = outwards([1.0 / high, 1.0 / low], 0);
-                tr!("{low} to {high}× slower", low = low, high = high)
+                tr!("{low} to {high}× slower")
             } else {
                 let ([_, slower], [_, faster]) =
                     (outwards([1.0, 1.0 / low], 0), outwards([1.0, high], 0));
-                tr!(
-                    "{slower}× slower to {faster}× faster",
-                    slower = slower,
-                    faster = faster
-                )
+                tr!("{slower}× slower to {faster}× faster")
             };
-            tr!("changes with the load: {range}", range = range)
+            tr!("changes with the load: {range}")
         }
     }
 }
@@ -67,7 +63,7 @@ pub fn load_in_words(load: &Load, engine: &str) -> Vec<String> {
     let preempted = load.preempted_share().filter(|&share| share >= 0.01);
     let preempted = preempted.map(|share| {
         let percent = (100.0 * share).round();
-        tr!("{percent} % of rounds preempted", percent = percent)
+        tr!("{percent} % of rounds preempted")
     });
     let cores = load.cores().filter(|_| engine == "cpu");
     let cores = cores.map(|cores| tr!("{cores} cores used", cores = format!("{cores:.1}")));

@@ -22,8 +22,8 @@ impl fmt::Display for Settled {
         match self {
             Settled::Dead => f.write_str(tr!("dead")),
             Settled::Still => f.write_str(tr!("still")),
-            Settled::Period(period) => f.write_str(&tr!("period {period}", period = period)),
-            Settled::Repeats(every) => f.write_str(&tr!("repeats every {every}", every = every)),
+            Settled::Period(period) => f.write_str(&tr!("period {period}")),
+            Settled::Repeats(every) => f.write_str(&tr!("repeats every {every}")),
         }
     }
 }

@@ -302,7 +302,7 @@ impl Pace {
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pace::PerSecond(n) => f.write_str(&tr!("{n} rounds/s", n = n)),
+            Pace::PerSecond(n) => f.write_str(&tr!("{n} rounds/s")),
             Pace::Unthrottled => f.write_str(tr!("unthrottled")),
             Pace::Maximum => f.write_str(tr!("maximum")),
         }

@@ -120,7 +120,7 @@ impl SpeedupPoint {
         if half > rate / 4.0 {
             // The halves may be very unequal.
             let [low, high] = [low, high].map(|rate| rounded(rate, unit_of(rate) / 10.0));
-            return tr!("{low} to {high}", low = low, high = high);
+            return tr!("{low} to {high}");
         }
         let unit = unit_of(half);
         // A hair less than the next digit is that digit.

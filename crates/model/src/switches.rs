@@ -368,13 +368,13 @@ impl Streams {
     pub fn stream_name(self, number: u32, gpu: Option<usize>) -> String {
         match (self.sharing(), gpu) {
             (Streams::Default, None) => tr!("default stream").into(),
-            (Streams::Default, Some(gpu)) => tr!("GPU {gpu}: default", gpu = gpu),
+            (Streams::Default, Some(gpu)) => tr!("GPU {gpu}: default"),
             (Streams::PerInstance, None) => tr!("stream {}", number),
             (Streams::PerInstance, Some(gpu)) => {
-                tr!("GPU {gpu}: {stream}", gpu = gpu, stream = number)
+                tr!("GPU {gpu}: {stream}", stream = number)
             }
             (Streams::One | Streams::Batch, None) => tr!("shared stream").into(),
-            (Streams::One | Streams::Batch, Some(gpu)) => tr!("GPU {gpu}: shared", gpu = gpu),
+            (Streams::One | Streams::Batch, Some(gpu)) => tr!("GPU {gpu}: shared"),
         }
     }
 

@@ -402,10 +402,7 @@ impl CodeEditor {
                 let is_open = self.is_right() && !self.is_solved();
                 let to_check = self.exercise().filter(|_| is_open).map(|exercise| {
                     let command = format!("lifestreams exercise check {}", exercise.name);
-                    tr!(
-                        "Saved, '{command}' looks for races, times it, and counts it as solved",
-                        command = command
-                    )
+                    tr!("Saved, '{command}' looks for races, times it, and counts it as solved")
                 });
                 Box::new(findings.sentences().into_iter().chain(to_check))
             }

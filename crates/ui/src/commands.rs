@@ -127,7 +127,7 @@ pub(crate) fn toolbar(context: &Context<'_>, recording: Option<Duration>) -> Vec
     let clock = recording.map(|lasted| {
         let seconds = lasted.as_secs();
         let clock = format!("{}:{:02}", seconds / 60, seconds % 60);
-        tr!("Stop {clock}", clock = clock)
+        tr!("Stop {clock}")
     });
     let record = clock.as_deref().unwrap_or(tr!("Record"));
     let last = [

@@ -60,7 +60,7 @@ impl ComparisonTexts {
     pub fn in_short(&self, has_finding: bool) -> Vec<String> {
         let side = |it: &SideTexts| {
             let label = format!("{} {}", it.side.name(), it.settings);
-            tr!("{label}: {value}", label = label, value = it.time)
+            tr!("{label}: {value}", value = it.time)
         };
         let [_, factor] = &self.factor;
         let factor = Some(factor.clone()).filter(|_| !has_finding);
@@ -117,10 +117,10 @@ fn factor(comparison: &AbComparison) -> [String; 2] {
     };
     let factor = finding_in_words(finding);
     let long = match finding {
-        Finding::Difference { .. } => tr!("B against A: {factor}", factor = factor),
+        Finding::Difference { .. } => tr!("B against A: {factor}"),
         Finding::NoDifference { .. }
         | Finding::NotResolved { .. }
-        | Finding::ChangesWithLoad { .. } => tr!("A and B: {factor}", factor = factor),
+        | Finding::ChangesWithLoad { .. } => tr!("A and B: {factor}"),
     };
     [long, factor]
 }
@@ -136,8 +136,7 @@ fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
     let text = tr!(
         "{} {verb} · generation {}",
         grouped(cells),
-        grouped(generation),
-        verb = verb
+        grouped(generation)
     );
     Some((cells == 0, text))
 }

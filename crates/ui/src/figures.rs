@@ -177,7 +177,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             (_, Some(recomputing)) => format!("{} %", recomputing.percent),
             (Pace::Unthrottled, None) => tr!("unthrottled").into(),
             (Pace::Maximum, None) => tr!("maximum").into(),
-            (pace, None) => tr!("at most {pace}", pace = pace),
+            (pace, None) => tr!("at most {pace}"),
         },
         headline: figure(0, tr!("generation"), grouped(status.clock.generation))
             .short(tr!("gen {}", grouped(status.clock.generation)))
@@ -246,7 +246,7 @@ fn costs(status: &Status) -> Vec<Figure> {
         (Some(recording), _) if recording.has_setting => recorded_in_words(&recording.recorded),
         (Some(_), _) => tr!("not recorded").to_owned(),
         (None, 1) => tr!("by events in every round").to_owned(),
-        (None, rounds) => tr!("by events in one round of {rounds}", rounds = rounds),
+        (None, rounds) => tr!("by events in one round of {rounds}"),
     };
     vec![
         figure(2, tr!("time per launch"), launch.clone())
@@ -271,9 +271,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     let (width, height) = (status.lattices.size.width(), status.lattices.size.height());
     let lattices = tr!(
         "{} of {width} × {height}",
-        grouped(status.lattices.instances as u64),
-        width = width,
-        height = height
+        grouped(status.lattices.instances as u64)
     );
     let mut figures = vec![
         figure(3, tr!("lattices"), lattices)
@@ -348,7 +346,7 @@ fn time(status: &Status) -> Vec<Figure> {
         figures.push(figure(
             6,
             tr!("still or periodic"),
-            tr!("{} of {of}", grouped(settled), of = of),
+            tr!("{} of {of}", grouped(settled)),
         ));
         figures.push(figure(7, tr!("selected panel"), selected));
     }
@@ -489,7 +487,6 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     let driver = if status.engine.is_cpu() {
         tr!(
             "{driver}; {key}: rounds recorded on a GPU",
-            driver = driver,
             key = Action::from(SessionAction::ToggleRecorded).key()
         )
     } else {

@@ -73,15 +73,11 @@ pub fn headline(status: &Status) -> Option<Headline> {
     let times = match round_us {
         [Some(before), Some(after)] => {
             let [before, after] = [before, after].map(|us| time_us_to(us, digits));
-            let times = tr!(
-                "{before} → {after} per round",
-                before = before,
-                after = after
-            );
+            let times = tr!("{before} → {after} per round");
             match source {
                 Source::MeasuredHere(load) => {
                     let load = load_in_words(load, status.engine.name);
-                    let now = tr!("now {times}", times = times);
+                    let now = tr!("now {times}");
                     std::iter::once(now)
                         .chain(load)
                         .collect::<Vec<_>>()

@@ -51,7 +51,7 @@ impl Rung {
                     RateSource::Other => tr!("best recorded on this device, for other lattices"),
                     RateSource::Session => tr!("measured in this session"),
                 };
-                tr!("{}cell/s, {whence}", si(rate), whence = whence)
+                tr!("{}cell/s, {whence}", si(rate))
             }
         };
         format!("{}; {caption}", self.idea)
@@ -114,8 +114,7 @@ impl LadderChart {
             Some(live) => tr!(
                 "{} {}cell/s{of_limit}",
                 status.setting.kernel.name,
-                si(live),
-                of_limit = of_limit
+                si(live)
             ),
             None => tr!("{}: no round timed yet", status.setting.kernel.name),
         };
@@ -161,10 +160,7 @@ fn caption(recorded: Option<(&Ladder, Workload)>) -> String {
             };
             tr!(
                 "Recorded with {work}, commit {}. {limit}",
-                ladder.commit,
-                work = work,
-                limit = limit
-            )
+                ladder.commit)
         }
         None => tr!(
             "No results are recorded for this device; 'lifestreams bench ladder' measures them. K steps through the kernels."

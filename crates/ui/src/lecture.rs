@@ -210,11 +210,7 @@ impl LectureRun {
         let led_here = self.at.checked_sub(1).map(|before| self.answer(before));
         let result = led_here.and_then(|answer| match (answer.predicted, answer.measured?) {
             (None, measured) => Some(tr!("Result: {}", measured)),
-            (Some(predicted), measured) => Some(tr!(
-                "Predicted: {predicted} · result: {measured}",
-                predicted = predicted,
-                measured = measured
-            )),
+            (Some(predicted), measured) => Some(tr!("Predicted: {predicted} · result: {measured}")),
         });
         let known = &self.steps[self.at];
         let finding = known.effect.as_ref().and_then(|effect| effect.finding);
@@ -292,12 +288,7 @@ impl LectureRun {
             return Ok(());
         };
         let (number, of) = (self.at + 1, self.steps.len());
-        let line = tr!(
-            "Step {number} of {of}: {note}",
-            number = number,
-            of = of,
-            note = note
-        );
+        let line = tr!("Step {number} of {of}: {note}");
         match &self.options.notes {
             Notes::Nowhere => Ok(()),
             Notes::Stdout => {

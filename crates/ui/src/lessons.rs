@@ -50,7 +50,7 @@ pub(crate) fn exercises(solved: &exercise::Progress) -> impl Iterator<Item = Les
             name: exercise.name.into(),
             heading: (at == 0).then(|| tr!("Exercises")),
             title: if solved.is_solved(exercise) {
-                tr!("{title} (solved)", title = title)
+                tr!("{title} (solved)")
             } else {
                 title.into()
             },
@@ -365,10 +365,7 @@ impl Lessons {
         match begun {
             Ok(thread) => self.measuring = Some(thread),
             Err(error) => {
-                open.outcome = Some(Err(tr!(
-                    "the lesson cannot be measured: {error}",
-                    error = error
-                )));
+                open.outcome = Some(Err(tr!("the lesson cannot be measured: {error}")));
             }
         }
     }
@@ -588,11 +585,9 @@ impl OpenLesson {
     /// How far the measurement is.
     fn progress(&self) -> String {
         match (self.now, self.windows) {
-            (_, Some((done, of))) => tr!(
-                "measuring: {done} of {of} windows are done; the next begins in a few seconds",
-                done = done,
-                of = of
-            ),
+            (_, Some((done, of))) => {
+                tr!("measuring: {done} of {of} windows are done; the next begins in a few seconds")
+            }
             (Some(now), None) => {
                 tr!("measuring: {}", lang::text(self.lesson.parts[now].title))
             }

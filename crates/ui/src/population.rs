@@ -79,7 +79,7 @@ impl PopulationChart {
             .of
             .map_or(status.lattices.instances as u64, |_| 1);
         let title = match population.of {
-            Some(i) => tr!("Population of instance {i}", i = i),
+            Some(i) => tr!("Population of instance {i}"),
             None => tr!(
                 "Population of all {}",
                 grouped(status.lattices.instances as u64)
@@ -156,16 +156,10 @@ fn how_it_goes_on(how: Settled) -> String {
         Settled::Dead => tr!("dead: no live cells").into(),
         Settled::Still => tr!("still: nothing changes").into(),
         Settled::Period(period) => {
-            tr!(
-                "period {period}: it repeats every {period} generations",
-                period = period
-            )
+            tr!("period {period}: it repeats every {period} generations")
         }
         Settled::Repeats(every) => {
-            tr!(
-                "repeats every {every} generations; its period may be a divisor of that",
-                every = every
-            )
+            tr!("repeats every {every} generations; its period may be a divisor of that")
         }
     }
 }
@@ -178,8 +172,7 @@ fn change(what: &str, cells: u64, generations: u64) -> String {
         many => tr!(
             "{what} {} in {} generations",
             si(cells as f64).trim_end(),
-            grouped(many),
-            what = what
+            grouped(many)
         ),
     }
 }

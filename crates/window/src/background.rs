@@ -101,7 +101,7 @@ impl Background {
         };
         let thread = std::thread::Builder::new().name("background".into());
         let started = thread.spawn(body);
-        started.map_err(|error| tr!("cannot start a thread: {error}", error = error))
+        started.map_err(|error| tr!("cannot start a thread: {error}"))
     }
 
     /// Starts work that [`Background::finish`] waits for.

@@ -103,7 +103,7 @@ impl Handler {
                 Ok(done) => {
                     let file = in_its_folder(&done.path);
                     let frames = frames(done.frames);
-                    let said = tr!("Saved {file}: {frames}", file = file, frames = frames);
+                    let said = tr!("Saved {file}: {frames}");
                     (said, None)
                 }
                 Err(error) => (error.to_string(), Some(error)),

@@ -163,7 +163,7 @@ impl Handler {
                 "The interface cannot become larger or smaller in this window"
             ));
         } else {
-            self.show_notice(message!("Interface: {percent} %", percent = percent));
+            self.show_notice(message!("Interface: {percent} %"));
         }
     }
 

@@ -134,9 +134,7 @@ impl Handler {
         if wide > status.lattices.size.height() || high > status.lattices.size.width() {
             return self.show_notice(message!(
                 "A {wide}x{high} selection does not fit a {} lattice when rotated",
-                status.lattices.size,
-                wide = wide,
-                high = high
+                status.lattices.size
             ));
         }
         self.edit(instance, Change::Rotate { area, clockwise }, false);
@@ -322,8 +320,7 @@ impl Handler {
         if pattern.size().width() > all.width() || pattern.size().height() > all.height() {
             let why = tr!(
                 "The pattern ({size}) is larger than the lattices ({all}).",
-                size = pattern.size(),
-                all = all
+                size = pattern.size()
             );
             let oversized = OversizedPattern::Cells(pattern);
             self.editing.edit_overlay.ghost = None;

@@ -157,7 +157,7 @@ fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
     };
     let name = shown(path.file_name().unwrap_or_default());
     text.map(Arc::from)
-        .map_err(|why| tr!("Cannot read {name}: {why}", name = name, why = why))
+        .map_err(|why| tr!("Cannot read {name}: {why}"))
 }
 
 impl Handler {
@@ -508,9 +508,7 @@ impl Handler {
         document.watch = watch.ok();
         if let Some(why) = why {
             self.show_notice(message!(
-                "Changes of {name} by other programs are not noticed: {why}",
-                name = name,
-                why = why
+                "Changes of {name} by other programs are not noticed: {why}"
             ));
         }
     }
@@ -563,7 +561,7 @@ impl Handler {
     fn reloaded_code(&mut self, code: Code) {
         let path = self.editor.document(code).text.path();
         let name = shown(path.and_then(Path::file_name).unwrap_or_default());
-        self.show_notice(message!("Loaded {name}, which has changed", name = name));
+        self.show_notice(message!("Loaded {name}, which has changed"));
         let Some(status) = self.status() else { return };
         let runs = match code {
             Code::Round => status.setting.switches.order == Order::Own,

@@ -22,13 +22,7 @@ pub(super) fn find(
     let title = |(at, monitor): (usize, &MonitorHandle)| {
         let size = monitor.size();
         let name = names[at].as_deref().unwrap_or(tr!("unnamed"));
-        tr!(
-            "{at} ({name}, {}x{})",
-            size.width,
-            size.height,
-            at = at,
-            name = name
-        )
+        tr!("{at} ({name}, {}x{})", size.width, size.height)
     };
     let there: Vec<String> = monitors.iter().enumerate().map(title).collect();
     Err(WindowError::NoMonitor {

@@ -94,7 +94,6 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
                 census.recover(error)?;
                 say(&tr!(
                     "the engine was lost ({why}); what was not done begins again on {device}",
-                    why = why,
                     device = devices(census.run().instances())
                 ));
             }
@@ -168,8 +167,6 @@ impl CensusReport {
             kernel = self.report.kernel,
             settled = settled.count(),
             count = self.soups.len(),
-            size = size,
-            typical = typical,
             rate = si(self.soups_per_second),
             cells = si(self.report.cells_per_second)
         )
@@ -192,23 +189,17 @@ impl Soup {
     fn line(&self) -> String {
         let name = match self.seed {
             None => tr!("instance {instance}", instance = self.instance),
-            Some(seed) => tr!(
-                "seed {seed}, instance {instance}",
-                seed = seed,
-                instance = self.instance
-            ),
+            Some(seed) => tr!("seed {seed}, instance {instance}", instance = self.instance),
         };
         match (self.generation, self.period) {
             (Some(generation), Some(period)) => tr!(
                 "{name}: period {period} from generation {generation} on, {population} alive",
-                name = name,
                 period = grouped(period),
                 generation = grouped(generation),
                 population = grouped(self.population)
             ),
             _ => tr!(
                 "{name}: not settled, {population} alive",
-                name = name,
                 population = grouped(self.population)
             ),
         }

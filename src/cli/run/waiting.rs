@@ -100,20 +100,14 @@ impl Waiting {
         }
         let (what, took) = (state.what, time_left(took.as_secs_f64()));
         say(&match (state.is_stepping, state.interrupted) {
-            (false, _) => tr!(
-                "the device has not finished {what} for {took}; press Ctrl+C to end the run",
-                what = what,
-                took = took
-            ),
+            (false, _) => {
+                tr!("the device has not finished {what} for {took}; press Ctrl+C to end the run")
+            }
             (true, None) => tr!(
-                "the device has not finished {what} for {took}; press Ctrl+C twice to end the run at once",
-                what = what,
-                took = took
+                "the device has not finished {what} for {took}; press Ctrl+C twice to end the run at once"
             ),
             (true, Some(_)) => tr!(
-                "the device has not finished {what} for {took}; press Ctrl+C again to end the run at once",
-                what = what,
-                took = took
+                "the device has not finished {what} for {took}; press Ctrl+C again to end the run at once"
             ),
         });
     }

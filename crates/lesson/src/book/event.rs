@@ -59,8 +59,7 @@ cudaEventElapsedTime(&ms, start, end);",
         };
         tr!(
             "When the call had returned, the launch {early} this time. A launch call only queues the work: \
-             the host learns of the end from an event, and may do something else until then.",
-            early = early
+             the host learns of the end from an event, and may do something else until then."
         )
     }),
 };

@@ -216,10 +216,7 @@ impl Experiment for Settling {
             .all(|((x, y), cell)| *cell == u32::from(last.get(x, y)));
         let mut measured = Measured::default()
             .check(
-                tr!(
-                    "after {generations} generations every cell matches the reference",
-                    generations = generations
-                ),
+                tr!("after {generations} generations every cell matches the reference"),
                 same,
             )
             .check(

@@ -146,7 +146,7 @@ impl Action {
     pub fn unavailable_message(self, context: &Context<'_>) -> Option<String> {
         let why = self.unavailable_reason(context)?;
         Some(match self.row() {
-            Some(row) => tr!("{what}: {why}", what = row.name(), why = why),
+            Some(row) => tr!("{what}: {why}", what = row.name()),
             None => why,
         })
     }
@@ -287,7 +287,7 @@ impl SessionAction {
     fn check(self, status: &Status, context: &Context<'_>) -> Result<(), String> {
         let has_pending_requests = context.has_pending_requests;
         let ensure_shown = |instances: usize| match context.most_instances {
-            most if instances > most => Err(tr!("at most {most} can be shown here", most = most)),
+            most if instances > most => Err(tr!("at most {most} can be shown here")),
             _ => Ok(()),
         };
         match self {

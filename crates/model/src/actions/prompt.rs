@@ -62,7 +62,7 @@ impl Prompt {
             Prompt::Symmetry => "D4",
             Prompt::GenerationsPerRound => "10",
         };
-        tr!("such as {example}", example = example)
+        tr!("such as {example}")
     }
 
     /// The present value and what another one does, in one or two sentences; at most `most_instances`

@@ -155,7 +155,7 @@ impl Setting {
 }
 
 fn labelled(label: &str, value: &str) -> String {
-    tr!("{label}: {value}", label = label, value = value)
+    tr!("{label}: {value}")
 }
 
 #[cfg(test)]

@@ -16,9 +16,7 @@ impl InWords for EngineError {
         match self {
             EngineError::NoCuda(why) => why.in_words(),
             EngineError::NoSuchDevice { requested, present } => tr!(
-                "no CUDA device {requested}: this machine has {present}; 'lifestreams devices' lists them",
-                requested = requested,
-                present = present
+                "no CUDA device {requested}: this machine has {present}; 'lifestreams devices' lists them"
             ),
             EngineError::OutOfMemory {
                 place,
@@ -29,8 +27,7 @@ impl InWords for EngineError {
                 "out of {place} memory: {needed_mib} MiB for {what}; {}",
                 memory_remedy(*fits),
                 place = place_in_words(*place),
-                what = use_in_words(*what),
-                needed_mib = needed_mib
+                what = use_in_words(*what)
             ),
             EngineError::Memory(error) => error.in_words(),
             EngineError::NoThread => tr!(
@@ -44,10 +41,7 @@ impl InWords for EngineError {
                 instead,
             } => tr!(
                 "kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}",
-                kernel = kernel,
-                limit = limit.in_words(),
-                size = size,
-                instead = instead
+                limit = limit.in_words()
             ),
             EngineError::TooFewSms {
                 kernel,
@@ -57,13 +51,7 @@ impl InWords for EngineError {
                 has,
                 instead,
             } => tr!(
-                "kernel '{kernel}' needs {needed} SMs for lattices of {size}, and {device} has {has}; --kernel {instead} runs there",
-                kernel = kernel,
-                needed = needed,
-                size = size,
-                device = device,
-                has = has,
-                instead = instead
+                "kernel '{kernel}' needs {needed} SMs for lattices of {size}, and {device} has {has}; --kernel {instead} runs there"
             ),
             EngineError::NoOwnCode { is_gpu: true } => {
                 tr!("your kernel was compiled for the CPU, and a GPU computes").into()
@@ -85,7 +73,6 @@ impl InWords for EngineError {
                 let shapes: Vec<_> = shapes.iter().map(named).collect();
                 tr!(
                     "kernel '{kernel}' takes blocks of {shapes}, not {block}",
-                    kernel = kernel,
                     shapes = shapes.join(", "),
                     block = named(block)
                 )
@@ -106,9 +93,7 @@ impl InWords for EngineError {
                 ),
                 Missing::Cuda(major, minor) => tr!(
                     "the NVIDIA driver is too old for {feature}: CUDA {major}.{minor} is needed; update it",
-                    feature = feature_in_words(*feature),
-                    major = major,
-                    minor = minor
+                    feature = feature_in_words(*feature)
                 ),
             },
             EngineError::ContextLost(loss @ Loss::OwnKernel(_)) => {
@@ -123,8 +108,7 @@ impl InWords for EngineError {
                 it = error.in_words()
             ),
             EngineError::DriverOutOfMemory(call) => tr!(
-                "out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits",
-                call = call
+                "out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits"
             ),
             EngineError::Driver(fault) => tr!(
                 "{call} failed: {reason}; check nvidia-smi, or use --device cpu",
@@ -167,9 +151,7 @@ impl InWords for NoCuda {
     fn in_words(&self) -> String {
         match self {
             NoCuda::NoDriver(why) => tr!(
-                "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu",
-                why = why
-            ),
+                "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu"),
             NoCuda::DriverFails(fault) => {
                 let remedy = match fault.code {
                     100 => tr!(
@@ -183,19 +165,14 @@ impl InWords for NoCuda {
                 };
                 tr!(
                     "the NVIDIA driver does not start: {reason}; {remedy}",
-                    reason = result_in_words(fault),
-                    remedy = remedy
-                )
+                    reason = result_in_words(fault))
             }
             NoCuda::UnknownVersion => tr!(
                 "the NVIDIA driver does not say which CUDA it supports; reinstall it, or use --device cpu"
             )
             .into(),
             NoCuda::OldDriver(major, minor) => tr!(
-                "the NVIDIA driver is too old: it supports CUDA {major}.{minor}, and 11.4 (driver 470) is needed; update it, or use --device cpu",
-                major = major,
-                minor = minor
-            ),
+                "the NVIDIA driver is too old: it supports CUDA {major}.{minor}, and 11.4 (driver 470) is needed; update it, or use --device cpu"),
             NoCuda::NoGpu => tr!(
                 "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"
             )
@@ -212,8 +189,7 @@ impl InWords for UnusableGpu {
                 why = call_in_words(fault)
             ),
             UnusableGpu::Full(call) => tr!(
-                "the GPU has no memory left to start ({call}): other programs hold it; close those that nvidia-smi lists, or use --device cpu",
-                call = call
+                "the GPU has no memory left to start ({call}): other programs hold it; close those that nvidia-smi lists, or use --device cpu"
             ),
             UnusableGpu::Old {
                 device,
@@ -224,8 +200,7 @@ impl InWords for UnusableGpu {
                 has.0,
                 has.1,
                 needed.0,
-                needed.1,
-                device = device
+                needed.1
             ),
         }
     }
@@ -233,8 +208,7 @@ impl InWords for UnusableGpu {
 
 impl InWords for Loss {
     fn in_words(&self) -> String {
-        let failed =
-            |op: &'static str, why: &str| tr!("{op} failed: {why}", op = lang::text(op), why = why);
+        let failed = |op: &'static str, why: &str| tr!("{op} failed: {why}", op = lang::text(op));
         match self {
             Loss::Driver(fault) => call_in_words(fault),
             Loss::Panic(op, why) => failed(op, why),
@@ -254,11 +228,10 @@ impl InWords for SizeLimit {
             SizeLimit::Cells(most) => tr!("at most {most} cells", most = grouped(most)),
             SizeLimit::Sides(SupportedSizes::Any) => tr!("lattices of any size").into(),
             SizeLimit::Sides(SupportedSizes::WidthsFrom(cells)) => {
-                tr!("widths from {cells} cells on", cells = cells)
+                tr!("widths from {cells} cells on")
             }
             SizeLimit::Sides(SupportedSizes::NearSquares(most)) => tr!(
-                "lattices from 32x32 to {most}x{most}, whose sides are the same multiple of 32 once they are rounded up",
-                most = most
+                "lattices from 32x32 to {most}x{most}, whose sides are the same multiple of 32 once they are rounded up"
             ),
             SizeLimit::Sides(SupportedSizes::Between { widths, min_height }) => tr!(
                 "widths from {from} to {to} cells and heights from {height} cells on",

@@ -18,45 +18,45 @@ impl InWords for Fault {
     fn in_words(&self) -> String {
         let max = Size::MAX_SIDE;
         match self {
-            Fault::Gzip(reason) => tr!("this is compressed with gzip and cannot be unpacked: {reason}; fetch it again", reason = reason),
+            Fault::Gzip(reason) => tr!("this is compressed with gzip and cannot be unpacked: {reason}; fetch it again"),
             Fault::LongGzip(limit) => tr!("this is compressed with gzip and more than {} MiB long when unpacked; unpack it first, such as with gunzip", limit >> 20),
             Fault::Archive => tr!("this is a ZIP archive; unpack it and name one of its patterns").into(),
             Fault::Script => tr!("this is a script, not a pattern; run it in Golly and save what it makes as RLE").into(),
-            Fault::MCell(game) => tr!("this is in the format of MCell, of the kind '{game}'; where its rule is one such as B3/S23, save it as RLE with Golly", game = game),
+            Fault::MCell(game) => tr!("this is in the format of MCell, of the kind '{game}'; where its rule is one such as B3/S23, save it as RLE with Golly"),
             Fault::Rule(error) => error.in_words(),
-            Fault::Topology(it) => tr!("'{it}' is no torus, and only a torus can be run; write its sides, such as :T100,100, or leave it out", it = it),
+            Fault::Topology(it) => tr!("'{it}' is no torus, and only a torus can be run; write its sides, such as :T100,100, or leave it out"),
             Fault::Torus(error) => tr!("the torus {it}", it = error.in_words()),
 
             Fault::NoPattern => tr!("the text ends without a header; an RLE pattern has a line such as 'x = 3, y = 3, rule = B3/S23', then the cells").into(),
             Fault::NoHeader => tr!("this is not an RLE pattern; after any lines with # it must go on with a line such as 'x = 3, y = 3, rule = B3/S23'").into(),
             Fault::Field => tr!("the header must be x = WIDTH, y = HEIGHT and at most rule = RULE after them, such as 'x = 3, y = 3, rule = B3/S23'").into(),
-            Fault::Number(it) => tr!("{it} must be a whole number of cells, such as '{it} = 3'", it = it),
-            Fault::Missing(it) => tr!("the header lacks {it}; write it as x = WIDTH, y = HEIGHT", it = it),
+            Fault::Number(it) => tr!("{it} must be a whole number of cells, such as '{it} = 3'"),
+            Fault::Missing(it) => tr!("the header lacks {it}; write it as x = WIDTH, y = HEIGHT"),
             Fault::RleByte(byte) => tr!("unknown {it}; cells are b (dead) and o (alive), or . and A to X by their states, a row ends with $ and the pattern with !", it = named(*byte)),
-            Fault::Count => tr!("a count is more than {max}, the longest side of a lattice; a smaller pattern is needed", max = max),
-            Fault::FarCell => tr!("live cells lie beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = max),
+            Fault::Count => tr!("a count is more than {max}, the longest side of a lattice; a smaller pattern is needed"),
+            Fault::FarCell => tr!("live cells lie beyond {max} cells, the longest side of a lattice; a smaller pattern is needed"),
 
             Fault::NoRows => tr!("the text is empty; a plaintext pattern has rows of . (dead) and O (alive)").into(),
             Fault::PlaintextByte(byte) => tr!("unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !", it = named(*byte)),
-            Fault::LongSide => tr!("the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = max),
+            Fault::LongSide => tr!("the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed"),
 
             Fault::LifeVersion => tr!("this is neither Life 1.05 nor 1.06; its first line must be '#Life 1.05' or '#Life 1.06'").into(),
             Fault::Block => tr!("a block's place must be its left column and its top row, such as '#P -1 -1'").into(),
             Fault::BlockByte(byte) => tr!("unknown {it}; a row has . (dead) and * (alive), and a block of rows starts with a line such as '#P -1 -1'", it = named(*byte)),
             Fault::Cell => tr!("a line of Life 1.06 must be the column and the row of a live cell, such as '-1 2'").into(),
-            Fault::FarApart => tr!("live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed", max = max),
+            Fault::FarApart => tr!("live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed"),
 
             Fault::MacrocellVersion => tr!("the first line of a macrocell must start with [M2]; save it so with Golly").into(),
             Fault::State => tr!("a cell's state must be from 0 to 255").into(),
             Fault::Node => tr!("a line must be a square of cells in . * $ or a node of five numbers, its level and its quarters, such as '4 0 1 2 3'").into(),
             Fault::Level => tr!("a node's level must be from 1 to {MAX_LEVEL}", MAX_LEVEL = MAX_LEVEL),
-            Fault::Quarter(it) => tr!("there is no node {it} before this line; the file seems changed or cut, fetch it again", it = it),
-            Fault::QuarterLevel { node, found, wanted } => tr!("node {node} is of level {found}, but a quarter here must be of level {wanted}; the file seems changed, fetch it again", node = node, found = found, wanted = wanted),
+            Fault::Quarter(it) => tr!("there is no node {it} before this line; the file seems changed or cut, fetch it again"),
+            Fault::QuarterLevel { node, found, wanted } => tr!("node {node} is of level {found}, but a quarter here must be of level {wanted}; the file seems changed, fetch it again"),
             Fault::SquareByte(byte) => tr!("unknown {it}; a square of cells has . (dead), * (alive) and $ (end of a row)", it = named(*byte)),
             Fault::Square => tr!("a square has more than 8 x 8 cells; the file seems changed, fetch it again").into(),
             Fault::NoNodes => tr!("the macrocell has no nodes, so it seems cut short; fetch it again").into(),
             Fault::ManyNodes => tr!("the macrocell has more than {MAX_NODES} nodes; a smaller pattern is needed", MAX_NODES = MAX_NODES),
-            Fault::NodeMemory(it) => tr!("there is no memory left for the macrocell's {it} nodes; a smaller pattern is needed", it = it),
+            Fault::NodeMemory(it) => tr!("there is no memory left for the macrocell's {it} nodes; a smaller pattern is needed"),
         }
     }
 }
@@ -72,11 +72,7 @@ fn named(byte: u8) -> String {
 impl InWords for TextError {
     fn in_words(&self) -> String {
         let (line, column) = (self.line, self.column);
-        let place = tr!(
-            "line {line}, column {column}: ",
-            line = line,
-            column = column
-        );
+        let place = tr!("line {line}, column {column}: ");
         format!("{place}{}", self.fault.in_words())
     }
 }
@@ -120,33 +116,24 @@ impl InWords for RuleError {
             ),
             RuleFamily::Named(Some(name)) => {
                 return tr!(
-                    "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23",
-                    text = text,
-                    name = name
+                    "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23"
                 );
             }
         };
-        tr!("unknown rule '{text}': {why}", text = text, why = why)
+        tr!("unknown rule '{text}': {why}")
     }
 }
 
 impl InWords for SizeError {
     fn in_words(&self) -> String {
         match self {
-            SizeError::Form(it) => tr!(
-                "'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512",
-                it = it
-            ),
+            SizeError::Form(it) => tr!("'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512"),
             SizeError::Side(it, other) => tr!(
                 "{it}x{other} is not a lattice: both sides must be from 1 to {max}",
-                it = it,
-                other = other,
                 max = Size::MAX_SIDE
             ),
             SizeError::Cells(it, other) => tr!(
-                "{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144",
-                it = it,
-                other = other
+                "{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144"
             ),
         }
     }
@@ -161,7 +148,7 @@ impl InWords for UnknownSymmetry {
 impl InWords for MemoryError {
     fn in_words(&self) -> String {
         let what = match self.what {
-            Lattices::One(size) => tr!("a lattice of {size}", size = size),
+            Lattices::One(size) => tr!("a lattice of {size}"),
             Lattices::WithStarts(count, size) => {
                 tr!("{} of {} with their starts", counted_lattices(count), size)
             }
@@ -170,7 +157,6 @@ impl InWords for MemoryError {
         tr!(
             "out of host memory: {what} would take {needed_mib} MiB, and {free_mib} MiB are free; {}",
             memory_remedy(self.fits),
-            what = what,
             needed_mib = self.needed_mib,
             free_mib = self.free_mib
         )
@@ -180,10 +166,7 @@ impl InWords for MemoryError {
 /// What to do about too little memory, where lattices of this size fit.
 pub(super) fn memory_remedy(fits: Option<Size>) -> String {
     match fits {
-        Some(size) => tr!(
-            "use fewer --instances, a smaller --size ({size} fits) or --kernel bits",
-            size = size
-        ),
+        Some(size) => tr!("use fewer --instances, a smaller --size ({size} fits) or --kernel bits"),
         None => tr!("use fewer --instances, a smaller --size or --kernel bits").into(),
     }
 }
@@ -191,7 +174,7 @@ pub(super) fn memory_remedy(fits: Option<Size>) -> String {
 /// Without a remedy for a file, since that depends on what it is for.
 impl InWords for ReadError {
     fn in_words(&self) -> String {
-        let it_is = |what| tr!("it is {what}", what = what);
+        let it_is = |what| tr!("it is {what}");
         match self {
             ReadError::Folder => it_is(tr!("a folder")),
             ReadError::NotRegular => it_is(tr!("a pipe or a device, not a regular file")),
@@ -203,7 +186,7 @@ impl InWords for ReadError {
                 } else {
                     format!("{gib} GiB")
                 };
-                tr!("it is more than {limit} long", limit = limit)
+                tr!("it is more than {limit} long")
             }
             ReadError::LongStream(limit) => tr!(
                 "it is more than {} MiB long; save it to a file, and name that",
@@ -284,7 +267,6 @@ impl InWords for PatternError {
         match self {
             PatternError::Unreadable { file, error, near } => tr!(
                 "cannot read the pattern {file}: {reason}",
-                file = file,
                 reason = why_unreadable(error, *near)
             ),
             PatternError::Text { file, error } => format!("{}, {}", shown(file), error.in_words()),
@@ -297,23 +279,15 @@ impl InWords for PatternError {
                 kernel,
             } => {
                 let remedy = match (offer, kernel) {
-                    (Some(size), Some(kernel)) => tr!(
-                        "use --size {size} --kernel {kernel}",
-                        size = size,
-                        kernel = kernel
-                    ),
-                    (Some(size), None) => tr!("use --size {size}", size = size),
+                    (Some(size), Some(kernel)) => tr!("use --size {size} --kernel {kernel}"),
+                    (Some(size), None) => tr!("use --size {size}"),
                     (None, _) => {
                         tr!("no lattice is that large, a smaller pattern is needed").into()
                     }
                 };
                 tr!(
                     "{file} is {width}x{height} cells, larger than the lattice {lattice}; {}",
-                    remedy,
-                    file = file,
-                    width = width,
-                    height = height,
-                    lattice = lattice
+                    remedy
                 )
             }
             PatternError::Memory(error) => error.in_words(),
@@ -338,11 +312,11 @@ impl InWords for PatternError {
 /// The reason and the remedy.
 fn why_unreadable(error: &ReadError, near: Option<&str>) -> String {
     match (error, near) {
-        (_, Some(name)) => tr!("there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it", name = name),
+        (_, Some(name)) => tr!("there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it"),
         (ReadError::Io(error), None) => match error.kind() {
             ErrorKind::NotFound => tr!("there is no such file; check its name and folder, or name a pattern of the shelf, such as gosper-gun").into(),
             ErrorKind::PermissionDenied => tr!("you may not read it; change its permissions").into(),
-            _ => tr!("{error}; try another file", error = error),
+            _ => tr!("{error}; try another file"),
         },
         (ReadError::NoMemory(_) | ReadError::LongStream(_), None) => error.in_words(),
         (ReadError::Folder | ReadError::NotRegular | ReadError::Empty | ReadError::TooLong(_), None) => tr!("{error}; name a pattern file", error = error.in_words()),
@@ -353,9 +327,9 @@ fn why_unreadable(error: &ReadError, near: Option<&str>) -> String {
 pub fn remarks(pattern: &Pattern) -> Vec<String> {
     let file = pattern.name();
     let said = pattern.remarks().into_iter().map(|remark| match remark {
-        Remark::States(rule) => tr!("{file} has cells of several states; it is read as {rule}, with odd states alive and even ones dead", file = file, rule = rule),
-        Remark::NoEnd => tr!("{file} has no '!' at its end; if cells are missing, it was cut short: fetch it again", file = file),
-        Remark::FarGeneration => tr!("{file} is of a generation beyond {max}; it starts at generation 0", file = file, max = MAX_GENERATION),
+        Remark::States(rule) => tr!("{file} has cells of several states; it is read as {rule}, with odd states alive and even ones dead"),
+        Remark::NoEnd => tr!("{file} has no '!' at its end; if cells are missing, it was cut short: fetch it again"),
+        Remark::FarGeneration => tr!("{file} is of a generation beyond {max}; it starts at generation 0", max = MAX_GENERATION),
     });
     said.collect()
 }

@@ -30,11 +30,9 @@ impl InWords for Done {
                 "Stopped before generation {generation}: the cells were changed",
                 generation = it
             ),
-            Done::MoveEnded(now, target) => tr!(
-                "Stopped at generation {now}, on the way to {target}",
-                now = now,
-                target = target
-            ),
+            Done::MoveEnded(now, target) => {
+                tr!("Stopped at generation {now}, on the way to {target}")
+            }
             Done::AtStart(it) => tr!(
                 "Already at the start (generation {generation}); Ctrl+Z undoes the start",
                 generation = it
@@ -56,16 +54,13 @@ impl InWords for Done {
                 "Redone: at generation {generation} again",
                 generation = grouped(*it)
             ),
-            Done::RuleSet(rule) => tr!("Rule {rule}", rule = rule),
-            Done::Resized(size, before) => tr!(
-                "The lattices are {size} now; Ctrl+Z brings those of {before} back",
-                size = size,
-                before = before
-            ),
+            Done::RuleSet(rule) => tr!("Rule {rule}"),
+            Done::Resized(size, before) => {
+                tr!("The lattices are {size} now; Ctrl+Z brings those of {before} back")
+            }
             Done::InstancesSet(count, before) => tr!(
                 "{count} now; Ctrl+Z goes back to {before}",
-                count = counted_lattices(*count),
-                before = before
+                count = counted_lattices(*count)
             ),
             Done::StopSet(StopWhenStill::Never) => tr!("Rounds do not stop automatically").into(),
             Done::StopSet(StopWhenStill::Selected) => {
@@ -83,30 +78,27 @@ impl InWords for Done {
                 tr!("Stopped: this panel repeats every {} generations", every)
             }
             Done::PaceSet(pace @ Pace::PerSecond(_)) => {
-                tr!("Speed: at most {pace}", pace = pace)
+                tr!("Speed: at most {pace}")
             }
             Done::PaceSet(Pace::Unthrottled) => tr!("Speed: unthrottled").into(),
             Done::PaceSet(Pace::Maximum) => {
                 tr!("Speed: maximum, as many generations per round as fit in a frame").into()
             }
-            Done::GenerationsSet(count) => tr!("{count} generations per round", count = count),
-            Done::GenerationsSetForLater(count) => tr!(
-                "{count} generations per round, once the speed is not the maximum",
-                count = count
-            ),
+            Done::GenerationsSet(count) => tr!("{count} generations per round"),
+            Done::GenerationsSetForLater(count) => {
+                tr!("{count} generations per round, once the speed is not the maximum")
+            }
             Done::KernelSet(kernel, [before, now]) => match before.incompatibility(kernel) {
                 None => tr!("kernel {}: {}", kernel.name, idea(kernel)),
                 Some(why) => tr!(
                     "{why}; changed to streams {streams}, transfer {transfer}",
-                    why = why,
                     streams = now.streams,
                     transfer = now.transfer
                 ),
             },
             Done::SettingChanged(change) => change.in_words(),
             Done::OwnRoundLeft(instances) => tr!(
-                "The round of your own is not right for {instances} instances; back to breadth-first",
-                instances = instances
+                "The round of your own is not right for {instances} instances; back to breadth-first"
             ),
             Done::OwnKernelLeft(rung) => tr!(
                 "The kernel of your own in this file is not compiled here; {rung} takes its place",
@@ -182,11 +174,9 @@ impl InWords for Refusal {
             Refusal::NotOpened => {
                 tr!("nothing was opened: the session has ended; start the program again").into()
             }
-            Refusal::NotSquare(symmetry, size) => tr!(
-                "Symmetry {symmetry} needs square lattices; these are {size}",
-                symmetry = symmetry,
-                size = size
-            ),
+            Refusal::NotSquare(symmetry, size) => {
+                tr!("Symmetry {symmetry} needs square lattices; these are {size}")
+            }
             Refusal::Comparing => {
                 tr!("The number of instances stays while A and B are compared; key B ends that")
                     .into()
@@ -200,18 +190,17 @@ impl InWords for Refusal {
                     count = counted_lattices(*count)
                 )
             }
-            Refusal::AlreadyThatSize(size) => tr!("The lattices are {size} already", size = size),
-            Refusal::AlreadyThatRule(rule) => tr!("The rule is {rule} already", rule = rule),
+            Refusal::AlreadyThatSize(size) => tr!("The lattices are {size} already"),
+            Refusal::AlreadyThatRule(rule) => tr!("The rule is {rule} already"),
             Refusal::InstanceGone(instance) => {
                 tr!("Panel {number} no longer exists", number = instance + 1)
             }
             Refusal::NothingEarlier => {
                 tr!("No earlier generation is kept; raise --history-memory").into()
             }
-            Refusal::BeforeStart(start) => tr!(
-                "Cannot go back before the start (generation {start})",
-                start = start
-            ),
+            Refusal::BeforeStart(start) => {
+                tr!("Cannot go back before the start (generation {start})")
+            }
             Refusal::NothingToUndo => tr!("Nothing to undo").into(),
             Refusal::NothingToRedo => tr!("Nothing to redo").into(),
             Refusal::NotKept(it) => tr!(
@@ -233,8 +222,7 @@ impl InWords for Refusal {
                 context.incompatibility(switches).unwrap_or_default()
             }
             Refusal::OwnRoundOfHalf(each) => tr!(
-                "The round of your own is not right for {each} instances, as many as A and B have each",
-                each = each
+                "The round of your own is not right for {each} instances, as many as A and B have each"
             ),
             Refusal::TimestampsRecorded => tr!("recorded rounds have no block timestamps").into(),
             Refusal::TimestampsOfOwn => timestamps_of_own().into(),
@@ -265,16 +253,12 @@ impl InWords for Failure {
                 match own_kernel {
                     None => tr!(
                         "The engine was lost ({why}); the session continues from generation {generation} {place}",
-                        why = reason(lost),
-                        generation = generation,
-                        place = place
+                        why = reason(lost)
                     ),
                     Some(kernel) => tr!(
                         "Your kernel failed ({why}); {rung} takes its place, and the session continues from generation {generation} {place}",
                         why = reason(lost),
-                        rung = kernel.file,
-                        generation = generation,
-                        place = place
+                        rung = kernel.file
                     ),
                 }
             }
@@ -285,7 +269,6 @@ impl InWords for Failure {
             ),
             Failure::EngineLostOften(count, lost) => tr!(
                 "The engine was lost {count} times in a row, the last time because: {why}",
-                count = count,
                 why = reason(lost)
             ),
             Failure::RestoredOnly(it) => tr!(
@@ -298,7 +281,7 @@ impl InWords for Failure {
                 error = error.in_words()
             ),
             Failure::NotSaved(why) => why.in_words(),
-            Failure::NoThread(error) => tr!("cannot start a thread: {error}", error = error),
+            Failure::NoThread(error) => tr!("cannot start a thread: {error}"),
             Failure::ThreadEnded => tr!("internal: the engine's thread has ended unasked").into(),
         }
     }

@@ -25,23 +25,17 @@ impl InWords for SourceError {
             }
             SourceError::UnknownRung { line, name } => tr!(
                 "line {line}: no kernel of one's own can begin with '{name}'; take one of: {rungs}",
-                line = line,
-                name = name,
                 rungs = rung_names()
             ),
-            SourceError::BadRule { line, text } => tr!(
-                "line {line}: '{text}' is not a rule; take any, or rules such as B3/S23",
-                line = line,
-                text = text
-            ),
+            SourceError::BadRule { line, text } => {
+                tr!("line {line}: '{text}' is not a rule; take any, or rules such as B3/S23")
+            }
             SourceError::BadBlock { line, text, shapes } => {
                 let shapes = shapes
                     .iter()
                     .map(|(across, down)| format!("{across}x{down}"));
                 tr!(
                     "line {line}: blocks cannot be '{text}'; take one of: {shapes}",
-                    line = line,
-                    text = text,
                     shapes = shapes.collect::<Vec<_>>().join(", ")
                 )
             }
@@ -75,11 +69,9 @@ impl InWords for CheckError {
                 "no compiler for a GPU found: pip install {}",
                 own_kernel::compilers::PACKAGE
             ),
-            CheckError::Gpu { call, code } => tr!(
-                "the GPU cannot check kernels: {call} fails with error {code}",
-                call = call,
-                code = code
-            ),
+            CheckError::Gpu { call, code } => {
+                tr!("the GPU cannot check kernels: {call} fails with error {code}")
+            }
             CheckError::Io(error) => system_reason(error),
         }
     }
@@ -91,12 +83,7 @@ pub fn use_of(kernel: &'static Kernel, rule: Rule) -> Cow<'static, str> {
         return idea(kernel);
     }
     let rung = kernel.rung().file;
-    tr!(
-        "it does not step {rule}: {rung} does instead",
-        rule = rule,
-        rung = rung
-    )
-    .into()
+    tr!("it does not step {rule}: {rung} does instead").into()
 }
 
 /// What decides how many threads an SM holds, and how many those are.
@@ -138,7 +125,7 @@ pub fn timestamps_of_own() -> &'static str {
 impl InWords for CompilerError {
     fn in_words(&self) -> String {
         match self.line {
-            Some(line) => tr!("line {line}: {text}", line = line, text = &self.text),
+            Some(line) => tr!("line {line}: {text}", text = &self.text),
             None => self.text.clone(),
         }
     }
@@ -153,35 +140,23 @@ impl InWords for Fault {
                 match more {
                     0 => tr!("does not compile: {}", errors),
                     more => tr!(
-                        "does not compile: {errors}; and {more} more errors",
-                        errors = errors,
-                        more = more
-                    ),
+                        "does not compile: {errors}; and {more} more errors"),
                 }
             }
             Fault::CompilesTooLong { seconds } => {
                 tr!("the compiler did not finish within {} s", seconds)
             }
             Fault::NoSymbol { symbol } => tr!(
-                "there is no kernel {symbol}; define extern \"C\" __global__ void {symbol}(…)",
-                symbol = symbol
-            ),
+                "there is no kernel {symbol}; define extern \"C\" __global__ void {symbol}(…)"),
             Fault::SymbolTwice { symbol, lines } => tr!(
                 "{symbol} is defined twice, in lines {first} and {second}",
-                symbol = symbol,
                 first = lines[0],
                 second = lines[1]
             ),
             Fault::NotExternC { symbol, line } => tr!(
-                "line {line}: {symbol} is not extern \"C\", so it could not be found by its name",
-                line = line,
-                symbol = symbol
-            ),
+                "line {line}: {symbol} is not extern \"C\", so it could not be found by its name"),
             Fault::BadParameters { symbol, rung } => tr!(
-                "the parameters of {symbol} are not those of {rung}",
-                symbol = symbol,
-                rung = rung
-            ),
+                "the parameters of {symbol} are not those of {rung}"),
             Fault::WrongCell {
                 case,
                 generation,
@@ -191,9 +166,6 @@ impl InWords for Fault {
                 wrong_cells,
             } => tr!(
                 "generation {generation}: cell {x}, {y} is {found} instead of {expected} ({cells} wrong cells; {case})",
-                generation = generation,
-                x = x,
-                y = y,
                 found = found.in_words(),
                 expected = if *expected { tr!("alive") } else { tr!("dead") },
                 cells = wrong_cells,
@@ -205,8 +177,6 @@ impl InWords for Fault {
                 row,
             } => tr!(
                 "generation {generation}: bits beyond the width are not 0 in row {row} ({case})",
-                generation = generation,
-                row = row,
                 case = case.in_words()
             ),
             Fault::InputChanged {
@@ -215,9 +185,6 @@ impl InWords for Fault {
                 cell: (x, y),
             } => tr!(
                 "generation {generation}: the kernel changed its input at cell {x}, {y} ({case})",
-                generation = generation,
-                x = x,
-                y = y,
                 case = case.in_words()
             ),
             Fault::Race {
@@ -230,27 +197,11 @@ impl InWords for Fault {
                 let (case, generation) = (case.in_words(), *generation);
                 match (barrier_after, is_between_blocks) {
                     (Some(line), _) => tr!(
-                        "a race: the result depends on the order of threads; __syncthreads() is missing after line {line} (first seen at generation {generation}, cell {x}, {y}; {case})",
-                        line = line,
-                        generation = generation,
-                        x = x,
-                        y = y,
-                        case = case
-                    ),
+                        "a race: the result depends on the order of threads; __syncthreads() is missing after line {line} (first seen at generation {generation}, cell {x}, {y}; {case})"),
                     (None, false) => tr!(
-                        "a race: the result depends on the order of threads (first seen at generation {generation}, cell {x}, {y}; {case})",
-                        generation = generation,
-                        x = x,
-                        y = y,
-                        case = case
-                    ),
+                        "a race: the result depends on the order of threads (first seen at generation {generation}, cell {x}, {y}; {case})"),
                     (None, true) => tr!(
-                        "a race: the result depends on the order of blocks (first seen at generation {generation}, cell {x}, {y}; {case})",
-                        generation = generation,
-                        x = x,
-                        y = y,
-                        case = case
-                    ),
+                        "a race: the result depends on the order of blocks (first seen at generation {generation}, cell {x}, {y}; {case})"),
                 }
             }
             Fault::BarrierDiverged {
@@ -260,11 +211,7 @@ impl InWords for Fault {
                 threads,
                 ..
             } => tr!(
-                "line {line}: only {arrived} of {threads} threads reach __syncthreads(), the others have finished",
-                line = line,
-                arrived = arrived,
-                threads = threads
-            ),
+                "line {line}: only {arrived} of {threads} threads reach __syncthreads(), the others have finished"),
             Fault::BarrierDiverged {
                 line,
                 other_line: Some(other),
@@ -272,12 +219,7 @@ impl InWords for Fault {
                 threads,
                 ..
             } => tr!(
-                "line {line}: only {arrived} of {threads} threads reach this __syncthreads(), others wait in line {other}",
-                line = line,
-                arrived = arrived,
-                threads = threads,
-                other = other
-            ),
+                "line {line}: only {arrived} of {threads} threads reach this __syncthreads(), others wait in line {other}"),
             Fault::WarpDiverged {
                 line,
                 other_line: None,
@@ -291,19 +233,14 @@ impl InWords for Fault {
                 other_line: Some(other),
                 ..
             } => tr!(
-                "line {line}: a warp's lanes exchange values, but some wait in line {other}",
-                line = line,
-                other = other
-            ),
+                "line {line}: a warp's lanes exchange values, but some wait in line {other}"),
             Fault::OutOfBounds {
                 thread: Some(thread),
                 bytes,
             } => match bytes {
                 Some(bytes) if *bytes > 0 => tr!(
                     "{thread} accesses memory {bytes} bytes past the end of a lattice",
-                    thread = thread.in_words(),
-                    bytes = bytes
-                ),
+                    thread = thread.in_words()),
                 Some(bytes) => tr!(
                     "{thread} accesses memory {bytes} bytes before the beginning of a lattice",
                     thread = thread.in_words(),
@@ -338,7 +275,6 @@ impl InWords for Fault {
             Fault::TooLong { seconds, thread } => match thread {
                 Some(thread) => tr!(
                     "a launch did not finish within {seconds} s; {thread} was still running",
-                    seconds = seconds,
                     thread = thread.in_words()
                 ),
                 None => tr!("the kernel did not finish within {} s", seconds),
@@ -347,25 +283,16 @@ impl InWords for Fault {
                 tr!("the kernel used more than {} MiB of memory", bytes >> 20)
             }
             Fault::Driver { code, text } => tr!(
-                "a launch fails: {text} (the driver's error {code})",
-                text = text,
-                code = code
-            ),
+                "a launch fails: {text} (the driver's error {code})"),
             Fault::Crashed => tr!("the process that ran the kernel ended without an answer").into(),
             Fault::FailsWhenTimed { instances, side } => tr!(
-                "a launch fails with {instances} lattices of {side} × {side} cells, with which it is timed",
-                instances = instances,
-                side = side
-            ),
+                "a launch fails with {instances} lattices of {side} × {side} cells, with which it is timed"),
             Fault::WrongWhenTimed {
                 instances,
                 side,
                 is_after: false,
             } => tr!(
-                "cells are wrong with {instances} lattices of {side} × {side} cells, with which it is timed",
-                instances = instances,
-                side = side
-            ),
+                "cells are wrong with {instances} lattices of {side} × {side} cells, with which it is timed"),
             Fault::WrongWhenTimed { is_after: true, .. } => tr!(
                 "cells were right before the timing and are wrong after it: a result must depend on nothing but the input"
             )
@@ -383,12 +310,7 @@ impl InWords for Fault {
                     false => tr!("the GPU's instructions allow {} Gcell/s at most", limit),
                 };
                 tr!(
-                    "{rate} Gcell/s with {instances} lattices of {side} × {side} cells is too fast to be true: {limit}",
-                    rate = rate,
-                    instances = instances,
-                    side = side,
-                    limit = limit
-                )
+                    "{rate} Gcell/s with {instances} lattices of {side} × {side} cells is too fast to be true: {limit}")
             }
         }
     }
@@ -402,17 +324,8 @@ impl InWords for Thread {
         };
         let (thread, block) = (index(self.thread), index(self.block));
         match self.after_line {
-            Some(line) => tr!(
-                "thread ({thread}) of block ({block}), after line {line},",
-                thread = thread,
-                block = block,
-                line = line
-            ),
-            None => tr!(
-                "thread ({thread}) of block ({block})",
-                thread = thread,
-                block = block
-            ),
+            Some(line) => tr!("thread ({thread}) of block ({block}), after line {line},"),
+            None => tr!("thread ({thread}) of block ({block})"),
         }
     }
 }

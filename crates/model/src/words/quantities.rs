@@ -50,7 +50,7 @@ pub(super) fn without_number(text: &str) -> &str {
 pub fn counted_lattices(count: usize) -> String {
     match count {
         1 => tr!("1 lattice").into(),
-        _ => tr!("{count} lattices", count = count),
+        _ => tr!("{count} lattices"),
     }
 }
 

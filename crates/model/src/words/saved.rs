@@ -9,13 +9,7 @@ use crate::{Pace, Setup, TimeSettings};
 
 impl InWords for NotSaved {
     fn in_words(&self) -> String {
-        let failed = |path, why: &str| {
-            tr!(
-                "the session was not saved in {}: {why}",
-                shown(path),
-                why = why
-            )
-        };
+        let failed = |path, why: &str| tr!("the session was not saved in {}: {why}", shown(path));
         match self {
             NotSaved::Changed(path, beside) => tr!(
                 "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
@@ -47,7 +41,6 @@ impl InWords for NotSaved {
                 "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
                 timeout = seconds,
                 path = shown(path),
-                age = age,
                 generation = grouped(*generation)
             ),
             NotSaved::NeverRestored(path) => failed(
@@ -67,7 +60,6 @@ impl InWords for SavedError {
         tr!(
             "{path}{place}: {reason}; the file was not changed",
             path = shown(&self.path),
-            place = place,
             reason = self.fault.in_words()
         )
     }
@@ -82,7 +74,7 @@ fn lattices_in_words(lattices: SavedLattices, instance: Option<usize>) -> String
         SavedLattices::Pattern => tr!("a pattern"),
     };
     match instance {
-        Some(at) => tr!("{what}: instance {at}", what = what, at = at),
+        Some(at) => tr!("{what}: instance {at}"),
         None => what.into(),
     }
 }
@@ -93,11 +85,7 @@ fn field_in_words(field: Option<&str>, fault: &SavedFault) -> String {
     const MAX_LENGTH: usize = 200;
     let reason = fault.in_words();
     let sentence = match field {
-        Some(field) => tr!(
-            "'{field}' is wrong: {reason}",
-            field = field,
-            reason = reason
-        ),
+        Some(field) => tr!("'{field}' is wrong: {reason}"),
         None => reason,
     };
     lang::single_line(sentence.chars().take(MAX_LENGTH).collect())
@@ -111,7 +99,7 @@ impl InWords for SavedFault {
             SavedFault::CutOff => tr!("the file was cut off here; restore a copy of it, or name another file").into(),
             SavedFault::Syntax => tr!("this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file").into(),
             SavedFault::NoSession => tr!("this is not a session that lifestreams saved; name another file").into(),
-            SavedFault::Format(other, own) => tr!("it has format {other}, and this program reads format {own}; use the lifestreams that saved it", other = other, own = own),
+            SavedFault::Format(other, own) => tr!("it has format {other}, and this program reads format {own}; use the lifestreams that saved it"),
             SavedFault::Memory(error) => error.in_words(),
 
             SavedFault::Field(field, fault) => field_in_words(field.as_deref(), fault),
@@ -121,16 +109,16 @@ impl InWords for SavedFault {
                 own = own.file,
                 used = used.name
             ),
-            SavedFault::NoKernel(name) => tr!("there is no kernel '{name}'", name = name),
-            SavedFault::NoCell(word) => tr!("'{word}' is not a cell: write COLUMN,ROW, such as 3,4", word = word),
+            SavedFault::NoKernel(name) => tr!("there is no kernel '{name}'"),
+            SavedFault::NoCell(word) => tr!("'{word}' is not a cell: write COLUMN,ROW, such as 3,4"),
             SavedFault::Rle(error) => tr!("in this lattice: {error}", error = error.in_words()),
             SavedFault::NotWhole => tr!("this lattice is not whole: it has no '!' at its end, or cells of several states").into(),
             SavedFault::NoTorus => tr!("this lattice lacks its torus, as in rule = B3/S23:T64,64").into(),
             SavedFault::LargerThanTorus => tr!("this lattice is larger than its torus").into(),
 
             SavedFault::InComparison(fault) => tr!("in the comparison of A and B: {reason}", reason = fault.in_words()),
-            SavedFault::InRecord(number, fault) => tr!("in record {number}: {reason}", number = number, reason = fault.in_words()),
-            SavedFault::Pace(rounds) => tr!("its pace is {rounds} rounds/s; take {slowest} to {fastest}", rounds = rounds, slowest = Pace::MIN_PER_SECOND, fastest = Pace::MAX_PER_SECOND),
+            SavedFault::InRecord(number, fault) => tr!("in record {number}: {reason}", reason = fault.in_words()),
+            SavedFault::Pace(rounds) => tr!("its pace is {rounds} rounds/s; take {slowest} to {fastest}", slowest = Pace::MIN_PER_SECOND, fastest = Pace::MAX_PER_SECOND),
             SavedFault::History(bytes) => tr!("its history takes {} bytes; take at most {most}", bytes, most = TimeSettings::MAX_HISTORY_BYTES),
             SavedFault::Instances(it) => tr!("it has {instances} instances; take 1 to {most}", instances = it, most = Setup::MAX_INSTANCES),
             SavedFault::Generation(it) => tr!("it has generation {generation}; take at most {most}", generation = it, most = MAX_GENERATION),
@@ -140,24 +128,24 @@ impl InWords for SavedFault {
             SavedFault::Selected(it, all) => tr!("instance {selected} is selected, but there are {instances}, counted from 0", selected = it, instances = all),
             SavedFault::Drawn(it, all) => tr!("a person drew on instance {last}, but there are {}, counted from 0", all, last = it),
             SavedFault::Changed(it, all) => tr!("cells of instance {instance} change, but there are {}, counted from 0", all, instance = it),
-            SavedFault::OffLattice([x, y], size) => tr!("cell {x},{y} is not on a lattice of {size}", x = x, y = y, size = size),
-            SavedFault::LargeArea(own, size) => tr!("an area of {own} is changed, more than a lattice of {size} has", own = own, size = size),
+            SavedFault::OffLattice([x, y], size) => tr!("cell {x},{y} is not on a lattice of {size}"),
+            SavedFault::LargeArea(own, size) => tr!("an area of {own} is changed, more than a lattice of {size} has"),
             SavedFault::Counterparts => tr!("it has counterparts, but compares nothing").into(),
-            SavedFault::OtherCounterpart(each, all) => tr!("it has {instances} instances, so instance {each} is not the counterpart of instance 0", instances = all, each = each),
+            SavedFault::OtherCounterpart(each, all) => tr!("it has {instances} instances, so instance {each} is not the counterpart of instance 0", instances = all),
             SavedFault::NoCounterparts => tr!("it has no counterparts").into(),
 
             SavedFault::StartGeneration(log, start) => tr!("its log begins with a start at generation {}, but the start has generation {}", log, start),
-            SavedFault::Backwards { number, generation, now } => tr!("in record {number}: it has generation {}, but the clock shows {now} before it", generation, number = number, now = now),
+            SavedFault::Backwards { number, generation, now } => tr!("in record {number}: it has generation {}, but the clock shows {now} before it", generation),
             SavedFault::OffLog(generation, records) => tr!("generation {} with {} records applied is not on its log", generation, records),
             SavedFault::AfterPosition(newest, position) => tr!("its newest lattices are of generation {}, which comes after its position, generation {}", newest, position),
             SavedFault::NoFirstLattices => tr!("it lacks the lattices that its log begins with").into(),
             SavedFault::LatticesAtStart => tr!("its log begins with a start, and yet it has other lattices there").into(),
             SavedFault::FirstLatticesTwice => tr!("it has the lattices that its log begins with twice").into(),
             SavedFault::EmptyStart => tr!("a start has no lattice").into(),
-            SavedFault::Count(which, count, all) => tr!("{what}: there are {count} for {instances} instances", what = lattices_in_words(*which, None), count = count, instances = all),
-            SavedFault::Size(which, at, has, size) => tr!("{what}: instance {at} has size {has}, not {size}", what = lattices_in_words(*which, None), at = at, has = has, size = size),
-            SavedFault::Rule(which, at, of, rule) => tr!("{what} has rule {of}, not {rule}", what = lattices_in_words(*which, *at), of = of, rule = rule),
-            SavedFault::LatticeGeneration(which, instance, at, wanted) => tr!("{what} has generation {at}, not {generation}", what = lattices_in_words(*which, *instance), at = at, generation = wanted),
+            SavedFault::Count(which, count, all) => tr!("{what}: there are {count} for {instances} instances", what = lattices_in_words(*which, None), instances = all),
+            SavedFault::Size(which, at, has, size) => tr!("{what}: instance {at} has size {has}, not {size}", what = lattices_in_words(*which, None)),
+            SavedFault::Rule(which, at, of, rule) => tr!("{what} has rule {of}, not {rule}", what = lattices_in_words(*which, *at)),
+            SavedFault::LatticeGeneration(which, instance, at, wanted) => tr!("{what} has generation {at}, not {generation}", what = lattices_in_words(*which, *instance), generation = wanted),
         }
     }
 }

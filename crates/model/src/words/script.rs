@@ -12,43 +12,19 @@ use super::InWords;
 fn does(IssuedCall { call, work, .. }: &IssuedCall) -> String {
     let stream = call.stream;
     match (call.kind, work) {
-        (CallKind::Advance(item), _) => tr!(
-            "advances instance {item} in stream {stream}",
-            item = item,
-            stream = stream
-        ),
-        (CallKind::Download(item), Work::Lattices) => tr!(
-            "downloads instance {item} in stream {stream}",
-            item = item,
-            stream = stream
-        ),
-        (CallKind::Download(item), Work::Arrays) => tr!(
-            "downloads chunk {item} in stream {stream}",
-            item = item,
-            stream = stream
-        ),
-        (CallKind::Upload(item), _) => tr!(
-            "uploads chunk {item} in stream {stream}",
-            item = item,
-            stream = stream
-        ),
-        (CallKind::Scale(item), _) => tr!(
-            "scales chunk {item} in stream {stream}",
-            item = item,
-            stream = stream
-        ),
-        (CallKind::Record(event), _) => tr!(
-            "records event {event} in stream {stream}",
-            event = event,
-            stream = stream
-        ),
-        (CallKind::Wait(event), _) => tr!(
-            "makes stream {stream} wait for event {event}",
-            stream = stream,
-            event = event
-        ),
+        (CallKind::Advance(item), _) => tr!("advances instance {item} in stream {stream}"),
+        (CallKind::Download(item), Work::Lattices) => {
+            tr!("downloads instance {item} in stream {stream}")
+        }
+        (CallKind::Download(item), Work::Arrays) => {
+            tr!("downloads chunk {item} in stream {stream}")
+        }
+        (CallKind::Upload(item), _) => tr!("uploads chunk {item} in stream {stream}"),
+        (CallKind::Scale(item), _) => tr!("scales chunk {item} in stream {stream}"),
+        (CallKind::Record(event), _) => tr!("records event {event} in stream {stream}"),
+        (CallKind::Wait(event), _) => tr!("makes stream {stream} wait for event {event}"),
         (CallKind::Synchronize, _) => {
-            tr!("makes the host wait for stream {stream}", stream = stream)
+            tr!("makes the host wait for stream {stream}")
         }
     }
 }
@@ -59,15 +35,15 @@ fn line(issued: &IssuedCall) -> u32 {
 
 fn never_called(kind: CallKind, work: Work) -> String {
     match (kind, work) {
-        (CallKind::Advance(item), _) => tr!("Instance {item} is never advanced.", item = item),
+        (CallKind::Advance(item), _) => tr!("Instance {item} is never advanced."),
         (CallKind::Download(item), Work::Lattices) => {
-            tr!("Instance {item} is never downloaded.", item = item)
+            tr!("Instance {item} is never downloaded.")
         }
         (CallKind::Download(item), Work::Arrays) => {
-            tr!("Chunk {item} is never downloaded.", item = item)
+            tr!("Chunk {item} is never downloaded.")
         }
-        (CallKind::Upload(item), _) => tr!("Chunk {item} is never uploaded.", item = item),
-        (CallKind::Scale(item), _) => tr!("Chunk {item} is never scaled.", item = item),
+        (CallKind::Upload(item), _) => tr!("Chunk {item} is never uploaded."),
+        (CallKind::Scale(item), _) => tr!("Chunk {item} is never scaled."),
         // No work needs these.
         (CallKind::Record(_) | CallKind::Wait(_) | CallKind::Synchronize, _) => String::new(),
     }
@@ -112,8 +88,7 @@ impl InWords for Fault {
             } => never_called(*kind, *work),
             Fault::Missing { kind, others, work } => tr!(
                 "{fault} The same goes for {others} more.",
-                fault = never_called(*kind, *work),
-                others = others
+                fault = never_called(*kind, *work)
             ),
             Fault::Repeated { first, again } => tr!(
                 "Line {again} {does}, although line {first} already {did}. Remove one of them.",
@@ -168,21 +143,15 @@ impl InWords for Fault {
             Fault::TooManyRecords { call, records, max } => tr!(
                 "Line {line} {does}. Records of events: {records}; use at most {max}.",
                 line = line(call),
-                does = does(call),
-                max = max,
-                records = records
+                does = does(call)
             ),
-            Fault::TooFewStreams { streams, min } => tr!(
-                "Streams with work: {streams}; use at least {min}.",
-                streams = streams,
-                min = min
-            ),
+            Fault::TooFewStreams { streams, min } => {
+                tr!("Streams with work: {streams}; use at least {min}.")
+            }
             Fault::TooManyStreams { call, streams, max } => tr!(
                 "Line {line} {does}. Streams with work: {streams}; use at most {max}.",
                 line = line(call),
-                does = does(call),
-                streams = streams,
-                max = max
+                does = does(call)
             ),
             Fault::Synchronizes { call } => tr!(
                 "Line {line} {does}; do without synchronize here.",
@@ -199,60 +168,38 @@ impl InWords for ScriptError {
         match &self.kind {
             ScriptErrorKind::TooLong { bytes } => tr!(
                 "The script has {bytes} bytes; {max} is the maximum.",
-                bytes = bytes,
                 max = MAX_SOURCE_BYTES
             ),
             ScriptErrorKind::NotUtf8 => tr!("This is not UTF-8 text.").into(),
             ScriptErrorKind::EndsEarly => tr!("The script ends within a statement.").into(),
-            ScriptErrorKind::Missing(sign) => tr!("'{sign}' is missing before this.", sign = sign),
+            ScriptErrorKind::Missing(sign) => tr!("'{sign}' is missing before this."),
             ScriptErrorKind::Unavailable(word) => {
-                tr!("Scripts of rounds have no '{word}'.", word = word)
+                tr!("Scripts of rounds have no '{word}'.")
             }
             ScriptErrorKind::NestedTooDeep => {
                 tr!("Blocks or expressions are nested too deep.").into()
             }
-            ScriptErrorKind::Language(why) => tr!("{why}.", why = why),
+            ScriptErrorKind::Language(why) => tr!("{why}."),
             ScriptErrorKind::UnknownFunction(name) => {
-                tr!("There is no function '{name}' here.", name = name)
+                tr!("There is no function '{name}' here.")
             }
             ScriptErrorKind::Arguments {
                 function,
                 numbers: 1,
-            } => tr!(
-                "{function} takes 1 whole number: {function}(stream).",
-                function = function
-            ),
-            ScriptErrorKind::Arguments { function, numbers } => tr!(
-                "{function} takes {numbers} whole numbers, the last of them the stream.",
-                function = function,
-                numbers = numbers
-            ),
+            } => tr!("{function} takes 1 whole number: {function}(stream)."),
+            ScriptErrorKind::Arguments { function, numbers } => {
+                tr!("{function} takes {numbers} whole numbers, the last of them the stream.")
+            }
             ScriptErrorKind::UnknownVariable(name) => {
-                tr!("There is no variable '{name}'.", name = name)
+                tr!("There is no variable '{name}'.")
             }
             ScriptErrorKind::OutOfRange { what, value, count } => {
                 let range = tr!("take 0 to {last}", last = count.saturating_sub(1));
                 match what {
-                    Numbered::Item(Work::Lattices) => tr!(
-                        "There is no instance {value}: {range}.",
-                        value = value,
-                        range = range
-                    ),
-                    Numbered::Item(Work::Arrays) => tr!(
-                        "There is no chunk {value}: {range}.",
-                        value = value,
-                        range = range
-                    ),
-                    Numbered::Stream => tr!(
-                        "There is no stream {value}: {range}.",
-                        value = value,
-                        range = range
-                    ),
-                    Numbered::Event => tr!(
-                        "There is no event {value}: {range}.",
-                        value = value,
-                        range = range
-                    ),
+                    Numbered::Item(Work::Lattices) => tr!("There is no instance {value}: {range}."),
+                    Numbered::Item(Work::Arrays) => tr!("There is no chunk {value}: {range}."),
+                    Numbered::Stream => tr!("There is no stream {value}: {range}."),
+                    Numbered::Event => tr!("There is no event {value}: {range}."),
                 }
             }
             ScriptErrorKind::TooManyCalls => {

@@ -26,41 +26,30 @@ impl InWords for Behaviour {
     fn in_words(&self) -> String {
         match *self {
             Behaviour::Still => tr!("period 1").into(),
-            Behaviour::Oscillates { period } => tr!("period {period}", period = period),
+            Behaviour::Oscillates { period } => tr!("period {period}"),
             Behaviour::Travels { period, by } => {
-                tr!("period {period}, {}", speed(period, by), period = period)
+                tr!("period {period}, {}", speed(period, by))
             }
             Behaviour::Fires { period, gliders: 1 } => {
-                tr!("a glider every {period} generations", period = period)
+                tr!("a glider every {period} generations")
             }
-            Behaviour::Fires { period, gliders } => tr!(
-                "{gliders} gliders every {period} generations",
-                gliders = gliders,
-                period = period
-            ),
+            Behaviour::Fires { period, gliders } => {
+                tr!("{gliders} gliders every {period} generations")
+            }
             Behaviour::Settles {
                 generation,
                 population: 0,
-            } => tr!(
-                "{generation} generations, then nothing",
-                generation = generation
-            ),
+            } => tr!("{generation} generations, then nothing"),
             Behaviour::Settles {
                 generation,
                 population,
-            } => tr!(
-                "{generation} generations, then {population} cells",
-                generation = generation,
-                population = population
-            ),
+            } => tr!("{generation} generations, then {population} cells"),
             Behaviour::Puffs { period, by, growth } => tr!(
                 "period {period}, {speed}, {growth} cells more each time",
-                period = period,
-                speed = speed(period, by),
-                growth = growth
+                speed = speed(period, by)
             ),
             Behaviour::Symmetric(symmetry) => {
-                tr!("symmetry {symmetry}", symmetry = symmetry)
+                tr!("symmetry {symmetry}")
             }
         }
     }

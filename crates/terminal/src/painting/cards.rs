@@ -129,8 +129,6 @@ pub(super) fn paint(
     let whole = match card.entry {
         Some([at, count]) => Some(tr!(
             " {at} of {count} · ↑ ↓ · {escape} ",
-            at = at,
-            count = count,
             escape = card.escape
         )),
         None => (most > 0).then(|| {
@@ -138,7 +136,6 @@ pub(super) fn paint(
                 " {}–{last} of {lines} · ↑ ↓ · {escape} ",
                 view.scroll + 1,
                 last = (view.scroll + room).min(lines),
-                lines = lines,
                 escape = card.escape
             )
         }),

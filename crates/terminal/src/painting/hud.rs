@@ -17,11 +17,7 @@ use ui::{Figure, Figures, LessonScreen, PanelFacts};
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
     let [columns, rows] = MIN_TERMINAL_SIZE;
-    let sentence = tr!(
-        "too small: at least {columns} × {rows} characters are needed",
-        columns = columns,
-        rows = rows
-    );
+    let sentence = tr!("too small: at least {columns} × {rows} characters are needed");
     let lines = wrap(&sentence, area.width.into());
     for (y, line) in (area.y..area.bottom()).zip(lines) {
         buffer.set_stringn(area.x, y, line, area.width.into(), Style::reset());
@@ -259,12 +255,7 @@ fn in_line(
     } else if let Some((first, last)) = places.shown()
         && last - first + 1 < status.lattices.instances
     {
-        let text = tr!(
-            "instances {first}–{last} of {}",
-            status.lattices.instances,
-            first = first,
-            last = last
-        );
+        let text = tr!("instances {first}–{last} of {}", status.lattices.instances);
         line.push((PAGE, text));
     }
     line

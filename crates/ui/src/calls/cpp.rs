@@ -260,10 +260,7 @@ impl CodeGenerator for Cpp {
             }
             Wait::Poll => {
                 let i = facts.index();
-                vec![tr!(
-                    "// later, without waiting: cudaEventQuery(done{i})",
-                    i = i
-                )]
+                vec![tr!("// later, without waiting: cudaEventQuery(done{i})")]
             }
         }
     }

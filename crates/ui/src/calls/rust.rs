@@ -293,7 +293,7 @@ impl CodeGenerator for Rust {
             }
             Wait::Poll => {
                 let i = facts.index();
-                vec![tr!("// later, without waiting: done{i}.query()?", i = i)]
+                vec![tr!("// later, without waiting: done{i}.query()?")]
             }
         }
     }

@@ -72,7 +72,7 @@ impl KernelFindings {
     pub(super) fn summary(&self) -> String {
         match self {
             KernelFindings::Right { cases, .. } => {
-                tr!("Right in all {cases} cases", cases = cases)
+                tr!("Right in all {cases} cases")
             }
             KernelFindings::Wrong(fault) => match **fault {
                 Fault::DoesNotCompile { .. } => tr!("Does not compile").into(),
@@ -115,10 +115,9 @@ impl KernelFindings {
                 fault => sentence(fault),
             },
             KernelFindings::Unreadable(error) => sentence(error),
-            KernelFindings::Lacks(word) => vec![tr!(
-                "It does not use {word}, which the exercise asks for",
-                word = word
-            )],
+            KernelFindings::Lacks(word) => {
+                vec![tr!("It does not use {word}, which the exercise asks for")]
+            }
             KernelFindings::Unchecked(why) => vec![lang::sentence_case(why)],
         }
     }

@@ -68,7 +68,7 @@ impl RoundFindings {
         match self.fault_count() {
             0 => counts(&self.verdict.round),
             1 => tr!("1 fault").into(),
-            count => tr!("{count} faults", count = count),
+            count => tr!("{count} faults"),
         }
     }
 
@@ -88,11 +88,7 @@ impl RoundFindings {
             Err(error) => (&[][..], Some(error)),
         };
         let of_error = |error: &ScriptError| match error.place {
-            Some(Place { line, .. }) => tr!(
-                "Line {line}: {sentence}",
-                line = line,
-                sentence = error.in_words()
-            ),
+            Some(Place { line, .. }) => tr!("Line {line}: {sentence}", sentence = error.in_words()),
             None => error.in_words(),
         };
         let faults = faults.iter().map(InWords::in_words);
@@ -131,7 +127,7 @@ impl Predicted {
             Guess::Same => tr!("within 5 %").into(),
             Guess::Slower => tr!("{factor}× slower", factor = format!("{:.1}", 1.0 / factor)),
         };
-        let alone = tr!("From the times of ops alone: {factor}", factor = factor);
+        let alone = tr!("From the times of ops alone: {factor}");
         let change = SettingChange::OwnRound(before).message();
         let effect = status.lab.last_effect.as_ref();
         let its = effect.filter(|effect| effect.what == change && is_running(status, text));

@@ -105,13 +105,8 @@ impl Handler {
             };
             match pattern.centred_in(size) {
                 Err(PatternError::Larger { width, height, .. }) => {
-                    let why = tr!(
-                        "{name} ({width}x{height}) is larger than the lattices ({size}).",
-                        name = name,
-                        width = width,
-                        height = height,
-                        size = size
-                    );
+                    let why =
+                        tr!("{name} ({width}x{height}) is larger than the lattices ({size}).");
                     let why = [vec![why], remarks(&pattern)].concat().join(" ");
                     BackgroundResult::TooLarge(
                         instance,
@@ -136,8 +131,6 @@ impl Handler {
         let own = self.editing.offered_rule?;
         Some(tr!(
             "its rule is {own}, the lattices run {rule}; {key} and Enter take {own}",
-            own = own,
-            rule = rule,
             key = Action::from(ViewAction::Prompt(Prompt::Rule)).key()
         ))
     }

@@ -153,7 +153,7 @@ fn paint_cross(painter: &WidgetPainter, callout: Callout, place: Rect, unit: f32
     let middle = place.right_center() - vec2((PAD + CROSS / 2.0) * unit, 0.0);
     let cross = Rect::from_center_size(middle, vec2(CROSS, CROSS) * unit);
     let key = Action::from(ViewAction::Escape).key();
-    let tip = tr!("Close this hint ({key} closes all)", key = key);
+    let tip = tr!("Close this hint ({key} closes all)");
     let around = cross.expand((HEIGHT - CROSS) / 2.0 * unit);
     let is_over = painter.request(
         around,

@@ -45,8 +45,7 @@ pub(crate) fn unavailable_reason(
         ))
     } else if size.width().div_ceil(CELLS).max(size.height()) > side {
         Some(tr!(
-            "colours by age and history need lattices of at most {side} cells per side on this GPU",
-            side = side
+            "colours by age and history need lattices of at most {side} cells per side on this GPU"
         ))
     } else if kept > MAX_AGES_BYTES {
         Some(tr!(

@@ -243,7 +243,7 @@ fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f
         None if frame.editor.is_checking() => (tr!("Checking …").into(), palette.label),
         None => {
             let key = Action::from(ViewAction::RunRound).key();
-            let text = tr!("{key} checks it, and runs it if it is right", key = key);
+            let text = tr!("{key} checks it, and runs it if it is right");
             (text, palette.label)
         }
         Some(text) if frame.editor.is_right() => (text, palette.running),
@@ -271,7 +271,7 @@ fn paint_sentences(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect, uni
         let rest = editor.sentence_count() - at;
         let more = if rest > 1 { 18.0 * unit } else { 0.0 };
         if at > 0 && y + text.size().y + more > rect.bottom() {
-            let text = paragraph(&tr!("and {rest} more", rest = rest), palette.label);
+            let text = paragraph(&tr!("and {rest} more"), palette.label);
             return put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
         }
         let height = text.size().y;
@@ -321,7 +321,7 @@ fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f3
         ]
     } else {
         [
-            (tr!("Run ({key})", key = key), UiRequest::Act(run.into())),
+            (tr!("Run ({key})"), UiRequest::Act(run.into())),
             (
                 tr!("Save (Ctrl+S)").into(),
                 UiRequest::Editor(EditorRequest::Save),

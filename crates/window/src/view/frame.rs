@@ -383,7 +383,7 @@ fn say_panels(
         if rect.is_positive() {
             let settled = status.panels.settled.get(instance).copied().flatten();
             let how = settled.map_or(String::new(), |how| format!(", {how}"));
-            let name = tr!("instance {instance}", instance = instance) + how.as_str();
+            let name = tr!("instance {instance}") + how.as_str();
             painter.panel(rect, &name, instance, instance == status.panels.selected);
         }
     }

@@ -353,17 +353,12 @@ fn paint_icon(painter: &WidgetPainter, square: Rect, icon: Icon, text_colour: Co
 /// neither.
 fn under_pointer(frame: &Frame<'_>) -> Vec<String> {
     let cell = frame.edit_overlay.pointed.map(|(instance, [x, y])| {
-        let long = tr!(
-            "instance {instance} · column {x} · row {y}",
-            instance = instance,
-            x = x,
-            y = y
-        );
+        let long = tr!("instance {instance} · column {x} · row {y}");
         (long, format!("{x}, {y}"))
     });
     let selection = frame.edit_overlay.selection.map(|(_, area)| {
         let size = area.size;
-        (tr!("selection {size}", size = size), size.to_string())
+        (tr!("selection {size}"), size.to_string())
     });
     let both = |parts: [Option<String>; 2]| {
         let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -126,7 +126,7 @@ fn said(chosen: Option<&Entry>, palette: &Palette<Color32>) -> (String, Color32)
         Some(Entry {
             unavailable: Some(why),
             ..
-        }) => (tr!("Unavailable: {why}", why = why), palette.accent),
+        }) => (tr!("Unavailable: {why}"), palette.accent),
         Some(_) => (
             tr!("↑ ↓ choose · Enter runs · Esc closes").into(),
             palette.label,

@@ -164,31 +164,18 @@ impl FileList {
         let folder = &self.folder;
         let names = match &self.names {
             Err(why) => {
-                label(
-                    ui,
-                    tr!(
-                        "The files in {folder} cannot be listed: {why}",
-                        folder = folder,
-                        why = why
-                    ),
-                );
+                label(ui, tr!("The files in {folder} cannot be listed: {why}"));
                 return None;
             }
             Ok(names) if names.is_empty() => {
-                label(
-                    ui,
-                    tr!("No patterns or sessions in {folder}", folder = folder),
-                );
+                label(ui, tr!("No patterns or sessions in {folder}"));
                 return None;
             }
             Ok(names) => names,
         };
         label(
             ui,
-            tr!(
-                "Patterns and sessions in {folder}, the newest first",
-                folder = folder
-            ),
+            tr!("Patterns and sessions in {folder}, the newest first"),
         );
         let mut clicked = None;
         let most = (LINES * LINE * unit).min(0.5 * cx.screen.height());

@@ -97,7 +97,7 @@ pub(super) fn with_close_button<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -
 /// Lays out the button that closes the dialog.
 pub(super) fn close_button(ui: &mut Ui) {
     let key = Action::from(ViewAction::Escape).key();
-    let text = egui::RichText::new(tr!("Close ({key}) ×", key = key)).small();
+    let text = egui::RichText::new(tr!("Close ({key}) ×")).small();
     if ui.button(text).clicked() {
         ui.close();
     }

@@ -165,7 +165,7 @@ fn fields() -> [Scenario; 8] {
                     folder = "/nowhere/at"
                 );
                 let path = "/nowhere/at/all.rle";
-                let why = tr!("cannot save {path}: {reason}", path = path, reason = reason);
+                let why = tr!("cannot save {path}: {reason}");
                 let typed = "/nowhere/at/all.rle".into();
                 dialogs.open(Dialog::File(FileDialog::new(
                     FileTask::Save,

@@ -116,7 +116,7 @@ fn said() -> Vec<Scenario> {
             drawing: |drawing| {
                 let name = "lifestreams-20261121-110812.gif";
                 let frames = crate::view::recording::frames(412);
-                let mut text = tr!("Recording {name}: {frames}", name = name, frames = frames);
+                let mut text = tr!("Recording {name}: {frames}");
                 text += &tr!(", {waiting} still to write", waiting = 3);
                 text += &tr!(", {} dropped", 2);
                 drawing.notice = Some(text.into());
@@ -192,7 +192,6 @@ fn too_large() -> String {
     tr!(
         "kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}",
         kernel = "sync-shared",
-        limit = limit,
         size = "1024x1024",
         instead = "bits"
     )
@@ -201,10 +200,7 @@ fn too_large() -> String {
 /// How a session ends whose device has failed.
 pub(super) fn lost() -> String {
     let it = "CUDA_ERROR_ILLEGAL_ADDRESS";
-    tr!(
-        "the engine is lost ({it}); every lattice must be restored",
-        it = it
-    )
+    tr!("the engine is lost ({it}); every lattice must be restored")
 }
 
 /// Some panels have settled.

@@ -163,10 +163,7 @@ fn paint_said(painter: &WidgetPainter, places: &LabLayout, over: Option<&Segment
         if whole.elided {
             let names: Vec<String> = refused().map(name_of).collect();
             let names = names.join(", ");
-            let text = tr!(
-                "Unavailable: {names}; click one for the reason",
-                names = names
-            );
+            let text = tr!("Unavailable: {names}; click one for the reason");
             written(&text, palette.accent)
         } else {
             whole
@@ -188,10 +185,7 @@ fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) 
             format!("{name}: {}", segment.position.effect),
             palette.value,
         ),
-        Some(why) => (
-            tr!("{name} is unavailable: {why}", name = name, why = why),
-            palette.accent,
-        ),
+        Some(why) => (tr!("{name} is unavailable: {why}"), palette.accent),
     }
 }
 

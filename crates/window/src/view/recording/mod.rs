@@ -322,9 +322,9 @@ impl Recorder {
                 .load(Ordering::Relaxed)
                 .min(self.taken);
         let frames = frames(self.taken);
-        let mut text = tr!("Recording {name}: {frames}", name = name, frames = frames);
+        let mut text = tr!("Recording {name}: {frames}");
         if waiting > 1 {
-            text += &tr!(", {waiting} still to write", waiting = waiting);
+            text += &tr!(", {waiting} still to write");
         }
         if self.left_out > 0 {
             text += &tr!(", {} dropped", self.left_out);
@@ -403,8 +403,7 @@ fn lost(path: &Path, error: &io::Error) -> ViewError {
     match error.kind() {
         io::ErrorKind::TimedOut => ViewError::Encoder(tr!(
             "the recording {path} is lost: {error}",
-            path = shown(path),
-            error = error
+            path = shown(path)
         )),
         _ => SaveError::new(path, error).into(),
     }

@@ -108,7 +108,7 @@ fn cannot_start(error: &io::Error) -> ViewError {
             "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif"
         )
         .into(),
-        _ => tr!("ffmpeg cannot be started: {error}", error = error),
+        _ => tr!("ffmpeg cannot be started: {error}"),
     })
 }
 
@@ -173,17 +173,12 @@ impl Mp4 {
         let said = said.ok().filter(|said| !said.is_empty());
         let reason = said.as_deref().unwrap_or(tr!("it gives no reason"));
         if self.ffmpeg.was_killed.load(Ordering::Acquire) {
-            let why = tr!(
-                "ffmpeg took too long and was killed ({reason}); name a .gif instead",
-                reason = reason
-            );
+            let why = tr!("ffmpeg took too long and was killed ({reason}); name a .gif instead");
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
         let status = status.map_or_else(String::new, |status| status.to_string());
         Err(io::Error::other(tr!(
-            "ffmpeg ended with {status}: {reason}",
-            status = status,
-            reason = reason
+            "ffmpeg ended with {status}: {reason}"
         )))
     }
 }
