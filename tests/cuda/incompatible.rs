@@ -181,13 +181,7 @@ fn engines() -> [Stage; 2] {
 }
 
 fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
-    let region = ReduceRegion {
-        x0: 0,
-        y0: 0,
-        step: ReduceRegion::ONE,
-        width,
-        height,
-    };
+    let region = ReduceRegion::of_cells(width, height);
     Op::Reduce { lattices, region }
 }
 
@@ -278,13 +272,7 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         lattices: 0..1,
         region,
     };
-    let view = ReduceRegion {
-        x0: 0,
-        y0: 0,
-        step: ReduceRegion::ONE,
-        width: 4,
-        height: 1,
-    };
+    let view = ReduceRegion::of_cells(4, 1);
     let by = |kernel: &str, block| match advance(kernel, 0..1, 1) {
         Op::Advance {
             kernel,

@@ -28,6 +28,17 @@ impl ReduceRegion {
     /// One cell in fixed point.
     pub const ONE: i64 = 1 << 16;
 
+    /// So many columns and rows from the corner on, a pixel for each cell.
+    pub const fn of_cells(width: u32, height: u32) -> ReduceRegion {
+        ReduceRegion {
+            x0: 0,
+            y0: 0,
+            step: ReduceRegion::ONE,
+            width,
+            height,
+        }
+    }
+
     /// Size of the reduced bytes, in 32-bit words.
     pub const fn words(self) -> usize {
         self.width as usize / 4 * self.height as usize

@@ -25,13 +25,7 @@ impl PicturePlan {
     /// Every instance's bits.
     pub const BITS: PicturePlan = PicturePlan {
         transfer: Transfer::Bits,
-        region: ReduceRegion {
-            x0: 0,
-            y0: 0,
-            step: ReduceRegion::ONE,
-            width: 4,
-            height: 1,
-        },
+        region: ReduceRegion::of_cells(4, 1),
         only: None,
     };
 }

@@ -273,13 +273,7 @@ mod tests {
     use engine::{ReduceRegion, kernels};
 
     fn plan(kernel: &str, transfer: Transfer) -> RoundPlan {
-        let region = ReduceRegion {
-            x0: 0,
-            y0: 0,
-            step: ReduceRegion::ONE,
-            width: 4,
-            height: 4,
-        };
+        let region = ReduceRegion::of_cells(4, 4);
         RoundPlan {
             instances: 0..2,
             streams: vec![StreamId(0), StreamId(1)],

@@ -42,13 +42,7 @@ pub fn request(
     let fits = bits <= MAX_BITS_TEXTURE_BYTES && limits.take_bits(size);
     if transfer != Transfer::View && fits {
         // The same for every camera, so that moving it asks for nothing.
-        let region = ReduceRegion {
-            x0: 0,
-            y0: 0,
-            step: ReduceRegion::ONE,
-            width: 4,
-            height: 1,
-        };
+        let region = ReduceRegion::of_cells(4, 1);
         return PicturePlan {
             transfer,
             region,

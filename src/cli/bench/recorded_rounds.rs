@@ -192,11 +192,8 @@ fn picture(instances: &Instances, switches: Switches) -> PicturePlan {
             .transfer
             .transfer(bits, PicturePlan::MAX_AUTO_BITS_BYTES),
         region: ReduceRegion {
-            x0: 0,
-            y0: 0,
             step: i64::from(STEP) * ReduceRegion::ONE,
-            width: size.width() / STEP,
-            height: size.height() / STEP,
+            ..ReduceRegion::of_cells(size.width() / STEP, size.height() / STEP)
         },
         only: None,
     }

@@ -154,13 +154,7 @@ fn program(ops: impl IntoIterator<Item = Op>) -> Program {
 }
 
 fn reduce(lattices: std::ops::Range<u32>, height: u32) -> Op {
-    let region = ReduceRegion {
-        x0: 0,
-        y0: 0,
-        step: ReduceRegion::ONE,
-        width: 8,
-        height,
-    };
+    let region = ReduceRegion::of_cells(8, height);
     Op::Reduce { lattices, region }
 }
 

@@ -270,13 +270,7 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
     });
     let plan = PicturePlan {
         transfer: engine::Transfer::View,
-        region: engine::ReduceRegion {
-            x0: 0,
-            y0: 0,
-            step: engine::ReduceRegion::ONE,
-            width: 4,
-            height: 1,
-        },
+        region: engine::ReduceRegion::of_cells(4, 1),
         only: None,
     };
     made.0.set_view(plan).unwrap();

@@ -214,11 +214,8 @@ mod tests {
         let size = Size::new(128, 64).unwrap();
         let lattice = soup(size, 0.3, 3);
         let region = ReduceRegion {
-            x0: 0,
-            y0: 0,
             step: 4 * ReduceRegion::ONE,
-            width: 32,
-            height: 16,
+            ..ReduceRegion::of_cells(32, 16)
         };
         let transform = ViewTransform {
             origin: [0.0; 2],

@@ -441,11 +441,8 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.5, seed)).collect();
     let transform = Camera::default().target_transform(size, panel);
     let view = |width, step| ReduceRegion {
-        x0: 0,
-        y0: 0,
         step: step * ReduceRegion::ONE,
-        width,
-        height: width,
+        ..ReduceRegion::of_cells(width, width)
     };
     let (minimaps, large) = (view(32, 2), view(64, 1));
     let (wide, options) = (view(128, 1), ViewOptions::default());
