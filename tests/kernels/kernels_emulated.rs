@@ -8,42 +8,18 @@ use engine::kernels::cooperative::Division;
 use engine::kernels::{self, Batch, Iteration, KERNELS, Launch, Parameter};
 use engine::{Kernel, Layout, Measure, ReduceRegion, SupportKernel, WordEdit};
 use life::{Lattice, Rule, Size, Soup, reference};
+use own_kernel::words_of;
 
-pub(crate) fn ints(lattice: &Lattice) -> Vec<i32> {
-    let size = lattice.size();
-    let cells = (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y)));
-    cells.map(|(x, y)| i32::from(lattice.get(x, y))).collect()
-}
+/// Around a buffer, and in one that nobody has written.
+const GUARD: u32 = 0xdead_beef;
+const UNWRITTEN: u32 = 0xffff_ffff;
 
-fn from_ints(size: Size, cells: &[i32]) -> Lattice {
-    let mut lattice = Lattice::new(size);
-    for (i, cell) in cells.iter().enumerate() {
-        assert!(*cell == 0 || *cell == 1, "cell {i} of {size} is {cell}");
-        lattice.set(i as u32 % size.width(), i as u32 / size.width(), *cell == 1);
-    }
+/// The lattice of these words in a layout. Each cell is 0 or 1, and the same in every plane that has
+/// it; bits beyond the width are 0.
+fn lattice_of(size: Size, words: &[u32], layout: Layout) -> Lattice {
+    let lattice = own_kernel::lattice_of(size, words, layout);
+    assert!(words_of(&lattice, layout) == words, "{layout:?} of {size}");
     lattice
-}
-
-fn from_bits(size: Size, words: &[u32]) -> Lattice {
-    let lattice = Lattice::from_words(size, words.to_vec());
-    assert_eq!(lattice.words(), words, "bits beyond the width are 0");
-    lattice
-}
-
-/// A lattice in the buffers of a layout, and back.
-trait Buffer: Copy + PartialEq + std::fmt::Debug {
-    const GUARD: Self;
-    const UNWRITTEN: Self;
-}
-
-impl Buffer for i32 {
-    const GUARD: i32 = -7;
-    const UNWRITTEN: i32 = -9;
-}
-
-impl Buffer for u32 {
-    const GUARD: u32 = 0xdead_beef;
-    const UNWRITTEN: u32 = 0xffff_ffff;
 }
 
 /// Steps lattices of one size as the host does a batch.
@@ -55,25 +31,14 @@ fn advance_all(
     rule: Rule,
     generations: u32,
 ) -> Vec<Lattice> {
-    let size = starts[0].size();
-    let each = kernel.layout.words(size);
-    if kernel.layout == Layout::I32 {
-        let cells: Vec<i32> = starts.iter().flat_map(ints).collect();
-        let after = stepped(emulator, kernel, block, size, &cells, rule, generations);
-        let lattices = after.chunks(each).map(|cells| from_ints(size, cells));
-        return lattices.collect();
-    }
-    let to = |lattice: &Lattice| match kernel.layout {
-        Layout::Planar => planar(lattice),
-        _ => lattice.words().to_vec(),
-    };
-    let from = |words: &[u32]| match kernel.layout {
-        Layout::Planar => from_planar(size, words),
-        _ => from_bits(size, words),
-    };
-    let words: Vec<u32> = starts.iter().flat_map(to).collect();
+    let (size, layout) = (starts[0].size(), kernel.layout);
+    let words = starts.iter().flat_map(|start| words_of(start, layout));
+    let words: Vec<u32> = words.collect();
     let after = stepped(emulator, kernel, block, size, &words, rule, generations);
-    after.chunks(each).map(from).collect()
+    let lattices = after.chunks(layout.words(size));
+    lattices
+        .map(|words| lattice_of(size, words, layout))
+        .collect()
 }
 
 /// The same with a single one.
@@ -91,15 +56,15 @@ fn advance(
 
 /// Launches as often as the kernel's row says, two buffers in turn; the cells at the end. Cells of
 /// several lattices, one behind the other, are a batch.
-fn stepped<T: Buffer>(
+fn stepped(
     emulator: &Emulator,
     kernel: &Kernel,
     block: (u32, u32),
     size: Size,
-    cells: &[T],
+    cells: &[u32],
     rule: Rule,
     generations: u32,
-) -> Vec<T> {
+) -> Vec<u32> {
     // As on a GPU with this many SMs.
     const SM_COUNTS: [u32; 4] = [20, 84, 132, 148];
     let sm_count = SM_COUNTS[generations as usize % SM_COUNTS.len()];
@@ -117,15 +82,15 @@ fn stepped<T: Buffer>(
 }
 
 /// The same on a device with so many lattices of the size, and so many SMs.
-fn stepped_on<T: Buffer>(
+fn stepped_on(
     emulator: &Emulator,
     kernel: &Kernel,
     (block, (on_device, sm_count)): ((u32, u32), (u32, u32)),
     size: Size,
-    cells: &[T],
+    cells: &[u32],
     rule: Rule,
     generations: u32,
-) -> Vec<T> {
+) -> Vec<u32> {
     let of_one = kernel.layout.words(size);
     let lattices = (cells.len() / of_one) as u32;
     assert!(cells.len().is_multiple_of(of_one));
@@ -143,15 +108,12 @@ fn stepped_on<T: Buffer>(
     };
     let mut mail = kernel.parameters.contains(&Parameter::Mail).then(|| {
         let division = Division::of(size, on_device, sm_count);
-        Guarded::new(
-            &vec![0; division.mail_words * lattices as usize],
-            u32::GUARD,
-        )
+        Guarded::new(&vec![0; division.mail_words * lattices as usize], GUARD)
     });
     let (mut width, mut height, mut table) = (size.width(), size.height(), rule.table());
     let mut buffers = [
-        Guarded::new(cells, T::GUARD),
-        Guarded::new(&vec![T::UNWRITTEN; cells.len()], T::GUARD),
+        Guarded::new(cells, GUARD),
+        Guarded::new(&vec![UNWRITTEN; cells.len()], GUARD),
     ];
     let mut left = generations;
     for _ in 0..kernel.launches(generations) {
@@ -194,45 +156,6 @@ fn stepped_on<T: Buffer>(
     }
     buffers[1].inner();
     buffers[0].inner().to_vec()
-}
-
-/// Planar words by their definition: bit b of word x is the cell x cells behind the first one of
-/// plane b.
-fn planar(lattice: &Lattice) -> Vec<u32> {
-    let size = lattice.size();
-    let words = planar_words_per_row(size);
-    let places = (0..size.height()).flat_map(|y| (0..words).map(move |x| (x, y)));
-    let word = |(x, y)| {
-        let cell = |plane| u32::from(lattice.get(cell_of(size, plane, x), y)) << plane;
-        (0..32).map(cell).sum()
-    };
-    places.map(word).collect()
-}
-
-fn planar_words_per_row(size: Size) -> u32 {
-    (Layout::Planar.words(size) / size.height() as usize) as u32
-}
-
-/// The column of bit `plane` of word `x`.
-fn cell_of(size: Size, plane: u32, x: u32) -> u32 {
-    (plane * size.width() / 32 + x) % size.width()
-}
-
-/// The lattice of these words; a cell of two planes must be the same in both.
-fn from_planar(size: Size, planar: &[u32]) -> Lattice {
-    let words = planar_words_per_row(size);
-    let mut lattice = Lattice::new(size);
-    for (i, word) in (0..).zip(planar) {
-        for plane in 0..32 {
-            let alive = word >> plane & 1 == 1;
-            lattice.set(cell_of(size, plane, i % words), i / words, alive);
-        }
-    }
-    assert!(
-        self::planar(&lattice) == planar,
-        "{size}: planes differ in a cell"
-    );
-    lattice
 }
 
 /// The rules that every kernel is held to, and some at random.
@@ -422,10 +345,18 @@ fn every_variant_of_blocks_that_exchange_mail_agrees() {
             let start = numbers.lattice(size);
             let expected = reference::run(&start, rule, count.into());
             let on = (kernel.block(), (on_device, sm_count));
-            let after = stepped_on(&emulator, kernel, on, size, &planar(&start), rule, count);
+            let after = stepped_on(
+                &emulator,
+                kernel,
+                on,
+                size,
+                &words_of(&start, Layout::Planar),
+                rule,
+                count,
+            );
             let symbol = kernel.entries[entry].symbol;
             assert_eq!(
-                from_planar(size, &after),
+                lattice_of(size, &after, Layout::Planar),
                 expected,
                 "{symbol} {size} {rule}"
             );
@@ -531,23 +462,22 @@ fn symbol(kernel: SupportKernel) -> &'static str {
     kernel.row().symbol
 }
 
-/// Holds the kernels that unpack bits to a layout and pack them again against their definition.
-fn converts_both_ways<T: Buffer>(
+/// Holds the kernels that unpack bits to a layout and pack them again against the layout's definition.
+fn converts_both_ways(
     emulator: &Emulator,
     layout: Layout,
     [unpack, pack]: [SupportKernel; 2],
     lattice: &Lattice,
-    converted: &[T],
 ) {
     let size = lattice.size();
     let (mut w, mut h) = (size.width(), size.height());
-    let mut words = Guarded::new(lattice.words(), u32::GUARD);
-    let mut cells = Guarded::new(&vec![T::UNWRITTEN; layout.words(size)], T::GUARD);
+    let mut words = Guarded::new(lattice.words(), GUARD);
+    let mut cells = Guarded::new(&vec![UNWRITTEN; layout.words(size)], GUARD);
     let (mut words_at, mut cells_at) = (words.pointer(), cells.pointer());
     let shape = Launch::convert(size, 1, layout);
     let given = parameters!(words_at, cells_at, w, h);
     emulator.launch(symbol(unpack), shape, given);
-    assert_eq!(cells.inner(), converted, "unpack {size}");
+    assert_eq!(cells.inner(), words_of(lattice, layout), "unpack {size}");
     words.0[64..64 + size.words()].fill(0x5555_5555);
     let given = parameters!(cells_at, words_at, w, h);
     emulator.launch(symbol(pack), shape, given);
@@ -561,8 +491,7 @@ fn layouts_convert_both_ways() {
     let kernels = [SupportKernel::UnpackI32, SupportKernel::PackI32];
     for (width, height) in conformance::AWKWARD {
         let lattice = numbers.lattice(Size::new(width, height).unwrap());
-        let cells = ints(&lattice);
-        converts_both_ways(&emulator, Layout::I32, kernels, &lattice, &cells);
+        converts_both_ways(&emulator, Layout::I32, kernels, &lattice);
     }
 }
 
@@ -577,8 +506,7 @@ fn planes_convert_both_ways() {
     ] {
         for height in [1, 2, 9, 33] {
             let lattice = numbers.lattice(Size::new(width, height).unwrap());
-            let planes = planar(&lattice);
-            converts_both_ways(&emulator, Layout::Planar, kernels, &lattice, &planes);
+            converts_both_ways(&emulator, Layout::Planar, kernels, &lattice);
         }
     }
 }
@@ -597,7 +525,7 @@ fn a_soup_is_the_hosts() {
                 instance: turn as u64 % 5,
             };
             turn += 1;
-            let mut words = Guarded::new(&vec![0x5555_5555; size.words()], 0xdead_beef);
+            let mut words = Guarded::new(&vec![0x5555_5555; size.words()], GUARD);
             let (mut words_at, mut w, mut h) = (words.pointer(), width as u32, height as u32);
             let (mut chance, mut key) = (soup.chance(), soup.key());
             let given = parameters!(words_at, w, h, chance, key);
@@ -643,7 +571,7 @@ fn edits_set_their_cells_in_every_layout() {
                     .iter()
                     .flat_map(|e| [e.word, e.mask, e.bits])
                     .collect();
-                let mut list = Guarded::new(&list, 0xdead_beef);
+                let mut list = Guarded::new(&list, GUARD);
                 let (mut at, mut count) = (list.pointer(), edits.len() as i32);
                 let (mut cells, mut width, mut layout) = (cells, size.width() as i32, layout);
                 let shape = Launch::edit(edits.len() as u32);
@@ -651,16 +579,14 @@ fn edits_set_their_cells_in_every_layout() {
                 emulator.launch(symbol(SupportKernel::Edit), shape, given);
                 list.inner();
             };
-            let mut bits = Guarded::new(before.words(), 0xdead_beef);
-            edit(bits.pointer(), Layout::Bits.index());
-            assert_eq!(bits.inner(), after.words(), "bits of {size}");
-            let mut cells = Guarded::new(&ints(&before), -7);
-            edit(cells.pointer().cast(), Layout::I32.index());
-            assert_eq!(cells.inner(), ints(&after), "i32 of {size}");
-            if size.width().is_multiple_of(32) {
-                let mut planes = Guarded::new(&planar(&before), 0xdead_beef);
-                edit(planes.pointer(), Layout::Planar.index());
-                assert_eq!(planes.inner(), planar(&after), "planes of {size}");
+            for layout in [Layout::Bits, Layout::I32, Layout::Planar] {
+                if layout == Layout::Planar && !size.width().is_multiple_of(32) {
+                    continue;
+                }
+                let mut cells = Guarded::new(&words_of(&before, layout), GUARD);
+                edit(cells.pointer(), layout.index());
+                let expected = words_of(&after, layout);
+                assert_eq!(cells.inner(), expected, "{layout:?} of {size}");
             }
         }
     }
@@ -677,13 +603,13 @@ fn measures_are_against_the_one_before() {
         let blocks = shape.grid[0] as usize;
         assert_eq!(blocks, words.div_ceil(2048), "{size}");
         let mut then = [Lattice::new(size), Lattice::new(size)];
-        let mut before = Guarded::new(&vec![0; 2 * words], 0xdead_beef);
+        let mut before = Guarded::new(&vec![0; 2 * words], GUARD);
         let mut shares = Guarded::new(&vec![7u64; 2 * 4 * blocks], 99);
-        let mut arrived = Guarded::new(&[0u32; 2], 0xdead_beef);
+        let mut arrived = Guarded::new(&[0u32; 2], GUARD);
         for _ in 0..3 {
             let now = [numbers.lattice(size), numbers.lattice(size)];
             let both = now.each_ref().map(Lattice::words).concat();
-            let mut bits = Guarded::new(&both, 0xdead_beef);
+            let mut bits = Guarded::new(&both, GUARD);
             let mut measures = Guarded::new(&[0u64; 8], 99);
             let (mut bits_at, mut before_at) = (bits.pointer(), before.pointer());
             let (mut shares_at, mut arrived_at) = (shares.pointer(), arrived.pointer());
@@ -758,7 +684,7 @@ fn a_view_has_the_density_of_its_cells() {
                     };
                     let (mut w, mut h) = (width as u32, height as u32);
                     let both = [before.words(), lattice.words()].concat();
-                    let mut words = Guarded::new(&both, 0xdead_beef);
+                    let mut words = Guarded::new(&both, GUARD);
                     let (bytes, mut stride) = (view.words() * 4, view.words() as u64 * 4 + 12);
                     let room = vec![77; stride as usize + bytes];
                     let mut pixels = Guarded::new(&room, 99u8);

@@ -5,10 +5,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::emulated::{Emulator, Guarded, Numbers, parameters};
-use crate::kernels_emulated::ints;
+use engine::Layout;
 use engine::buffer_kernels::{LESSON_KERNELS, LOP3_CHAINS, LOP3_LINKS, lop3_word};
 use engine::kernels::Launch;
 use life::{Lattice, Rule, Size, reference};
+use own_kernel::words_of;
+
+/// A cell a word.
+fn ints(lattice: &Lattice) -> Vec<u32> {
+    words_of(lattice, Layout::I32)
+}
 
 /// So many blocks of so many threads.
 fn shape(grid: u32, block: u32) -> Launch {
@@ -181,10 +187,10 @@ fn in_one_block(
     threads: u32,
     generations: i32,
     with_barrier: bool,
-) -> Vec<i32> {
+) -> Vec<u32> {
     let size = start.size();
-    let mut a = Guarded::new(&ints(start), -7);
-    let mut b = Guarded::new(&vec![-9; size.cells() as usize], -7);
+    let mut a = Guarded::new(&ints(start), 7);
+    let mut b = Guarded::new(&vec![9; size.cells() as usize], 7);
     let (mut a_at, mut b_at) = (a.pointer(), b.pointer());
     let (mut width, mut height) = (size.width(), size.height());
     let (mut rule, mut count) = (Rule::LIFE.table(), generations);
@@ -224,8 +230,8 @@ fn settle_steps_and_says_whether_a_cell_differs_from_two_generations_ago() {
             let start = reference::run(&before, Rule::LIFE, 1);
             let next = reference::run(&before, Rule::LIFE, 2);
             for out in [before, next.clone()] {
-                let mut from = Guarded::new(&ints(&start), -7);
-                let mut to = Guarded::new(&ints(&out), -7);
+                let mut from = Guarded::new(&ints(&start), 7);
+                let mut to = Guarded::new(&ints(&out), 7);
                 let mut changed = Guarded::new(&[0u32], 9);
                 let (mut in_at, mut out_at) = (from.pointer(), to.pointer());
                 let (mut width, mut height) = (size.width(), size.height());

@@ -17,7 +17,7 @@ fn planar_column(size: Size, plane: u32, word: u32) -> u32 {
 }
 
 /// A lattice in a layout, by the layout's definition.
-pub(crate) fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
+pub fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
     let size = lattice.size();
     let rows = 0..size.height();
     match layout {
@@ -38,7 +38,7 @@ pub(crate) fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
 }
 
 /// The lattice of these words in a layout: [`words_of`] the other way round.
-pub(crate) fn lattice_of(size: Size, words: &[u32], layout: Layout) -> Lattice {
+pub fn lattice_of(size: Size, words: &[u32], layout: Layout) -> Lattice {
     let (width, per_row) = (size.width(), layout.words(size) / size.height() as usize);
     let bits = match layout {
         Layout::Bits => words.to_vec(),

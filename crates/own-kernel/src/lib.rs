@@ -24,5 +24,6 @@ pub use declarations::{DeclaredRules, OwnKernel, SourceError, rungs, skeleton};
 pub use emulator::{CompilerError, CppCompiler};
 pub use fault::{Fault, Found, Thread};
 pub use gpu::gpu_target;
+pub use layouts::{lattice_of, words_of};
 pub use machine::Machine;
 pub use workshop::{CheckError, Facts, LAUNCH_LIMIT, NoWorkshop, Right, Verdict, Workshop};
