@@ -59,6 +59,14 @@ fn some_status() -> Status {
     status(16, life::Size::new(256, 256).unwrap())
 }
 
+/// What is seen with this panel beside the lattices.
+fn beside(panel: SidePanel) -> ViewOptions {
+    ViewOptions {
+        side: Some(panel),
+        ..ViewOptions::default()
+    }
+}
+
 /// Everything that is said and cannot be clicked.
 fn texts(harness: &Harness<'_>) -> Vec<String> {
     let nodes = harness.query_all_by_role(Role::Label);
@@ -174,10 +182,7 @@ fn tools_panels_and_figures_are_found_by_name() {
 fn the_lab_is_operated_by_name() {
     let mut status = some_status();
     status.setting.kernel = kernels::find("bits").unwrap();
-    let options = ViewOptions {
-        side: Some(SidePanel::Lab),
-        ..ViewOptions::default()
-    };
+    let options = beside(SidePanel::Lab);
     let frame = Frame::plain(&status, &options).composed();
     let lab = frame.screen.lab.as_ref().unwrap();
     for row in &lab.switches {
@@ -209,16 +214,7 @@ fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
     };
     let mut timeline = TimelineView::default();
     timeline.update(&Timed(4));
-    let plain = Frame::plain(&status, &options);
-    let sources = Sources {
-        timeline: timeline.timeline(),
-        ..plain.sources
-    };
-    let frame = Frame {
-        timeline: &timeline,
-        sources,
-        ..plain
-    };
+    let frame = Frame::plain(&status, &options).with_timeline(&timeline);
     let frame = frame.composed();
     let frozen = clicked(&frame, Role::Button, "live");
     assert_eq!(frozen, [UiRequest::FreezeTimeline]);
@@ -244,10 +240,7 @@ fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
 fn the_ladder_s_sources_are_opened_and_read_by_name() {
     let status = some_status();
     let [bits, planar] = ["bits", "planar"].map(|name| kernels::find(name).unwrap().index());
-    let chart = ViewOptions {
-        side: Some(SidePanel::Ladder),
-        ..ViewOptions::default()
-    };
+    let chart = beside(SidePanel::Ladder);
     let frame = Frame::plain(&status, &chart).composed();
     let opened = |name| clicked(&frame, Role::Button, name);
     assert_eq!(opened("bits"), [UiRequest::ShowSource(Some(bits))]);
@@ -284,21 +277,11 @@ fn a_cause_is_read_and_taken_away_by_name() {
     status.setting.switches.streams = Streams::One;
     let options = ViewOptions {
         timeline: true,
-        side: Some(SidePanel::Causes),
-        ..ViewOptions::default()
+        ..beside(SidePanel::Causes)
     };
     let mut timeline = TimelineView::default();
     timeline.update(&TimedAs(serial_round(4)));
-    let plain = Frame::plain(&status, &options);
-    let sources = Sources {
-        timeline: timeline.timeline(),
-        ..plain.sources
-    };
-    let frame = Frame {
-        sources,
-        timeline: &timeline,
-        ..plain
-    };
+    let frame = Frame::plain(&status, &options).with_timeline(&timeline);
     let frame = frame.composed();
     let overlap = frame.screen.overlap.as_ref().unwrap();
     let cause = &overlap.causes[0];
@@ -326,10 +309,7 @@ fn side_panels_are_closed_and_lessons_opened_by_name() {
         (SidePanel::Population, ViewAction::TogglePopulation),
         (SidePanel::Editor, ViewAction::ToggleEditor),
     ] {
-        let options = ViewOptions {
-            side: Some(panel),
-            ..ViewOptions::default()
-        };
+        let options = beside(panel);
         let frame = Frame::plain(&status, &options).composed();
         let key = Action::from(action).key();
         let close = format!("Close ({key}) ×");
@@ -340,20 +320,12 @@ fn side_panels_are_closed_and_lessons_opened_by_name() {
     let LessonScreen::List { entries, .. } = &list else {
         panic!("a list");
     };
-    let plain = Frame::plain(&status, &options);
-    let sources = Sources {
-        lesson: Some(&list),
-        ..plain.sources
-    };
-    let frame = Frame { sources, ..plain }.composed();
+    let frame = Frame::plain(&status, &options).with_lesson(Some(&list));
+    let frame = frame.composed();
     let name = format!("{}: {}", entries[1].name, entries[1].title);
     assert_eq!(clicked(&frame, Role::Button, &name), [UiRequest::Lesson(1)]);
     let page = LessonScreen::Page(lesson_page(false));
-    let sources = Sources {
-        lesson: Some(&page),
-        ..frame.sources
-    };
-    let frame = Frame { sources, ..frame }.composed();
+    let frame = frame.with_lesson(Some(&page)).composed();
     let again = clicked(&frame, Role::Button, "Measure again");
     assert_eq!(again, act(ViewAction::MeasureAgain));
 }
@@ -362,18 +334,11 @@ fn side_panels_are_closed_and_lessons_opened_by_name() {
 #[test]
 fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
     let status = some_status();
-    let options = ViewOptions {
-        side: Some(SidePanel::Editor),
-        ..ViewOptions::default()
-    };
+    let options = beside(SidePanel::Editor);
     let mut editor = CodeEditor::default();
     editor.edit("advance(0, 0);\n");
-    let plain = Frame::plain(&status, &options);
-    let frame = Frame {
-        editor: &editor,
-        ..plain
-    }
-    .composed();
+    let frame = Frame::plain(&status, &options).with_editor(&editor);
+    let frame = frame.composed();
     let run = ViewAction::RunRound;
     let name = format!("Run ({})", Action::from(run).key());
     assert_eq!(clicked(&frame, Role::Button, &name), act(run));
@@ -396,21 +361,14 @@ fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
 #[test]
 fn how_fast_a_round_is_can_be_predicted_by_name() {
     let status = some_status();
-    let options = ViewOptions {
-        side: Some(SidePanel::Editor),
-        ..ViewOptions::default()
-    };
+    let options = beside(SidePanel::Editor);
     let mut editor = CodeEditor::default();
     let text = editor.text().clone();
     let context = RoundContext::of(&status, Some(OpTimes::EQUAL), &text);
     editor.take_findings(&text, judge(&text, None, &context));
     editor.guess(Guess::Slower);
-    let plain = Frame::plain(&status, &options);
-    let frame = Frame {
-        editor: &editor,
-        ..plain
-    }
-    .composed();
+    let frame = Frame::plain(&status, &options).with_editor(&editor);
+    let frame = frame.composed();
     let asked = clicked(&frame, Role::Button, "faster");
     assert_eq!(
         asked,
@@ -435,17 +393,10 @@ fn how_fast_a_round_is_can_be_predicted_by_name() {
 fn a_kernel_is_written_by_name() {
     let mut status = some_status();
     status.setting.kernel = kernels::find("bits").unwrap();
-    let options = ViewOptions {
-        side: Some(SidePanel::Editor),
-        ..ViewOptions::default()
-    };
+    let options = beside(SidePanel::Editor);
     let editor = CodeEditor::of_kernel(kernels::find("shared").unwrap());
-    let plain = Frame::plain(&status, &options);
-    let frame = Frame {
-        editor: &editor,
-        ..plain
-    }
-    .composed();
+    let frame = Frame::plain(&status, &options).with_editor(&editor);
+    let frame = frame.composed();
     for (name, request) in [
         ("Round", EditorRequest::Show(Code::Round)),
         ("New from 05_bits", EditorRequest::NewKernel),

@@ -154,14 +154,12 @@ fn no_english_is_left_in_the_window() {
             for timeline in [timeline, block_timestamps] {
                 let mut population = Population::default();
                 population.update(&Timed(0), &status, &options);
-                let plain = Frame::plain(&status, &options);
+                let plain = Frame::plain(&status, &options).with_timeline(&timeline);
                 let frame = Frame {
                     sources: Sources {
                         population: &population,
-                        timeline: timeline.timeline(),
                         ..plain.sources
                     },
-                    timeline: &timeline,
                     pixels: [1920, 1080],
                     ..plain
                 };

@@ -125,16 +125,14 @@ pub(crate) fn each_frame(
     for pixels in WINDOWS {
         let timeline = timeline(pixels);
         for scale in [1.0, 1.25, 2.0] {
-            let plain = Frame::plain(status, options);
+            let plain = Frame::plain(status, options).with_timeline(&timeline);
             let frame = Frame {
                 sources: Sources {
                     drawing: &drawing,
                     population: &population,
                     lesson,
-                    timeline: timeline.timeline(),
                     ..plain.sources
                 },
-                timeline: &timeline,
                 lab: &lab,
                 pixels,
                 scale,
@@ -432,17 +430,10 @@ fn types(
 ) -> std::collections::BTreeMap<String, f32> {
     let mut timeline = TimelineView::default();
     timeline.update(&Timed(status.lattices.instances as u32));
-    let plain = Frame::plain(status, options);
-    let sources = Sources {
-        lesson,
-        timeline: timeline.timeline(),
-        ..plain.sources
-    };
+    let plain = Frame::plain(status, options).with_lesson(lesson);
     let frame = Frame {
-        sources,
-        timeline: &timeline,
         pixels: [1920, 1080],
-        ..plain
+        ..plain.with_timeline(&timeline)
     };
     let context = egui::Context::default();
     install_fonts(&context);

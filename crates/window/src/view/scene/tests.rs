@@ -6,8 +6,8 @@ use crate::view::pixel_tests::lavapipe;
 use crate::view::{Commands, Dialog, TimelineView};
 use life::Size;
 use model::Status;
+use ui::ViewOptions;
 use ui::fixtures::{Timed, status};
-use ui::{Sources, ViewOptions};
 
 #[test]
 fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
@@ -54,15 +54,7 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
     let mut composer = ui::Composer::default();
     // How often it was laid out for these.
     let mut draw = |status: &Status, options: &ViewOptions, events: Vec<egui::Event>| {
-        let plain = Frame::plain(status, options);
-        let frame = Frame {
-            sources: Sources {
-                timeline: timed.timeline(),
-                ..plain.sources
-            },
-            timeline: &timed,
-            ..plain
-        };
+        let frame = Frame::plain(status, options).with_timeline(&timed);
         let frame = frame.composed_by(&mut composer);
         let input = egui::RawInput {
             events,
