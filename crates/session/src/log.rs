@@ -655,6 +655,8 @@ fn bytes_of(lattice: &Lattice) -> u64 {
 }
 
 #[cfg(test)]
+pub(crate) mod random;
+#[cfg(test)]
 pub(crate) mod reference_log;
 #[cfg(test)]
 mod tests;

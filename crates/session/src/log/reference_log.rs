@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters, at};
-use life::{Lattice, Rule, Size, Soup, SplitMix64, reference, soup};
+use life::{Lattice, Rule, Soup, reference, soup};
 use model::Start;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, RngSeed, TestRunner};
@@ -111,13 +111,6 @@ pub(crate) fn test_histories<S: Strategy>(
         all.find_map(|thread| thread.join().expect("a test is caught"))
     });
     assert!(failed.is_none(), "{}", failed.unwrap_or_default());
-}
-
-/// Half of the cells of a small lattice, quicker than a soup of it.
-pub(crate) fn noise(size: Size, seed: u64) -> Arc<Lattice> {
-    let mut random = SplitMix64(seed);
-    let words = (0..size.words()).map(|_| random.draw() as u32);
-    Arc::new(Lattice::from_words(size, words.collect()))
 }
 
 pub(crate) fn step(cells: &mut [Arc<Lattice>], rule: Rule, generations: u64) {

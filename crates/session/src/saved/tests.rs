@@ -1,8 +1,9 @@
 //! Sessions go into a file and come back; whatever else is in a file is refused or sound.
 
 use super::*;
+use crate::log::random::{Random, size};
 use crate::log::{Author, CellChange, Content, Record, SessionParameters, at};
-use life::{Rule, Size, SplitMix64, Symmetry, soup};
+use life::{Rule, soup};
 use model::{Area, Change, Setup, Split, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -11,10 +12,6 @@ use std::time::{Duration, Instant};
 
 /// Far longer than a small file takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(20);
-
-fn size(width: u64, height: u64) -> Size {
-    Size::new(width, height).unwrap()
-}
 
 fn parse(text: impl Into<Vec<u8>>) -> Result<SavedSession, SavedError> {
     let begun = Instant::now();
@@ -30,256 +27,135 @@ fn text_of(session: &SavedSession) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Random parts of sessions, all from one seed.
-struct Random(SplitMix64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(SplitMix64(seed))
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0.below(end)
-    }
-
-    fn chance(&mut self) -> bool {
-        self.below(2) == 0
-    }
-
-    fn density(&mut self) -> f64 {
-        self.below(1001) as f64 / 1000.0
-    }
-
-    fn size(&mut self, most: Size) -> Size {
-        let side = |most: u32, random: &mut Random| 1 + random.below(most.into());
-        size(side(most.width(), self), side(most.height(), self))
-    }
-
-    fn lattices(&mut self, count: usize, size: Size) -> Vec<Arc<Lattice>> {
-        let (density, seed) = (self.density(), self.below(1 << 40));
-        (0..count)
-            .map(|i| Arc::new(soup(size, density, seed, i as u64)))
-            .collect()
-    }
-
-    fn start(&mut self, most: Size) -> Start {
-        let (density, seed) = (self.density(), self.below(u64::MAX));
-        if self.chance() {
-            let symmetry = Symmetry::ALL[self.below(8) as usize];
-            return Start::Soup {
-                density,
-                seed,
-                symmetry,
-            };
-        }
-        let (count, of) = (1 + self.below(3) as usize, self.size(most));
-        Start::Lattices {
-            lattices: self.lattices(count, of),
-            generation: self.below(3) * 1000,
-        }
-    }
-
-    fn change(&mut self, on: Size) -> CellChange {
-        let at = |random: &mut Random| {
-            let (x, y) = (
-                random.below(on.width().into()),
-                random.below(on.height().into()),
-            );
-            [x as u32, y as u32]
-        };
-        let [x, y] = at(self);
-        let (density, seed) = (self.density(), self.below(u64::MAX));
-        let area = Area {
-            x,
-            y,
-            size: self.size(on),
-        };
-        let (one, other) = (self.chance(), self.chance());
-        CellChange::Edit(match self.below(8) {
-            0 => return CellChange::Start,
-            1 => return CellChange::Soup { density, seed },
-            2 => Change::Draw {
-                cells: (0..self.below(9)).map(|_| at(self)).collect(),
-                alive: one,
-            },
-            3 => Change::Place {
-                pattern: self.lattices(1, area.size).remove(0),
-                at: [x, y],
-                overwrites_dead: other,
-            },
-            4 => Change::Clear(area),
-            5 => Change::Fill {
-                area,
-                density,
-                seed,
-            },
-            6 => Change::Flip {
-                area,
-                horizontal: one,
-            },
-            _ => Change::Rotate {
-                area,
-                clockwise: one,
-            },
-        })
-    }
-
-    fn rule(&mut self) -> Rule {
-        Rule::from_masks(self.below(512) as u16, self.below(512) as u16)
-    }
-
-    fn content(&mut self, parameters: &SessionParameters) -> Content {
-        match self.below(10) {
-            0 | 1 => Content::Start(self.start(parameters.size)),
-            2 => Content::Rule(self.rule()),
-            3 => Content::Grid {
-                size: size(
-                    u64::from(parameters.size.width()) + self.below(9),
-                    u64::from(parameters.size.height()) + self.below(9),
-                ),
-                // So that the counterparts stay the same.
-                instances: match parameters.counterparts {
-                    Some(each) => 2 * each + self.below(2) as usize,
-                    None => 1 + self.below(6) as usize,
-                },
-            },
-            _ => Content::Cells {
-                instance: self.below(parameters.instances as u64) as usize,
-                cells: self.change(parameters.size),
-            },
-        }
-    }
-
-    /// A log of some records, with a base that may be a start or not.
-    fn log(&mut self, parameters: SessionParameters) -> (Log, Vec<Position>) {
-        let mut log = if self.chance() {
-            Log::new(parameters)
-        } else {
-            let (records, generation) = (self.below(100), self.below(1 << 50));
-            Log::from_parts(parameters, at(records, generation), false, Vec::new()).unwrap()
-        };
-        let mut passed = vec![log.base()];
-        let mut here = log.base();
-        for _ in 0..self.below(12) {
-            here.generation += self.below(4) * self.below(4);
-            passed.push(here);
-            let content = self.content(&log.parameters(here.records));
-            let author = if self.chance() {
-                Author::Person
-            } else {
-                Author::Program
-            };
-            here = match self.below(4) {
-                0 => log.push_joined(here, author, content),
-                _ => log.push(here, author, content, self.chance()),
-            };
-            passed.push(here);
-        }
-        here.generation += self.below(50);
+/// A log of some records, with a base that may be a start or not.
+fn random_log(random: &mut Random, parameters: SessionParameters) -> (Log, Vec<Position>) {
+    let mut log = if random.chance() {
+        Log::new(parameters)
+    } else {
+        let (records, generation) = (random.below(100), random.below(1 << 50));
+        Log::from_parts(parameters, at(records, generation), false, Vec::new()).unwrap()
+    };
+    let mut passed = vec![log.base()];
+    let mut here = log.base();
+    for _ in 0..random.below(12) {
+        here.generation += random.below(4) * random.below(4);
         passed.push(here);
-        if self.below(3) == 0 {
-            let to = passed[self.below(passed.len() as u64) as usize];
-            log.discard_before(to);
-            passed.retain(|&position| log.contains(position));
-        }
-        (log, passed)
-    }
-
-    fn timeline(&mut self, parameters: SessionParameters) -> SavedTimeline {
-        let (log, passed) = self.log(parameters);
-        let at = self.below(passed.len() as u64) as usize;
-        let newest = passed[self.below(at as u64 + 1) as usize];
-        let mut lattices = |records| {
-            let parameters = log.parameters(records);
-            self.lattices(parameters.instances, parameters.size)
+        let content = random.content(&log.parameters(here.records));
+        let author = if random.chance() {
+            Author::Person
+        } else {
+            Author::Program
         };
-        let newest_lattices = lattices(newest.records);
-        let base = (!log.base_is_start()).then(|| {
-            if newest == log.base() {
-                newest_lattices.clone()
-            } else {
-                lattices(log.base().records)
-            }
-        });
-        SavedTimeline {
-            position: passed[at],
-            base,
-            newest: (newest, newest_lattices),
-            log,
-        }
-    }
-
-    fn own_kernel(&mut self) -> SavedKernel {
-        let source = "// from: 05_bits\n__global__ void life_bits() {}\n";
-        SavedKernel {
-            kernel: OwnKernel::read(source.into()).unwrap(),
-            in_use: self.chance(),
-        }
-    }
-
-    fn session(&mut self) -> SavedSession {
-        let of = size(1 + self.below(70), 1 + self.below(30));
-        let parameters = |random: &mut Random, instances, counterparts| SessionParameters {
-            size: of,
-            instances,
-            rule: random.rule(),
-            start: random.start(of),
-            counterparts,
-            drawn: (0..instances).filter(|_| random.chance()).collect(),
+        here = match random.below(4) {
+            0 => log.push_joined(here, author, content),
+            _ => log.push(here, author, content, random.chance()),
         };
-        let own = 1 + self.below(5) as usize;
-        let main = parameters(self, own, None);
-        let main = self.timeline(main);
-        let compared = 2 + self.below(4) as usize;
-        let comparison = self.chance().then(|| {
-            let compared = parameters(self, compared, Some(compared / 2));
-            SavedComparison {
-                second: Switches {
-                    wait: Wait::All,
-                    streams: Streams::One,
-                    ..Switches::DEFAULT
-                },
-                timeline: self.timeline(compared),
-            }
-        });
-        let parameters = main.log.parameters(main.position.records);
-        let shown = comparison
-            .as_ref()
-            .map_or(parameters.instances, |comparison| {
-                let SavedTimeline { log, position, .. } = &comparison.timeline;
-                log.parameters(position.records).instances
-            });
-        SavedSession {
-            setup: Setup {
-                instances: parameters.instances,
-                size: parameters.size,
-                rule: parameters.rule,
-                start: parameters.start,
-                kernel: kernels::find("bits").unwrap(),
-                kernel_choice: KernelChoice::Explicit,
-                device: [DeviceChoice::CudaOrdinal(3), DeviceChoice::Cpu][self.below(2) as usize],
-                split: Split::Auto,
-                switches: Switches {
-                    graphs: self.chance(),
-                    ..Switches::DEFAULT
-                },
-                own_kernel: None,
-                own_round: None,
-                generations_per_round: 1 + self.below(9) as u32,
-                pace: [Pace::PerSecond(59.94), Pace::Unthrottled, Pace::Maximum]
-                    [self.below(3) as usize],
-                rounds: None,
-                time: TimeSettings {
-                    stop_when_still: StopWhenStill::Selected,
-                    ..TimeSettings::DEFAULT
-                },
+        passed.push(here);
+    }
+    here.generation += random.below(50);
+    passed.push(here);
+    if random.below(3) == 0 {
+        let to = passed[random.below(passed.len() as u64) as usize];
+        log.discard_before(to);
+        passed.retain(|&position| log.contains(position));
+    }
+    (log, passed)
+}
+
+fn random_timeline(random: &mut Random, parameters: SessionParameters) -> SavedTimeline {
+    let (log, passed) = random_log(random, parameters);
+    let at = random.below(passed.len() as u64) as usize;
+    let newest = passed[random.below(at as u64 + 1) as usize];
+    let mut lattices = |records| {
+        let parameters = log.parameters(records);
+        random.lattices(parameters.instances, parameters.size)
+    };
+    let newest_lattices = lattices(newest.records);
+    let base = (!log.base_is_start()).then(|| {
+        if newest == log.base() {
+            newest_lattices.clone()
+        } else {
+            lattices(log.base().records)
+        }
+    });
+    SavedTimeline {
+        position: passed[at],
+        base,
+        newest: (newest, newest_lattices),
+        log,
+    }
+}
+
+fn random_own_kernel(random: &mut Random) -> SavedKernel {
+    let source = "// from: 05_bits\n__global__ void life_bits() {}\n";
+    SavedKernel {
+        kernel: OwnKernel::read(source.into()).unwrap(),
+        in_use: random.chance(),
+    }
+}
+
+fn random_session(random: &mut Random) -> SavedSession {
+    let of = size(1 + random.below(70), 1 + random.below(30));
+    let parameters = |random: &mut Random, instances, counterparts| SessionParameters {
+        size: of,
+        instances,
+        rule: random.rule(),
+        start: random.start(of),
+        counterparts,
+        drawn: (0..instances).filter(|_| random.chance()).collect(),
+    };
+    let own = 1 + random.below(5) as usize;
+    let main = parameters(random, own, None);
+    let main = random_timeline(random, main);
+    let compared = 2 + random.below(4) as usize;
+    let comparison = random.chance().then(|| {
+        let compared = parameters(random, compared, Some(compared / 2));
+        SavedComparison {
+            second: Switches {
+                wait: Wait::All,
+                streams: Streams::One,
+                ..Switches::DEFAULT
             },
-            own_kernel: self.chance().then(|| self.own_kernel()),
-            selected: self.below(shown as u64) as usize,
-            running: self.chance(),
-            main,
-            comparison,
+            timeline: random_timeline(random, compared),
         }
+    });
+    let parameters = main.log.parameters(main.position.records);
+    let shown = comparison
+        .as_ref()
+        .map_or(parameters.instances, |comparison| {
+            let SavedTimeline { log, position, .. } = &comparison.timeline;
+            log.parameters(position.records).instances
+        });
+    SavedSession {
+        setup: Setup {
+            instances: parameters.instances,
+            size: parameters.size,
+            rule: parameters.rule,
+            start: parameters.start,
+            kernel: kernels::find("bits").unwrap(),
+            kernel_choice: KernelChoice::Explicit,
+            device: [DeviceChoice::CudaOrdinal(3), DeviceChoice::Cpu][random.below(2) as usize],
+            split: Split::Auto,
+            switches: Switches {
+                graphs: random.chance(),
+                ..Switches::DEFAULT
+            },
+            own_kernel: None,
+            own_round: None,
+            generations_per_round: 1 + random.below(9) as u32,
+            pace: [Pace::PerSecond(59.94), Pace::Unthrottled, Pace::Maximum]
+                [random.below(3) as usize],
+            rounds: None,
+            time: TimeSettings {
+                stop_when_still: StopWhenStill::Selected,
+                ..TimeSettings::DEFAULT
+            },
+        },
+        own_kernel: random.chance().then(|| random_own_kernel(random)),
+        selected: random.below(shown as u64) as usize,
+        running: random.chance(),
+        main,
+        comparison,
     }
 }
 
@@ -360,7 +236,7 @@ fn sample() -> SavedSession {
         switches: Switches::DEFAULT,
         generations_per_round: 8,
         pace: Pace::Unthrottled,
-        ..Random::new(1).session().setup
+        ..random_session(&mut Random::new(1)).setup
     };
     let scratch = at(0, 150);
     let compared = lattices(4, 5);
@@ -500,7 +376,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn a_session_comes_back_as_it_was(seed: u64) {
-        let before = Random::new(seed).session();
+        let before = random_session(&mut Random::new(seed));
         let after = parse(text_of(&before)).unwrap();
         assert_same(&without_unsaved(&before), &after);
         assert_sound_and_stable(&after);
@@ -559,7 +435,7 @@ fn edits_are_written_as_the_file_has_them() {
             overwrites_dead: false,
         },
     ];
-    let mut session = Random::new(3).session();
+    let mut session = random_session(&mut Random::new(3));
     session.comparison = None;
     session.selected = 0;
     let parameters = SessionParameters {

@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use super::super::*;
 use super::device::{Device, Invert};
+use crate::log::random::size;
 use crate::log::reference_log::{Cells, Joins};
 use crate::snapshots::Keep;
 use Author::{Person, Program};
-use life::{Rule, Size};
+use life::Rule;
 use model::{Change, Start};
 
 const SIZE: (u64, u64) = (9, 8);
-
-fn size(width: u64, height: u64) -> Size {
-    Size::new(width, height).unwrap()
-}
 
 fn session(instances: usize, budget: u64) -> Device {
     let parameters = SessionParameters {

@@ -5,18 +5,22 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::device::{Device, Invert};
-use crate::log::reference_log::{Back, Joins, ReferenceLog, noise, test_histories};
+use crate::log::random::{Random, size};
+use crate::log::reference_log::{Back, Joins, ReferenceLog, test_histories};
 use crate::snapshots::{Keep, Snapshots};
-use life::{Rule, Size, SplitMix64};
-use model::{Area, Change, Start};
 
 /// Of a record of the smallest kind with three lattices and the largest inverse.
 const MAX_BYTES_OF_A_RECORD: u64 = size_of::<Record>() as u64 + 3 * 4 * 16 + 12 * 16;
 
+/// The largest lattice of a history, and the most of them.
+const MAX_SIZE: (u64, u64) = (20, 16);
+const MAX_INSTANCES: u64 = 4;
+
 /// Something that happens. Numbers are taken modulo what is possible at that moment.
 #[derive(Clone, Debug)]
 enum Event {
-    Push(Author, Kind, [u64; 4], Joins, Invert),
+    /// Of a content from this seed.
+    Push(Author, u64, Joins, Invert),
     Run(u64),
     StepBack,
     GoTo(u64),
@@ -35,87 +39,33 @@ enum Event {
     DiscardBeyond(u64),
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Draw,
-    Place,
-    Clear,
-    Fill,
-    Flip,
-    Turn,
-    ResetPanel,
-    Reseed,
-    Start,
-    StartLattices,
-    Rule,
-    Grid,
-}
-
 /// One of these at random.
-fn one_of<T: Copy>(random: &mut SplitMix64, all: &[T]) -> T {
+fn one_of<T: Copy>(random: &mut Random, all: &[T]) -> T {
     all[random.below(all.len() as u64) as usize]
 }
 
-fn size(width: u64, height: u64) -> Size {
-    Size::new(width, height).unwrap()
-}
-
-fn rule(number: u64) -> Rule {
-    let rules = ["B3/S23", "B36/S23", "B2/S", "B3/S012345678", "B1357/S1357"];
-    rules[number as usize % rules.len()].parse().unwrap()
-}
-
-fn lattices(size: Size, [count, seed, generation]: [u64; 3]) -> Start {
-    let of = |instance| noise(size, seed ^ instance);
-    Start::Lattices {
-        lattices: (0..1 + count % 3).map(of).collect(),
-        generation: generation % 9,
-    }
-}
-
-fn parameters(random: &mut SplitMix64) -> SessionParameters {
-    let sizes = [(5, 7), (5, 7), (8, 6), (9, 9), (7, 5), (20, 16)];
+fn parameters(random: &mut Random) -> SessionParameters {
+    let sizes = [(5, 7), (5, 7), (8, 6), (9, 9), (7, 5), MAX_SIZE];
     let (width, height) = one_of(random, &sizes);
     let size = size(width, height);
-    let instances = 1 + random.below(4) as usize;
-    let start = match random.below(3) {
-        0 => lattices(size, [random.draw(), random.draw(), random.draw()]),
-        _ => Start::soup(0.4, random.draw()),
-    };
+    let instances = 1 + random.below(MAX_INSTANCES) as usize;
+    let start = random.start(size);
     let counterparts = (random.below(4) == 0 && instances > 1).then_some(instances / 2);
     SessionParameters {
         size,
         instances,
-        rule: rule(random.draw()),
+        rule: random.rule(),
         start,
         counterparts,
         drawn: BTreeSet::new(),
     }
 }
 
-fn event(random: &mut SplitMix64) -> Event {
-    use Kind::*;
-    let kinds = [
-        Draw,
-        Draw,
-        Draw,
-        Draw,
-        Place,
-        Clear,
-        Fill,
-        Flip,
-        Turn,
-        ResetPanel,
-        Reseed,
-        Start,
-        StartLattices,
-        Rule,
-        Grid,
-    ];
+fn event(random: &mut Random) -> Event {
     let inverts = [Invert::No, Invert::Words, Invert::Words, Invert::Whole];
     match random.below(33) {
         0..8 => {
-            let kind = one_of(random, &kinds);
+            let content = random.below(u64::MAX);
             let author = match random.below(3) {
                 0 => Author::Program,
                 _ => Author::Person,
@@ -124,19 +74,18 @@ fn event(random: &mut SplitMix64) -> Event {
                 random,
                 &[Joins::No, Joins::Stroke, Joins::Stroke, Joins::Last],
             );
-            let numbers = [(); 4].map(|()| random.draw());
-            Event::Push(author, kind, numbers, joins, one_of(random, &inverts))
+            Event::Push(author, content, joins, one_of(random, &inverts))
         }
         8..14 => Event::Run(random.below(6)),
         14 => Event::StepBack,
-        15..18 => Event::GoTo(random.draw()),
+        15..18 => Event::GoTo(random.below(u64::MAX)),
         18..22 => Event::Undo,
         22..25 => Event::Redo,
         25..28 => Event::Snapshot {
             before_edit: random.below(2) == 0,
             max_gap: one_of(random, &[0, 3, 10, u64::MAX]),
         },
-        28 => Event::ForgetSnapshots(random.draw()),
+        28 => Event::ForgetSnapshots(random.below(u64::MAX)),
         29 => Event::SetBudget(one_of(random, &[0, 1000, 3000, 20_000])),
         30 => Event::Lose,
         31 => Event::Discard,
@@ -144,73 +93,22 @@ fn event(random: &mut SplitMix64) -> Event {
     }
 }
 
-/// What a push does to a scene.
-fn content(parameters: &SessionParameters, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
-    let (width, height) = (
-        u64::from(parameters.size.width()),
-        u64::from(parameters.size.height()),
-    );
-    let cell = |number: u64| [(number % width) as u32, (number / 64 % height) as u32];
-    let [x, y] = cell(b);
-    let whole = c % 4 == 0;
-    let area = if whole {
-        Area::whole(parameters.size)
-    } else {
-        Area {
-            x,
-            y,
-            size: size(1 + c % width, 1 + d % height),
+/// What a push does to a scene. Lattices stay small, and counterparts as many.
+fn content(parameters: &SessionParameters, seed: u64) -> Content {
+    let mut random = Random::new(seed);
+    match random.content(parameters) {
+        Content::Grid { .. } if parameters.counterparts.is_some() => Content::Rule(random.rule()),
+        Content::Grid {
+            size: of,
+            instances,
+        } => {
+            let [width, height] = [of.width(), of.height()].map(u64::from);
+            Content::Grid {
+                size: size(width.min(MAX_SIZE.0), height.min(MAX_SIZE.1)),
+                instances: instances.min(MAX_INSTANCES as usize),
+            }
         }
-    };
-    let fill = |density| Change::Fill {
-        area,
-        density,
-        seed: d,
-    };
-    let change = match kind {
-        Kind::Draw => Change::Draw {
-            cells: [cell(b), cell(c), cell(d)].into(),
-            alive: a % 3 > 0,
-        },
-        Kind::Place => Change::Place {
-            pattern: noise(area.size, d),
-            at: [area.x, area.y],
-            overwrites_dead: a % 2 == 0,
-        },
-        Kind::Clear => Change::Clear(area),
-        Kind::Fill => fill(0.5),
-        Kind::Flip => Change::Flip {
-            area,
-            horizontal: a % 2 == 0,
-        },
-        Kind::Turn => Change::Rotate {
-            area,
-            clockwise: a % 2 == 0,
-        },
-        Kind::ResetPanel | Kind::Reseed => fill(0.0),
-        Kind::Start => {
-            return Content::Start(Start::soup(0.4, a));
-        }
-        Kind::StartLattices => return Content::Start(lattices(parameters.size, [a, b, c])),
-        Kind::Rule => return Content::Rule(rule(a)),
-        Kind::Grid if parameters.counterparts.is_some() => return Content::Rule(rule(a)),
-        Kind::Grid => {
-            return Content::Grid {
-                size: size((width + a % 4).min(20), (height + b % 4).min(16)),
-                instances: 1 + c as usize % 4,
-            };
-        }
-    };
-    Content::Cells {
-        instance: (a / 7) as usize % parameters.instances,
-        cells: match kind {
-            Kind::ResetPanel => CellChange::Start,
-            Kind::Reseed => CellChange::Soup {
-                density: 0.3,
-                seed: d,
-            },
-            _ => CellChange::Edit(change),
-        },
+        content => content,
     }
 }
 
@@ -230,8 +128,8 @@ impl Pair {
             undone,
         } = self;
         match event {
-            Event::Push(author, kind, numbers, joins, invert) => {
-                let content = content(&device.log.parameters(device.here.records), *kind, *numbers);
+            Event::Push(author, seed, joins, invert) => {
+                let content = content(&device.log.parameters(device.here.records), *seed);
                 reference_log.push(device.here, *author, content.clone(), *joins);
                 device.push(*author, &content, *joins, *invert);
                 undone.clear();
@@ -420,9 +318,9 @@ fn run(parameters: &SessionParameters, events: &[Event]) {
 
 #[test]
 fn histories_lead_where_their_records_say() {
-    let event = || any::<u64>().prop_map(|seed| event(&mut SplitMix64(seed)));
+    let event = || any::<u64>().prop_map(|seed| event(&mut Random::new(seed)));
     let histories = || (any::<u64>(), prop::collection::vec(event(), 4..32));
     test_histories(10_000, histories, |(seed, events)| {
-        run(&parameters(&mut SplitMix64(seed)), &events);
+        run(&parameters(&mut Random::new(seed)), &events);
     });
 }
