@@ -302,6 +302,7 @@ pub(crate) fn lay_over(
     let painter = WidgetPainter::new(context, screen, palette, !dialogs.takes_keys());
     paint(&painter, frame, place);
     let seen = DialogContext {
+        context,
         frame,
         unit: frame.unit(),
         palette,
@@ -309,7 +310,7 @@ pub(crate) fn lay_over(
         is_top: true,
     };
     let mut widgets = painter.take_widgets();
-    dialogs.show(context, seen, &mut widgets.requests);
+    dialogs.show(seen, &mut widgets.requests);
     widgets
 }
 

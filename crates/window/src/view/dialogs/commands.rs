@@ -40,15 +40,10 @@ impl Commands {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let unit = cx.unit;
         let mut stays = true;
-        let left = style::dialog(context, cx, "commands", Some(0.08), 660.0, |ui| {
+        let left = style::dialog(cx, "commands", Some(0.08), 660.0, |ui| {
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type a command"));
             let field = field
                 .desired_width(f32::INFINITY)

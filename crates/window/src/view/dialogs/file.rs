@@ -81,13 +81,8 @@ impl FileDialog {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
-        let left = style::dialog(context, cx, "file", Some(0.08), 560.0, |ui| {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
+        let left = style::dialog(cx, "file", Some(0.08), 560.0, |ui| {
             let (heading, hint, button) = match self.task {
                 FileTask::Save => (
                     tr!("Save to"),

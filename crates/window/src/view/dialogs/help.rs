@@ -44,15 +44,10 @@ impl Help {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let unit = cx.unit;
         let mut clicked = None;
-        let left = style::dialog(context, cx, "help", Some(0.03), WIDTH, |ui| {
+        let left = style::dialog(cx, "help", Some(0.03), WIDTH, |ui| {
             style::heading(ui, tr!("Keyboard shortcuts"));
             let hint = tr!("Search: click here and type");
             let field = TextEdit::singleline(&mut self.typed).hint_text(hint);

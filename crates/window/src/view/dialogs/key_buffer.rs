@@ -117,13 +117,14 @@ mod tests {
             let mut output = context.run_ui(input, |ui| {
                 let frame = Frame::plain(&status, &options).composed();
                 let cx = DialogContext {
+                    context: ui.ctx(),
                     frame: &frame,
                     unit: 1.0,
                     palette: &frame.palette(),
                     screen,
                     is_top: true,
                 };
-                dialogs.show(ui.ctx(), cx, &mut requests);
+                dialogs.show(cx, &mut requests);
             });
             output.textures_delta.clear(); // nothing is painted
         }

@@ -28,20 +28,17 @@ impl Menu {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let unit = cx.unit;
         let Some(topics) = cx.frame.screen.menu.as_deref() else {
             return false;
         };
         let count = topics.len();
         // Counted: of a slow frame no key is lost.
-        let presses =
-            |key| context.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+        let presses = |key| {
+            cx.context
+                .input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key))
+        };
         for (key, to) in [(Key::ArrowRight, 1), (Key::ArrowLeft, count - 1)] {
             for _ in 0..presses(key) {
                 (self.topic, self.chosen) = ((self.topic + to) % count, Some(0));
@@ -56,7 +53,7 @@ impl Menu {
         }
         let entered = presses(Key::Enter) > 0;
         let mut stays = true;
-        let left = style::dialog(context, cx, "menu", Some(0.06), 720.0, |ui| {
+        let left = style::dialog(cx, "menu", Some(0.06), 720.0, |ui| {
             style::with_close_button(ui, |ui| {
                 ui.with_layout(
                     Layout::left_to_right(Align::Min).with_main_wrap(true),

@@ -102,6 +102,8 @@ pub(crate) enum UiRequest {
 /// What a dialog is laid out with.
 #[derive(Clone, Copy)]
 pub(crate) struct DialogContext<'a> {
+    /// egui's own.
+    pub context: &'a egui::Context,
     /// What is shown beneath it.
     pub frame: &'a Frame<'a>,
     /// Pixels of one unit of type and spacing.
@@ -116,21 +118,16 @@ pub(crate) struct DialogContext<'a> {
 
 impl Dialog {
     /// Lays it out; whether it stays open.
-    fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         match self {
-            Dialog::Commands(commands) => commands.show(context, cx, requests),
-            Dialog::File(file) => file.show(context, cx, requests),
-            Dialog::Shelf(shelf) => shelf.show(context, cx, requests),
-            Dialog::Popup(popup) => popup.show(context, cx, requests),
-            Dialog::Prompt(prompt) => prompt.show(context, cx, requests),
-            Dialog::Resize(resize) => resize.show(context, cx, requests),
-            Dialog::Menu(menu) => menu.show(context, cx, requests),
-            Dialog::Help(help) => help.show(context, cx, requests),
+            Dialog::Commands(commands) => commands.show(cx, requests),
+            Dialog::File(file) => file.show(cx, requests),
+            Dialog::Shelf(shelf) => shelf.show(cx, requests),
+            Dialog::Popup(popup) => popup.show(cx, requests),
+            Dialog::Prompt(prompt) => prompt.show(cx, requests),
+            Dialog::Resize(resize) => resize.show(cx, requests),
+            Dialog::Menu(menu) => menu.show(cx, requests),
+            Dialog::Help(help) => help.show(cx, requests),
         }
     }
 
@@ -194,25 +191,20 @@ impl Dialogs {
     }
 
     /// Lays out what is open, the topmost last, and adds what was asked for.
-    pub(crate) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) {
+    pub(crate) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) {
         let kinds = self.open.iter().map(discriminant).collect();
-        self.key_buffer.hold(context, kinds);
+        self.key_buffer.hold(cx.context, kinds);
         let Some(top) = self.open.len().checked_sub(1) else {
             return;
         };
-        let (mut keys, mut at) = (key_buffer::take_keys(context), 0);
+        let (mut keys, mut at) = (key_buffer::take_keys(cx.context), 0);
         self.open.retain_mut(|dialog| {
             let is_top = at == top;
             at += 1;
             if is_top {
-                context.input_mut(|input| input.events.append(&mut keys));
+                cx.context.input_mut(|input| input.events.append(&mut keys));
             }
-            dialog.show(context, DialogContext { is_top, ..cx }, requests)
+            dialog.show(DialogContext { is_top, ..cx }, requests)
         });
     }
 }

@@ -122,12 +122,7 @@ impl Popup {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let Some(status) = cx.frame.sources.status else {
             return false;
         };
@@ -139,7 +134,7 @@ impl Popup {
         } else {
             WIDTH
         };
-        let left = style::popup(context, cx, self.beside, &name, width, |ui, height| {
+        let left = style::popup(cx, self.beside, &name, width, |ui, height| {
             let scroll = ScrollArea::vertical().max_height(height);
             scroll.min_scrolled_height(height).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 3.0 * cx.unit;

@@ -28,14 +28,9 @@ impl PromptDialog {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let mut entered = false;
-        let left = style::dialog(context, cx, "prompt", Some(0.12), 420.0, |ui| {
+        let left = style::dialog(cx, "prompt", Some(0.12), 420.0, |ui| {
             style::heading(ui, self.prompt.title());
             entered = self.show_field(ui, cx, requests, cx.is_top);
         });

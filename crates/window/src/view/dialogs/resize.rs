@@ -21,14 +21,9 @@ impl ResizeDialog {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let mut stays = true;
-        let left = style::dialog(context, cx, "resize", Some(0.12), 620.0, |ui| {
+        let left = style::dialog(cx, "resize", Some(0.12), 620.0, |ui| {
             style::heading(ui, tr!("Resize lattices?"));
             ui.label(&self.why);
             ui.label(tr!(

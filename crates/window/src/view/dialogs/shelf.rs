@@ -112,15 +112,10 @@ impl Shelf {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(
-        &mut self,
-        context: &egui::Context,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let (unit, screen) = (cx.unit, cx.screen);
         let mut taken = None;
-        let left = style::dialog(context, cx, "shelf", None, 1080.0, |ui| {
+        let left = style::dialog(cx, "shelf", None, 1080.0, |ui| {
             let width = ui.available_width();
             let heading = tr!("Patterns: click one to take it, then click a panel to place it");
             style::heading(ui, heading);

@@ -16,7 +16,6 @@ use ui::theme::Palette;
 /// share of the height (none: it stands in the middle), and its width in units of type. Whether
 /// it was left: by its [`close_button`], or by a click beside it.
 pub(super) fn dialog(
-    context: &egui::Context,
     cx: DialogContext<'_>,
     name: &str,
     top: Option<f32>,
@@ -29,13 +28,12 @@ pub(super) fn dialog(
         None => (Align2::CENTER_CENTER, 0.0),
     };
     let area = Modal::default_area(id).anchor(side, vec2(0.0, down));
-    show(context, cx, Modal::new(id).area(area), width, contents)
+    show(cx, Modal::new(id).area(area), width, contents)
 }
 
 /// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in units of type, and
 /// its contents, which are told how high they can be. Whether it was left, by a click beside it.
 pub(super) fn popup(
-    context: &egui::Context,
     cx: DialogContext<'_>,
     beside: Rect,
     name: &str,
@@ -50,24 +48,18 @@ pub(super) fn popup(
         (Align2::LEFT_BOTTOM, beside.left_top(), beside.top())
     };
     let area = Area::new(id).kind(UiKind::Modal).order(Order::Foreground);
-    let margins = 2.0 * f32::from(context.global_style().spacing.menu_margin.top);
+    let margins = 2.0 * f32::from(cx.context.global_style().spacing.menu_margin.top);
     let right = cx.screen.right() - width * cx.unit - margins - 6.0 * cx.unit;
     let corner = pos2(corner.x.min(right), corner.y);
     let area = area.sense(Sense::hover()).pivot(pivot).fixed_pos(corner);
     let modal = Modal::new(id).area(area.constrain_to(cx.screen));
     let modal = modal.backdrop_color(cx.palette.background.gamma_multiply(0.15));
     let room = room - margins - 4.0 * cx.unit;
-    show(context, cx, modal, width, |ui| contents(ui, room))
+    show(cx, modal, width, |ui| contents(ui, room))
 }
 
-fn show(
-    context: &egui::Context,
-    cx: DialogContext<'_>,
-    modal: Modal,
-    width: f32,
-    contents: impl FnOnce(&mut Ui),
-) -> bool {
-    let modal = modal.show(context, |ui| {
+fn show(cx: DialogContext<'_>, modal: Modal, width: f32, contents: impl FnOnce(&mut Ui)) -> bool {
+    let modal = modal.show(cx.context, |ui| {
         ui.set_width((width * cx.unit).min(0.92 * cx.screen.width()));
         contents(ui);
     });

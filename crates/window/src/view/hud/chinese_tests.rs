@@ -211,13 +211,14 @@ fn no_english_is_left_in_dialogs() {
                 };
                 let mut output = context.run_ui(input, |ui| {
                     let seen = DialogContext {
+                        context: ui.ctx(),
                         frame: &frame,
                         unit: 1.0,
                         palette: &frame.palette(),
                         screen,
                         is_top: true,
                     };
-                    dialogs.show(ui.ctx(), seen, &mut Vec::new());
+                    dialogs.show(seen, &mut Vec::new());
                 });
                 let shapes = std::mem::take(&mut output.shapes);
                 let shapes: Vec<_> = shapes.into_iter().map(|clipped| clipped.shape).collect();
