@@ -147,21 +147,8 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
 }
 
 /// The crates of this program, whose warnings are shown.
-const OWN_CRATES: [&str; 13] = [
-    "emulator",
-    "engine",
-    "lang",
-    "lesson",
-    "life",
-    "lifestreams",
-    "model",
-    "own_kernel",
-    "session",
-    "simulation",
-    "terminal",
-    "ui",
-    "window",
-];
+const OWN_CRATES: &str = "emulator engine lang lesson life lifestreams model own_kernel session \
+                          simulation terminal ui window";
 
 /// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` within it more
 /// of this program alone.
@@ -184,7 +171,12 @@ fn set_up_log() {
 fn of_all_crates(filter: &str) -> String {
     let expanded = |directive: &str| match directive.strip_prefix("lifestreams=") {
         None => directive.to_owned(),
-        Some(level) => OWN_CRATES.map(|name| format!("{name}={level}")).join(","),
+        Some(level) => {
+            let all = OWN_CRATES.split(' ');
+            all.map(|name| format!("{name}={level}"))
+                .collect::<Vec<_>>()
+                .join(",")
+        }
     };
     filter
         .split(',')

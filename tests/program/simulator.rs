@@ -390,30 +390,11 @@ fn json_is_one_object_with_the_documented_fields() {
         let ended = lifestreams(folder.path(), &line).done();
         let report: Value = serde_json::from_str(&ended.stdout).expect("one object");
         assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
-        let fields: Vec<_> = report
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(String::as_str)
-            .collect();
-        let documented = [
-            "cells_per_second",
-            "chosen_by",
-            "device",
-            "engine",
-            "generations",
-            "generations_per_round",
-            "graphs",
-            "height",
-            "instances",
-            "kernel",
-            "population",
-            "stopped",
-            "streams",
-            "wall_ms",
-            "width",
-        ];
-        assert_eq!(fields, documented);
+        let fields: Vec<_> = report.as_object().unwrap().keys().cloned().collect();
+        let documented = "cells_per_second chosen_by device engine generations \
+                          generations_per_round graphs height instances kernel population stopped \
+                          streams wall_ms width";
+        assert_eq!(fields.join(" "), documented);
         assert_eq!(report["engine"], "cpu");
         assert_eq!(report["kernel"], kernel.name);
         assert_eq!(report["generations"], 5);

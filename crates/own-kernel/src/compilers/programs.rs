@@ -28,22 +28,9 @@ const LIMITS: Limits = Limits {
 };
 
 /// What clang needs to compile without a toolkit, for every GPU that the program supports.
-const CLANG_OPTIONS: [&str; 14] = [
-    "-x",
-    "cuda",
-    "--cuda-device-only",
-    "-nocudainc",
-    "-nocudalib",
-    "--cuda-path=/nowhere",
-    "--cuda-gpu-arch=sm_50",
-    "--cuda-feature=+ptx60",
-    "-std=c++17",
-    "-O3",
-    "-S",
-    "-w",
-    "-include",
-    "cuda.h",
-];
+const CLANG_OPTIONS: &str = "-x cuda --cuda-device-only -nocudainc -nocudalib \
+                             --cuda-path=/nowhere --cuda-gpu-arch=sm_50 --cuda-feature=+ptx60 \
+                             -std=c++17 -O3 -S -w -include cuda.h";
 
 /// The first that is on the `PATH`.
 pub(super) fn find() -> Option<GpuCompiler> {
@@ -105,8 +92,9 @@ pub(super) fn clang_ptx(
     source: &str,
     cancel: &AtomicBool,
 ) -> Result<String, NotCompiled> {
+    let options: Vec<&str> = CLANG_OPTIONS.split(' ').collect();
     Folder::with(source)?
-        .compile(clang, &CLANG_OPTIONS, cancel)
+        .compile(clang, &options, cancel)
         .map(text)
 }
 
