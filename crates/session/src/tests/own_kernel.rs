@@ -1,5 +1,6 @@
 //! A kernel that a user wrote: reached by K, compared, saved and opened, and left when it fails.
 
+use super::own_round::{assert_cells, size};
 use super::*;
 use engine::Kernel;
 use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepError, Ptx};
@@ -7,22 +8,8 @@ use simulation::reference_kernel::{ReferenceKernel, own_kernel};
 
 const OWN: SessionAction = SessionAction::UseKernel(KERNELS.len() as u8);
 
-fn size() -> Size {
-    Size::new(64, 20).unwrap()
-}
-
 fn wait_for_kernel(session: &Session, kernel: &'static Kernel) -> Arc<Status> {
     wait_for(session, kernel.name, |it| it.setting.kernel == kernel)
-}
-
-fn assert_cells(session: &Session, instances: u64) {
-    let at = pause(session);
-    let want = (0..instances).map(|i| {
-        let start = soup(size(), 0.4, 3, i);
-        reference::run(&start, Rule::LIFE, at)
-    });
-    let got = newest_lattices(session);
-    assert!(got.iter().map(|it| &**it).eq(&want.collect::<Vec<_>>()));
 }
 
 #[test]

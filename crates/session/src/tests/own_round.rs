@@ -17,11 +17,12 @@ fn order(status: &Status) -> Order {
     status.setting.switches.order
 }
 
-fn size() -> Size {
+pub(super) fn size() -> Size {
     Size::new(64, 20).unwrap()
 }
 
-fn assert_cells(session: &Session, instances: u64) {
+/// Pauses: the cells are those of the reference.
+pub(super) fn assert_cells(session: &Session, instances: u64) {
     let at = pause(session);
     let want = (0..instances).map(|i| {
         let start = soup(size(), 0.4, 3, i);
