@@ -34,7 +34,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     )?;
     let session = &Session::start(setup, || {})?;
     if let Some(index) = arguments.lesson {
-        renderer.lesson = measure_lesson(session, index);
+        renderer.contents.lesson = measure_lesson(session, index);
     }
     let mut options = ViewOptions {
         single: arguments.single,
@@ -65,21 +65,21 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         renderer.frame(&status, session, &options)?;
         let through =
             status.clock.finished || (rounds.is_none() && status.rates.rounds >= arguments.rounds);
-        if options.timeline && status.clock.finished && !renderer.timeline.has_round() {
+        if options.timeline && status.clock.finished && !renderer.contents.timeline.has_round() {
             let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
             bail!(BadArguments(sentence.into()));
         }
-        let watched =
-            options.side != Some(SidePanel::Population) || renderer.population.has_samples();
+        let watched = options.side != Some(SidePanel::Population)
+            || renderer.contents.population.has_samples();
         if status.clock.finished && !watched {
             let sentence = "too few rounds were measured; --population takes some more --rounds";
             bail!(BadArguments(sentence.into()));
         }
         let recording = status.lab.recording.as_ref();
         let can_be_timed = recording.is_none_or(|it| it.has_setting);
-        let timed = !options.timeline || !can_be_timed || renderer.timeline.has_round();
+        let timed = !options.timeline || !can_be_timed || renderer.contents.timeline.has_round();
         let block_timestamps = !arguments.blocks
-            || (status.lab.block_timestamps && renderer.timeline.has_block_timestamps());
+            || (status.lab.block_timestamps && renderer.contents.timeline.has_block_timestamps());
         let compared = |comparison: &AbComparison| {
             let is_timed = comparison.round_us.iter().all(Option::is_some);
             let is_recorded = matches!(comparison.source, Source::RecordedOn(_));

@@ -197,27 +197,9 @@ impl Frame<'_> {
 impl<'a> Frame<'a> {
     /// A frame of a usual window with nothing but these; not composed.
     pub(crate) fn plain(status: &'a Status, options: &'a ui::ViewOptions) -> Frame<'a> {
-        fn leaked<T: Default>() -> &'static T {
-            Box::leak(Box::default())
-        }
-        Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status: Some(status),
-                options,
-                drawing: leaked(),
-                population: leaked(),
-                timeline: leaked(),
-                lesson: None,
-                window: None,
-            },
-            timeline: leaked(),
-            lab: leaked(),
-            editor: leaked(),
-            edit_overlay: leaked(),
-            pixels: [1280, 800],
-            scale: 1.0,
-        }
+        let nothing = Box::<crate::view::offscreen::FrameContents>::default();
+        let nothing: &'static _ = Box::leak(nothing);
+        nothing.frame(Some(status), options, [1280, 800], 1.0)
     }
 
     /// With this timeline, open or not.

@@ -18,6 +18,7 @@ mod structure;
 use egui::{Rect, pos2};
 
 use crate::view::layout::{PixelRect, WindowLayout};
+use crate::view::offscreen::FrameContents;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::widget_painter::Widgets;
 use crate::view::{Dialogs, Frame, LabView, TimelineView};
@@ -30,10 +31,7 @@ use ui::SidePanel;
 use ui::calls::CallLanguage;
 use ui::code_editor::{RoundContext, judge};
 use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
-use ui::{
-    AdapterFacts, CodeEditor, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources,
-    ViewOptions,
-};
+use ui::{AdapterFacts, CodeEditor, Drawing, EditOverlay, LessonScreen, ViewOptions};
 
 /// A window: its pixels, and pixels per point.
 type Window = ([u32; 2], f32);
@@ -170,15 +168,9 @@ struct Set {
     window: Window,
     status: Option<Status>,
     options: ViewOptions,
-    drawing: Drawing,
-    timeline: TimelineView,
-    population: Population,
-    lab: LabView,
-    editor: CodeEditor,
+    contents: FrameContents,
     /// Where the mouse rests.
     pointer: Option<[f64; 2]>,
-    edit_overlay: EditOverlay,
-    lesson: Option<LessonScreen>,
     dialogs: Dialogs,
 }
 
@@ -192,52 +184,58 @@ impl Set {
             screen,
             window,
             options: ViewOptions::default(),
-            drawing: Drawing {
-                frames_per_second: Some(59.9),
-                adapter: Some(AdapterFacts {
-                    name: "NVIDIA GeForce RTX 3060".into(),
-                    backend: "Vulkan".into(),
-                    driver: String::new(),
-                    software: false,
-                    pci_bus_id: None,
-                }),
+            contents: FrameContents {
+                drawing: Drawing {
+                    frames_per_second: Some(59.9),
+                    adapter: Some(AdapterFacts {
+                        name: "NVIDIA GeForce RTX 3060".into(),
+                        backend: "Vulkan".into(),
+                        driver: String::new(),
+                        software: false,
+                        pci_bus_id: None,
+                    }),
+                    ..Default::default()
+                },
+                lesson: (screen.lesson)(),
                 ..Default::default()
             },
-            timeline: TimelineView::default(),
-            population: Population::default(),
-            lab: LabView::default(),
-            editor: CodeEditor::default(),
             pointer: None,
-            edit_overlay: EditOverlay::default(),
-            lesson: (screen.lesson)(),
             dialogs: Dialogs::default(),
             status: Some(status),
         };
         (screen.options)(&mut set.options, size, [700, 700]);
-        (screen.drawing)(&mut set.drawing);
-        (screen.edit_overlay)(&mut set.edit_overlay);
+        (screen.drawing)(&mut set.contents.drawing);
+        (screen.edit_overlay)(&mut set.contents.edit_overlay);
         (screen.dialogs)(&mut set.dialogs);
-        (screen.editor)(&mut set.editor);
+        (screen.editor)(&mut set.contents.editor);
         if screen.changed {
-            set.timeline.update(&TimedBefore(streams));
+            set.contents.timeline.update(&TimedBefore(streams));
         } else {
-            set.timeline.update(&TimedAs((screen.round)(streams)));
+            set.contents
+                .timeline
+                .update(&TimedAs((screen.round)(streams)));
         }
         let status = set.status.as_ref().unwrap();
-        let (text, chart) = (set.editor.text().clone(), set.timeline.timeline().chart());
+        let (text, chart) = (
+            set.contents.editor.text().clone(),
+            set.contents.timeline.timeline().chart(),
+        );
         let alone = status.lab.isolated.as_ref().zip(chart);
         let times = alone.and_then(|(ops, chart)| OpTimes::of(ops, &chart.round));
         let context = RoundContext::of(status, times, &text);
-        let findings = judge(&text, set.editor.round_task(), &context);
-        set.editor.take_findings(&text, findings);
+        let findings = judge(&text, set.contents.editor.round_task(), &context);
+        set.contents.editor.take_findings(&text, findings);
         let is_edited = set.options.side == Some(SidePanel::Editor);
-        set.timeline
-            .show_race(set.editor.race().filter(|_| is_edited));
-        set.population.update(&Timed(streams), status, &set.options);
+        set.contents
+            .timeline
+            .show_race(set.contents.editor.race().filter(|_| is_edited));
+        set.contents
+            .population
+            .update(&Timed(streams), status, &set.options);
         let (layout, _) = set.frame().layout().unwrap();
         (screen.mouse)(&mut Mouse {
-            timeline: &mut set.timeline,
-            lab: &mut set.lab,
+            timeline: &mut set.contents.timeline,
+            lab: &mut set.contents.lab,
             pointer: &mut set.pointer,
             layout: &layout,
             status,
@@ -249,24 +247,8 @@ impl Set {
     }
 
     fn frame(&self) -> Frame<'_> {
-        let frame = Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status: self.status.as_ref(),
-                options: &self.options,
-                drawing: &self.drawing,
-                population: &self.population,
-                lesson: self.lesson.as_ref(),
-                window: None,
-                timeline: self.timeline.timeline(),
-            },
-            timeline: &self.timeline,
-            lab: &self.lab,
-            editor: &self.editor,
-            edit_overlay: &self.edit_overlay,
-            pixels: self.window.0,
-            scale: self.window.1,
-        };
+        let (status, (pixels, scale)) = (self.status.as_ref(), self.window);
+        let frame = self.contents.frame(status, &self.options, pixels, scale);
         frame.composed()
     }
 

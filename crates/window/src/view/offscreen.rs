@@ -14,16 +14,9 @@ use ui::{
     Screen, Sources, ViewOptions,
 };
 
-/// Draws frames into a texture.
-pub struct Renderer {
-    gpu: Gpu,
-    scene: Scene,
-    target: wgpu::Texture,
-    view: wgpu::TextureView,
-    scale: f32,
-    in_flight: VecDeque<wgpu::SubmissionIndex>,
-    spent: Duration,
-    waited: Duration,
+/// What frames show beside the cells.
+#[derive(Default)]
+pub struct FrameContents {
     /// What the HUD says of the drawing side; frames per second are the caller's to fill in.
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
@@ -38,6 +31,50 @@ pub struct Renderer {
     pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
+}
+
+impl FrameContents {
+    /// A frame with these, in so many pixels; its screen is not composed.
+    pub(crate) fn frame<'a>(
+        &'a self,
+        status: Option<&'a Status>,
+        options: &'a ViewOptions,
+        pixels: [u32; 2],
+        scale: f32,
+    ) -> Frame<'a> {
+        Frame {
+            screen: Screen::default(),
+            sources: Sources {
+                status,
+                options,
+                drawing: &self.drawing,
+                population: &self.population,
+                timeline: self.timeline.timeline(),
+                lesson: self.lesson.as_ref(),
+                window: None,
+            },
+            timeline: &self.timeline,
+            lab: &self.lab,
+            editor: &self.editor,
+            edit_overlay: &self.edit_overlay,
+            pixels,
+            scale,
+        }
+    }
+}
+
+/// Draws frames into a texture.
+pub struct Renderer {
+    gpu: Gpu,
+    scene: Scene,
+    target: wgpu::Texture,
+    view: wgpu::TextureView,
+    scale: f32,
+    in_flight: VecDeque<wgpu::SubmissionIndex>,
+    spent: Duration,
+    waited: Duration,
+    /// What is shown beside the cells.
+    pub contents: FrameContents,
     composer: Composer,
     /// What is open over the scene.
     pub(crate) dialogs: Dialogs,
@@ -74,13 +111,10 @@ impl Renderer {
             in_flight: VecDeque::new(),
             spent: Duration::ZERO,
             waited: Duration::ZERO,
-            drawing,
-            timeline: TimelineView::default(),
-            population: Population::default(),
-            lab: LabView::default(),
-            editor: CodeEditor::default(),
-            edit_overlay: EditOverlay::default(),
-            lesson: None,
+            contents: FrameContents {
+                drawing,
+                ..Default::default()
+            },
             composer: Composer::default(),
             dialogs: Dialogs::default(),
             gpu,
@@ -112,32 +146,17 @@ impl Renderer {
         options: &ViewOptions,
     ) -> Result<(), ViewError> {
         if options.timeline {
-            self.timeline.update(pictures);
+            self.contents.timeline.update(pictures);
         }
         if options.side == Some(ui::SidePanel::Population) {
-            self.population.update(pictures, status, options);
+            self.contents.population.update(pictures, status, options);
         }
         let begun = Instant::now();
-        // Spelt out, so that only `composer` and `scene` are borrowed for writing.
-        let frame = Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status: Some(status),
-                options,
-                drawing: &self.drawing,
-                population: &self.population,
-                timeline: self.timeline.timeline(),
-                lesson: self.lesson.as_ref(),
-                window: None,
-            },
-            timeline: &self.timeline,
-            lab: &self.lab,
-            editor: &self.editor,
-            edit_overlay: &self.edit_overlay,
-            pixels: [self.target.width(), self.target.height()],
-            scale: self.scale,
-        }
-        .composed_by(&mut self.composer);
+        let pixels = [self.target.width(), self.target.height()];
+        let frame = self
+            .contents
+            .frame(Some(status), options, pixels, self.scale)
+            .composed_by(&mut self.composer);
         let composed = begun.elapsed();
         self.scene.update(&frame, pictures)?;
         let input = egui::RawInput::default();
@@ -250,24 +269,9 @@ impl Renderer {
 
     /// A frame to lay out; what it would show is not composed.
     fn with<'a>(&'a self, status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
-        Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status: Some(status),
-                options,
-                drawing: &self.drawing,
-                population: &self.population,
-                lesson: self.lesson.as_ref(),
-                window: None,
-                timeline: self.timeline.timeline(),
-            },
-            timeline: &self.timeline,
-            lab: &self.lab,
-            editor: &self.editor,
-            edit_overlay: &self.edit_overlay,
-            pixels: [self.target.width(), self.target.height()],
-            scale: self.scale,
-        }
+        let pixels = [self.target.width(), self.target.height()];
+        self.contents
+            .frame(Some(status), options, pixels, self.scale)
     }
 }
 
