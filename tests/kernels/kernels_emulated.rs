@@ -279,6 +279,10 @@ fn several_steps_agree() {
     ];
     let generations = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     planar_agrees("multistep", &widths, &[1, 2, 3, 5, 9, 40], &generations);
+    // Windows of 28, 29 and 62 lanes; planes of 4 to 8 words.
+    let deep = [3584, 3712, 160, 190, 192, 200, 224];
+    let widths = [&widths[..], &deep].concat();
+    planar_agrees("deep", &widths, &[1, 2, 3, 5, 9, 40], &generations);
 }
 
 #[test]
@@ -286,6 +290,7 @@ fn several_steps_agree_after_many_generations() {
     let generations: Vec<u32> = (1..=33).chain(63..=65).collect();
     let heights: Vec<u64> = (4..37).collect();
     planar_agrees("multistep", &[128, 384, 150], &heights, &generations);
+    planar_agrees("deep", &[128, 384, 150, 170, 210], &heights, &generations);
 }
 
 #[test]
@@ -370,7 +375,7 @@ fn a_batch_has_as_many_blocks_for_each_lattice() {
     for kernel in KERNELS.iter().filter(|kernel| kernel.batched) {
         let side = match kernel.name {
             "cooperative" => 256,
-            "multistep" => 300,
+            "multistep" | "deep" => 300,
             _ => 64,
         };
         batch_agrees(kernel, Size::new(side, side).unwrap());
@@ -390,7 +395,8 @@ fn batch_agrees(kernel: &Kernel, size: Size) {
 
 #[test]
 fn every_rung_is_held_against_the_definition() {
-    let tested = "global shared sync-global sync-shared bits planar multistep resident cooperative";
+    let tested =
+        "global shared sync-global sync-shared bits planar multistep resident cooperative deep";
     assert_eq!(
         KERNELS.each_ref().map(|kernel| kernel.name).join(" "),
         tested

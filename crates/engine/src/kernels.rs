@@ -329,7 +329,7 @@ const FIRST_RUNG: Kernel = Kernel {
 };
 
 /// All kernels, from the first rung up.
-pub static KERNELS: [Kernel; 9] = [
+pub static KERNELS: [Kernel; 10] = [
     FIRST_RUNG,
     Kernel {
         name: "shared",
@@ -427,6 +427,19 @@ pub static KERNELS: [Kernel; 9] = [
         cooperative: true,
         batched: true,
         sides: cooperative::SIZES,
+        ..FIRST_RUNG
+    },
+    Kernel {
+        name: "deep",
+        file: "10_deep",
+        entries: &[Entry::with_network("life_deep", "life_deep_by_network")],
+        parameters: &[From, To, Width, Height, RuleTable, Generations],
+        title: "six generations per pass, where no cache holds the lattice",
+        layout: Layout::Planar,
+        iteration: Iteration::Steps(6),
+        blocks: ONE_WARP,
+        batched: true,
+        sides: SupportedSizes::WidthsFrom(CELLS_PER_LANE),
         ..FIRST_RUNG
     },
 ];
@@ -536,7 +549,7 @@ impl Kernel {
                 grid: [lattices.launched, 1, 1],
                 ..Launch::over(1, 1, block)
             },
-            (Iteration::Steps(_), _) => Launch::column_sweep(size, lattices, sm_count),
+            (Iteration::Steps(most), _) => Launch::column_sweep(most, size, lattices, sm_count),
             (Iteration::Launches, Layout::I32) => Launch::over(size.width(), rows, block),
             (Iteration::Launches, Layout::Bits) => {
                 Launch::over(size.width().div_ceil(32), rows, block)

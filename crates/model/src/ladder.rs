@@ -280,6 +280,7 @@ mod tests {
         assert_eq!(of("sync-shared").0, 0.0);
         assert_eq!(of("bits"), (0.25, 512 << 10));
         assert_eq!(of("multistep"), (0.0625, 512 << 10));
+        assert_eq!(of("deep").0, 0.25 / 6.0);
         assert_eq!(of("resident").0, 0.0);
     }
 

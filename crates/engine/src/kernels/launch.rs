@@ -82,24 +82,37 @@ impl Launch {
     /// end at about the same time. Measured on an H200.
     const WARP_CHOICES: [(u32, u32); 4] = [(60, 128), (12, 60), (8, 16), (4, Self::MIN_ROWS)];
 
+    /// The same where two lanes at each end of a window are halo; measured on an H100.
+    const WARP_CHOICES_IF_DEEP: [(u32, u32); 4] =
+        [(32, 128), (12, 171), (8, 16), (4, Self::MIN_ROWS)];
+
     /// Minimum rows per strip, since each strip needs a halo above and below.
     const MIN_ROWS: u32 = 4;
 
-    /// The launch of `life_multistep`: one warp per strip of a window, window by window, then warps
+    /// The launch of `life_multistep` or `life_deep`, by the generations of a pass: one warp per strip of a window, window by window, then warps
     /// that take several strips each, for a ring of lanes or for a narrow last window; the same for
     /// each lattice. There are no idle warps: a warp that ends immediately occupies a slot on its
     /// SM, so that the SM has less work and other SMs finish later.
-    pub(super) fn column_sweep(size: Size, lattices: Batch, sm_count: u32) -> Launch {
-        /// Lanes of a warp whose words are stored; the other two hold the halo.
-        const USEFUL: u32 = 30;
+    pub(super) fn column_sweep(
+        generations: u32,
+        size: Size,
+        lattices: Batch,
+        sm_count: u32,
+    ) -> Launch {
+        // A lane of halo lasts as many generations as it has words: four.
+        let (halo, choices) = match generations {
+            0..=4 => (2, Self::WARP_CHOICES),
+            _ => (4, Self::WARP_CHOICES_IF_DEEP),
+        };
+        let useful = 32 - halo; // lanes of a window whose words are stored
         let lanes = size.width().div_ceil(CELLS_PER_LANE);
         let is_ring = size.width() == lanes * CELLS_PER_LANE;
         // The number of windows with one warp per strip, and the strips per warp for the remaining
         // width.
-        let (full, packed) = match (lanes, lanes % USEFUL) {
+        let (full, packed) = match (lanes, lanes % useful) {
             (1 | 2 | 4 | 8 | 16 | 32, _) if is_ring => (0, 32 / lanes),
-            (_, 0) => (lanes / USEFUL, 0),
-            (_, rest) => (lanes / USEFUL, 32 / (rest + 2)),
+            (_, 0) => (lanes / useful, 0),
+            (_, rest) => (lanes / useful, 32 / (rest + halo)),
         };
         // Strips that this many warps can take. The kernel computes the same from its grid.
         let strips = |warps: u32| match packed {
@@ -107,7 +120,7 @@ impl Launch {
             _ => warps * packed / (full * packed + 1),
         };
         let warps = |per_sm: u32| per_sm * sm_count / lattices.in_all;
-        let mut choices = Self::WARP_CHOICES
+        let mut choices = choices
             .map(|(per_sm, min_rows)| (strips(warps(per_sm)).max(1), min_rows))
             .into_iter();
         let chosen = choices.find(|&(strips, min_rows)| size.height().div_ceil(strips) >= min_rows);
@@ -193,17 +206,12 @@ mod tests {
 
     #[test]
     fn a_sweep_covers_the_lattice_and_a_grid_its_limits() {
-        let multistep = find("multistep").unwrap();
-        let launch = |size, lattices, sm_count| {
-            multistep.launch(
-                size,
-                multistep.block(),
-                Batch::of(lattices, lattices),
-                sm_count,
-            )
+        let sweep = |name, size, lattices, sm_count| {
+            let (kernel, batch) = (find(name).unwrap(), Batch::of(lattices, lattices));
+            kernel.launch(size, kernel.block(), batch, sm_count)
         };
         // Four windows of 243 warps and a fifth of 81: at most eight warps per SM.
-        let square = launch(Size::new(16_384, 16_384).unwrap(), 1, 132);
+        let square = sweep("multistep", Size::new(16_384, 16_384).unwrap(), 1, 132);
         assert_eq!(square.grid, [4 * 243 + 81, 1, 1]);
         let widths = [
             128,
@@ -219,23 +227,32 @@ mod tests {
             65_536,
             1 << 24,
         ];
-        for (sm_count, lattices) in [(20, 1), (84, 3), (132, 1), (132, 16), (148, 200)] {
-            for width in widths {
-                for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
-                    let size = Size::new(width, height).unwrap_or(Size::new(width, 9).unwrap());
-                    let [warps, y, z] = launch(size, lattices, sm_count).grid;
+        let heights = [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20];
+        let sizes = widths.into_iter().flat_map(|width| {
+            heights.map(|height| Size::new(width, height).unwrap_or(Size::new(width, 9).unwrap()))
+        });
+        let sizes: Vec<Size> = sizes.collect();
+        // How many lanes of a window are halo.
+        for (name, halo) in [("multistep", 2), ("deep", 4)] {
+            for (sm_count, lattices) in [(20, 1), (84, 3), (132, 1), (132, 16), (148, 200)] {
+                for &size in &sizes {
+                    let [warps, y, z] = sweep(name, size, lattices, sm_count).grid;
                     assert_eq!((y, z), (lattices, 1));
-                    // The kernel distributes lanes this way: thirty per window, the rest in the
+                    // The kernel distributes lanes this way: 30 or 28 per window, the rest in the
                     // last window.
-                    let lanes = (width as u32).div_ceil(128);
-                    let is_ring =
-                        width.is_multiple_of(128) && lanes.is_power_of_two() && lanes <= 32;
+                    let (lanes, useful) = (size.width().div_ceil(128), 32 - halo);
+                    let is_whole = size.width().is_multiple_of(128);
+                    let is_ring = is_whole && lanes.is_power_of_two() && lanes <= 32;
                     let (full, rest) = if is_ring {
                         (0, lanes)
                     } else {
-                        (lanes / 30, lanes % 30)
+                        (lanes / useful, lanes % useful)
                     };
-                    let packed = if is_ring { 32 / lanes } else { 32 / (rest + 2) };
+                    let packed = if is_ring {
+                        32 / lanes
+                    } else {
+                        32 / (rest + halo)
+                    };
                     let (strips, first) = match rest {
                         0 => (warps / full, warps),
                         _ => {

@@ -17,6 +17,7 @@ fn launches_and_changes_of_buffer_are_counted() {
         ("multistep", 4, 1, true),
         ("multistep", 5, 2, false),
         ("multistep", 12, 3, true),
+        ("deep", 12, 2, false),
         ("sync-global", 5, 1, true),
         ("sync-global", 4, 1, false),
         ("resident", 5, 1, false),

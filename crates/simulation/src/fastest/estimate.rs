@@ -115,6 +115,8 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         (Iteration::Launches, Layout::Planar) => 9.3e10,
         // Lanes beyond the row's end step nothing, and those at the end of a row shift.
         (Iteration::Steps(_), _) if !has_whole_quads => 2.9e11,
+        // More generations per pass have longer halos, and fewer warps on an SM.
+        (Iteration::Steps(5..), _) => 3.7e11,
         (Iteration::Steps(_), _) => 3.84e11,
     };
     // A launch that is too small for all SMs is about as short as the shortest one.
@@ -122,7 +124,8 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
     stepping.max(seconds_of_memory(work, kernel))
 }
 
-/// Seconds per generation that the memory of one device needs, where its cache is too small.
+/// Seconds per generation that the memory of one device needs, where its cache is too small to have
+/// much of the lattices.
 fn seconds_of_memory(work: &Work, kernel: &Kernel) -> f64 {
     /// What kernels reach of a memory's bandwidth.
     const REACHED: f64 = 0.7;
@@ -130,7 +133,7 @@ fn seconds_of_memory(work: &Work, kernel: &Kernel) -> f64 {
     let lattice = 4 * kernel.layout.words(work.size) * work.instances_per_device();
     let bytes = 2.0 * lattice as f64; // read and written
     match (device.bandwidth, device.cache) {
-        (Some(bandwidth), Some(cache)) if bytes > cache as f64 => {
+        (Some(bandwidth), Some(cache)) if bytes > 2.0 * cache as f64 => {
             let passes = 1.0 / f64::from(kernel.iteration.generations_per_launch());
             passes * bytes / (REACHED * bandwidth as f64)
         }

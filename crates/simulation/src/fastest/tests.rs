@@ -79,16 +79,24 @@ fn the_estimate_knows_what_suits_a_gpu() {
     }
 }
 
-/// A GPU of the same kind with less bandwidth leaves the memory alone; this was measured on an H100.
+/// On a GPU of the same kind with less bandwidth, more generations go through the logic between two
+/// accesses of the memory; this was measured on an H100.
 #[test]
 fn the_estimate_knows_where_memory_binds() {
     let devices = [DeviceInfo {
         bandwidth: Some(3_350_000_000_000),
         ..gpu()
     }];
-    let work = work(&devices, 256, 2048, 2048);
-    let want = candidate("cooperative", Streams::Batch, false);
-    assert_eq!(plan(&work, &Requested::NOTHING).candidate, want);
+    for (instances, side, kernel) in [
+        (1, 65_536, "deep"),
+        (1, 32_768, "deep"),
+        (1, 16_384, "multistep"),
+        (256, 2048, "deep"),
+    ] {
+        let work = work(&devices, instances, side, side);
+        let candidate = plan(&work, &Requested::NOTHING).candidate;
+        assert_eq!(candidate.kernel.name, kernel, "{instances} × {side}²");
+    }
 }
 
 #[test]

@@ -92,7 +92,7 @@ pub(super) fn cpu_kernel(kernel: &Kernel) -> Option<CpuKernel> {
         "sync-shared" => CpuKernel::CellsInKernel(sync_shared::run),
         "bits" => CpuKernel::Bits(bits::step),
         "planar" => CpuKernel::Planar(planar::run),
-        "multistep" => CpuKernel::Planar(multistep::run),
+        "multistep" | "deep" => CpuKernel::Planar(multistep::run),
         "resident" | "cooperative" => CpuKernel::Planar(resident::run),
         _ => return None,
     })
