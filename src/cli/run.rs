@@ -193,7 +193,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
         save_all(folder, rows, &setup, generation)?;
     }
     if let Some(path) = &arguments.trace {
-        let device = run.instances().engine().devices()[0].name.clone();
+        let device = devices(run.instances());
         write_atomically(path, |out| write_chrome(&*traced, &device, out))?;
     }
     Ok(Finished { took, population })

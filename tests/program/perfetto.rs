@@ -164,6 +164,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
                     label: ["launch \"a\\b\"", "pack"][steps.len() % 2],
                     kind: StepKind::Launch,
                     stream,
+                    gpu: None,
                     instance: (length > 0).then_some(stream.0),
                     instances: u32::from(length > 0),
                     cells: 1 << 40,

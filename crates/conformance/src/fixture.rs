@@ -402,7 +402,7 @@ impl Fixture {
         let issued = self.engine.issued_steps(run).map(<[_]>::to_vec);
         // Of lattices in bands, those of all devices.
         let streams: Vec<StreamId> = match &issued {
-            Some(issued) => issued.iter().map(|(step, _)| step.stream).collect(),
+            Some(issued) => issued.iter().map(|issued| issued.step.stream).collect(),
             None => self.streams.clone(),
         };
         let steps = issued.map_or(program.steps.len(), |issued| issued.len());

@@ -351,6 +351,7 @@ mod tests {
                 _ => StepKind::Launch,
             },
             stream: StreamId(instance),
+            gpu: None,
             instance: Some(instance),
             instances: 1,
             cells: 0,

@@ -47,8 +47,8 @@ pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
     Advice, Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId,
-    EventId, HostFunction, IssuerId, LatticeId, Loop, MemoryOp, Nanos, Op, PageLocation,
-    PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
+    EventId, HostFunction, IssuedStep, IssuerId, LatticeId, Loop, MemoryOp, Nanos, Op,
+    PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
 };
 pub use program_error::{ProgramError, Resource};
 pub use reduce_region::ReduceRegion;
@@ -164,10 +164,14 @@ pub trait Engine: Send {
     }
 
     /// The steps of the timed run that was submitted last as the devices got them, if those are not
-    /// the program's: on the program's lattices, with the size of the part that each works on. The
-    /// spans of the run number them.
-    fn issued_steps(&self, _run: RunId) -> Option<&[(Step, life::Size)]> {
+    /// the program's. The spans of the run number them.
+    fn issued_steps(&self, _run: RunId) -> Option<&[IssuedStep]> {
         None
+    }
+
+    /// How far a time on one device's clock can be from the same moment on another's.
+    fn clock_error(&self) -> Nanos {
+        Nanos(0)
     }
 
     /// The engine whose devices have whole lattices; without lattices.

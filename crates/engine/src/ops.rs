@@ -461,6 +461,17 @@ pub struct Step {
     pub op: Op,
 }
 
+/// A step of a program on lattices in bands, as one of the devices got it.
+#[derive(Clone, Debug)]
+pub struct IssuedStep {
+    /// The device.
+    pub device: DeviceId,
+    /// The step, on the program's lattices and in the device's own stream.
+    pub step: Step,
+    /// The size of the part that it works on.
+    pub size: life::Size,
+}
+
 /// Steps in the order in which the host issues them.
 #[derive(Clone, Debug, Default)]
 pub struct Program {

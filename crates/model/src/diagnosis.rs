@@ -172,6 +172,9 @@ pub struct Diagnosis {
     pub round_us: f64,
     /// Of the time in which ops run, the part in which those of several streams do, from 0 to 1.
     pub overlapping: f64,
+    /// The part of the round in which a GPU copies from others and waits for them; see
+    /// [`TimedRound::exchange_share`].
+    pub exchange: Option<f64>,
     /// How much overlap saves; `None` until the ops' times alone are measured.
     pub overlap: Option<Overlap>,
     /// The causes that matter: what the setting makes, the most expensive first, then what delays the
@@ -237,6 +240,7 @@ impl Diagnosis {
         let mut diagnosis = Diagnosis {
             round_us,
             overlapping: judge.moments.overlapping(),
+            exchange: round.exchange_share(),
             overlap,
             causes,
             others,

@@ -127,6 +127,7 @@ fn facts(call: &Call) -> StepFacts {
         label,
         kind,
         stream: StreamId(call.stream),
+        gpu: None,
         instance: call.kind.item(),
         instances: u32::from(call.kind.item().is_some()),
         cells: 0,

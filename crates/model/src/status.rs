@@ -54,6 +54,10 @@ pub struct EngineStatus {
     pub queues: Option<u32>,
     /// What every rung reaches on the computing device, where that was recorded.
     pub recorded: Option<&'static Ladder>,
+    /// Whether each lattice lies on all devices.
+    pub is_split: bool,
+    /// How far a time on one device's clock can be from the same moment on another's, in microseconds.
+    pub clock_error_us: f64,
     /// What the engine spent at its start.
     pub startup: Startup,
 }

@@ -365,7 +365,7 @@ impl Streams {
 
     /// The name of a stream in which instances are stepped that share streams like this: its number
     /// if it has an instance of its own. `gpu` is its GPU, where there are several.
-    pub fn stream_name(self, number: u32, gpu: Option<usize>) -> String {
+    pub fn stream_name(self, number: u32, gpu: Option<u16>) -> String {
         match (self.sharing(), gpu) {
             (Streams::Default, None) => tr!("default stream").into(),
             (Streams::Default, Some(gpu)) => tr!("GPU {gpu}: default"),

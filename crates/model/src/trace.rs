@@ -22,6 +22,8 @@ pub enum StepKind {
     Upload,
     /// A copy to the host.
     Download,
+    /// A copy from one device to another.
+    PeerCopy,
     /// An event recorded or waited for.
     Event,
     /// The host waiting for the device.
@@ -37,6 +39,9 @@ pub struct StepFacts {
     pub kind: StepKind,
     /// Its stream.
     pub stream: StreamId,
+    /// The GPU that this is on, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<u16>,
     /// The (first) instance that it works on.
     pub instance: Option<u32>,
     /// On how many it works, numbered on from there.
@@ -88,7 +93,7 @@ impl StepFacts {
             Op::Copy { .. } => (StepKind::Download, 0, 0),
             Op::CopyRows { rows, layout, .. } => {
                 let row = 4 * layout.words(size) as u64 / u64::from(size.height());
-                (StepKind::Download, 0, row * u64::from(rows.count))
+                (StepKind::PeerCopy, 0, row * u64::from(rows.count))
             }
             Op::LaunchOnBuffers(_) | Op::While(_) => (StepKind::Launch, 0, 0),
             Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
@@ -100,6 +105,7 @@ impl StepFacts {
             label: step.op.label(),
             kind,
             stream: step.stream,
+            gpu: None,
             instance: (count > 0).then_some(lattices.start),
             instances: count as u32,
             cells: size.cells() * shares * count,
@@ -208,11 +214,32 @@ impl TimedRound {
     }
 
     /// The name of a step's stream: numbered as its instance is, where each has a stream of its own,
-    /// unless the round is a user's and numbers the streams itself.
+    /// unless the round is a user's and numbers the streams itself; and its GPU, where there are several.
     pub fn stream_name(&self, facts: &StepFacts) -> String {
+        let of_stream = |it: &&StepFacts| it.stream == facts.stream && it.instance.is_some();
+        let facts = self.steps.iter().find(of_stream).unwrap_or(facts);
         let instance = facts.instance.filter(|_| self.switches.order != Order::Own);
         let number = instance.unwrap_or(facts.stream.0);
-        self.switches.streams.stream_name(number, None)
+        self.switches.streams.stream_name(number, facts.gpu)
+    }
+
+    /// Which part of the round the GPU that spends most of it so exchanges halos: copies rows of other
+    /// GPUs, and waits for these; `None` if none does.
+    pub fn exchange_share(&self) -> Option<f64> {
+        let (start, end) = self.bounds()?;
+        let is_copy = |facts: &StepFacts| facts.kind == StepKind::PeerCopy;
+        self.steps.iter().find(|facts| is_copy(facts))?;
+        let mut by_gpu: HashMap<u16, i64> = HashMap::new();
+        let is_exchange =
+            |facts: &StepFacts| is_copy(facts) || matches!(facts.event, Some(EventUse::Wait(_)));
+        for span in &self.spans {
+            let facts = self.steps.get(span.step as usize);
+            if let Some(facts) = facts.filter(|facts| is_exchange(facts)) {
+                *by_gpu.entry(facts.gpu?).or_default() += span.length().0;
+            }
+        }
+        let most = by_gpu.into_values().max()?;
+        Some(most as f64 / (end.0 - start.0).max(1) as f64)
     }
 
     /// From the first call or op to the end of the last.
@@ -425,8 +452,8 @@ pub fn write_chrome<'a>(
                 .map(|span| slice(span, lane(span.stream), false)),
         );
     }
-    let note = "spans are bounded by CUDA events: resolution 0.5 µs; host calls are on the same \
-                clock, some µs inexact";
+    let note = "spans are bounded by CUDA events: resolution 0.5 µs; host calls and all GPUs are on \
+                the same clock, some µs inexact";
     let file = json!({"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"note": note}});
     serde_json::to_writer(&mut *out, &file)?;
     out.write_all(b"\n")
@@ -490,6 +517,7 @@ mod tests {
             label: "bits",
             kind: StepKind::Launch,
             stream: StreamId(1),
+            gpu: Some(1),
             instance: None,
             instances: 0,
             cells: 7,
@@ -516,6 +544,7 @@ mod tests {
             label: "bits",
             kind,
             stream: StreamId(0),
+            gpu: None,
             instance: Some(0),
             instances: 1,
             cells,

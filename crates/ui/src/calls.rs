@@ -7,7 +7,7 @@ mod rust;
 use std::sync::Arc;
 
 use engine::kernels::{Batch, Iteration, Launch, Parameter};
-use engine::{HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
+use engine::{HostMemory, Kernel, Layout, Measure, SplitEngine, SupportKernel, Transfer};
 use lang::tr;
 use life::Size;
 use model::{Order, Status, Streams, Wait};
@@ -89,6 +89,8 @@ struct RoundFacts {
     own: Option<Arc<Round>>,
     graphs: bool,
     transfer: Transfer,
+    /// On how many GPUs each lattice lies.
+    gpus: usize,
 }
 
 impl RoundFacts {
@@ -131,6 +133,11 @@ impl RoundFacts {
             own: own.cloned(),
             graphs: switches.graphs,
             transfer: status.setting.transfer,
+            gpus: if status.engine.is_split {
+                status.engine.devices.len()
+            } else {
+                1
+            },
         }
     }
 
@@ -322,7 +329,20 @@ trait CodeGenerator {
 }
 
 fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
-    let mut lines = vec![tr!("// once").to_owned()];
+    let mut lines = Vec::new();
+    if facts.gpus > 1 {
+        let gpus = facts.gpus;
+        lines.extend([
+            tr!(
+                "// on each of {gpus} GPUs, for its band of rows;",
+                gpus = gpus
+            ),
+            tr!("// every {} generations, behind events:", SplitEngine::HALO),
+            tr!("// cudaMemcpyPeerAsync of the rows around each band").into(),
+            String::new(),
+        ]);
+    }
+    lines.push(tr!("// once").to_owned());
     lines.extend(speech.once(facts));
     if facts.own.is_some() {
         let piece = |piece: &RoundPart| speech.piece(facts, *piece);

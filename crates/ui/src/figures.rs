@@ -501,7 +501,11 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .short(format!("{}: {device}", status.engine.name))
         .with_note(driver)
         .recorded(status.lab.recording.is_some())
-        .tip(tr!("the device that steps the lattices"))
+        .tip(if status.engine.is_split {
+            tr!("the devices that step the lattices; a band of each lattice lies on each")
+        } else {
+            tr!("the device that steps the lattices")
+        })
         .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {

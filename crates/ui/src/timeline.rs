@@ -30,13 +30,14 @@ pub enum BarKind {
 }
 
 /// Every kind and its name, in the order of a legend.
-pub const KINDS: [(BarKind, &str); 7] = [
+pub const KINDS: [(BarKind, &str); 8] = [
     (BarKind::Host, mark!("host call")),
     (BarKind::Wait, mark!("waiting")),
     (BarKind::Step(StepKind::Launch), mark!("launch")),
     (BarKind::Step(StepKind::Support), mark!("helper")),
     (BarKind::Step(StepKind::Upload), mark!("upload")),
     (BarKind::Step(StepKind::Download), mark!("download")),
+    (BarKind::Step(StepKind::PeerCopy), mark!("between GPUs")),
     (BarKind::Step(StepKind::Event), mark!("event")),
 ];
 
@@ -50,7 +51,8 @@ impl BarKind {
             BarKind::Step(StepKind::Support) => 3,
             BarKind::Step(StepKind::Upload) => 4,
             BarKind::Step(StepKind::Download) => 5,
-            BarKind::Step(StepKind::Event) => 6,
+            BarKind::Step(StepKind::PeerCopy) => 6,
+            BarKind::Step(StepKind::Event) => 7,
         }
     }
 

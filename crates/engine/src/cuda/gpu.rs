@@ -69,6 +69,11 @@ impl Gpu {
         self.clock_stream.raw()
     }
 
+    /// How far the device's clock can be from the host's, in nanoseconds.
+    pub(super) fn clock_error(&self) -> i64 {
+        self.clock.error()
+    }
+
     /// The anchor for the times of events recorded from now on.
     pub(super) fn origin(&self) -> Result<Origin> {
         self.clock.origin(self.clock_stream.raw())

@@ -49,7 +49,7 @@ use submit::Submission;
 use crate::check::{ProgramMode, Validator};
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
-    Feature, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
+    Feature, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
     SlotsSpec, Startup, StreamId, StreamSpec,
 };
 use life::Size;
@@ -324,6 +324,16 @@ impl Engine for CudaEngine {
 
     fn parity(&self, lattice: LatticeId) -> u8 {
         self.resources.check.parity(lattice)
+    }
+
+    fn clock_error(&self) -> Nanos {
+        let gpus = self.resources.gpus.iter();
+        let mut errors: Vec<i64> = gpus.map(|gpu| gpu.clock_error()).collect();
+        errors.sort_unstable();
+        match errors[..] {
+            [.., second, worst] => Nanos(second + worst),
+            _ => Nanos(0),
+        }
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {

@@ -15,7 +15,8 @@ use crate::{IssuerId, Nanos, Result, Span, StreamId};
 ///
 /// The driver returns the time between two events as milliseconds in an `f32`, which loses
 /// precision as the time grows. So an anchor event is renewed every second, and times are relative
-/// to it.
+/// to it. The host knows between which of its own times an anchor fired, so that the clocks of
+/// several devices do not drift apart.
 pub(super) struct Clock {
     anchor: RefCell<Rc<Anchor>>,
 }
@@ -23,7 +24,27 @@ pub(super) struct Clock {
 struct Anchor {
     event: Event,
     nanos: i64,
-    made: Instant,
+    /// When the clock showed 0.
+    zero: Instant,
+    /// When it fired at the earliest and at the latest, by the host's clock.
+    fired: [i64; 2],
+}
+
+impl Anchor {
+    /// An event in an idle stream, which takes microseconds.
+    fn new(idle: sys::CUstream, zero: Instant) -> Result<Anchor> {
+        let event = Event::new(true)?;
+        let asked = Instant::now();
+        event.record(idle)?;
+        event.synchronize()?;
+        let fired = [asked, Instant::now()].map(|moment| (moment - zero).as_nanos() as i64);
+        Ok(Anchor {
+            event,
+            nanos: fired[0].midpoint(fired[1]),
+            zero,
+            fired,
+        })
+    }
 }
 
 /// The anchor that a run's times are relative to.
@@ -31,30 +52,29 @@ struct Anchor {
 pub(super) struct Origin(Rc<Anchor>);
 
 impl Clock {
-    /// Starts the clock on an idle stream, with 0 at the time `zero`. The clocks of several
-    /// contexts then agree to within microseconds.
+    /// Starts the clock on an idle stream, with 0 at the time `zero`.
     pub(super) fn new(idle: sys::CUstream, zero: Instant) -> Result<Clock> {
-        let event = Event::new(true)?;
-        event.record(idle)?;
-        event.synchronize()?;
-        let made = Instant::now();
-        let nanos = (made - zero).as_nanos() as i64;
-        let anchor = Anchor { event, nanos, made };
+        let anchor = Anchor::new(idle, zero)?;
         Ok(Clock {
             anchor: RefCell::new(Rc::new(anchor)),
         })
     }
 
+    /// How far the latest anchor's time can be from the host's clock, in nanoseconds.
+    pub(super) fn error(&self) -> i64 {
+        let [earliest, latest] = self.anchor.borrow().fired;
+        latest - earliest
+    }
+
     /// Returns the anchor for events recorded from now on.
     pub(super) fn origin(&self, idle: sys::CUstream) -> Result<Origin> {
         let old = self.anchor.borrow().clone();
-        if old.made.elapsed().as_secs_f64() > 1.0 {
-            let event = Event::new(true)?;
-            event.record(idle)?;
-            event.synchronize()?; // the stream is idle, so this takes microseconds
-            let nanos = old.nanos + (f64::from(event.ms_since(&old.event)?) * 1e6) as i64;
-            let made = Instant::now();
-            *self.anchor.borrow_mut() = Rc::new(Anchor { event, nanos, made });
+        let age = old.zero.elapsed().as_nanos() as i64 - old.fired[1];
+        if age > 1_000_000_000 {
+            let new = Anchor::new(idle, old.zero)?;
+            let nanos = Origin(old).nanos(&new.event)?;
+            let nanos = nanos.clamp(new.fired[0], new.fired[1]);
+            *self.anchor.borrow_mut() = Rc::new(Anchor { nanos, ..new });
         }
         Ok(Origin(self.anchor.borrow().clone()))
     }
@@ -63,12 +83,7 @@ impl Clock {
 impl Origin {
     /// Converts a host time to the device's clock.
     pub(super) fn of(&self, moment: Instant) -> Nanos {
-        let (Anchor { nanos, made, .. }, signed) =
-            (&*self.0, |d: std::time::Duration| d.as_nanos() as i64);
-        match moment.checked_duration_since(*made) {
-            Some(later) => Nanos(nanos + signed(later)),
-            None => Nanos(nanos - signed(*made - moment)),
-        }
+        Nanos((moment - self.0.zero).as_nanos() as i64)
     }
 
     /// The time at which an event fired, on the device's clock.

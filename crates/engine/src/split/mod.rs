@@ -20,8 +20,9 @@ use translation::{Landing, Translation};
 
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
-    Feature, LatticeId, Layout, Occupancy, Op, PreparedId, Program, ProgramError, ReduceRegion,
-    Result, RunId, Slot, Slots, SlotsSpec, Startup, Step, StreamId, StreamSpec,
+    Feature, IssuedStep, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program,
+    ProgramError, ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec, Startup, StreamId,
+    StreamSpec,
 };
 use life::Size;
 
@@ -40,7 +41,7 @@ pub struct SplitEngine {
     /// Downloads that have not landed on every device, by run, first lattice and slot.
     landings: HashMap<(RunId, u32, Slot), Landing>,
     /// The steps of the last timed run.
-    issued: Option<(RunId, Vec<(Step, Size)>)>,
+    issued: Option<(RunId, Vec<IssuedStep>)>,
 }
 
 /// What is known of a lattice after the work that was submitted.
@@ -278,9 +279,13 @@ impl Engine for SplitEngine {
         events.try_fold(true, |fired, event| Ok(self.inner.query(event)? && fired))
     }
 
-    fn issued_steps(&self, run: RunId) -> Option<&[(Step, Size)]> {
+    fn issued_steps(&self, run: RunId) -> Option<&[IssuedStep]> {
         let (timed, steps) = self.issued.as_ref()?;
         (*timed == run).then_some(steps)
+    }
+
+    fn clock_error(&self) -> Nanos {
+        self.inner.clock_error()
     }
 
     fn unsplit(self: Box<Self>) -> Box<dyn Engine> {

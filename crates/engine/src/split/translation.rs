@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::torus::Torus;
 use super::{Known, SplitEngine, SplitStream};
 use crate::{
-    Band, EventId, LatticeId, Layout, Op, Program, ProgramError, ReduceRegion, Resource, Result,
-    RowCopy, Slot, Step, Transfer, WordEdit,
+    Band, DeviceId, EventId, IssuedStep, LatticeId, Layout, Op, Program, ProgramError,
+    ReduceRegion, Resource, Result, RowCopy, Slot, Step, Transfer, WordEdit,
 };
 use life::Size;
 
 /// A program on the bands of lattices.
 pub(super) struct Translation {
     pub(super) program: Program,
-    /// Its steps on lattices, each with the size of the part that it works on; only of a timed program.
-    pub(super) issued: Vec<(Step, Size)>,
+    /// Its steps on lattices; only of a timed program.
+    pub(super) issued: Vec<IssuedStep>,
     /// What is known of each lattice after it.
     pub(super) known: Vec<Known>,
     pub(super) landings: Vec<Landing>,
@@ -148,7 +148,11 @@ impl Translator<'_> {
                 Some((lattices, size)) => (step.op.on(lattices.clone()), size),
                 None => (step.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
             };
-            self.done.issued.push((Step { op, ..step }, size));
+            self.done.issued.push(IssuedStep {
+                device: DeviceId(device as u16),
+                step: Step { op, ..step },
+                size,
+            });
         }
         self.done.program.steps.push(step);
     }

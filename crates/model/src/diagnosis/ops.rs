@@ -62,7 +62,8 @@ impl TimedOp<'_> {
             if matches!(facts.kind, StepKind::Event | StepKind::Wait) {
                 continue;
             }
-            let alone = isolated.get(facts);
+            let alone = isolated.get(facts).copied().copied();
+            let alone = alone.or_else(|| isolated.values().find_map(|it| it.scaled_to(facts)));
             let (start, length_us) = (span.start.0, span.length().as_us());
             // A call may return after its op has begun.
             let issued = issued[span.step as usize].min(start);

@@ -175,6 +175,7 @@ impl Simulation {
             label: "op",
             kind,
             stream,
+            gpu: None,
             instance: (!is_wait).then_some(group),
             instances: if is_wait { 0 } else { instances },
             cells: 0,

@@ -248,7 +248,7 @@ fn feature_in_words(feature: Feature) -> &'static str {
         Feature::MemoryPools => tr!("stream-ordered allocation"),
         Feature::ManagedMemory => tr!("page faults in unified memory"),
         Feature::WhileGraphs => tr!("loops in CUDA graphs"),
-        Feature::PeerCopies => tr!("peer copies"),
+        Feature::PeerCopies => tr!("copies between GPUs"),
         Feature::Bands => tr!("lattices in bands"),
     }
 }

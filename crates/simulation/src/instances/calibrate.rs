@@ -9,18 +9,19 @@ use std::time::Instant;
 
 use super::issue::{InFlight, Kind};
 use super::{Instances, Measuring, shares};
-use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, Slot, Step};
+use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, RunId, Slot, Span, Step};
+use model::trace::StepFacts;
 use model::{PicturePlan, Side};
 
 /// A calibration under way.
 pub(super) struct Calibration {
-    left: VecDeque<(Step, IsolatedOp)>,
+    left: VecDeque<Step>,
     /// Its pictures.
     picture: Option<PicturePlan>,
     /// The generation after it.
     generation: u64,
-    /// The op that runs.
-    running: Option<IsolatedOp>,
+    /// The op that runs; of one on lattices in bands, what each device got.
+    running: Vec<IsolatedOp>,
     done: Vec<IsolatedOp>,
 }
 
@@ -45,24 +46,11 @@ impl Instances {
         // Nothing to wait for: each op begins when the one before it has ended.
         let is_work = |op: &Op| !matches!(op, Op::Synchronize(_) | Op::Record(_) | Op::Wait(_));
         program.steps.retain(|step| is_work(&step.op));
-        program.timed = true;
-        let facts = self.facts(&program);
-        let mut left = VecDeque::new();
-        for (step, &facts) in program.steps.into_iter().zip(facts.iter()) {
-            let device = self.device_of(facts.instance.unwrap_or(0) as usize);
-            let alone = IsolatedOp {
-                facts,
-                device,
-                took: Nanos(0),
-                share: self.share(device, &step.op)?,
-            };
-            left.push_back((step, alone));
-        }
         self.calibration = Some(Calibration {
-            left,
+            left: program.steps.into(),
             picture: self.plan().picture,
             generation: self.generation() + u64::from(generations),
-            running: None,
+            running: Vec::new(),
             done: Vec::new(),
         });
         if let Err(error) = self.run_next_alone() {
@@ -83,19 +71,15 @@ impl Instances {
         let Some(calibration) = &mut self.calibration else {
             return Ok(());
         };
-        if calibration.running.is_some() || !self.in_flight.is_empty() {
+        if !calibration.running.is_empty() || !self.in_flight.is_empty() {
             return Ok(());
         }
         let (picture, generation) = (calibration.picture, calibration.generation);
-        let Some((step, alone)) = calibration.left.pop_front() else {
+        let Some(step) = calibration.left.pop_front() else {
             return Ok(());
         };
         let steps_lattices = |step: &Step| matches!(step.op, Op::Advance { .. });
-        let is_last_advance = steps_lattices(&step)
-            && !calibration
-                .left
-                .iter()
-                .any(|(step, _)| steps_lattices(step));
+        let is_last_advance = steps_lattices(&step) && !calibration.left.iter().any(steps_lattices);
         let mut program = Program {
             steps: vec![step],
             timed: true,
@@ -107,12 +91,11 @@ impl Instances {
             Err(error) => {
                 // It is tried again: the round must be completed.
                 let step = program.steps.pop().expect("it has one");
-                calibration.left.push_front((step, alone));
+                calibration.left.push_front(step);
                 let busy = matches!(error, EngineError::SlotBusy(..));
                 return if busy { Ok(()) } else { Err(error) };
             }
         };
-        calibration.running = Some(alone);
         if is_last_advance {
             self.generation = generation;
         }
@@ -131,22 +114,53 @@ impl Instances {
             stepped: 0,
             issued,
         });
+        let running = self.isolated(run, &program)?;
+        if let Some(calibration) = &mut self.calibration {
+            calibration.running = running;
+        }
         Ok(())
     }
 
+    /// The op of a program that runs alone; of one on lattices in bands, what each device got.
+    fn isolated(&mut self, run: RunId, program: &Program) -> Result<Vec<IsolatedOp>> {
+        let (facts, steps) = match self.engine.issued_steps(run).map(<[_]>::to_vec) {
+            Some(issued) => {
+                let facts = self.facts_of(&issued);
+                let steps = issued.into_iter().map(|it| (it.device, it.step));
+                (facts, steps.collect::<Vec<_>>())
+            }
+            None => {
+                let step = program.steps[0].clone();
+                let device = self.device_of(step.op.lattices().start as usize);
+                (self.facts(program), vec![(device, step)])
+            }
+        };
+        let isolated = |((device, step), &facts): ((DeviceId, Step), &StepFacts)| {
+            Ok(IsolatedOp {
+                facts,
+                device,
+                took: Nanos(0),
+                share: self.share(device, &step.op)?,
+            })
+        };
+        steps.into_iter().zip(&*facts).map(isolated).collect()
+    }
+
     /// Notes an op's time alone. Returns the times of all ops after the last one.
-    pub(super) fn measured_alone(&mut self, took: Option<Nanos>) -> Option<Vec<IsolatedOp>> {
+    pub(super) fn measured_alone(&mut self, spans: &[Span]) -> Option<Vec<IsolatedOp>> {
         let calibration = self.calibration.as_mut()?;
-        let alone = calibration.running.take()?;
-        let took = took.unwrap_or(Nanos(0));
-        calibration.done.push(IsolatedOp { took, ..alone });
+        for (step, alone) in (0..).zip(calibration.running.drain(..)) {
+            let span = spans.iter().find(|span| span.step == step);
+            let took = span.map_or(Nanos(0), |span| span.length());
+            calibration.done.push(IsolatedOp { took, ..alone });
+        }
         if !calibration.left.is_empty() {
             return None;
         }
         Some(self.calibration.take()?.done)
     }
 
-    fn device_of(&self, instance: usize) -> DeviceId {
+    pub(super) fn device_of(&self, instance: usize) -> DeviceId {
         let mut first = 0;
         for (device, count) in shares(self.instances(), self.engine.places()) {
             first += count;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::issue::{InFlight, Kind};
 use super::{Instances, MAX_IN_FLIGHT};
 use crate::fastest::RoundLength;
-use engine::{Completion, EngineError, LatticeId, Loss, Measure, Nanos, Result, Slot};
+use engine::{Completion, EngineError, LatticeId, Loss, Measure, Result, Slot};
 use model::trace::TimedRound;
 use model::{IsolatedOp, PicturePlan, Side};
 
@@ -145,11 +145,7 @@ impl Instances {
                         }
                         Kind::Snapshot(index) => tell(Event::Snapshot { index }),
                         Kind::IsolatedStep => {
-                            // One op; on lattices in bands, one on each device.
-                            let start = spans.iter().map(|span| span.start).min();
-                            let end = spans.iter().map(|span| span.end).max();
-                            let length = start.zip(end).map(|(start, end)| Nanos(end.0 - start.0));
-                            if let Some(measured) = self.measured_alone(length) {
+                            if let Some(measured) = self.measured_alone(&spans) {
                                 tell(Event::Calibrated(measured));
                             }
                         }

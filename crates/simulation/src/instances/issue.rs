@@ -8,7 +8,8 @@ use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
 use crate::fastest::{MAX_ROUND, RoundLength};
 use crate::round::RoundPlan;
 use engine::{
-    EngineError, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId, nvtx,
+    EngineError, IssuedStep, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId,
+    nvtx,
 };
 use life::Size;
 use model::trace::StepFacts;
@@ -374,7 +375,7 @@ impl Instances {
         let run = self.engine.submit(program)?;
         self.own_streams.issued(program);
         let steps = match self.engine.issued_steps(run) {
-            Some(issued) => self.facts_of(issued.iter().map(|(step, size)| (step, *size))),
+            Some(issued) => self.facts_of(issued),
             None => self.facts(program),
         };
         let generations = program.steps.iter().find_map(|step| match step.op {
@@ -426,11 +427,27 @@ impl Instances {
         if !program.timed {
             return Arc::default();
         }
-        self.facts_of(program.steps.iter().map(|step| (step, self.size)))
+        let has_several = self.engine.places() > 1;
+        let gpu = |step: &Step| {
+            let lattices = Some(step.op.lattices()).filter(|it| has_several && !it.is_empty())?;
+            Some(self.device_of(lattices.start as usize).0)
+        };
+        let steps = program.steps.iter();
+        self.facts_about(steps.map(|step| (step, self.size, gpu(step))))
     }
 
-    /// Facts about steps, each with the size of the lattices or of the bands that it works on.
-    fn facts_of<'a>(&self, steps: impl Iterator<Item = (&'a Step, Size)>) -> Arc<[StepFacts]> {
+    /// Facts about steps on lattices in bands.
+    pub(super) fn facts_of(&self, issued: &[IssuedStep]) -> Arc<[StepFacts]> {
+        let issued = issued.iter();
+        self.facts_about(issued.map(|it| (&it.step, it.size, Some(it.device.0))))
+    }
+
+    /// Facts about steps, each with the size of the lattices or of the bands that it works on, and its
+    /// GPU if there are several.
+    fn facts_about<'a>(
+        &self,
+        steps: impl Iterator<Item = (&'a Step, Size, Option<u16>)>,
+    ) -> Arc<[StepFacts]> {
         let view = self
             .plan()
             .picture
@@ -438,11 +455,12 @@ impl Instances {
         // A user's round numbers its streams itself.
         let own = self.plan().own.as_ref();
         let number = |stream| own?.streams.iter().position(|&it| it == stream);
-        let facts = |(step, size): (&Step, Size)| {
+        let facts = |(step, size, gpu): (&Step, Size, Option<u16>)| {
             let facts = StepFacts::of(step, size, view as u64 * 4);
             let number = number(step.stream).map(|number| StreamId(number as u32));
             StepFacts {
                 stream: number.unwrap_or(facts.stream),
+                gpu,
                 ..facts
             }
         };

@@ -121,7 +121,7 @@ impl TerminalView {
         } else if let (Some(status), Some(places)) = (frame.sources.status, places(frame, area)) {
             self.paint_panels(frame, status, &places, buffer);
             if let Some((contents, place)) = &places.timeline {
-                timeline::paint(frame.screen, status, self.depth, contents, *place, buffer);
+                timeline::paint(frame.screen, self.depth, contents, *place, buffer);
             }
             hud::paint(self.depth, frame, status, &places, buffer);
             let top = places.lecture.len() as u16;

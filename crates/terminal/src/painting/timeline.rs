@@ -10,7 +10,6 @@ use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::text::{cut, wrap, wrap_parts};
 use engine::StreamId;
 use lang::tr;
-use model::Status;
 use model::trace::StepKind;
 use ui::Screen;
 use ui::timeline::RoundChart;
@@ -34,6 +33,7 @@ fn symbol(kind: BarKind) -> char {
         BarKind::Step(StepKind::Support) => '▓',
         BarKind::Step(StepKind::Upload) => '░',
         BarKind::Step(StepKind::Download) => '▒',
+        BarKind::Step(StepKind::PeerCopy) => '▚',
         BarKind::Step(StepKind::Event) => '·',
     }
 }
@@ -229,7 +229,6 @@ fn in_lines(entries: Vec<Entry>, columns: usize) -> Vec<Vec<Entry>> {
 /// Paints it into its place.
 pub(super) fn paint(
     screen: &Screen,
-    status: &Status,
     depth: ColourDepth,
     contents: &Contents,
     place: Rect,
@@ -277,7 +276,6 @@ pub(super) fn paint(
     for ((round, which), rows) in rounds.into_iter().zip(split(&lanes, bars.height.into())) {
         let painter = RoundPainter {
             round,
-            status,
             depth,
             scale,
             bars: Rect { y, ..bars },
@@ -305,7 +303,6 @@ fn split(lanes: &[usize], rows: usize) -> Vec<usize> {
 /// A round in its place, the host's row being the first.
 struct RoundPainter<'a> {
     round: &'a RoundChart,
-    status: &'a Status,
     depth: ColourDepth,
     scale: TimeScale,
     bars: Rect,
@@ -316,6 +313,7 @@ impl RoundPainter<'_> {
     fn paint(&self, which: Which, rows: usize, buffer: &mut Buffer) -> u16 {
         let host = [Lane {
             stream: StreamId(0),
+            gpu: None,
             instance: None,
             bars: self.round.host.clone(),
         }];
@@ -323,7 +321,7 @@ impl RoundPainter<'_> {
         let folded = self.round.lanes.len().div_ceil(rows).max(1);
         let mut used = 1;
         for lanes in self.round.lanes.chunks(folded) {
-            let name = self.round.row_name(lanes, Some(self.status));
+            let name = self.round.row_name(lanes);
             self.row(used, &name, lanes, buffer);
             used += 1;
         }

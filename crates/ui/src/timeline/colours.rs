@@ -16,6 +16,8 @@ pub enum Pattern {
     Hollow,
     /// Its edge, and upright lines within.
     Fence,
+    /// All over, but for a line across.
+    Split,
 }
 
 impl Pattern {
@@ -24,6 +26,7 @@ impl Pattern {
     pub const fn strength(self) -> f32 {
         match self {
             Pattern::Solid => 1.0,
+            Pattern::Split => 0.85,
             Pattern::Fence => 0.7,
             Pattern::Hollow => 0.5,
             Pattern::Dim => 0.35,
@@ -41,6 +44,7 @@ impl BarKind {
                 StepKind::Support => Pattern::Dim,
                 StepKind::Upload => Pattern::Fence,
                 StepKind::Download => Pattern::Hollow,
+                StepKind::PeerCopy => Pattern::Split,
             },
         }
     }

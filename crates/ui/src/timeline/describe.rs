@@ -5,7 +5,7 @@ use engine::Span;
 use lang::tr;
 use model::trace::{StepFacts, StepKind};
 
-use crate::numbers::{bytes, grouped, time_us};
+use crate::numbers::{bytes, grouped, si, time_us};
 use crate::timeline::BarKind;
 use crate::timeline::lanes::{Bar, Chart};
 
@@ -53,8 +53,8 @@ impl Chart {
             n => tr!(" · instances {id} to {}", id + n - 1, id = id),
         });
         let stream = self.data.number_of_stream(facts.stream, facts.instance);
-        let place =
-            self.data.streams.stream_name(stream, None) + instance.unwrap_or_default().as_str();
+        let place = self.data.streams.stream_name(stream, facts.gpu)
+            + instance.unwrap_or_default().as_str();
         if matches!(bar.kind, BarKind::Host | BarKind::Wait) {
             let what = match bar.kind {
                 BarKind::Wait => tr!("host: waiting").into(),
@@ -63,7 +63,10 @@ impl Chart {
             return vec![what, place, when];
         }
         let amount = match facts.kind {
-            StepKind::Upload | StepKind::Download => bytes(facts.bytes),
+            StepKind::Upload | StepKind::Download | StepKind::PeerCopy => {
+                let rate = facts.bytes as f64 / (bar.end - bar.start).max(1.0) * 1e9;
+                format!("{} · {}B/s", bytes(facts.bytes), si(rate))
+            }
             StepKind::Launch => grouped(facts.cells) + tr!(" cells stepped"),
             StepKind::Support => grouped(facts.cells) + tr!(" cells"),
             StepKind::Event | StepKind::Wait => String::new(),

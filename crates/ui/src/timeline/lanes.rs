@@ -11,7 +11,7 @@ use crate::timeline::{BarKind, KINDS};
 use engine::{Span, StreamId};
 use lang::tr;
 use model::trace::{StepKind, TimedRound};
-use model::{Order, Status, Streams};
+use model::{Order, Streams};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
@@ -37,6 +37,8 @@ pub struct Bar {
 pub struct Lane {
     /// The stream.
     pub stream: StreamId,
+    /// Its GPU, where there are several.
+    pub gpu: Option<u16>,
     /// The first instance that it works on, if any.
     pub instance: Option<u32>,
     /// Its spans, in the order in which they ran.
@@ -60,7 +62,7 @@ pub type RacingBar = (usize, Bar);
 pub struct RoundChart {
     /// The host's calls.
     pub host: Vec<Bar>,
-    /// In the order of the streams' numbers.
+    /// In the order of the GPUs' and the streams' numbers.
     pub lanes: Vec<Lane>,
     /// When and where blocks ran, if the round recorded block timestamps.
     pub blocks: BlockMap,
@@ -140,14 +142,16 @@ impl Chart {
             }
             lanes.entry(span.stream).or_default().push(bar);
         }
-        let instance = |bar: &Bar| round.steps.get(bar.step as usize)?.instance;
+        let facts = |bar: &Bar| round.steps.get(bar.step as usize);
         let lane = |(stream, bars): (StreamId, Vec<Bar>)| Lane {
             stream,
-            instance: bars.iter().find_map(instance),
+            gpu: bars.iter().find_map(|bar| facts(bar)?.gpu),
+            instance: bars.iter().find_map(|bar| facts(bar)?.instance),
             bars,
         };
         let wall = (end - start) as f64;
-        let lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
+        let mut lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
+        lanes.sort_by_key(|lane| lane.gpu);
         let end_of = |step: usize| {
             let mut places = lanes.iter().enumerate();
             places.find_map(|(at, lane)| {
@@ -230,9 +234,9 @@ const MIN_PART_OF_AXIS: f64 = 0.4;
 
 impl RoundChart {
     /// A lane's name: its stream, and its GPU where there are several.
-    pub fn lane_name(&self, lane: &Lane, status: Option<&Status>) -> String {
-        let gpu = status.and_then(|status| gpu_of(lane, status));
-        self.streams.stream_name(self.stream_number(lane), gpu)
+    pub fn lane_name(&self, lane: &Lane) -> String {
+        let number = self.stream_number(lane);
+        self.streams.stream_name(number, lane.gpu)
     }
 
     /// The number of an instance of the round; see [`Status::number_of`].
@@ -251,25 +255,16 @@ impl RoundChart {
     }
 
     /// The name of a row of these lanes, which lie one after the other.
-    pub fn row_name(&self, lanes: &[Lane], status: Option<&Status>) -> String {
+    pub fn row_name(&self, lanes: &[Lane]) -> String {
         match lanes {
             [] => String::new(),
-            [lane] => self.lane_name(lane, status),
+            [lane] => self.lane_name(lane),
             [first, .., last] => {
                 let [first, last] = [first, last].map(|lane| self.stream_number(lane));
                 tr!("streams {}–{}", first, last)
             }
         }
     }
-}
-
-/// The GPU that a lane's stream is on, if there are several: consecutive instances share one.
-fn gpu_of(lane: &Lane, status: &Status) -> Option<usize> {
-    let gpus = Some(status.engine.devices.len()).filter(|gpus| *gpus > 1)?;
-    let instance = lane.instance? as usize;
-    (0..gpus)
-        .rev()
-        .find(|gpu| gpu * status.lattices.instances / gpus <= instance)
 }
 
 /// Whether the host works or waits inside a call.
@@ -326,24 +321,28 @@ mod tests {
 
     #[test]
     fn lanes_name_their_gpu_where_there_are_several() {
-        let chart = Chart::new(Arc::new(timed_round(16)));
-        let mut status = crate::fixtures::status(16, life::Size::new(64, 64).unwrap());
-        let name =
-            |at: usize, status: &Status| chart.data.lane_name(&chart.data.lanes[at], Some(status));
-        assert_eq!(name(9, &status), "stream 9");
-        status.engine.devices.push(status.engine.devices[0].clone());
-        assert_eq!(name(7, &status), "GPU 0: 7");
-        assert_eq!(name(8, &status), "GPU 1: 8");
+        let mut round = timed_round(16);
+        let name = |at: usize, round: &TimedRound| {
+            let data = Chart::new(Arc::new(round.clone())).data;
+            data.lane_name(&data.lanes[at])
+        };
+        assert_eq!(name(9, &round), "stream 9");
+        // Instances of even numbers are on GPU 1.
+        for facts in Arc::get_mut(&mut round.steps).unwrap() {
+            facts.gpu = facts.instance.map(|instance| (1 - instance % 2) as u16);
+        }
+        assert_eq!(name(7, &round), "GPU 0: 15");
+        assert_eq!(name(8, &round), "GPU 1: 0");
     }
 
     #[test]
     fn a_stream_that_instances_share_has_a_name_and_no_number() {
-        let mut status = crate::fixtures::status(16, life::Size::new(64, 64).unwrap());
-        let named = |streams, status: &Status| {
+        let named = |streams, gpu: Option<u16>| {
             let mut round = timed_round(1);
             // Streams that were made before it have the numbers up to here.
             for facts in Arc::get_mut(&mut round.steps).unwrap() {
                 facts.stream = StreamId(16);
+                facts.gpu = gpu;
             }
             for span in &mut round.spans {
                 span.stream = StreamId(16);
@@ -351,8 +350,8 @@ mod tests {
             round.switches.streams = streams;
             let chart = Chart::new(Arc::new(round));
             let bar = chart.data.lanes[0].bars[0];
-            let names = [chart.data.lane_name(&chart.data.lanes[0], Some(status))];
-            (names, chart.describe(&bar).swap_remove(1))
+            let name = chart.data.lane_name(&chart.data.lanes[0]);
+            (name, chart.describe(&bar).swap_remove(1))
         };
         for (streams, name) in [
             (Streams::PerInstance, "stream 0"),
@@ -361,12 +360,11 @@ mod tests {
             (Streams::Default, "default stream"),
         ] {
             let of_bar = format!("{name} · instance 0");
-            assert_eq!(named(streams, &status), ([name.to_owned()], of_bar));
+            assert_eq!(named(streams, None), (name.to_owned(), of_bar));
         }
-        status.engine.devices.push(status.engine.devices[0].clone());
-        let on_gpu = |streams| named(streams, &status).0;
-        assert_eq!(on_gpu(Streams::One), ["GPU 0: shared"]);
-        assert_eq!(on_gpu(Streams::Default), ["GPU 0: default"]);
+        let on_gpu = |streams| named(streams, Some(1)).0;
+        assert_eq!(on_gpu(Streams::One), "GPU 1: shared");
+        assert_eq!(on_gpu(Streams::Default), "GPU 1: default");
     }
 
     #[test]
@@ -392,6 +390,7 @@ mod tests {
         };
         let lane = |bars| Lane {
             stream: StreamId(0),
+            gpu: None,
             instance: None,
             bars,
         };

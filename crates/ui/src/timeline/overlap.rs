@@ -4,7 +4,7 @@
 use crate::numbers::time_us;
 use lang::tr;
 use model::diagnosis::{Cause, Evidence, Remedy, Verdict};
-use model::{Action, Diagnosis, Overlap, Resource, SessionAction, Status, Streams};
+use model::{Action, Diagnosis, EngineStatus, Overlap, Resource, SessionAction, Status, Streams};
 
 /// What is said of a round over its lanes, and beside them.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,7 +54,7 @@ impl OverlapTexts {
         let names: Vec<_> = names.collect();
         OverlapTexts {
             overlap: words.overlap(diagnosis),
-            tip: describe(diagnosis.and_then(|it| it.overlap.as_ref())),
+            tip: describe(diagnosis, &status.engine),
             round_time: status.rates.round_us.map_or(String::new(), round_time),
             main_cause: diagnosis.map_or(String::new(), |it| words.main_cause(it)),
             causes: causes.collect(),
@@ -292,7 +292,8 @@ impl Words<'_> {
 }
 
 /// What the factor means, with the times that it is made of once they are measured, line by line.
-fn describe(overlap: Option<&Overlap>) -> Vec<String> {
+fn describe(diagnosis: Option<&Diagnosis>, engine: &EngineStatus) -> Vec<String> {
+    let overlap = diagnosis.and_then(|it| it.overlap.as_ref());
     let times = overlap.map(|overlap| {
         let [alone, together] = [overlap.alone_us, overlap.round_us()].map(time_us);
         tr!(
@@ -305,11 +306,25 @@ fn describe(overlap: Option<&Overlap>) -> Vec<String> {
         tr!("Overlap: the operations' times one at a time, added up, over their time together");
     let scale = tr!("1×: one operation at a time; 4×: on average four at once");
     let below = tr!("Below 1×: the round also waits, for the host or for other programs");
+    let exchange = diagnosis.and_then(|it| it.exchange).map(|part| {
+        tr!(
+            "copies between GPUs, and waiting for them: {}% of the round",
+            format_args!("{:.1}", 100.0 * part)
+        )
+    });
+    let clocks = (engine.devices.len() > 1).then(|| {
+        tr!(
+            "The clocks of the GPUs agree to within {}, and drift apart by some µs before they are compared again",
+            time_us(engine.clock_error_us)
+        )
+    });
     let lines = [
         Some(title.to_owned()),
         times,
         Some(scale.into()),
         Some(below.into()),
+        exchange,
+        clocks,
     ];
     lines.into_iter().flatten().collect()
 }
@@ -333,6 +348,7 @@ mod tests {
         Diagnosis {
             round_us: overlap.together_us,
             overlapping,
+            exchange: None,
             overlap: Some(overlap),
             causes: cause.into_iter().collect(),
             others: Vec::new(),
@@ -420,11 +436,19 @@ mod tests {
 
     #[test]
     fn the_tip_says_what_the_factor_is_made_of() {
-        let lines = describe(Some(&overlap(553.0, Resource::Units, 60.0)));
+        let mut status = status(1, Size::new(64, 64).unwrap());
+        let mut round = judged(overlap(553.0, Resource::Units, 60.0), 1.0, None);
+        let lines = describe(Some(&round), &status.engine);
         assert_eq!(
             lines[1],
             "one at a time: 1.59 ms · together: 553 µs (the round that is drawn)"
         );
-        assert_eq!(describe(None).len() + 1, lines.len());
+        assert_eq!(describe(None, &status.engine).len() + 1, lines.len());
+        status.engine.devices.push(status.engine.devices[0].clone());
+        status.engine.clock_error_us = 14.0;
+        round.exchange = Some(0.0123);
+        let lines = describe(Some(&round), &status.engine);
+        assert!(lines[4].ends_with("waiting for them: 1.2% of the round"));
+        assert!(lines[5].contains("agree to within 14.0 µs"), "{}", lines[5]);
     }
 }

@@ -190,11 +190,16 @@ pub(super) fn add_bar(
     let edge = unit.round().max(1.0);
     let inside = rect.shrink(edge);
     let is_large = inside.width() >= 2.0 * edge && inside.height() >= 2.0 * edge;
-    if !matches!(pattern, Pattern::Hollow | Pattern::Fence) || !is_large {
+    if matches!(pattern, Pattern::Solid | Pattern::Dim) || !is_large {
         mesh.add_colored_rect(rect, mixed(palette, colour, pattern.strength()));
         return;
     }
     mesh.add_colored_rect(rect, colour);
+    if pattern == Pattern::Split {
+        let line = Rect::from_center_size(rect.center(), vec2(rect.width(), 2.0 * edge));
+        mesh.add_colored_rect(line, mixed(palette, colour, INSIDE));
+        return;
+    }
     mesh.add_colored_rect(inside, mixed(palette, colour, INSIDE));
     if pattern == Pattern::Fence {
         let pitch = (FENCE_PITCH * unit).round();
@@ -252,11 +257,13 @@ fn paint_names(
         let (colour, pattern) = (bar.colour(&painter.palette), bar.kind.pattern());
         let text_colour = match pattern {
             Pattern::Solid => text_on(colour),
-            Pattern::Dim | Pattern::Hollow | Pattern::Fence => painter.palette.value,
+            Pattern::Dim | Pattern::Hollow | Pattern::Fence | Pattern::Split => {
+                painter.palette.value
+            }
         };
         let name = painter.layout_no_wrap(chart.name(bar).to_owned(), font.clone(), text_colour);
         if name.size().x + 8.0 * unit <= rect.width() {
-            if pattern == Pattern::Fence {
+            if matches!(pattern, Pattern::Fence | Pattern::Split) {
                 let within = rect.shrink(unit.round().max(1.0)).y_range();
                 let across = Rect::from_center_size(rect.center(), name.size()).expand(2.0 * unit);
                 let clear = Rect::from_x_y_ranges(across.x_range(), within);

@@ -54,7 +54,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
         paint_axis(painter, &places, scale, &rounds);
         let folded = rounds
             .iter()
-            .map(|round| paint_round(painter, scale, round, frame.sources.status));
+            .map(|round| paint_round(painter, scale, round));
         folded.max().unwrap_or(1)
     };
     if let Some(status) = frame.sources.status {
@@ -109,22 +109,17 @@ pub(crate) fn paint_rounds(painter: &WidgetPainter, rect: Rect, unit: f32, chart
     let scale = TimeScale::new(whole, places.lanes.left(), places.lanes.width());
     paint_axis(painter, &places, scale, &rounds);
     for round in &rounds {
-        paint_round(painter, scale, round, None);
+        paint_round(painter, scale, round);
     }
 }
 
 /// Everything that depends on the round; returns how many streams share a row.
-fn paint_round(
-    painter: &WidgetPainter,
-    scale: TimeScale,
-    round: &ShownRound<'_>,
-    status: Option<&Status>,
-) -> usize {
+fn paint_round(painter: &WidgetPainter, scale: TimeScale, round: &ShownRound<'_>) -> usize {
     let (places, chart) = (&round.places, round.chart);
     let rows = places.rows(chart.data.lanes.len());
     bars::paint(painter, places, scale, rows, chart);
-    say_rows(painter, places, rows, round, status);
-    paint_lane_names(painter, places, rows, round, status);
+    say_rows(painter, places, rows, round);
+    paint_lane_names(painter, places, rows, round);
     rows.folded
 }
 
@@ -208,18 +203,26 @@ fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<
     let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
     let helpers = chart.iter().flat_map(|chart| &chart.data.helpers);
     let helpers: Vec<&str> = helpers.map(|name| lang::text(name)).collect();
+    let has_peer_copies = chart.is_some_and(|chart| {
+        let mut steps = chart.round.steps.iter();
+        steps.any(|facts| facts.kind == StepKind::PeerCopy)
+    });
+    let is_named = |kind| has_peer_copies || kind != BarKind::Step(StepKind::PeerCopy);
     let laid_out = |with_helpers: bool| {
-        let names = KINDS[..KINDS.len() - 1].iter().map(|(kind, name)| {
-            let mut name = lang::text(name).to_owned();
-            if with_helpers && *kind == BarKind::Step(StepKind::Support) {
-                name = format!("{name}: {}", helpers.join(", "));
-            }
-            let font = regular(13.0 * unit);
-            (
-                *kind,
-                painter.layout_no_wrap(name, font, painter.palette.value),
-            )
-        });
+        let kinds = KINDS[..KINDS.len() - 1].iter();
+        let names = kinds
+            .filter(|(kind, _)| is_named(*kind))
+            .map(|(kind, name)| {
+                let mut name = lang::text(name).to_owned();
+                if with_helpers && *kind == BarKind::Step(StepKind::Support) {
+                    name = format!("{name}: {}", helpers.join(", "));
+                }
+                let font = regular(13.0 * unit);
+                (
+                    *kind,
+                    painter.layout_no_wrap(name, font, painter.palette.value),
+                )
+            });
         let names: Vec<_> = names.collect();
         let widths = names.iter().map(|(_, name)| name.size().x);
         let wide: f32 = widths.map(|width| swatch + beside + width + apart).sum();
@@ -323,13 +326,7 @@ fn paint_axis(
 }
 
 /// Has each row said: what it is, and its first spans with their times.
-fn say_rows(
-    painter: &WidgetPainter,
-    places: &TimelineLayout,
-    rows: Rows,
-    round: &ShownRound<'_>,
-    status: Option<&Status>,
-) {
+fn say_rows(painter: &WidgetPainter, places: &TimelineLayout, rows: Rows, round: &ShownRound<'_>) {
     if !painter.is_read() {
         return;
     }
@@ -346,7 +343,7 @@ fn say_rows(
     say(round.which.host_name(), host, &data.host);
     for row in 0..rows.count() {
         let lanes = &data.lanes[rows.lanes_of(row)];
-        let name = data.row_name(lanes, status);
+        let name = data.row_name(lanes);
         say(&name, rows.edges(row), &lanes[0].bars);
     }
 }
@@ -357,7 +354,6 @@ fn paint_lane_names(
     places: &TimelineLayout,
     rows: Rows,
     round: &ShownRound<'_>,
-    status: Option<&Status>,
 ) {
     let (unit, chart) = (places.unit, round.chart);
     let right = places.lanes.left() - 8.0 * unit;
@@ -378,7 +374,7 @@ fn paint_lane_names(
     for row in (0..rows.count()).step_by(every) {
         let lane = &chart.data.lanes[rows.lanes_of(row).start];
         let (top, bottom) = rows.edges(row);
-        let text = chart.data.lane_name(lane, status);
+        let text = chart.data.lane_name(lane);
         name(text, (top + bottom) / 2.0, painter.palette.label);
     }
 }
