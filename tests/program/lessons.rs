@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// The lessons that a debug build measures in seconds.
 const CHEAP: &str = "conway context mandelbrot-sync pinned default-stream connections priorities \
-                     barrier host-functions stream-memory peer-copy while-graph";
+                     barrier host-functions stream-memory peer-copy one-torus while-graph";
 
 fn lesson(name: &str) -> &'static Lesson {
     lesson::find(name).expect("a lesson of the table")
@@ -124,6 +124,7 @@ fn a_gpu_that_lacks_something_says_so_in_a_sentence() {
         ("host-functions", "1", "12030", None),
         ("peer-copy", "1", "13000", Some((second, 0))),
         ("peer-copy", "2", "13000", None),
+        ("one-torus", "2", "13000", None),
         ("while-graph", "1", "12030", Some((newer, 1))),
         ("while-graph", "1", "12040", None),
     ] {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::{Result, SweepSetup, data};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
-    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, Nanos, Op, PreparedId, Program, RunId,
-    Span, Step, StreamId, StreamKind, StreamSpec,
+    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op, PreparedId,
+    Program, RunId, Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
 use model::trace::{StepFacts, StepKind, TimedRound};
@@ -51,6 +51,8 @@ pub struct Ran {
     pub spans: Vec<Span>,
     /// When the host was inside the calls, if the program was timed.
     pub host: Vec<Span>,
+    /// What the devices got of a timed program on lattices in bands.
+    issued: Vec<IssuedStep>,
 }
 
 impl Ran {
@@ -160,6 +162,19 @@ impl Bench {
         }
         let engine = self.engine.as_mut().expect("it was opened");
         Ok(&mut **engine)
+    }
+
+    /// Lays the lattices that will be created in bands on all devices, on two contexts on the CPU.
+    pub(super) fn split(&mut self, halo: u32) -> Result<()> {
+        let is_cpu = self.is_cpu();
+        self.engine()?;
+        let mut engine = self.engine.take().expect("it was opened");
+        if is_cpu {
+            engine.create_context(DEVICE)?;
+        }
+        let split = SplitEngine::new(engine, halo).map_err(|(_, error)| error)?;
+        self.engine = Some(Box::new(split));
+        Ok(())
     }
 
     /// Another engine on the same device, with nothing on it.
@@ -307,6 +322,8 @@ impl Bench {
     /// Waits for a program that was started.
     pub fn finish(&mut self, started: Started) -> Result<Ran> {
         let engine = self.engine()?;
+        let issued = engine.issued_steps(started.run).unwrap_or_default();
+        let mut issued = issued.to_vec();
         engine.synchronize()?;
         let wall = started.began.elapsed();
         let mut completions = Vec::new();
@@ -323,6 +340,7 @@ impl Bench {
                         wall,
                         spans,
                         host,
+                        issued: std::mem::take(&mut issued),
                     });
                 }
             }
@@ -333,13 +351,21 @@ impl Bench {
     /// What a timed program did, for the timeline; its streams are numbered from 0.
     pub fn timed_round(&self, program: &Program, ran: Ran) -> TimedRound {
         let one = Size::new(1, 1).expect("the smallest lattice");
-        let streams: BTreeSet<StreamId> = program.steps.iter().map(|step| step.stream).collect();
+        let steps: Vec<(&Step, Size, Option<u16>)> = if ran.issued.is_empty() {
+            program.steps.iter().map(|step| (step, one, None)).collect()
+        } else {
+            let issued = ran.issued.iter();
+            issued
+                .map(|it| (&it.step, it.size, Some(it.device.0)))
+                .collect()
+        };
+        let streams: BTreeSet<StreamId> = steps.iter().map(|(step, ..)| step.stream).collect();
         let number = |stream: StreamId| {
             let place = streams.iter().position(|it| *it == stream);
             place.map_or(stream, |place| StreamId(place as u32))
         };
-        let facts = |step: &Step| {
-            let facts = StepFacts::of(step, one, 0);
+        let facts = |(step, size, gpu): (&Step, Size, Option<u16>)| {
+            let facts = StepFacts::of(step, size, 0);
             let kind = match &step.op {
                 Op::Copy { from, .. } if self.is_on_host(from.buffer) => StepKind::Upload,
                 _ => facts.kind,
@@ -347,6 +373,7 @@ impl Bench {
             StepFacts {
                 kind,
                 stream: number(step.stream),
+                gpu,
                 ..facts
             }
         };
@@ -358,7 +385,7 @@ impl Bench {
             spans.collect()
         };
         TimedRound {
-            steps: program.steps.iter().map(facts).collect(),
+            steps: steps.into_iter().map(facts).collect(),
             spans: numbered(ran.spans),
             host: numbered(ran.host),
             block_timestamps: Vec::new(),

@@ -245,6 +245,7 @@ pub static LESSONS: &[Lesson] = &[
     copies::depth::DEPTH,
     copies::unified_memory::UNIFIED_MEMORY,
     copies::peer_copy::PEER_COPY,
+    copies::one_torus::ONE_TORUS,
     concepts::default_stream::DEFAULT_STREAM,
     concepts::dependencies::DEPENDENCIES,
     concepts::speedup::SPEEDUP,

@@ -1,0 +1,241 @@
+//! One torus on two GPUs: each has half of the rows, and copies the rows around them from the other.
+
+use std::sync::Arc;
+
+use crate::bench::DEVICE;
+use crate::work::{DENSITY, GENERATION, SEED, kernel, square};
+use crate::{
+    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
+    PartWork, Ran, Result,
+};
+use engine::{Feature, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer};
+use lang::{mark, tr};
+use life::{Lattice, Rule, Size, Soup};
+use model::DeviceChoice;
+use simulation::instances::read_lattice;
+
+const SIDE: u64 = 1 << 15;
+const GENERATIONS: u32 = 600;
+/// Of the timed round and of the check: halos of 4 and of 30 rows are copied more than once.
+const FEW_GENERATIONS: u32 = 60;
+
+pub(crate) const ONE_TORUS: Lesson = Lesson {
+    name: "one-torus",
+    group: Group::Copies,
+    title: "one torus, two GPUs",
+    source: Origin::Guide("Peer-to-Peer Memory Copy"),
+    intro: "A torus of 32768 × 32768 cells is stepped for 600 generations: first by one GPU, then by two. Each \
+            of the two has half of the rows, and copies of the rows above and below them: its halos. A generation \
+            spoils one row of each halo, so halos of 4 rows are copied anew every 4 generations, and halos of 30 \
+            rows every 30.",
+    question: "With halos of 30 rows: how much faster are two GPUs than one?",
+    choices: Choices::Factors {
+        comparison: 1,
+        factors: &[1.0, 1.3, 1.6, 2.0],
+    },
+    parts: &[
+        Part {
+            title: "one GPU",
+            code: "for (int g = 0; g < 600; g += 4)
+    step<<<grid, 32, 0, s[0]>>>(a, b,
+        32768, 32768, rule, 4);      // then swap",
+            work: PartWork::Program(|bench| Torus::prepare(bench, None)),
+        },
+        Part {
+            title: "two GPUs, halos of 4 rows",
+            code: TWO_GPUS_4,
+            work: PartWork::Program(|bench| Torus::prepare(bench, Some(4))),
+        },
+        Part {
+            title: "two GPUs, halos of 30 rows",
+            code: TWO_GPUS_30,
+            work: PartWork::Program(|bench| Torus::prepare(bench, Some(30))),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 1,
+            fast: 2,
+            label: "an exchange every 30 generations instead of every 4",
+            faster: "An exchange costs calls, copies, and waiting for the other GPU, however few rows it brings. \
+                     Larger halos need fewer exchanges, and stepping 60 rows twice is little beside 16384.",
+            none: "Here, exchanges cost nothing that shows.",
+            slower: "Here, the rows that both GPUs step cost more than the exchanges that they save.",
+        },
+        Compare {
+            slow: 0,
+            fast: 2,
+            label: "two GPUs instead of one",
+            faster: "Each GPU steps half of the rows; the exchange and the rows that both step are what is \
+                     missing to 2×.",
+            none: "Here, the exchange takes as much time as the second GPU saves.",
+            slower: "Here, the exchange takes more time than the second GPU saves.",
+        },
+    ],
+    missing_on_cpu: Some(Missing {
+        what: "second GPU",
+        on_gpu: "Two GPUs would show how much of the time the exchange takes. On the CPU engine, two contexts \
+                 stand in for them: they share the same cores, so two are no faster than one.",
+        on_cpu: None,
+    }),
+    closing: Closing::Text(
+        "The kernel does not know that the torus is cut: it steps a band of rows as if that were a torus, and only \
+         the halo becomes wrong.",
+    ),
+};
+
+/// The code of a part with halos of so many rows.
+macro_rules! two_gpus {
+    ($rows:literal) => {
+        concat!(
+            "const int rows = ",
+            $rows,
+            ";    // of a halo
+for (int g = 0; g < 600; g += rows) {
+    for (int i : {0, 1})
+        cudaEventRecord(stepped[i], s[i]);
+    for (int i : {0, 1}) {
+        cudaStreamWaitEvent(s[i], stepped[!i]);
+        cudaMemcpyPeerAsync(above[i], i,
+            last_rows[!i], !i, rows * 4096, s[i]);
+        cudaMemcpyPeerAsync(below[i], i,
+            first_rows[!i], !i, rows * 4096, s[i]);
+        cudaEventRecord(copied[i], s[i]);
+    }
+    for (int i : {0, 1}) {
+        cudaStreamWaitEvent(s[i], copied[!i]);
+        for (int left = rows; left > 0; left -= 4)
+            step<<<grid, 32, 0, s[i]>>>(a[i], b[i],
+                32768, 16384 + 2 * rows, rule,
+                min(left, 4));   // then swap
+    }
+}"
+        )
+    };
+}
+
+const TWO_GPUS_4: &str = two_gpus!("4");
+const TWO_GPUS_30: &str = two_gpus!("30");
+
+/// A torus on an engine of its own.
+struct Torus {
+    bench: Bench,
+    size: Size,
+    stream: StreamId,
+    slots: Arc<dyn Slots>,
+    /// Generations of a sample.
+    generations: u32,
+}
+
+impl Torus {
+    /// In bands with halos of so many rows, or whole on one device.
+    fn prepare(bench: &Bench, halo: Option<u32>) -> Result<Box<dyn Experiment>> {
+        let mut own = Bench::open(bench.pick(DeviceChoice::Cuda, DeviceChoice::Cpu))?;
+        own.engine()?.check_feature(DEVICE, Feature::PeerCopies)?;
+        // Fewer multiprocessors than any GPU for computing has are the tests'.
+        let (side, generations) = if own.is_cpu() || own.info().sm_count < 8 {
+            (512, FEW_GENERATIONS)
+        } else {
+            (SIDE, GENERATIONS)
+        };
+        if let Some(halo) = halo {
+            own.split(halo)?;
+        }
+        let mut torus = Torus::new(own, square(side), generations)?;
+        torus.bench.run(&torus.advance(generations))?;
+        Ok(Box::new(torus))
+    }
+
+    fn new(mut bench: Bench, size: Size, generations: u32) -> Result<Torus> {
+        let stream = bench.stream()?;
+        let engine = bench.engine()?;
+        engine.create_lattices(DEVICE, 1, size)?;
+        engine.reserve(Layout::Planar)?;
+        let slots = engine.allocate_slots(SlotsSpec {
+            pinned: 0,
+            pageable: 0,
+            picture_words: 0,
+            snapshots: 1,
+            measures: 0,
+        })?;
+        let mut torus = Torus {
+            bench,
+            size,
+            stream,
+            slots,
+            generations,
+        };
+        torus.restart()?;
+        Ok(torus)
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        let lattice = LatticeId(0);
+        let soup = Soup {
+            density: DENSITY,
+            seed: SEED,
+            instance: 0,
+        };
+        let (lattices, to) = (lattice.as_range(), Layout::Planar);
+        let ops = [Op::Soup { lattice, soup }, Op::Unpack { lattices, to }];
+        self.bench.run(&Program::in_stream(self.stream, ops))?;
+        Ok(())
+    }
+
+    fn advance(&self, generations: u32) -> Program {
+        let kernel = kernel("multistep");
+        let advance = Op::Advance {
+            kernel,
+            lattices: LatticeId(0).as_range(),
+            rule: Rule::LIFE,
+            generations,
+            block: kernel.block(),
+        };
+        Program::in_stream(self.stream, [advance])
+    }
+
+    /// Steps the soup for a few generations; the timed round, and the cells after it.
+    fn step_from_start(&mut self) -> Result<(Program, Ran, Lattice)> {
+        self.restart()?;
+        let mut program = self.advance(FEW_GENERATIONS);
+        let ran = self.bench.run_timed(&mut program)?;
+        let lattices = LatticeId(0).as_range();
+        let download = Op::download(lattices.clone(), Slot(0), Transfer::Bits);
+        let fetch = Program::in_stream(self.stream, [Op::Pack(lattices), download]);
+        self.bench.run(&fetch)?;
+        let lattice = read_lattice(&*self.slots, 0, Slot(0), self.size)?;
+        Ok((program, ran, lattice))
+    }
+}
+
+impl Experiment for Torus {
+    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
+        let ran = self.bench.run(&self.advance(self.generations))?;
+        let ms = ran.wall_ms() / f64::from(self.generations);
+        let rate = self.size.cells() as f64 / ms / 1e6;
+        Ok(Measured::of_time(GENERATION, ms).figure(mark!("cells per second"), rate, "Gcell/s"))
+    }
+
+    fn inspect(&mut self, _: &mut Bench) -> Result<Measured> {
+        let (program, ran, lattice) = self.step_from_start()?;
+        let cpu = Bench::open(DeviceChoice::Cpu)?;
+        let mut whole = Torus::new(cpu, self.size, FEW_GENERATIONS)?;
+        let (.., wanted) = whole.step_from_start()?;
+        let same = tr!(
+            "{size}: after {generations} generations every cell is as one device computes it",
+            size = self.size,
+            generations = FEW_GENERATIONS
+        );
+        let mut measured = Measured::default().check(same, lattice == wanted);
+        let round = self.bench.timed_round(&program, ran);
+        if let Some(part) = round.exchange_share() {
+            measured = measured.figure(mark!("exchange"), 100.0 * part, "%");
+        }
+        measured.trace = Some(round);
+        Ok(measured)
+    }
+
+    fn has_own_engine(&self) -> bool {
+        true
+    }
+}
