@@ -1,7 +1,6 @@
 //! One torus on several GPUs beside one GPU: the same torus (strong scaling), and as large a part of a
 //! larger one on each (weak scaling).
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -9,9 +8,9 @@ use anyhow::{Result, ensure};
 use super::default::rate;
 use super::{RUNS, Table, fits, spread};
 use engine::cuda::list_devices;
-use engine::{EngineError, Feature, Measure, Missing, StreamId};
+use engine::{EngineError, Feature, Measure, Missing};
 use life::Size;
-use model::trace::{StepKind, TimedRound};
+use model::trace::TimedRound;
 use model::{DeviceChoice, Setup, Split, Streams, Switches};
 use simulation::fastest::{RUN_ROUND, Requested};
 use simulation::instances::{Instances, open_engine};
@@ -34,14 +33,14 @@ struct Measured {
     rates: [f64; RUNS],
     /// After [`CHECKED`] generations.
     measure: Measure,
-    /// The share of a round's time in which a GPU steps nothing.
+    /// The share of a round's time in which halos are copied or waited for.
     in_exchange: f64,
 }
 
 pub(super) fn table(small: bool) -> Result<Table> {
     let gpus = list_devices()?.len() as u64;
     if gpus < 2 {
-        return Err(EngineError::Unsupported(Feature::PeerCopies, Missing::SecondDevice).into());
+        return Err(EngineError::Unsupported(Feature::Bands, Missing::SecondDevice).into());
     }
     let title = "one torus on all GPUs, and on one";
     let mut table = Table::new("split", title);
@@ -98,28 +97,11 @@ fn measure(setup: &Setup) -> Result<Measured> {
         *one = rate(&mut instances, &mut rounds, RUN)?;
     }
     let mut shares = Vec::new();
-    let mut traced = |round: TimedRound| shares.extend(share_in_exchange(&round));
+    let mut traced = |round: TimedRound| shares.extend(round.exchange_share());
     instances.run(1500, 300, Some(&mut traced))?;
     Ok(Measured {
         rates,
         measure,
         in_exchange: spread(&shares)[0],
     })
-}
-
-/// The share of a round in which a GPU steps nothing: of the GPU with the largest.
-fn share_in_exchange(round: &TimedRound) -> Option<f64> {
-    let mut streams: BTreeMap<StreamId, (i64, i64, i64)> = BTreeMap::new();
-    for span in &round.spans {
-        let facts = round.steps[span.step as usize];
-        let (start, end) = (span.start.0, span.end.0);
-        let of = streams.entry(facts.stream).or_insert((start, end, 0));
-        (of.0, of.1) = (of.0.min(start), of.1.max(end));
-        if facts.kind == StepKind::Launch {
-            of.2 += end - start;
-        }
-    }
-    let share =
-        |&(start, end, stepped): &(i64, i64, i64)| 1.0 - stepped as f64 / (end - start) as f64;
-    streams.values().map(share).max_by(f64::total_cmp)
 }

@@ -53,7 +53,7 @@ pub(in crate::cli) fn works(gpu: bool, small: bool) -> Vec<Workload> {
 /// are even numbers of launches for every rung, so that a graph fits the buffers it leaves.
 fn generations(work: Workload) -> u32 {
     let few = work.instances > 64 || work.side <= 128;
-    if few { 16 } else { 48 }
+    if few { 24 } else { 48 }
 }
 
 /// Measures the rung and reports the results, one per line.
