@@ -11,6 +11,7 @@
 //        generations, 47.4 Tcell/s; six, 50.0; eight, 50.0; rows copied asynchronously to a ring in
 //        shared memory, 50.9; generations split between two warps, 46.6; eight words per lane, 40.6.
 //        Where the cache holds the lattice, multistep is faster: at 16384x16384 33.4 against 31.6.
+// Measured: not yet
 // Next: nothing on this ladder.
 // Compared with 07_multistep: six generations, two lanes of halo, which also serve planes narrower
 // than six words, and strips that are swept upwards.

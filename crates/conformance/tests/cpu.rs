@@ -47,7 +47,7 @@ fn lattices_in_bands_agree() {
         let workers = NonZeroUsize::new(2).unwrap();
         let engine = Box::new(CpuEngine::with_devices(workers, devices));
         let cases = Cases {
-            generations: vec![1, 9, 40],
+            generations: vec![1, 9, 41],
             max_cells: 6000,
             ..Cases::quick()
         };

@@ -80,7 +80,7 @@ impl Launch {
     /// Choices for the column sweep: warps per SM at most, and the minimum rows per strip for that
     /// choice. Low strips lose more to their halos; high strips need many warps per SM, so that all
     /// end at about the same time. Measured on an H200.
-    const WARP_CHOICES: [(u32, u32); 4] = [(60, 128), (12, 60), (8, 16), (4, Self::MIN_ROWS)];
+    const WARP_CHOICES: [(u32, u32); 4] = [(60, 64), (12, 60), (8, 16), (4, Self::MIN_ROWS)];
 
     /// The same where two lanes at each end of a window are halo; measured on an H100.
     const WARP_CHOICES_IF_DEEP: [(u32, u32); 4] =

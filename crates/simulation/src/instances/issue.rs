@@ -176,9 +176,13 @@ impl Instances {
         let Some(slot) = self.next_slot(newest) else {
             return Ok(false);
         };
-        let graphs = self.plan().switches.graphs;
+        let replays = self.plan().switches.graphs && self.fits_a_graph(generations);
+        // A graph has events of its own, whose times must be read before it is launched again.
+        if replays && timed && self.is_in_flight(slot) {
+            return Ok(false);
+        }
         let _range = nvtx::range("round");
-        let issued = if graphs && self.fits_a_graph(generations) {
+        let issued = if replays {
             self.replay_round(generations, slot, timed)
         } else {
             self.submit_round(generations, slot, timed, Kind::Round { replayed: false })

@@ -1,6 +1,7 @@
 //! The results of a finished run: populations counted on the devices, and bits
 //! downloaded some rows at a time, so that the host needs no memory for a lattice.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,8 @@ use std::time::Duration;
 use super::Instances;
 use super::issue::Kind;
 use engine::{
-    EngineError, LatticeId, Measure, Op, Program, Result, Slot, SlotsSpec, StreamId, Transfer,
+    EngineError, LatticeId, Measure, Op, Program, Result, RunId, Slot, SlotsSpec, StreamId,
+    Transfer,
 };
 use life::Lattice;
 
@@ -154,21 +156,25 @@ impl Results<'_> {
         let parts = height.div_ceil(rows);
         let count = |part: u32| rows.min(height - part * rows);
         let slot = |part: u32| Slot((part % 2) as u8);
-        let issue = |instances: &mut Instances, part: u32| {
+        let issue = |instances: &mut Instances, part: u32| -> Result<RunId> {
             let what = Transfer::Rows {
                 first: part * rows,
                 count: count(part),
             };
             let program = download(stream, id, slot(part), what);
-            instances.submit(&program, Kind::Other, None)
+            instances.submit(&program, Kind::Other, None)?;
+            let issued = instances.in_flight.back();
+            Ok(issued.expect("what was just submitted").run)
         };
-        issue(instances, 0)?;
+        let mut runs = VecDeque::from([issue(instances, 0)?]);
         for part in 0..parts {
             let next = (part + 1 < parts).then_some(part + 1);
             if let Some(next) = next {
-                issue(instances, next)?;
+                runs.push_back(issue(instances, next)?);
             }
-            while instances.depth() > usize::from(next.is_some()) {
+            // Parts of a lattice in bands may come from several devices, a later one first.
+            let run = runs.pop_front();
+            while instances.in_flight.iter().any(|it| Some(it.run) == run) {
                 instances.engine.wait(Duration::from_millis(1));
                 instances.poll(|_| {})?;
             }
