@@ -205,6 +205,17 @@ impl<'a> Rows<'a> {
         self.shape.row(self.vectors, i - self.first)
     }
 
+    /// Copies the outer rows that a pass of the upper and of the lower neighbour needs, to where its
+    /// halo has them.
+    pub(super) fn copy_outer(&self, depth: usize, [up, down]: &mut [Vec<Lanes>; 2]) {
+        let (rows, known) = (self.shape.rows(), depth as isize);
+        // Around the torus, the first rows are below the last ones.
+        let first = if self.first == 0 { rows } else { self.first } as isize;
+        let end = if self.end() == rows { 0 } else { self.end() } as isize;
+        self.copy(first..first + known, up, 0);
+        self.copy(end - known..end, down, halo_rows(depth) - depth);
+    }
+
     /// Copies these rows, which may lie beyond either end of the bands, to the groups `to` from its
     /// row `at` on. Such a row is taken from the adjacent bands.
     pub(super) fn copy(&self, rows: Range<isize>, to: &mut [Lanes], at: usize) {
@@ -255,10 +266,8 @@ impl<'a> Rows<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) own: Rows<'a>,
-    /// Groups above and below, of [`halo_rows`] rows each; empty where the pass needs none.
+    /// Groups above and below, of [`halo_rows`] rows each.
     pub(super) halos: [&'a [Lanes]; 2],
-    /// Index of the first row to step.
-    pub(super) first: usize,
 }
 
 /// Rows of a halo for a pass of `depth` generations, `depth` of which have to be known; a pass reads

@@ -30,13 +30,8 @@ pub(super) struct WorkerPool {
     helpers: OnceLock<Option<ThreadPool>>,
 }
 
-/// Work of a thread, in vectors times generations, after which a team is formed anew: about 10 ms, or
-/// less where teams fail.
-const MAX_SHARE_WORK: usize = 1 << 22;
-const MAX_SHARE_WORK_AFTER_FAILURE: usize = 1 << 18;
-
 /// The most failures that count: with each, the pause is twice as long.
-const MAX_FAILURES: usize = 5;
+const MAX_FAILURES: usize = 7;
 
 thread_local! {
     /// How long a thread of a team has waited for others.
@@ -126,35 +121,26 @@ impl Team<'_> {
         1 + self.taken.1
     }
 
-    /// Work of a thread after which to form the team anew, since other work may want the cores.
-    pub(super) fn max_share_work(&self) -> usize {
-        match self.pool.failures.load(Ordering::Relaxed) {
-            0 => MAX_SHARE_WORK,
-            _ if self.threads() == 1 => MAX_SHARE_WORK,
-            _ => MAX_SHARE_WORK_AFTER_FAILURE,
-        }
-    }
-
-    /// Runs `work` on each share, of which there are as many as threads, with the share's index.
-    pub(super) fn run<S: Send>(self, shares: Vec<S>, work: impl Fn(usize, S) + Sync) {
-        let mut shares = shares.into_iter().enumerate();
+    /// Runs `work` on each share, of which there are as many as threads.
+    pub(super) fn run<S: Send>(self, shares: Vec<S>, work: impl Fn(S) + Sync) {
+        let mut shares = shares.into_iter();
         let own = shares.next();
         let Some(helpers) = self.helpers else {
-            return own.into_iter().for_each(|(i, share)| work(i, share));
+            return own.into_iter().for_each(work);
         };
         let unfinished = &AtomicUsize::new(shares.len());
         WAITED.set(Duration::ZERO);
         let began = Instant::now();
         helpers.in_place_scope(|scope| {
             let work = &work;
-            shares.for_each(|(i, share)| {
+            shares.for_each(|share| {
                 scope.spawn(move |_| {
                     let _unfinished = Countdown(unfinished, 1);
-                    work(i, share);
+                    work(share);
                 });
             });
-            own.into_iter().for_each(|(i, share)| work(i, share));
-            wait(|| unfinished.load(Ordering::Relaxed) == 0);
+            own.into_iter().for_each(work);
+            wait(|| (unfinished.load(Ordering::Relaxed) == 0).then_some(()));
         });
         self.learn(began.elapsed(), WAITED.get());
     }
@@ -178,19 +164,23 @@ impl Team<'_> {
 /// Waits for another thread of a team. While each has a core of its own, they are at most some
 /// microseconds apart, and sleeping and waking would take longer; but the other one may need this
 /// core.
-pub(super) fn wait(is_done: impl Fn() -> bool) {
-    if is_done() {
-        return;
+pub(super) fn wait<T>(poll: impl Fn() -> Option<T>) -> T {
+    if let Some(result) = poll() {
+        return result;
     }
     let began = Instant::now();
-    while !is_done() {
-        match began.elapsed().as_micros() {
+    loop {
+        let waited = began.elapsed();
+        if let Some(result) = poll() {
+            WAITED.set(WAITED.get() + waited);
+            return result;
+        }
+        match waited.as_micros() {
             0..10 => hint::spin_loop(),
             10..200 => thread::yield_now(),
             _ => thread::sleep(Duration::from_micros(20)),
         }
     }
-    WAITED.set(WAITED.get() + began.elapsed());
 }
 
 #[cfg(test)]
@@ -222,10 +212,9 @@ mod tests {
             let team = pool.team(4);
             let threads = team.threads(); // one while teams pause on a busy machine
             let arrived = AtomicUsize::new(0);
-            team.run((10..10 + threads).collect(), |i, share| {
-                assert_eq!(share, 10 + i);
-                arrived.fetch_add(1, Ordering::Relaxed);
-                wait(|| arrived.load(Ordering::Relaxed) == threads);
+            team.run(vec![1; threads], |share| {
+                arrived.fetch_add(share, Ordering::Relaxed);
+                wait(|| (arrived.load(Ordering::Relaxed) == threads).then_some(()));
             });
             assert_eq!(arrived.into_inner(), threads);
         }

@@ -8,13 +8,13 @@
 //! A lattice that is too wide for the cache is divided into tiles, which overlap on both sides by
 //! one column per generation.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::{array, mem};
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use super::column_sweep::{self, Any, Life, Next, ROWS, Strip};
-use super::passes::{self, SCRATCH};
+use super::passes;
 use super::planar::Generation;
 use super::{Launch, Pair};
 use crate::cpu::planar_rows::{PlanarRows, Source};
@@ -54,6 +54,11 @@ fn depth(rows: usize, across: usize) -> usize {
     }
 }
 
+thread_local! {
+    /// Memory of a thread's passes, whose contents are arbitrary.
+    static SCRATCH: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
+}
+
 /// An even number of generations of some rows, as vector work.
 pub(super) struct Pass<'a> {
     pub(super) rule: Rule,
@@ -78,7 +83,9 @@ impl Work for Pass<'_> {
             // Pairs of rows: two for the group and one per generation.
             2 * width * (2 + self.generations),
         ];
-        passes::with_memory(&SCRATCH, lengths.iter().sum(), |scratch| {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let length = scratch.len().max(lengths.iter().sum());
+            scratch.resize(length, Lanes::default());
             let (beyond, pairs) = scratch.split_at_mut(lengths[0]);
             for left in (0..across).step_by(self.tile.min(across)) {
                 for part in 0..parts {
@@ -161,7 +168,7 @@ impl Pass<'_> {
         let mut above: Vec<_> = pairs.collect();
         let rows = self.out.len() / across;
         for i in 0..(rows + 2 * last).div_ceil(ROWS) {
-            let top = (self.from.first + ROWS * i) as isize - last as isize;
+            let top = (self.from.own.first + ROWS * i) as isize - last as isize;
             // Generations that have a complete row already.
             let known = last.min(2 * i + 1);
             let mut above = above.iter_mut();

@@ -58,7 +58,7 @@ impl Generation<'_> {
     fn all<L: Logic>(self, logic: L, rule: impl Next<L>) {
         let own = self.from.own;
         for (group, to) in self.out.chunks_exact_mut(own.shape.group()).enumerate() {
-            let top = self.from.first + ROWS * group;
+            let top = own.first + ROWS * group;
             let from = self.from.around(top as isize);
             // Rows that only fill the last group are not stepped.
             let halves = (own.end() - top).div_ceil(2).min(2);

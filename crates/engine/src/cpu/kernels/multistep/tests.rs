@@ -67,7 +67,7 @@ impl Shared<'_> {
         all.copy(start - count..start, &mut halos[0], halo - generations);
         all.copy(end..end + count, &mut halos[1], 0);
         let halos = halos.each_ref().map(|halo| &halo[..]);
-        let from = Source { own, halos, first };
+        let from = Source { own, halos };
         if generations == 1 {
             Generation { rule, from, out }.on(logic);
         } else {
