@@ -125,7 +125,7 @@ impl Team<'_> {
     pub(super) fn run<S: Send>(self, shares: Vec<S>, work: impl Fn(S) + Sync) {
         let mut shares = shares.into_iter();
         let own = shares.next();
-        let Some(helpers) = self.helpers else {
+        let Some(helpers) = self.helpers.filter(|_| shares.len() > 0) else {
             return own.into_iter().for_each(work);
         };
         let unfinished = &AtomicUsize::new(shares.len());
@@ -194,7 +194,9 @@ mod tests {
         pool.run(|| {
             assert_eq!([0, 1, 3, 100].map(threads), [1, 1, 3, 8]);
             let all = pool.team(8);
-            assert_eq!(threads(8), 1, "no helper is in two teams");
+            let alone = pool.team(8);
+            assert_eq!(alone.threads(), 1, "no helper is in two teams");
+            alone.run(vec![()], |()| ());
             drop(all);
             pool.run(|| {
                 assert_eq!(threads(8), 4, "each of two workers has half of the cores");
