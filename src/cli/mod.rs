@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
-pub use bench::{Origin, Record, Row, Table, compare};
+pub use bench::{Origin, Record, Row, Table};
 use lang::{Language, Message, tr};
 pub use options::command_line;
 #[cfg(test)]

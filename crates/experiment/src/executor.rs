@@ -300,11 +300,6 @@ impl Executor {
         self.finding
     }
 
-    /// The estimate of a live comparison so far.
-    pub fn estimate(&self) -> Option<Estimate> {
-        self.estimate
-    }
-
     /// The times of the rounds that count.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks

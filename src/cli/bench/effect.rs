@@ -74,7 +74,7 @@ fn in_words(what: String, executor: &Executor) -> String {
 ///
 /// # Errors
 /// The changed setting has no room on the device, or the engine fails.
-pub fn compare(
+pub(in crate::cli) fn compare(
     instances: &mut Instances,
     changed: (&'static Kernel, Switches),
     plan: Plan,

@@ -33,7 +33,7 @@ use simulation::instances::{Instances, open_engine, starts};
 use ui::numbers::si;
 use window::list_adapters;
 
-pub use effect::compare;
+pub(super) use effect::compare;
 pub use record::{Origin, Record, Row, Table};
 
 /// What can be measured, in the order in which records keep and documents show it.
