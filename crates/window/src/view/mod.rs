@@ -44,8 +44,6 @@ mod widget_painter;
 #[cfg(test)]
 mod accessibility_tests;
 #[cfg(test)]
-mod cost;
-#[cfg(test)]
 mod gallery;
 #[cfg(test)]
 mod pixel_tests;
