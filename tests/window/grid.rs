@@ -1,11 +1,10 @@
-//! Instances, size and rule changed while it runs: what the panels show is what the simulator
-//! computes of such lattices, and undo leads back.
+//! Size and rule changed: what the panels show is what the simulator computes of such lattices, and
+//! undo leads back.
 
 use std::fs;
 
-use crate::common::{lifestreams, wait_for};
 use crate::shown::Shown;
-use life::{Pattern, Size};
+use life::Size;
 
 /// Types a text and Return at once, as fast as the server takes it, behind the key that opens a field.
 fn ask(shown: &Shown, key: &str, keys: &str, heard: &str) {
@@ -13,50 +12,6 @@ fn ask(shown: &Shown, key: &str, keys: &str, heard: &str) {
     let line = format!("key --clearmodifiers --delay 2 {key} {keys} Return");
     shown.display.xdotool(&line).expect("keys");
     shown.hears(heard, before);
-}
-
-/// Waits for as many panels.
-#[track_caller]
-fn has_panels(shown: &Shown, count: usize) {
-    wait_for(&format!("{count} panels"), || {
-        let panels = shown.picture().rectangles(crate::shown::DEAD);
-        (panels.len() == count).then_some(())
-    });
-}
-
-#[test]
-fn instances_are_doubled_to_64_and_halved_again_while_it_runs() {
-    let shown = Shown::open("--instances 1 --seed 3");
-    for count in [2, 4, 8, 16, 32, 64] {
-        shown.then("ctrl+Up", &format!("{count} lattices now"));
-    }
-    has_panels(&shown, 64);
-    for count in [32, 16, 8, 4, 2] {
-        shown.then("ctrl+Down", &format!("{count} lattices now"));
-    }
-    shown.then("slash", "1 lattice now");
-    shown.then("asterisk", "2 lattices now");
-    ask(&shown, "ctrl+n", "0 Return BackSpace 4", "4 lattices now");
-    let state = shown.press("space", "TogglePause");
-    // The first has gone on all along; the others have begun as those of the start have.
-    let first = shown.saved("first.rle");
-    let line = format!(
-        "run {} -g {} --save computed",
-        shown.start, state.generation
-    );
-    lifestreams(shown.folder.path(), &line).done();
-    let path = shown.folder.path().join("computed/000.rle");
-    let computed = Pattern::load(path).unwrap();
-    assert_eq!(first, computed.centred_in(first.size()).unwrap());
-    has_panels(&shown, 4);
-    // Back to where the last of the changes was made, and before it.
-    for _ in 0..2 {
-        shown.press("ctrl+z", "Undo");
-    }
-    has_panels(&shown, 2);
-    shown.press("ctrl+y", "Redo");
-    has_panels(&shown, 4);
-    shown.quit();
 }
 
 #[test]

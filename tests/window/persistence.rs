@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::common::{frames_of, names, picture_of, run, scratch, wait_for};
 use crate::display::{Display, Picture};
-use crate::shown::{Shown, computed, on_display};
+use crate::shown::{Shown, on_display};
 
 #[test]
 fn its_picture_is_saved_as_it_is_seen() {
@@ -157,33 +157,4 @@ fn a_session_is_saved_in_a_new_file_and_opened_again() {
     shown.enter_path(&path, "Opened the session");
     assert_eq!(shown.saved("after.rle"), before);
     shown.quit();
-}
-
-/// However a session is opened, undo leads to the cells from before another seed.
-#[test]
-fn undo_leads_to_the_same_cells_however_a_session_is_opened() {
-    let start = "--instances 1 --seed 5";
-    let (shown, paused) = Shown::paused(&format!("{start} --session kept.json"));
-    shown.press("n", "NewSeed");
-    shown.step("period", "StepGeneration");
-    shown.press("space", "TogglePause"); // a paused session draws too few frames to be seen open
-    shown.key("ctrl+q");
-    shown.hears("the session is saved in kept.json", 0);
-    let run = format!("--size 60x45 --device cpu {start}");
-    let want = computed(shown.folder.path(), &run, paused.generation).remove(0);
-    let file = shown.folder.path().join("kept.json");
-
-    let undone = |shown: &Shown| {
-        shown.press("ctrl+z", "Undo");
-        shown.then("ctrl+z", "Undone: the last edit");
-        shown.saved("undone.rle")
-    };
-    let other = Shown::paused("--instances 2").0;
-    other.ask_path("ctrl+o");
-    other.enter_path(&file, "Opened the session");
-    assert!(undone(&other) == want, "opened in place of another");
-    other.quit();
-    let folder = shown.end_in_its_folder();
-    let again = Shown::open_in(folder, "--session kept.json", None);
-    assert!(undone(&again) == want, "opened at the start");
 }

@@ -300,12 +300,6 @@ impl Shown {
         (self.running.end(TIMEOUT), self.display)
     }
 
-    /// Waits for the program's end; its folder stays.
-    pub(crate) fn end_in_its_folder(self) -> tempfile::TempDir {
-        self.running.end(TIMEOUT).succeeds();
-        self.folder
-    }
-
     pub(crate) fn quit(self) {
         self.key("ctrl+q");
         let (ended, _display) = self.end();

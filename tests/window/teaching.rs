@@ -1,42 +1,7 @@
-//! The lab, its two halves, the timeline and the lessons.
+//! The timeline, the lab, hints, lessons and lectures.
 
 use crate::common::wait_for;
 use crate::shown::{HINTS, Shown};
-
-#[test]
-fn the_labs_switches_lose_no_cell() {
-    let (shown, _) = Shown::paused("--instances 2");
-    for (key, action) in [
-        ("F2", "CycleSwitch(Streams)"),
-        ("F5", "CycleSwitch(Order)"),
-        ("F6", "CycleSwitch(Graphs)"),
-        ("F6", "CycleSwitch(Graphs)"),
-        ("F3", "CycleSwitch(HostMemory)"),
-        ("F4", "CycleSwitch(Wait)"),
-        ("F7", "CycleSwitch(Transfer)"),
-        ("F7", "CycleSwitch(Transfer)"),
-        ("F7", "CycleSwitch(Transfer)"), // i32
-        ("F8", "CycleSwitch(Block)"),
-    ] {
-        assert!(shown.press("space", "TogglePause").running);
-        assert!(shown.press(key, action).running);
-        let state = shown.press("space", "TogglePause");
-        shown.shows(&[0, 1], state.generation);
-    }
-    shown.quit();
-}
-
-#[test]
-fn two_halves_end_where_they_began() {
-    let (shown, state) = Shown::paused("--instances 4");
-    shown.press("b", "ToggleComparison");
-    assert!(shown.press("space", "TogglePause").running);
-    shown.press("F5", "CycleSwitch(Order)");
-    shown.press("space", "TogglePause");
-    shown.press("b", "ToggleComparison");
-    shown.shows(&[0, 1, 2, 3], state.generation);
-    shown.quit();
-}
 
 #[test]
 fn timeline_lab_and_lessons_come_and_escape_unwinds_them() {

@@ -1,13 +1,10 @@
-//! Running, pausing, stepping, going back and starting anew: what the panels show is what the
+//! Running, pausing, going back and starting anew: what the panels show is what the
 //! simulator computes.
 
 use std::time::{Duration, Instant};
 
-use engine::kernels::{KERNELS, Kernel};
-use life::Size;
-
 use crate::common::wait_for;
-use crate::shown::{SIDES, Shown, State, agree, computed, frames, processor_time};
+use crate::shown::{Shown, agree, computed, frames, processor_time};
 
 #[test]
 fn a_pause_holds_still_and_costs_nothing() {
@@ -37,68 +34,6 @@ fn a_pause_holds_still_and_costs_nothing() {
         "{again:?}"
     );
     shown.shows(&[0, 1, 2, 3], again.generation);
-    shown.quit();
-}
-
-#[test]
-fn every_kernel_goes_on_from_the_cells_of_the_one_before() {
-    let (shown, mut state) = Shown::paused("--instances 2 --seed 4 --rule B36/S23");
-    assert_eq!(state.kernel, "sync-global");
-    // The others are passed over.
-    let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
-    let takes = |kernel: &&Kernel| kernel.validate_size(size).is_ok();
-    let kernels: Vec<&Kernel> = KERNELS.iter().filter(takes).collect();
-    let ways = [
-        ("k", "NextKernel", 1),
-        ("shift+k", "PreviousKernel", kernels.len() - 1),
-    ];
-    for (key, action, ahead) in ways {
-        for _ in 0..=kernels.len() {
-            let at = kernels
-                .iter()
-                .position(|kernel| kernel.name == state.kernel)
-                .unwrap();
-            let switched = shown.press(key, action);
-            let next = kernels[(at + ahead) % kernels.len()].name;
-            assert_eq!(
-                switched,
-                State {
-                    kernel: next.into(),
-                    ..state.clone()
-                }
-            );
-            shown.shows(&[0, 1], switched.generation);
-            let generation = shown.step("period", "StepGeneration");
-            assert_eq!(generation, switched.generation + 1);
-            shown.shows(&[0, 1], generation);
-            state = State {
-                generation,
-                ..switched
-            };
-        }
-    }
-    shown.quit();
-}
-
-#[test]
-fn a_step_is_one_generation_and_a_round_is_a_round() {
-    let (shown, state) = Shown::paused("--instances 2 --generations-per-round 7 --graphs on");
-    let mut generation = state.generation;
-    for (key, action, further) in [
-        ("period", "StepGeneration", 1),
-        ("period", "StepGeneration", 1),
-        ("Tab", "StepRound", 7),
-        ("period", "StepGeneration", 1),
-        ("Tab", "StepRound", 7),
-    ] {
-        assert_eq!(shown.step(key, action), generation + further, "{key}");
-        generation += further;
-        shown.shows(&[0, 1], generation);
-    }
-    // A step stops a running one.
-    assert!(shown.press("space", "TogglePause").running);
-    let generation = shown.step("period", "StepGeneration");
-    shown.shows(&[0, 1], generation);
     shown.quit();
 }
 
