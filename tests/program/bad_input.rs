@@ -8,8 +8,6 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
-use life::SplitMix64;
-
 use crate::common::{
     Ended, PROGRAM, command, lifestreams, lifestreams_with, names, needs, program, run, scratch,
     signal,
@@ -70,43 +68,6 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
         let words = ["file.rle", words[0], words[1]];
         with_pattern(text.as_bytes()).refuses(2, &words);
     }
-}
-
-#[test]
-fn no_truncation_of_a_pattern_file_and_no_noise_brings_it_down() {
-    let gun = include_bytes!("../../assets/patterns/gosper-gun.rle");
-    let end = gun.iter().position(|&byte| byte == b'!').unwrap();
-    // Before the header it is no pattern, and behind it one that is cut short.
-    let header = gun.windows(6).position(|at| at == b"\nx = 3").unwrap() + 1;
-    let body = header
-        + gun[header..]
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .unwrap();
-    for length in (7..=end).step_by(7).chain([end]) {
-        let folder = scratch();
-        fs::write(folder.path().join("file.rle"), &gun[..length]).unwrap();
-        let ended = lifestreams(folder.path(), "run -g 0 --size 64 --pattern file.rle");
-        match ended.code {
-            Some(2) if length < body => ended.refuses(2, &["file.rle, line"]),
-            _ => {
-                assert_eq!(ended.code, Some(0), "{ended:?}");
-                assert!(length > header, "{ended:?}");
-                ended.says_one_sentence(&["file.rle has no '!' at its end", "fetch it again"]);
-            }
-        }
-    }
-    let mut random = SplitMix64(1);
-    let noise: Vec<u8> = (0..4096).map(|_| random.draw() as u8).collect();
-    with_pattern(&noise).refuses(2, &["file.rle, line 1"]);
-    with_pattern(&[b"x = 3, y = 3\n", &noise[..]].concat()).refuses(2, &["file.rle, line"]);
-    with_pattern(&vec![b'9'; 1 << 20]).refuses(2, &["file.rle, line 1"]);
-    with_pattern(&[&b"x = 3, y = 3\n"[..], &vec![b'9'; 1 << 20]].concat()).refuses(2, &["line 2"]);
-    with_pattern(&vec![0; 1 << 20]).refuses(2, &["file.rle, line 1"]);
-    let long_rule = [&b"x = 3, y = 3, rule = B"[..], &vec![b'3'; 1 << 20]].concat();
-    let ended = with_pattern(&long_rule);
-    ended.refuses(2, &["file.rle, line 1"]);
-    assert!(ended.stderr.len() < 1000, "a sentence, not a megabyte");
 }
 
 #[test]
