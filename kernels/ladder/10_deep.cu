@@ -25,6 +25,8 @@
 #define USEFUL (32 - 2 * HALO)
 #define AHEAD 4 // rows between the next one to load and the one prefetched into L2
 
+namespace { // of its own: multistep has the same names
+
 // The state of one generation: the last row fed, its sum, and the sum of the row before.
 struct Stage { Sum before[WORDS], last[WORDS]; u32 cells[WORDS]; };
 
@@ -254,6 +256,8 @@ DEVICE void step_by(Rule rule, const uint4* in, uint4* out, int width, int heigh
         pass<false>(rule, in, out, quads, height, at, first, rows, generations);
     }
 }
+
+} // namespace
 
 extern "C" __global__ void __launch_bounds__(32, 8) life_deep(
     const uint4* __restrict__ in, uint4* __restrict__ out,

@@ -265,8 +265,13 @@ pub(super) struct Common {
     /// recorded: the CPU, with rounds recorded on a GPU in place of measurements
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
-    /// Cut each lattice into bands of rows, one per GPU; auto: where that is faster
-    #[arg(long, value_name = "CHOICE", default_value = "auto")]
+    /// auto, on or off: cut each lattice into a band per GPU
+    #[arg(
+        long,
+        value_name = "CHOICE",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
     pub split: Split,
 
     #[command(flatten)]
@@ -300,7 +305,7 @@ pub(super) struct SwitchArguments {
     /// the script of --round says [default: breadth; with --round own]
     #[arg(long, value_name = "ORDER", value_enum)]
     pub order: Option<Order>,
-    /// The script of a round of your own, which chooses streams, events and order
+    /// The script of a round of your own: its streams, events and order
     #[arg(long, value_name = "FILE")]
     pub round: Option<PathBuf>,
     /// Prepare each round as a CUDA graph and replay it

@@ -34,7 +34,7 @@ struct Measured {
     /// After [`CHECKED`] generations.
     measure: Measure,
     /// The share of a round's time in which halos are copied or waited for.
-    in_exchange: f64,
+    in_exchange: Option<f64>,
 }
 
 pub(super) fn table(small: bool) -> Result<Table> {
@@ -65,8 +65,9 @@ pub(super) fn table(small: bool) -> Result<Table> {
         table.add(format!("{what}: all GPUs"), "cells/s", &together.rates);
         let [before, after] = [&alone, &together].map(|it| spread(&it.rates)[0]);
         table.add(format!("{what}: factor"), "times", &[after / before]);
-        let share = 100.0 * together.in_exchange;
-        table.add(format!("{what}: share in exchange"), "%", &[share]);
+        if let Some(share) = together.in_exchange {
+            table.add(format!("{what}: share in exchange"), "%", &[100.0 * share]);
+        }
     }
     Ok(table)
 }
@@ -102,6 +103,6 @@ fn measure(setup: &Setup) -> Result<Measured> {
     Ok(Measured {
         rates,
         measure,
-        in_exchange: spread(&shares)[0],
+        in_exchange: (!shares.is_empty()).then(|| spread(&shares)[0]),
     })
 }

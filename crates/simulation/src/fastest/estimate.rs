@@ -115,8 +115,9 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         (Iteration::Launches, Layout::Planar) => 9.3e10,
         // Lanes beyond the row's end step nothing, and those at the end of a row shift.
         (Iteration::Steps(_), _) if !has_whole_quads => 2.9e11,
-        // More generations per pass have longer halos, and fewer warps on an SM.
-        (Iteration::Steps(5..), _) => 3.7e11,
+        // More generations per pass have longer halos, and wait less for memory.
+        (Iteration::Steps(5..), _) if seconds_of_memory(work, kernel) > 0.0 => 3.9e11,
+        (Iteration::Steps(5..), _) => 3.6e11,
         (Iteration::Steps(_), _) => 3.84e11,
     };
     // A launch that is too small for all SMs is about as short as the shortest one.

@@ -55,7 +55,7 @@ fn the_estimate_knows_what_suits_a_gpu() {
     use Streams::{Batch, PerInstance};
     let devices = [gpu()];
     for (instances, width, height, kernel, streams, graphs) in [
-        (1, 65_536, 65_536, "multistep", PerInstance, false),
+        (1, 65_536, 65_536, "deep", PerInstance, false),
         (1, 16_384, 16_384, "multistep", PerInstance, true),
         (4, 5000, 3000, "multistep", Batch, true),
         (256, 2048, 2048, "multistep", Batch, true),
