@@ -11,7 +11,12 @@
 //        generations, 47.4 Tcell/s; six, 50.0; eight, 50.0; rows copied asynchronously to a ring in
 //        shared memory, 50.9; generations split between two warps, 46.6; eight words per lane, 40.6.
 //        Where the cache holds the lattice, multistep is faster: at 16384x16384 33.4 against 31.6.
-// Measured: not yet
+// Measured: NVIDIA H200, commit 8c53250320cf:
+//        16 x 1024x1024: 19.1 Tcell/s, 0.51 times 09_cooperative, 89.0 times 01_global
+//        1056 x 128x128: 15.2 Tcell/s, 0.55 times 09_cooperative, 429 times 01_global
+//        1 x 16384x16384: 33.0 Tcell/s, 0.91 times 07_multistep, 131 times 01_global
+//        1 x 65536x65536: 51.0 Tcell/s, 1.04 times 07_multistep, 203 times 01_global
+//        by B36/S23: 0.81 times the rate of B3/S23
 // Next: nothing on this ladder.
 // Compared with 07_multistep: six generations, two lanes of halo, which also serve planes narrower
 // than six words, and strips that are swept upwards.

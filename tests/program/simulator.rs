@@ -258,6 +258,7 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
         [128, 50],
         [64, 64],
         [512, 512],
+        [160, 37],
     ];
     assert_eq!(sizes.len(), KERNELS.len());
     for (kernel, size) in KERNELS.iter().zip(sizes) {

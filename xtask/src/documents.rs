@@ -9,13 +9,15 @@ use anyhow::{Context, Result, bail};
 use lang::Language;
 
 use crate::records::Record;
-use crate::{formats, headers, kernels, keys, lessons, measurements, options, records, text};
+use crate::{
+    formats, headers, kernels, keys, lessons, measurements, options, records, scaling, text,
+};
 
 /// What makes the text of a part.
 type Part = fn(&[Record]) -> Result<String>;
 
 /// Every part that a page can have.
-pub(crate) const PARTS: [(&str, Part); 13] = [
+pub(crate) const PARTS: [(&str, Part); 14] = [
     ("headline", measurements::headline),
     ("keys", |_| keys::by_topic()),
     ("commands", |_| options::commands()),
@@ -28,6 +30,7 @@ pub(crate) const PARTS: [(&str, Part); 13] = [
     ("kernels", |_| kernels::table()),
     ("ladder", kernels::ladder),
     ("bench", measurements::tables),
+    ("scaling", measurements::scaling),
     ("compare", |_| measurements::other_programs()),
 ];
 
@@ -65,6 +68,8 @@ pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
             new.with_context(|| path.display().to_string())?,
         ));
     }
+    let picture = root.join("docs/pictures/scaling.svg");
+    documents.push((picture, scaling::picture(&records)?));
     text::check_complete()?;
     Ok(documents)
 }

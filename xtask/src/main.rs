@@ -13,6 +13,7 @@ mod measurements;
 mod numbers;
 mod options;
 mod records;
+mod scaling;
 #[cfg(test)]
 mod tests;
 mod text;

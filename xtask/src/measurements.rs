@@ -12,6 +12,7 @@ use model::ladder::{LOP3_PER_WORD, Ladder, LeftOut, Rate};
 use crate::kernels::against;
 use crate::numbers::{digits, factor, percent, quantity, spread};
 use crate::records::{self, Origin, Record, Row, Table as Recorded};
+use crate::scaling;
 use crate::text::{Both, Table, label};
 
 /// Rows of one table of a record that belong together.
@@ -30,7 +31,7 @@ struct Question {
 const LATTICES: Both = Both("Lattices", "世界");
 const LATTICES_AND_KERNEL: Both = Both("Lattices and kernel", "世界与核函数");
 
-const QUESTIONS: [Question; 6] = [
+const QUESTIONS: [Question; 7] = [
     Question {
         of: "frame",
         title: Both(
@@ -127,6 +128,24 @@ const QUESTIONS: [Question; 6] = [
         ],
     },
     Question {
+        of: "split",
+        title: Both(
+            "One torus on all GPUs, and on one",
+            "同一个环面在全部 GPU 上与在一块上",
+        ),
+        lines: Both("Torus", "环面"),
+        start: "",
+        columns: &[
+            (": one GPU", Both("One GPU", "一块 GPU")),
+            (": all GPUs", Both("All GPUs", "全部 GPU")),
+            (": factor", Both("Factor", "倍数")),
+            (
+                ": share in exchange",
+                Both("Share of a round in exchange", "一轮中交换所占"),
+            ),
+        ],
+    },
+    Question {
         of: "default",
         title: Both(
             "A run with no switches, beside the best of all other switches",
@@ -145,8 +164,8 @@ const QUESTIONS: [Question; 6] = [
     },
 ];
 
-/// Tables that have a page of their own.
-const ELSEWHERE: [&str; 1] = ["lesson"];
+/// Tables that stand on other pages.
+const ELSEWHERE: [&str; 2] = ["lesson", "split"];
 
 /// The driver, and what draws.
 fn machine(origin: &Origin) -> String {
@@ -216,6 +235,17 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
              是前者的 {by} 倍。最快的核函数 `{kernel}` 达到 {rate}，是 GPU 逻辑单元极限的 {share}。\n"
         ),
     })
+}
+
+/// One torus on several GPUs.
+pub(crate) fn scaling(records: &[Record]) -> Result<String> {
+    let (record, table) = scaling::recorded(records)?;
+    let mut rest: Vec<&Row> = table.rows.iter().collect();
+    let question = QUESTIONS.iter().find(|it| it.of == table.name);
+    let question = question.context("the table has its question")?;
+    let shown = answered(question, &answers(question, &mut rest))?;
+    let stop = Both(".", "。").get();
+    Ok(format!("{shown}\n{}{stop}\n", origin(record, table)))
 }
 
 /// Every record.

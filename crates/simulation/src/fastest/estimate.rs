@@ -116,8 +116,11 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         // Lanes beyond the row's end step nothing, and those at the end of a row shift.
         (Iteration::Steps(_), _) if !has_whole_quads => 2.9e11,
         // More generations per pass have longer halos, and wait less for memory.
-        (Iteration::Steps(5..), _) if seconds_of_memory(work, kernel) > 0.0 => 3.9e11,
-        (Iteration::Steps(5..), _) => 3.6e11,
+        (Iteration::Steps(5..), _) => match beyond_cache(work, kernel) {
+            4.0.. => 3.9e11,
+            2.0.. => 3.7e11,
+            _ => 3.6e11,
+        },
         (Iteration::Steps(_), _) => 3.84e11,
     };
     // A launch that is too small for all SMs is about as short as the shortest one.
@@ -130,16 +133,25 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
 fn seconds_of_memory(work: &Work, kernel: &Kernel) -> f64 {
     /// What kernels reach of a memory's bandwidth.
     const REACHED: f64 = 0.7;
-    let device = &work.devices[0];
-    let lattice = 4 * kernel.layout.words(work.size) * work.instances_per_device();
-    let bytes = 2.0 * lattice as f64; // read and written
-    match (device.bandwidth, device.cache) {
-        (Some(bandwidth), Some(cache)) if bytes > 2.0 * cache as f64 => {
+    match work.devices[0].bandwidth {
+        Some(bandwidth) if beyond_cache(work, kernel) > 2.0 => {
+            let bytes = bytes_of_buffers(work, kernel);
             let passes = 1.0 / f64::from(kernel.iteration.generations_per_launch());
             passes * bytes / (REACHED * bandwidth as f64)
         }
         _ => 0.0,
     }
+}
+
+/// Bytes of the lattices of a device, read and written.
+fn bytes_of_buffers(work: &Work, kernel: &Kernel) -> f64 {
+    2.0 * (4 * kernel.layout.words(work.size) * work.instances_per_device()) as f64
+}
+
+/// How often the device's cache would have to be there to have them; 0 for an unknown cache.
+fn beyond_cache(work: &Work, kernel: &Kernel) -> f64 {
+    let cache = work.devices[0].cache;
+    cache.map_or(0.0, |cache| bytes_of_buffers(work, kernel) / cache as f64)
 }
 
 /// Seconds per generation of lattices that have a warp each: a warp's own time, or that of a

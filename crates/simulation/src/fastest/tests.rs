@@ -58,7 +58,7 @@ fn the_estimate_knows_what_suits_a_gpu() {
         (1, 65_536, 65_536, "deep", PerInstance, false),
         (1, 16_384, 16_384, "multistep", PerInstance, true),
         (4, 5000, 3000, "multistep", Batch, true),
-        (256, 2048, 2048, "multistep", Batch, true),
+        (256, 2048, 2048, "deep", Batch, true),
         (1, 1024, 1024, "cooperative", PerInstance, false),
         (16, 1024, 1024, "cooperative", Batch, false),
         (64, 1000, 600, "cooperative", Batch, false),
