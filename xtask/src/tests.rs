@@ -47,6 +47,7 @@ fn a_stale_part_is_found_and_renewed() {
 fn copy(from: &Path, to: &Path) {
     for folder in [
         "docs",
+        "docs/pictures",
         "docs/zh",
         "kernels",
         "kernels/ladder",
@@ -57,7 +58,7 @@ fn copy(from: &Path, to: &Path) {
         for entry in fs::read_dir(from.join(folder)).unwrap() {
             let entry = entry.unwrap();
             let name = entry.file_name().into_string().unwrap();
-            let wanted = [".md", ".cu", ".json"]
+            let wanted = [".md", ".cu", ".json", ".svg"]
                 .iter()
                 .any(|end| name.ends_with(end));
             if wanted && entry.path().is_file() {

@@ -119,7 +119,7 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         (Iteration::Steps(5..), _) => match beyond_cache(work, kernel) {
             4.0.. => 3.9e11,
             2.0.. => 3.7e11,
-            _ => 3.6e11,
+            _ => 3.3e11,
         },
         (Iteration::Steps(_), _) => 3.84e11,
     };
@@ -181,6 +181,8 @@ fn on_cpu(work: &Work, candidate: Candidate) -> f64 {
         (Layout::Planar, Iteration::InKernel) if work.size.cells() > MAX_CELLS_IN_CACHE => {
             (8e10, 0.0, 4e-7)
         }
+        // There it is multistep, which the ladder has first.
+        (Layout::Planar, Iteration::Steps(5..)) => (1.1e11, 0.0, 4e-7),
         (Layout::Planar, Iteration::Steps(_) | Iteration::InKernel) => (1.2e11, 0.0, 4e-7),
     };
     let devices = work.devices.iter();

@@ -49,7 +49,7 @@ fn plan(work: &Work, requested: &Requested) -> FastestPlan {
     FastestPlan::all(work, requested)[0]
 }
 
-/// What was measured to be the fastest of all on an H200, each by more than 3 %.
+/// What was measured to be the fastest of all on an H200, or `deep` on an H100, each by more than 3 %.
 #[test]
 fn the_estimate_knows_what_suits_a_gpu() {
     use Streams::{Batch, PerInstance};
@@ -57,7 +57,7 @@ fn the_estimate_knows_what_suits_a_gpu() {
     for (instances, width, height, kernel, streams, graphs) in [
         (1, 65_536, 65_536, "deep", PerInstance, false),
         (1, 16_384, 16_384, "multistep", PerInstance, true),
-        (4, 5000, 3000, "multistep", Batch, true),
+        (4, 5000, 3000, "deep", Batch, true),
         (256, 2048, 2048, "deep", Batch, true),
         (1, 1024, 1024, "cooperative", PerInstance, false),
         (16, 1024, 1024, "cooperative", Batch, false),
