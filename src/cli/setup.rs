@@ -333,7 +333,8 @@ fn check_split(split: Split, device: DeviceChoice) -> Result<(), BadArguments> {
     Ok(())
 }
 
-/// The same, and that there are several devices for them, which initialises the driver.
+/// Checks that `--split` suits the device, and that there are several GPUs where it is on. Initialises
+/// the driver.
 pub(super) fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
     check_split(split, device)?;
     if split == Split::On && list_devices()?.len() == 1 {

@@ -67,8 +67,8 @@ impl SplitEngine {
     ///
     /// A halo of h rows is stepped beside the band's own and copied every h generations. With an
     /// exchange of time e, and t for a row's generation, what that costs is least where
-    /// 2 t h² = e: on two H100 (50 µs; 1.3 ns at 65536 cells) at 140 rows, and at more for narrower
-    /// ones. A multiple of the generations that kernels make in one launch.
+    /// 2 t h² = e: on two H100 (50 µs; 1.3 ns at 65536 cells) at 140 rows, and at more where rows are
+    /// shorter. The number is a multiple of the four or six generations of a launch.
     pub const HALO: u32 = 120;
 
     /// Splits the lattices that will be created on an engine, which has none.
