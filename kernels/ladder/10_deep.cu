@@ -35,9 +35,12 @@ namespace { // of its own: multistep has the same names
 // The state of one generation: the last row fed, its sum, and the sum of the row before.
 struct Stage { Sum before[WORDS], last[WORDS]; u32 cells[WORDS]; };
 
-// What a warp's lanes have: on a RING, a row's words and no others; in a window INSIDE a row, words
-// side by side; in one at the ENDS of a row, some words of the adjacent planes too.
-enum Place { RING, INSIDE, ENDS };
+// What a warp's lanes have: on a RING, a row's words and no others; else those of a window, some of
+// which are of adjacent planes at an end of the row. In ALIGNED rows, whose width is a multiple of a
+// uint4's cells, each lane has a uint4 of one plane; in SHIFTED rows the words of another plane may
+// begin anywhere in a uint4. All warps of a launch run the code of one place: with another for the
+// windows at the ends, the code of both did not fit the instruction caches.
+enum Place { RING, ALIGNED, SHIFTED };
 
 // A lane's position: its uint4 in a row, its neighbour lanes, and whether its words are stored.
 struct Lane {
@@ -45,14 +48,14 @@ struct Lane {
     int left, right;
     bool stores, upwards; // every other strip is swept upwards, from its last row to its first
     int turn_left, turn_right; // RING: by how many planes the neighbours' words are rotated
-    // ENDS: by how many planes its own words are rotated. A word is the one `shift` words behind its
-    // place in the uint4 or, where `later` is set, the next one. The last such next one is `beyond`.
+    // By how many planes its own words are rotated. SHIFTED: a word is the one `shift` words behind
+    // its place in the uint4 or, where `later` is set, the next one. The last such next one is `beyond`.
     int turn, shift, beyond;
     u32 later;
 };
 
 // A lane's words of a row as loaded.
-template <Place PLACE> struct Loaded { u32 words[WORDS + (PLACE == ENDS)]; };
+template <Place PLACE> struct Loaded { u32 words[WORDS + (PLACE == SHIFTED)]; };
 
 // A warp's sweep. If ALL, it steps STEPS generations: the code has no branches between them, and while
 // the sweep begins it skips stages that have no valid input yet. Otherwise it steps `generations` of
@@ -68,6 +71,7 @@ struct Sweep {
     const uint4* in;
     uint4* out;
     Lane lane;
+    bool at_end; // whether any lane of the window has words of an adjacent plane
     u32 quads, total, next, to; // quads per row and lattice; next ones to load and store
     u32 step, around; // from a row to the next one, and back into the lattice; modulo 2^32
     int rows;         // rows that this lane stores
@@ -78,7 +82,7 @@ struct Sweep {
     {
         Loaded<PLACE> row;
         const uint4* from = in + next;
-        if (PLACE == ENDS) {
+        if (PLACE == SHIFTED) {
             const u32* words = (const u32*)from + lane.shift;
             // Two quads are too few for some words that do not matter: others take their place.
             const auto inside = [&](int i) {
@@ -86,7 +90,7 @@ struct Sweep {
             };
 #pragma unroll
             for (int i = 0; i < WORDS; i++) row.words[i] = words[inside(i)];
-            row.words[PLACE == ENDS ? WORDS : 0] = words[inside(lane.beyond)];
+            row.words[PLACE == SHIFTED ? WORDS : 0] = words[inside(lane.beyond)];
         } else {
             const uint4 quad = *from;
             row.words[0] = quad.x, row.words[1] = quad.y;
@@ -103,10 +107,14 @@ struct Sweep {
 #pragma unroll
         for (int i = 0; i < WORDS; i++) {
             row[i] = from.words[i];
-            if (PLACE == ENDS) {
-                const u32 later = from.words[PLACE == ENDS ? i + 1 : i];
+            if (PLACE == SHIFTED) {
+                const u32 later = from.words[PLACE == SHIFTED ? i + 1 : i];
                 row[i] = turned(choose(lane.later, later, row[i]), lane.turn);
             }
+        }
+        if (PLACE == ALIGNED && at_end) {
+#pragma unroll
+            for (int i = 0; i < WORDS; i++) row[i] = turned(row[i], lane.turn);
         }
     }
 
@@ -195,24 +203,23 @@ template <bool ALL, Place PLACE, class Rule>
 DEVICE void sweep(Rule rule, const uint4* in, uint4* out, int quads, int height,
                   Lane lane, int first, int strip, int generations)
 {
-    Sweep<ALL, PLACE, Rule> sweep{rule, ALL ? STEPS : generations, in, out, lane, (u32)quads};
+    const bool at_end = __ballot_sync(~0u, lane.turn != 0);
+    Sweep<ALL, PLACE, Rule> sweep{rule, ALL ? STEPS : generations, in, out, lane, at_end, (u32)quads};
     sweep.go(height, first, strip);
 }
 
 template <bool RINGS, class Rule>
-DEVICE void pass(Rule rule, const uint4* in, uint4* out, int quads, int height,
+DEVICE void pass(Rule rule, const uint4* in, uint4* out, int quads, int height, bool aligned,
                  Lane lane, int first, int strip, int generations)
 {
     constexpr bool LONG = !Rule::TABLE;
-    constexpr Place PLACE = RINGS ? RING : ENDS;
-    // Most windows have no words of adjacent planes, and use code without rotations.
-    const bool ends = RINGS || __ballot_sync(~0u, lane.turn != 0);
-    const bool all = LONG && generations == STEPS && (RINGS || quads > 2);
-    if (all && !ends)
-        sweep<LONG, INSIDE>(rule, in, out, quads, height, lane, first, strip, generations);
-    else if (all)
-        sweep<LONG, PLACE>(rule, in, out, quads, height, lane, first, strip, generations);
-    else sweep<false, PLACE>(rule, in, out, quads, height, lane, first, strip, generations);
+    constexpr Place EASY = RINGS ? RING : ALIGNED, ANY = RINGS ? RING : SHIFTED;
+    const bool all = LONG && generations == STEPS;
+    if (all && aligned)
+        sweep<LONG, EASY>(rule, in, out, quads, height, lane, first, strip, generations);
+    else if (!RINGS && all && quads > 2)
+        sweep<LONG, ANY>(rule, in, out, quads, height, lane, first, strip, generations);
+    else sweep<false, ANY>(rule, in, out, quads, height, lane, first, strip, generations);
 }
 
 template <class Rule>
@@ -222,7 +229,8 @@ DEVICE void step_by(Rule rule, const uint4* in, uint4* out, int width, int heigh
     const int warp = blockIdx.x, warps = gridDim.x;
     const size_t lattice = (size_t)blockIdx.y * quads * height;
     in += lattice, out += lattice;
-    if (width == 128 * quads && quads <= 32 && (quads & (quads - 1)) == 0) {
+    const bool aligned = width == 128 * quads;
+    if (aligned && quads <= 32 && (quads & (quads - 1)) == 0) {
         // A ring of lanes; 32 / quads strips per warp.
         const int ring = lane / quads, x = lane % quads, rings = 32 / quads;
         const int left = x ? lane - 1 : lane + quads - 1;
@@ -230,7 +238,7 @@ DEVICE void step_by(Rule rule, const uint4* in, uint4* out, int width, int heigh
         const int strip = warp * rings + ring;
         const Lane at{(u32)x, left, right, true, strip % 2 > 0, x == 0, -(x == quads - 1)};
         const int rows = (height - 1) / (warps * rings) + 1, first = strip * rows;
-        pass<true>(rule, in, out, quads, height, at, first, rows, generations);
+        pass<true>(rule, in, out, quads, height, aligned, at, first, rows, generations);
     } else { // windows, whose first and last lanes are halo; the last one may be narrow
         const int full = quads / USEFUL, rest = quads % USEFUL, packed = 32 / (rest + 2 * HALO);
         const int strips = rest ? warps * packed / (full * packed + 1) : warps / full;
@@ -258,7 +266,7 @@ DEVICE void step_by(Rule rule, const uint4* in, uint4* out, int width, int heigh
         }
         if (at.later) at.beyond = WORDS;
         const int rows = (height - 1) / strips + 1, first = strip * rows;
-        pass<false>(rule, in, out, quads, height, at, first, rows, generations);
+        pass<false>(rule, in, out, quads, height, aligned, at, first, rows, generations);
     }
 }
 
