@@ -95,6 +95,9 @@ pub(crate) struct GroupFacts {
     pub(crate) first: LatticeId,
     pub(crate) count: usize,
     pub(crate) size: Size,
+    /// As many groups of such lattices are stepped beside one another on the device: more than one
+    /// where they are bands.
+    groups: u32,
     /// Words allocated for each lattice's view.
     pub(crate) view_capacity: usize,
     /// Whether memory for measures is allocated.
@@ -105,6 +108,20 @@ impl GroupFacts {
     /// Ids of the group's lattices, in ascending order.
     pub(crate) fn lattices(&self) -> impl Iterator<Item = LatticeId> + Clone + use<> {
         (self.first.0..self.first.0 + self.count as u32).map(LatticeId)
+    }
+
+    /// How many lattices of this size the device has.
+    pub(crate) fn alike(&self) -> u32 {
+        self.count as u32 * self.groups
+    }
+
+    /// A batch of which one launch steps so many; others step the rest meanwhile.
+    pub(crate) fn batch(&self, launched: u32, of: u32) -> Batch {
+        Batch {
+            launched,
+            in_all: of * self.groups,
+            on_device: self.alike(),
+        }
     }
 }
 
@@ -134,7 +151,7 @@ impl Lattices {
         for i in range {
             if max.0 != group(i) {
                 let facts = &self.groups[group(i)];
-                let batch = kernel.max_batch(facts.size, facts.count as u32, sm_count);
+                let batch = kernel.max_batch(facts.size, facts.alike(), sm_count);
                 max = (group(i), batch as usize);
             }
             let follows =
@@ -239,6 +256,7 @@ impl Validator {
             first,
             count,
             size,
+            groups: band.map_or(1, |_| Band::PER_DEVICE as u32),
             view_capacity: 0,
             has_measures_memory: false,
         });

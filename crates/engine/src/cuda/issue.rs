@@ -18,7 +18,7 @@ use crate::kernels::Parameter::{
     Generations, Height, Key, LayoutIndex, Left, Mail, OwnRows, Pitch, RuleTable, Shares, To, Top,
     Width, Words,
 };
-use crate::kernels::{Batch, Function, Kernel, Launch, Layout};
+use crate::kernels::{Function, Kernel, Launch, Layout};
 use crate::{
     Argument, Band, BufferLaunch, BufferOffset, LatticeId, Loop, Measure, MemoryOp, Op,
     ProgramError, ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
@@ -180,22 +180,17 @@ impl Issuer<'_> {
             let target = self.timestamp_target(part);
             let (count, first) = (lattices.len() as u32, LatticeId(lattices.start));
             let group = &self.lattices.groups[self.lattices.group_of(first)];
-            let (size, on_device) = (group.size, group.count as u32);
+            let size = group.size;
             let state = self.states.get(first);
             let differs = |lattice| !self.states.get(lattice).has_buffers_of(state);
             if lattices.clone().map(LatticeId).any(differs) {
-                let one = Batch {
-                    launched: 1,
-                    in_all: count,
-                    on_device,
-                };
-                let shape = kernel.launch(size, block, one, sm_count);
+                let shape = kernel.launch(size, block, group.batch(1, count), sm_count);
                 for (lattice, index) in lattices.zip(0..) {
                     let target = target.map(|target| target.share(index, count));
                     self.step(kernel, LatticeId(lattice), rule, generations, shape, target)?;
                 }
             } else {
-                let shape = kernel.launch(size, block, Batch::of(count, on_device), sm_count);
+                let shape = kernel.launch(size, block, group.batch(count, count), sm_count);
                 self.step(kernel, first, rule, generations, shape, target)?;
             }
         }

@@ -8,7 +8,7 @@ use cust::sys;
 use super::driver::{check, cust};
 use super::resources::Resources;
 use crate::check::GroupFacts;
-use crate::kernels::{Batch, Function, Launch};
+use crate::kernels::{Function, Launch};
 use crate::{DeviceId, LatticeId, Occupancy, Op, ProgramError, Resource, Result, SupportKernel};
 use life::Rule;
 
@@ -29,13 +29,13 @@ pub(super) fn occupancy_of(
             ..
         } => {
             let group = group_of(resources, device, lattices)?;
-            let (size, on_device) = (group.size, group.count as u32);
+            let size = group.size;
             kernel.validate_size(size)?;
             kernel.validate_block(*block)?;
             let sm_count = resources.gpus[gpu].sm_count;
-            let max = kernel.max_batch(size, on_device, sm_count);
-            let batch = Batch::of((lattices.len() as u32).min(max), on_device);
-            let shape = kernel.launch(size, *block, batch, sm_count);
+            let max = kernel.max_batch(size, group.alike(), sm_count);
+            let count = (lattices.len() as u32).min(max);
+            let shape = kernel.launch(size, *block, group.batch(count, count), sm_count);
             (shape, kernel.function(shape.entry, Rule::LIFE))
         }
         Op::Pack(lattices) => {

@@ -82,9 +82,14 @@ impl Launch {
     /// end at about the same time. Measured on an H200.
     const WARP_CHOICES: [(u32, u32); 4] = [(60, 64), (12, 60), (8, 16), (4, Self::MIN_ROWS)];
 
-    /// The same where two lanes at each end of a window are halo; measured on an H100.
-    const WARP_CHOICES_IF_DEEP: [(u32, u32); 4] =
-        [(32, 128), (12, 171), (8, 16), (4, Self::MIN_ROWS)];
+    /// The same where two lanes at each end of a window are halo.
+    const WARP_CHOICES_IF_DEEP: [(u32, u32); 5] = [
+        (32, 256),
+        (16, 256),
+        (12, 171),
+        (8, 16),
+        (4, Self::MIN_ROWS),
+    ];
 
     /// Minimum rows per strip, since each strip needs a halo above and below.
     const MIN_ROWS: u32 = 4;
@@ -100,9 +105,9 @@ impl Launch {
         sm_count: u32,
     ) -> Launch {
         // A lane of halo lasts as many generations as it has words: four.
-        let (halo, choices) = match generations {
-            0..=4 => (2, Self::WARP_CHOICES),
-            _ => (4, Self::WARP_CHOICES_IF_DEEP),
+        let (halo, choices): (_, &[_]) = match generations {
+            0..=4 => (2, &Self::WARP_CHOICES),
+            _ => (4, &Self::WARP_CHOICES_IF_DEEP),
         };
         let useful = 32 - halo; // lanes of a window whose words are stored
         let lanes = size.width().div_ceil(CELLS_PER_LANE);
@@ -120,9 +125,9 @@ impl Launch {
             _ => warps * packed / (full * packed + 1),
         };
         let warps = |per_sm: u32| per_sm * sm_count / lattices.in_all;
-        let mut choices = choices
-            .map(|(per_sm, min_rows)| (strips(warps(per_sm)).max(1), min_rows))
-            .into_iter();
+        let choices = choices.iter();
+        let mut choices =
+            choices.map(|&(per_sm, min_rows)| (strips(warps(per_sm)).max(1), min_rows));
         let chosen = choices.find(|&(strips, min_rows)| size.height().div_ceil(strips) >= min_rows);
         let max_strips = size.height().div_ceil(Self::MIN_ROWS);
         let strips = chosen.map_or(max_strips, |(strips, _)| strips);

@@ -1,6 +1,6 @@
 //! Lattices that all devices of an engine step together.
 //!
-//! A [`SplitEngine`] gives each device a [`Band`] of every lattice and turns programs on lattices into
+//! A [`SplitEngine`] gives each device [`Band`]s of every lattice and turns programs on lattices into
 //! programs on bands ([`translation`]). What its users see is one device with whole lattices: ops,
 //! completions and [`Slots`] ([`slots`]) are those of a whole lattice.
 
@@ -35,10 +35,10 @@ pub struct SplitEngine {
     /// What is known of each lattice after the work that was submitted.
     known: Vec<Known>,
     streams: Vec<SplitStream>,
-    /// Of each event, that of each device.
+    /// Of each event, that of each band's stream.
     events: Vec<Vec<EventId>>,
     slots: Option<Arc<SplitSlots>>,
-    /// Downloads that have not landed on every device, by run, first lattice and slot.
+    /// Downloads that have not landed from every band, by run, first lattice and slot.
     landings: HashMap<(RunId, u32, Slot), Landing>,
     /// The steps of the last timed run.
     issued: Option<(RunId, Vec<IssuedStep>)>,
@@ -53,12 +53,12 @@ struct Known {
     region: Option<ReduceRegion>,
 }
 
-/// A stream on each device, and the events that order the copies of halos between them.
+/// A stream for each band, and the events that order the copies of halos between them.
 struct SplitStream {
-    devices: Vec<StreamId>,
-    /// Recorded once a device's bands may be copied from.
+    bands: Vec<StreamId>,
+    /// Recorded once a band may be copied from.
     stepped: Vec<EventId>,
-    /// Recorded once a device has its halos.
+    /// Recorded once a band has its halos.
     copied: Vec<EventId>,
 }
 
@@ -95,12 +95,13 @@ impl SplitEngine {
         })
     }
 
-    fn device_ids(&self) -> impl Iterator<Item = DeviceId> + use<> {
-        (0..self.inner.devices().len() as u16).map(DeviceId)
+    /// The device of each band, of a lattice that has enough rows.
+    fn devices_of_bands(&self) -> impl Iterator<Item = DeviceId> + use<> {
+        (0..self.inner.devices().len() * Band::PER_DEVICE).map(Band::device)
     }
 
-    fn event_of_each_device(&mut self) -> Result<Vec<EventId>> {
-        let mut devices = self.device_ids();
+    fn event_of_each_band(&mut self) -> Result<Vec<EventId>> {
+        let mut devices = self.devices_of_bands();
         devices.try_fold(Vec::new(), |mut events, device| {
             events.push(self.inner.create_event(device)?);
             Ok(events)
@@ -113,8 +114,8 @@ impl SplitEngine {
         Band::divide(size, self.inner.devices().len(), halo)
     }
 
-    /// An error about bands, as one about whole lattices.
-    fn of_whole(&self, error: EngineError) -> EngineError {
+    /// An error about bands, as one about whole lattices. The device has so many cells of other bands.
+    fn of_whole(&self, error: EngineError, others: u64) -> EngineError {
         match error {
             EngineError::OutOfMemory {
                 place,
@@ -122,11 +123,13 @@ impl SplitEngine {
                 needed_mib,
                 fits: Some(band),
             } => {
-                let longer = (self.inner.devices().len() as f64).sqrt();
+                let room = band.cells() + others;
+                let longer =
+                    (self.inner.devices().len() as f64 * room as f64 / band.cells() as f64).sqrt();
                 let side = (f64::from(band.width()) * longer) as u64;
                 let has_bands_as_large = |size| {
                     let largest = self.stepped_sizes(size).first().copied();
-                    largest.is_some_and(|largest| largest.cells() <= band.cells())
+                    largest.is_some_and(|it| Band::PER_DEVICE as u64 * it.cells() <= room)
                 };
                 let fits = Size::new(side, side).ok();
                 EngineError::OutOfMemory {
@@ -140,7 +143,7 @@ impl SplitEngine {
         }
     }
 
-    /// The completion of a download on every device, once this one is the last.
+    /// The completion of a download from every band, once this one is the last.
     fn landed(&mut self, run: RunId, bands: &Range<u32>, slot: Slot) -> Option<Completion> {
         let key = (run, self.toruses.lattice_of_band(bands.start)?, slot);
         let landing = self.landings.get_mut(&key)?;
@@ -184,9 +187,14 @@ impl Engine for SplitEngine {
 
     fn create_lattices(&mut self, _: DeviceId, count: usize, size: Size) -> Result<()> {
         let bands = self.bands(size);
-        for (device, band) in self.device_ids().zip(&bands) {
-            let created = self.inner.create_bands(device, count, *band);
-            created.map_err(|error| self.of_whole(error))?;
+        for (index, &band) in bands.iter().enumerate() {
+            let created = self.inner.create_bands(Band::device(index), count, band);
+            let before = bands[..index].iter().zip(0..);
+            let beside = before.filter(|(_, other)| Band::device(*other) == Band::device(index));
+            created.map_err(|error| {
+                let others = beside.filter_map(|(band, _)| band.size().ok());
+                self.of_whole(error, others.map(Size::cells).sum())
+            })?;
         }
         Arc::make_mut(&mut self.toruses).add(count, bands);
         let all = self.known.len() + count;
@@ -213,7 +221,7 @@ impl Engine for SplitEngine {
         // Cells may have become those of an earlier pack, with its halos.
         self.known.iter_mut().for_each(|known| known.good_for = 0);
         let reserved = self.inner.reserve(layout);
-        reserved.map_err(|error| self.of_whole(error))
+        reserved.map_err(|error| self.of_whole(error, 0))
     }
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
@@ -224,18 +232,18 @@ impl Engine for SplitEngine {
     }
 
     fn create_stream(&mut self, _: DeviceId, spec: StreamSpec) -> Result<StreamId> {
-        let mut devices = Vec::new();
-        for device in self.device_ids() {
-            devices.push(self.inner.create_stream(device, spec)?);
+        let mut bands = Vec::new();
+        for device in self.devices_of_bands() {
+            bands.push(self.inner.create_stream(device, spec)?);
         }
         // A context has one default stream.
-        let known = self.streams.iter().position(|it| it.devices == devices);
+        let known = self.streams.iter().position(|it| it.bands == bands);
         if let Some(known) = known {
             return Ok(StreamId(known as u32));
         }
-        let (stepped, copied) = (self.event_of_each_device()?, self.event_of_each_device()?);
+        let (stepped, copied) = (self.event_of_each_band()?, self.event_of_each_band()?);
         self.streams.push(SplitStream {
-            devices,
+            bands,
             stepped,
             copied,
         });
@@ -243,8 +251,8 @@ impl Engine for SplitEngine {
     }
 
     fn name_stream(&mut self, stream: StreamId, name: &str) {
-        for (device, &stream) in self.streams[stream.0 as usize].devices.iter().enumerate() {
-            self.inner.name_stream(stream, &format!("{name}, {device}"));
+        for (band, &stream) in self.streams[stream.0 as usize].bands.iter().enumerate() {
+            self.inner.name_stream(stream, &format!("{name}, {band}"));
         }
     }
 
@@ -304,7 +312,7 @@ impl Engine for SplitEngine {
     }
 
     fn create_event(&mut self, _: DeviceId) -> Result<EventId> {
-        let events = self.event_of_each_device()?;
+        let events = self.event_of_each_band()?;
         self.events.push(events);
         Ok(EventId(self.events.len() as u32 - 1))
     }

@@ -118,7 +118,7 @@ impl Slots for SplitSlots {
         };
         let brought = torus.bands.iter().enumerate().filter(|(_, it)| brings(it));
         let bands: Vec<_> = brought
-            .map(|(device, _)| torus.band_of(device, lattice))
+            .map(|(band, _)| torus.band_of(band, lattice))
             .collect();
         let mut is_as_known = false;
         let all = self.with_parts(&bands, slot, &[], &mut |parts| {
@@ -134,7 +134,7 @@ impl Slots for SplitSlots {
     fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
         let torus = self.toruses.of(lattice);
         torus.is_none_or(|torus| {
-            let is_free = |device| self.inner.is_free(torus.band_of(device, lattice), slot);
+            let is_free = |band| self.inner.is_free(torus.band_of(band, lattice), slot);
             (0..torus.bands.len()).all(is_free)
         })
     }

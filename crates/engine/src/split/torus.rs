@@ -9,13 +9,13 @@ use life::Size;
 #[derive(Clone, Default)]
 pub(super) struct Toruses(Vec<Torus>);
 
-/// Lattices of one size that were created together. A device has the same band of each, in lattices of
-/// the inner engine that follow one another.
+/// Lattices of one size that were created together. The same band of each is in lattices of the inner
+/// engine that follow one another.
 #[derive(Clone)]
 pub(super) struct Torus {
     /// The lattices.
     pub(super) lattices: Range<u32>,
-    /// Of each device, its band.
+    /// Those of a device follow one another.
     pub(super) bands: Vec<Band>,
     /// The inner engine's lattice that is the first one's first band.
     first_band: u32,
@@ -31,15 +31,15 @@ impl Torus {
         self.bands[0].halo
     }
 
-    /// The inner engine's lattice that is a device's band of a lattice.
-    pub(super) fn band_of(&self, device: usize, lattice: LatticeId) -> LatticeId {
-        LatticeId(self.bands_of(device, &lattice.as_range()).start)
+    /// The inner engine's lattice that is this band of a lattice.
+    pub(super) fn band_of(&self, band: usize, lattice: LatticeId) -> LatticeId {
+        LatticeId(self.bands_of(band, &lattice.as_range()).start)
     }
 
-    /// The inner engine's lattices that are a device's bands of some of the lattices.
-    pub(super) fn bands_of(&self, device: usize, lattices: &Range<u32>) -> Range<u32> {
+    /// The inner engine's lattices that are this band of some of the lattices.
+    pub(super) fn bands_of(&self, band: usize, lattices: &Range<u32>) -> Range<u32> {
         let count = self.lattices.len() as u32;
-        let first = self.first_band + device as u32 * count;
+        let first = self.first_band + band as u32 * count;
         let place = |lattice: u32| first + (lattice - self.lattices.start);
         place(lattices.start)..place(lattices.end)
     }
@@ -51,7 +51,7 @@ impl Torus {
 }
 
 impl Toruses {
-    /// Adds lattices whose bands the inner engine has created, device by device.
+    /// Adds lattices whose bands the inner engine has created, band by band.
     pub(super) fn add(&mut self, count: usize, bands: Vec<Band>) {
         let (first, first_band) = self
             .0
@@ -83,11 +83,11 @@ impl Toruses {
         })
     }
 
-    /// A device's bands of lattices, those of the first one's group; `None` if it has none.
+    /// A device's first bands of lattices, those of the first one's group; `None` if it has none.
     pub(super) fn bands_on(&self, device: DeviceId, lattices: &Range<u32>) -> Option<Range<u32>> {
         let (torus, lattices) = self.groups(lattices).next()?;
-        let device = usize::from(device.0);
-        (device < torus.bands.len()).then(|| torus.bands_of(device, &lattices))
+        let first = usize::from(device.0) * Band::PER_DEVICE;
+        (first < torus.bands.len()).then(|| torus.bands_of(first, &lattices))
     }
 
     /// The lattice that one of the inner engine's is a band of.

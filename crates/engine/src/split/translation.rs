@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::torus::Torus;
 use super::{Known, SplitEngine, SplitStream};
 use crate::{
-    Band, DeviceId, EventId, IssuedStep, LatticeId, Layout, Op, Program, ProgramError,
-    ReduceRegion, Resource, Result, RowCopy, Slot, Step, Transfer, WordEdit,
+    Band, EventId, IssuedStep, LatticeId, Layout, Op, Program, ProgramError, ReduceRegion,
+    Resource, Result, RowCopy, Slot, Step, Transfer, WordEdit,
 };
 use life::Size;
 
@@ -21,13 +21,13 @@ pub(super) struct Translation {
     pub(super) landings: Vec<Landing>,
 }
 
-/// A download that comes from several devices.
+/// A download that comes from several bands.
 pub(super) struct Landing {
     pub(super) lattices: Range<u32>,
     pub(super) slot: Slot,
     /// What the slot of each lattice gets.
     contents: Vec<Content>,
-    /// Devices from which it has not landed.
+    /// Bands from which it has not landed.
     pub(super) left: usize,
 }
 
@@ -40,7 +40,7 @@ impl Landing {
     }
 }
 
-/// What a slot of whole lattices has, in a part on each device.
+/// What a slot of whole lattices has, in a part of each band.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Content {
     /// Rows of the torus.
@@ -99,8 +99,8 @@ impl Translator<'_> {
             Op::Record(event) => self.on_each_event(step, stream, *event, Op::Record),
             Op::Wait(event) => self.on_each_event(step, stream, *event, Op::Wait),
             op @ Op::Synchronize(_) => {
-                for device in 0..stream.devices.len() {
-                    self.push(step, stream, device, op.clone(), None);
+                for band in 0..stream.bands.len() {
+                    self.push(step, stream, band, op.clone(), None);
                 }
                 Ok(())
             }
@@ -128,19 +128,19 @@ impl Translator<'_> {
         }
     }
 
-    /// Appends a step for a device; of an op on a band, with the lattices that it is a band of and the
-    /// size of its part.
+    /// Appends a step to a band's stream; of an op on the band, with the lattices that it is a band of
+    /// and the size of its part.
     fn push(
         &mut self,
         step: &Step,
         stream: &SplitStream,
-        device: usize,
+        band: usize,
         op: Op,
         part: Option<(&Range<u32>, Size)>,
     ) {
         let step = Step {
             issuer: step.issuer,
-            stream: stream.devices[device],
+            stream: stream.bands[band],
             op,
         };
         if self.done.program.timed {
@@ -149,7 +149,7 @@ impl Translator<'_> {
                 None => (step.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
             };
             self.done.issued.push(IssuedStep {
-                device: DeviceId(device as u16),
+                device: Band::device(band),
                 step: Step { op, ..step },
                 size,
             });
@@ -166,8 +166,8 @@ impl Translator<'_> {
     ) -> Result<()> {
         let events = self.engine.events.get(event.0 as usize);
         let events = events.ok_or(ProgramError::Unknown(Resource::Event(event)))?;
-        for (device, &event) in events.iter().enumerate() {
-            self.push(step, stream, device, op(event), None);
+        for (band, &event) in events.iter().enumerate() {
+            self.push(step, stream, band, op(event), None);
         }
         Ok(())
     }
@@ -220,10 +220,10 @@ impl Translator<'_> {
     /// Appends an op for each band that has one; how many they are.
     fn on_bands(&mut self, part: &Part, op: impl Fn(Band, Range<u32>) -> Option<Op>) -> usize {
         let mut count = 0;
-        for (device, &band) in part.torus.bands.iter().enumerate() {
-            if let Some(op) = op(band, part.torus.bands_of(device, &part.lattices)) {
+        for (index, &band) in part.torus.bands.iter().enumerate() {
+            if let Some(op) = op(band, part.torus.bands_of(index, &part.lattices)) {
                 let of = (&part.lattices, band.own_size());
-                self.push(part.step, part.stream, device, op, Some(of));
+                self.push(part.step, part.stream, index, op, Some(of));
                 count += 1;
             }
         }
@@ -259,8 +259,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Copies all halos anew. Each device fetches its own, once the others have stepped their bands;
-    /// none steps on before the others have fetched what is its.
+    /// Copies all halos anew. Each band's stream fetches its own, once the others have stepped their
+    /// bands; none steps on before the others have fetched what is its.
     fn exchange(&mut self, part: &Part, layout: Layout) {
         let &Part {
             step,
@@ -270,37 +270,37 @@ impl Translator<'_> {
         } = part;
         let bands = &torus.bands;
         let copies: Vec<_> = bands.iter().map(|band| band.halo_copies(bands)).collect();
-        let copies_from = |device: usize, other: usize| {
-            device != other && copies[device].iter().any(|(from, _)| *from == other)
+        let copies_from = |band: usize, other: usize| {
+            band != other && copies[band].iter().any(|(from, _)| *from == other)
         };
-        for device in 0..bands.len() {
-            let event = stream.stepped[device];
-            self.push(step, stream, device, Op::Record(event), None);
+        for band in 0..bands.len() {
+            let event = stream.stepped[band];
+            self.push(step, stream, band, Op::Record(event), None);
         }
-        for device in 0..bands.len() {
-            for other in (0..bands.len()).filter(|&other| copies_from(device, other)) {
+        for band in 0..bands.len() {
+            for other in (0..bands.len()).filter(|&other| copies_from(band, other)) {
                 let event = stream.stepped[other];
-                self.push(step, stream, device, Op::Wait(event), None);
+                self.push(step, stream, band, Op::Wait(event), None);
             }
             for lattice in lattices.clone().map(LatticeId) {
-                for &(from, rows) in &copies[device] {
+                for &(from, rows) in &copies[band] {
                     let op = Op::CopyRows {
                         from: torus.band_of(from, lattice),
-                        to: torus.band_of(device, lattice),
+                        to: torus.band_of(band, lattice),
                         rows,
                         layout,
                     };
-                    let of = (&lattice.as_range(), bands[device].own_size());
-                    self.push(step, stream, device, op, Some(of));
+                    let of = (&lattice.as_range(), bands[band].own_size());
+                    self.push(step, stream, band, op, Some(of));
                 }
             }
-            let event = stream.copied[device];
-            self.push(step, stream, device, Op::Record(event), None);
+            let event = stream.copied[band];
+            self.push(step, stream, band, Op::Record(event), None);
         }
-        for device in 0..bands.len() {
-            for other in (0..bands.len()).filter(|&other| copies_from(other, device)) {
+        for band in 0..bands.len() {
+            for other in (0..bands.len()).filter(|&other| copies_from(other, band)) {
                 let event = stream.copied[other];
-                self.push(step, stream, device, Op::Wait(event), None);
+                self.push(step, stream, band, Op::Wait(event), None);
             }
         }
         for known in self.known(part) {

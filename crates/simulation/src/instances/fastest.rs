@@ -5,16 +5,16 @@ use std::time::Duration;
 use super::{Instances, starts};
 use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
 use crate::round::RoundPlan;
-use engine::{EngineError, ProgramError, Result};
+use engine::{Band, EngineError, ProgramError, Result};
 use model::{InWords, Setup, Side};
 
 impl Instances {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
     fn work(&self, generations: Option<u64>) -> Work<'_> {
         let devices = self.engine().devices();
-        // Bands are lattices of their own, as many on each device as there are instances.
+        // Bands are lattices of their own.
         let bands = if self.engine.is_split() {
-            devices.len()
+            devices.len() * Band::PER_DEVICE
         } else {
             1
         };
