@@ -81,8 +81,8 @@ pub(super) struct PreparedKey {
 pub(super) fn longest_round(kernel: &'static Kernel, size: Size, instances: usize) -> RoundLength {
     /// Launches of all instances: some 40 ms of calls.
     const LAUNCHES: u32 = 1 << 14;
-    /// Cells stepped by the first round: the slowest rung takes less than half a second for them
-    /// on one core.
+    /// Cells stepped by the first round, unless a generation has more: the slowest rung takes less
+    /// than half a second for them on one core.
     const FIRST_CELLS: u64 = 1 << 28;
     /// The same of a kernel of a user's own, which may be much slower.
     const FIRST_OWN_CELLS: u64 = 1 << 22;
@@ -92,7 +92,7 @@ pub(super) fn longest_round(kernel: &'static Kernel, size: Size, instances: usiz
         Some(_) => FIRST_OWN_CELLS,
     };
     let first = first / (size.cells() * instances as u64).max(1);
-    RoundLength::adapting(kernel, launches, MAX_ROUND, first as u32)
+    RoundLength::adapting(kernel, launches, MAX_ROUND, first.max(1) as u32)
 }
 
 /// Maximum number of launches in a graph: capturing more takes seconds and gigabytes.

@@ -64,6 +64,14 @@ fn later(setup: &Setup, generations: u64) -> Vec<Lattice> {
     (0..setup.instances).map(later).collect()
 }
 
+/// A round of no generations would only download, and a run of such rounds never end.
+#[test]
+fn the_first_round_of_a_large_lattice_steps_a_generation() {
+    let large = Size::new(65536, 65536).unwrap();
+    let first = issue::longest_round(kernel("bits"), large, 1);
+    assert_eq!(first.generations(), 1);
+}
+
 /// Lattices are bits before they have a start, whatever the layout of the kernel that is requested.
 #[test]
 fn a_requested_kernel_is_entered_before_there_is_a_start() {
