@@ -7,8 +7,8 @@ use anyhow::Result;
 use crate::{Cases, Outcome, batches};
 use engine::kernels::{self, KERNELS, Kernel, Layout};
 use engine::{
-    Completion, DeviceId, Engine, EngineError, LatticeId, Op, Program, ReduceRegion, Slot, Slots,
-    SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
+    Completion, Cut, DeviceId, Engine, EngineError, LatticeId, Op, Program, ReduceRegion, Slot,
+    Slots, SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use simulation::instances::{read_lattice, validate_kernel};
@@ -79,7 +79,14 @@ impl Fixture {
         if engine.devices().len() == 1 {
             engine.create_context(DeviceId(0))?;
         }
-        let split = SplitEngine::new(engine, halo).map_err(|(_, error)| error)?;
+        let split = SplitEngine::new(
+            engine,
+            Cut {
+                halo,
+                ..Cut::DEFAULT
+            },
+        )
+        .map_err(|(_, error)| error)?;
         let mut cases = self.cases;
         cases.seeds = 1;
         cases.generations.retain(|it| *it < 8 || it % 8 == 1);

@@ -36,7 +36,7 @@ mod support_kernels;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use band::{Band, RowCopy};
+pub use band::{Band, Cut, RowCopy};
 pub use buffer_kernels::BufferKernel;
 pub use cuda_loader::nvtx;
 pub use edit::WordEdit;
@@ -72,9 +72,9 @@ pub trait Engine: Send {
     /// the layout is [`Layout::Bits`]. Ids are consecutive, also across calls.
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()>;
 
-    /// Creates `count` lattices for a band of a torus each, as [`Engine::create_lattices`] does. Ops
+    /// Creates `count` lattices for a band of a torus each, on its device, as [`Engine::create_lattices`] does. Ops
     /// on them say where a band differs from a whole torus.
-    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()>;
+    fn create_bands(&mut self, count: usize, band: Band) -> Result<()>;
 
     /// Waits until no work runs, then drops all lattices, slots, streams, events, buffers and prepared
     /// programs. Contexts stay, with the functions that were loaded; ids are given anew, and what was

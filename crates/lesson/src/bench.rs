@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Result, SweepSetup, data};
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion, Cut,
     DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op, PreparedId,
     Program, RunId, Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
 };
@@ -172,7 +172,11 @@ impl Bench {
         if is_cpu {
             engine.create_context(DEVICE)?;
         }
-        let split = SplitEngine::new(engine, halo).map_err(|(_, error)| error)?;
+        let cut = Cut {
+            per_device: 1,
+            halo,
+        };
+        let split = SplitEngine::new(engine, cut).map_err(|(_, error)| error)?;
         self.engine = Some(Box::new(split));
         Ok(())
     }

@@ -223,22 +223,37 @@ impl TimedRound {
         self.switches.streams.stream_name(number, facts.gpu)
     }
 
-    /// Which part of the round the GPU that spends most of it so exchanges halos: copies rows of other
-    /// GPUs, and waits for these; `None` if none does.
+    /// Which part of the round the GPU that spends most of it so does nothing but exchange halos: copies
+    /// rows of other bands, or waits for these, and steps none; `None` if none does.
     pub fn exchange_share(&self) -> Option<f64> {
         let (start, end) = self.bounds()?;
         let is_copy = |facts: &StepFacts| facts.kind == StepKind::PeerCopy;
         self.steps.iter().find(|facts| is_copy(facts))?;
-        let mut by_gpu: HashMap<u16, i64> = HashMap::new();
+        // What begins (1) or ends (-1) on a GPU, and when: exchanges and launches.
+        let mut changes: HashMap<u16, Vec<(Nanos, [i32; 2])>> = HashMap::new();
         let is_exchange =
             |facts: &StepFacts| is_copy(facts) || matches!(facts.event, Some(EventUse::Wait(_)));
         for span in &self.spans {
-            let facts = self.steps.get(span.step as usize);
-            if let Some(facts) = facts.filter(|facts| is_exchange(facts)) {
-                *by_gpu.entry(facts.gpu?).or_default() += span.length().0;
-            }
+            let Some(facts) = self.steps.get(span.step as usize) else {
+                continue;
+            };
+            let kinds = [is_exchange(facts), facts.kind == StepKind::Launch].map(i32::from);
+            let of_gpu = changes.entry(facts.gpu?).or_default();
+            of_gpu.extend([(span.start, kinds), (span.end, kinds.map(|kind| -kind))]);
         }
-        let most = by_gpu.into_values().max()?;
+        let exchanging = |mut changes: Vec<(Nanos, [i32; 2])>| {
+            changes.sort_by_key(|(time, _)| *time);
+            let (mut running, mut before, mut ns) = ([0; 2], start, 0);
+            for (time, kinds) in changes {
+                if running[0] > 0 && running[1] == 0 {
+                    ns += time.0 - before.0;
+                }
+                running = [running[0] + kinds[0], running[1] + kinds[1]];
+                before = time;
+            }
+            ns
+        };
+        let most = changes.into_values().map(exchanging).max()?;
         Some(most as f64 / (end.0 - start.0).max(1) as f64)
     }
 
@@ -536,6 +551,34 @@ mod tests {
         assert_eq!(read.spans, [span(0, 1, 1000, 1900), span(1, 0, 500, 1100)]);
         assert_eq!(read.host, [span(Span::WHOLE, 0, 0, 400)]);
         assert_eq!(read.switches, round.switches);
+    }
+
+    #[test]
+    fn a_gpu_that_steps_another_band_meanwhile_does_not_spend_time_on_exchange() {
+        let facts = |stream, kind| StepFacts {
+            label: "deep",
+            kind,
+            stream: StreamId(stream),
+            gpu: Some(0),
+            instance: Some(0),
+            instances: 1,
+            cells: 0,
+            bytes: 0,
+            event: None,
+        };
+        let span = |step, start, end| Span {
+            step,
+            stream: StreamId(step),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let kinds = [StepKind::Launch, StepKind::PeerCopy, StepKind::PeerCopy];
+        let round = TimedRound {
+            steps: (0..).zip(kinds).map(|(i, kind)| facts(i, kind)).collect(),
+            spans: vec![span(0, 0, 600), span(1, 500, 700), span(2, 690, 1000)],
+            ..round_of(0)
+        };
+        assert_eq!(round.exchange_share(), Some(0.4));
     }
 
     #[test]

@@ -318,9 +318,9 @@ impl Engine for ScriptedEngine {
         self.engine.create_lattices(device, count, size)
     }
 
-    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()> {
+    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
         self.check(Call::Allocate)?;
-        self.engine.create_bands(device, count, band)
+        self.engine.create_bands(count, band)
     }
 
     fn clear(&mut self) -> Result<()> {

@@ -7,7 +7,7 @@ mod rust;
 use std::sync::Arc;
 
 use engine::kernels::{Batch, Iteration, Launch, Parameter};
-use engine::{HostMemory, Kernel, Layout, Measure, SplitEngine, SupportKernel, Transfer};
+use engine::{Cut, HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
 use lang::tr;
 use life::Size;
 use model::{Order, Status, Streams, Wait};
@@ -337,7 +337,7 @@ fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
                 "// on each of {gpus} GPUs, for each of its two bands of rows, in its own streams;",
                 gpus = gpus
             ),
-            tr!("// every {} generations, behind events:", SplitEngine::HALO),
+            tr!("// every {} generations, behind events:", Cut::DEFAULT.halo),
             tr!("// cudaMemcpyPeerAsync of the rows around each band").into(),
             String::new(),
         ]);

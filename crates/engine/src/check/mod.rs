@@ -256,7 +256,7 @@ impl Validator {
             first,
             count,
             size,
-            groups: band.map_or(1, |_| Band::PER_DEVICE as u32),
+            groups: band.map_or(1, |band| band.per_device),
             view_capacity: 0,
             has_measures_memory: false,
         });

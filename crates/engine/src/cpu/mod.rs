@@ -152,11 +152,12 @@ impl Engine for CpuEngine {
         Ok(())
     }
 
-    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()> {
-        self.check.check_device(device)?;
+    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
+        self.check.check_device(band.device)?;
         let size = band.size()?;
         self.lattices.create(count, size, Some(band))?;
-        self.check.add_lattices(device, count, size, Some(band));
+        self.check
+            .add_lattices(band.device, count, size, Some(band));
         Ok(())
     }
 

@@ -180,10 +180,10 @@ impl Engine for CudaEngine {
         self.resources.make_lattices(device, count, size, None)
     }
 
-    fn create_bands(&mut self, device: DeviceId, count: usize, band: Band) -> Result<()> {
+    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
         let size = band.size()?;
         self.resources
-            .make_lattices(device, count, size, Some(band))
+            .make_lattices(band.device, count, size, Some(band))
     }
 
     fn clear(&mut self) -> Result<()> {

@@ -19,8 +19,8 @@ use torus::Toruses;
 use translation::{Landing, Translation};
 
 use crate::{
-    Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
-    Feature, IssuedStep, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program,
+    Band, BufferId, BufferLocation, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
+    EventId, Feature, IssuedStep, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program,
     ProgramError, ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec, Startup, StreamId,
     StreamSpec,
 };
@@ -29,8 +29,7 @@ use life::Size;
 /// An engine whose lattices lie in bands on all devices of another one.
 pub struct SplitEngine {
     inner: Box<dyn Engine>,
-    /// Rows of the halo at each end of a band.
-    halo: u32,
+    cut: Cut,
     toruses: Arc<Toruses>,
     /// What is known of each lattice after the work that was submitted.
     known: Vec<Known>,
@@ -63,28 +62,20 @@ struct SplitStream {
 }
 
 impl SplitEngine {
-    /// Rows of the halo at each end of a band, unless somebody wants others.
-    ///
-    /// A halo of h rows is stepped beside the band's own and copied every h generations. With an
-    /// exchange of time e, and t for a row's generation, what that costs is least where
-    /// 2 t h² = e: on two H100 (50 µs; 1.3 ns at 65536 cells) at 140 rows, and at more where rows are
-    /// shorter. The number is a multiple of the four or six generations of a launch.
-    pub const HALO: u32 = 120;
-
     /// Splits the lattices that will be created on an engine, which has none.
     ///
     /// # Errors
     /// A device fails; then the engine is given back.
     pub fn new(
         mut inner: Box<dyn Engine>,
-        halo: u32,
+        cut: Cut,
     ) -> Result<SplitEngine, (Box<dyn Engine>, EngineError)> {
         if let Err(error) = peers::connect(&mut *inner) {
             return Err((inner, error));
         }
         Ok(SplitEngine {
             inner,
-            halo,
+            cut,
             toruses: Arc::default(),
             known: Vec::new(),
             streams: Vec::new(),
@@ -97,7 +88,9 @@ impl SplitEngine {
 
     /// The device of each band, of a lattice that has enough rows.
     fn devices_of_bands(&self) -> impl Iterator<Item = DeviceId> + use<> {
-        (0..self.inner.devices().len() * Band::PER_DEVICE).map(Band::device)
+        let cut = self.cut;
+        let bands = self.inner.devices().len() * cut.per_device as usize;
+        (0..bands).map(move |band| cut.device(band))
     }
 
     fn event_of_each_band(&mut self) -> Result<Vec<EventId>> {
@@ -108,10 +101,8 @@ impl SplitEngine {
         })
     }
 
-    /// The bands of a lattice. A halo has no row twice.
     fn bands(&self, size: Size) -> Vec<Band> {
-        let halo = self.halo.min(size.height());
-        Band::divide(size, self.inner.devices().len(), halo)
+        Band::divide(size, self.inner.devices().len(), self.cut)
     }
 
     /// An error about bands, as one about whole lattices. The device has so many cells of other bands.
@@ -129,7 +120,7 @@ impl SplitEngine {
                 let side = (f64::from(band.width()) * longer) as u64;
                 let has_bands_as_large = |size| {
                     let largest = self.stepped_sizes(size).first().copied();
-                    largest.is_some_and(|it| Band::PER_DEVICE as u64 * it.cells() <= room)
+                    largest.is_some_and(|it| u64::from(self.cut.per_device) * it.cells() <= room)
                 };
                 let fits = Size::new(side, side).ok();
                 EngineError::OutOfMemory {
@@ -188,11 +179,10 @@ impl Engine for SplitEngine {
     fn create_lattices(&mut self, _: DeviceId, count: usize, size: Size) -> Result<()> {
         let bands = self.bands(size);
         for (index, &band) in bands.iter().enumerate() {
-            let created = self.inner.create_bands(Band::device(index), count, band);
-            let before = bands[..index].iter().zip(0..);
-            let beside = before.filter(|(_, other)| Band::device(*other) == Band::device(index));
+            let created = self.inner.create_bands(count, band);
+            let beside = bands[..index].iter().filter(|it| it.device == band.device);
             created.map_err(|error| {
-                let others = beside.filter_map(|(band, _)| band.size().ok());
+                let others = beside.filter_map(|band| band.size().ok());
                 self.of_whole(error, others.map(Size::cells).sum())
             })?;
         }
@@ -202,7 +192,7 @@ impl Engine for SplitEngine {
         Ok(())
     }
 
-    fn create_bands(&mut self, _: DeviceId, _: usize, _: Band) -> Result<()> {
+    fn create_bands(&mut self, _: usize, _: Band) -> Result<()> {
         Err(ProgramError::SplitTwice.into())
     }
 

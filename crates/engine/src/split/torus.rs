@@ -86,8 +86,8 @@ impl Toruses {
     /// A device's first bands of lattices, those of the first one's group; `None` if it has none.
     pub(super) fn bands_on(&self, device: DeviceId, lattices: &Range<u32>) -> Option<Range<u32>> {
         let (torus, lattices) = self.groups(lattices).next()?;
-        let first = usize::from(device.0) * Band::PER_DEVICE;
-        (first < torus.bands.len()).then(|| torus.bands_of(first, &lattices))
+        let first = torus.bands.iter().position(|band| band.device == device)?;
+        Some(torus.bands_of(first, &lattices))
     }
 
     /// The lattice that one of the inner engine's is a band of.

@@ -149,7 +149,7 @@ impl Translator<'_> {
                 None => (step.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
             };
             self.done.issued.push(IssuedStep {
-                device: Band::device(band),
+                device: self.engine.cut.device(band),
                 step: Step { op, ..step },
                 size,
             });

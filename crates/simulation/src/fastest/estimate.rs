@@ -113,8 +113,6 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         (Iteration::Launches, Layout::I32) => 1.9e9,
         (Iteration::Launches, Layout::Bits) => 7.5e10,
         (Iteration::Launches, Layout::Planar) => 9.3e10,
-        // Lanes beyond the row's end step nothing, and those at the end of a row shift.
-        (Iteration::Steps(_), _) if !has_whole_quads => 2.9e11,
         // More generations per pass have longer halos, and wait less for memory.
         (Iteration::Steps(5..), _) => match beyond_cache(work, kernel) {
             4.0.. => 3.9e11,
@@ -123,6 +121,9 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         },
         (Iteration::Steps(_), _) => 3.84e11,
     };
+    // Lanes beyond the row's end step nothing, and words of other planes are shifted.
+    let is_shifted = matches!(kernel.iteration, Iteration::Steps(_)) && !has_whole_quads;
+    let cells_per_sm = if is_shifted { 0.75 } else { 1.0 } * cells_per_sm;
     // A launch that is too small for all SMs is about as short as the shortest one.
     let stepping = instances * cells / (cells_per_sm * sms);
     stepping.max(seconds_of_memory(work, kernel))

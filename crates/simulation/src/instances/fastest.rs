@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Instances, starts};
 use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
 use crate::round::RoundPlan;
-use engine::{Band, EngineError, ProgramError, Result};
+use engine::{Cut, EngineError, ProgramError, Result};
 use model::{InWords, Setup, Side};
 
 impl Instances {
@@ -14,7 +14,7 @@ impl Instances {
         let devices = self.engine().devices();
         // Bands are lattices of their own.
         let bands = if self.engine.is_split() {
-            devices.len() * Band::PER_DEVICE
+            devices.len() * Cut::DEFAULT.per_device as usize
         } else {
             1
         };

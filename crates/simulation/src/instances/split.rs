@@ -1,6 +1,6 @@
 //! Whether lattices lie on one device each, or in bands on all devices.
 
-use engine::{Band, Engine, EngineError, SplitEngine};
+use engine::{Band, Cut, Engine, EngineError, SplitEngine};
 use model::{Setup, Split};
 
 /// Cells of a lattice from which on several devices step it faster than one: below, the copies of its
@@ -10,7 +10,7 @@ const MIN_CELLS: u64 = 1 << 28;
 /// Whether the lattices of a setup are to lie on all of so many devices.
 fn is_split(setup: &Setup, devices: usize) -> bool {
     let takes_bands = || {
-        let bands = Band::divide(setup.size, devices, SplitEngine::HALO);
+        let bands = Band::divide(setup.size, devices, Cut::DEFAULT);
         let mut sizes = bands.iter().map(|band| band.size());
         sizes.all(|size| size.is_ok_and(|size| setup.kernel.validate_size(size).is_ok()))
     };
@@ -31,7 +31,7 @@ pub(super) fn arranged(
     setup: &Setup,
 ) -> Result<Box<dyn Engine>, (Box<dyn Engine>, EngineError)> {
     match (is_split(setup, engine.devices().len()), engine.is_split()) {
-        (true, false) => Ok(Box::new(SplitEngine::new(engine, SplitEngine::HALO)?)),
+        (true, false) => Ok(Box::new(SplitEngine::new(engine, Cut::DEFAULT)?)),
         (false, true) => Ok(engine.unsplit()),
         (true, true) | (false, false) => Ok(engine),
     }
