@@ -233,10 +233,21 @@ impl Chart {
 const MIN_PART_OF_AXIS: f64 = 0.4;
 
 impl RoundChart {
-    /// A lane's name: its stream, and its GPU where there are several.
+    /// A lane's name: its stream, and its GPU where there are several. Where the lattice has bands in
+    /// several streams of the GPU, letters tell these apart.
     pub fn lane_name(&self, lane: &Lane) -> String {
-        let number = self.stream_number(lane);
-        self.streams.stream_name(number, lane.gpu)
+        let name = |lane: &Lane| {
+            let number = self.stream_number(lane);
+            self.streams.stream_name(number, lane.gpu)
+        };
+        let same_instance = |it: &&Lane| it.gpu == lane.gpu && it.instance == lane.instance;
+        let mut alike = self.lanes.iter().filter(same_instance).zip('a'..='z');
+        match alike.find(|(it, _)| it.stream == lane.stream) {
+            Some((_, letter)) if lane.gpu.is_some() && (letter > 'a' || alike.next().is_some()) => {
+                format!("{} {letter}", name(lane))
+            }
+            _ => name(lane),
+        }
     }
 
     /// The number of an instance of the round; see [`Status::number_of`].
@@ -333,6 +344,13 @@ mod tests {
         }
         assert_eq!(name(7, &round), "GPU 0: 15");
         assert_eq!(name(8, &round), "GPU 1: 0");
+        // Two bands of each lattice on a GPU.
+        for facts in Arc::get_mut(&mut round.steps).unwrap() {
+            facts.instance = facts.instance.map(|instance| instance / 4);
+        }
+        assert_eq!(name(0, &round), "GPU 0: 0 a");
+        assert_eq!(name(1, &round), "GPU 0: 0 b");
+        assert_eq!(name(8, &round), "GPU 1: 0 a");
     }
 
     #[test]
