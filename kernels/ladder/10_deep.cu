@@ -35,13 +35,12 @@ namespace { // of its own: multistep has the same names
 // The state of one generation: the last row fed, its sum, and the sum of the row before.
 struct Stage { Sum before[WORDS], last[WORDS]; u32 cells[WORDS]; };
 
-// What a warp's lanes have: on a RING, a row's words and no others; in a window INSIDE a row, words
-// side by side. At its ends, some words are of adjacent planes: in ALIGNED rows, whose width is a
-// multiple of a uint4's cells, each lane has a uint4 of one plane; in SHIFTED rows the words of another
-// plane may begin anywhere in a uint4. Only in rows of at least WIDE uint4s have the windows inside
-// code of their own: where many are at an end, both do not fit the instruction caches.
-enum Place { RING, INSIDE, ALIGNED, SHIFTED };
-#define WIDE 512
+// What a warp's lanes have: on a RING, a row's words and no others; else those of a window, some of
+// which are of adjacent planes at an end of the row. In ALIGNED rows, whose width is a multiple of a
+// uint4's cells, each lane has a uint4 of one plane; in SHIFTED rows the words of another plane may
+// begin anywhere in a uint4. All warps of a launch run the code of one place: with another for the
+// windows at the ends, the code of both did not fit the instruction caches.
+enum Place { RING, ALIGNED, SHIFTED };
 
 // A lane's position: its uint4 in a row, its neighbour lanes, and whether its words are stored.
 struct Lane {
@@ -216,9 +215,7 @@ DEVICE void pass(Rule rule, const uint4* in, uint4* out, int quads, int height, 
     constexpr bool LONG = !Rule::TABLE;
     constexpr Place EASY = RINGS ? RING : ALIGNED, ANY = RINGS ? RING : SHIFTED;
     const bool all = LONG && generations == STEPS;
-    if (!RINGS && all && quads >= WIDE && !__ballot_sync(~0u, lane.turn != 0))
-        sweep<LONG, INSIDE>(rule, in, out, quads, height, lane, first, strip, generations);
-    else if (all && aligned)
+    if (all && aligned)
         sweep<LONG, EASY>(rule, in, out, quads, height, lane, first, strip, generations);
     else if (!RINGS && all && quads > 2)
         sweep<LONG, ANY>(rule, in, out, quads, height, lane, first, strip, generations);
