@@ -484,6 +484,9 @@ pub struct Program {
     /// prepared. On CUDA at most 64 launches per op (the last ones per lattice) and 2 Mi blocks per
     /// program and device are recorded.
     pub block_timestamps: bool,
+    /// Whether the bands of a lattice that lies in several take a step one after the other, so that
+    /// its span in each is that of the step alone.
+    pub band_by_band: bool,
 }
 
 impl Program {

@@ -60,6 +60,8 @@ pub(super) enum Content {
 struct Translator<'a> {
     engine: &'a SplitEngine,
     done: Translation,
+    /// The band of the last step.
+    last: Option<usize>,
 }
 
 /// A step whose op is on lattices, as far as these are of one group.
@@ -83,6 +85,7 @@ impl Translation {
                 known: engine.known.clone(),
                 landings: Vec::new(),
             },
+            last: None,
         };
         let mut steps = program.steps.iter();
         steps.try_for_each(|step| translator.step(step))?;
@@ -128,9 +131,28 @@ impl Translator<'_> {
         }
     }
 
+    /// Appends a step to a band's stream, behind the last step of another band if they take it one
+    /// after the other.
+    fn push(
+        &mut self,
+        step: &Step,
+        stream: &SplitStream,
+        band: usize,
+        op: Op,
+        part: Option<(&Range<u32>, Size)>,
+    ) {
+        let last = self.last.replace(band).filter(|last| *last != band);
+        if let Some(last) = last.filter(|_| self.done.program.band_by_band) {
+            let event = stream.stepped[last];
+            self.append(step, stream, last, Op::Record(event), None);
+            self.append(step, stream, band, Op::Wait(event), None);
+        }
+        self.append(step, stream, band, op, part);
+    }
+
     /// Appends a step to a band's stream; of an op on the band, with the lattices that it is a band of
     /// and the size of its part.
-    fn push(
+    fn append(
         &mut self,
         step: &Step,
         stream: &SplitStream,

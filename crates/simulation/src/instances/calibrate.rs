@@ -84,6 +84,7 @@ impl Instances {
             steps: vec![step],
             timed: true,
             block_timestamps: false,
+            band_by_band: true,
         };
         let issued = Instant::now();
         let run = match self.engine.submit(&program) {

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::instances::Instances;
     use engine::cpu::CpuEngine;
-    use engine::kernels;
+    use engine::{DeviceId, Op, Program, StreamSpec, kernels};
     use life::{Size, reference};
     use model::{DeviceChoice, Start};
 
@@ -70,6 +70,34 @@ mod tests {
         ] {
             let setup = setup(instances, side, split);
             assert_eq!(is_split(&setup, devices), want, "{setup:?} on {devices}");
+        }
+    }
+
+    #[test]
+    fn bands_take_a_step_one_after_the_other() {
+        let engine = Box::new(CpuEngine::without_threads(2));
+        let mut setup = setup(1, 40, Split::On);
+        let mut instances = Instances::new(engine, &setup, 1).unwrap();
+        instances.start(&mut setup).unwrap();
+        let stream = instances
+            .engine
+            .create_stream(DeviceId(0), StreamSpec::PLAIN);
+        let program = Program {
+            timed: true,
+            band_by_band: true,
+            ..Program::in_stream(stream.unwrap(), [Op::Measure(0..1)])
+        };
+        let run = instances.engine.submit(&program).unwrap();
+        let steps = instances.engine.issued_steps(run).unwrap();
+        let name = |it: &engine::IssuedStep| match it.step.op {
+            Op::Measure(_) => 'm',
+            Op::Record(_) => 'r',
+            Op::Wait(_) => 'w',
+            _ => '?',
+        };
+        assert_eq!(steps.iter().map(name).collect::<String>(), "mrwmrwmrwm");
+        for next in steps.windows(2).filter(|it| name(&it[0]) == 'w') {
+            assert_eq!(next[0].step.stream, next[1].step.stream);
         }
     }
 
