@@ -35,7 +35,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// What steps large tori fastest.
+    /// What steps the largest tori fastest.
     ///
     /// With two bands on a device, the blocks of one stream have the SMs while the last ones of the
     /// other's launch end: an H200 steps 16624 rows of 32768 cells as two bands at 49.1 instead of
@@ -49,6 +49,17 @@ impl Cut {
         per_device: 2,
         halo: 120,
     };
+
+    /// What steps a torus fastest on so many devices. Where launches are short, the exchange of twice as
+    /// many bands costs more than a second stream brings.
+    pub fn of(torus: Size, devices: usize) -> Cut {
+        const MIN_CELLS_OF_TWO: u64 = 1 << 28; // on a device
+        let has_two = torus.cells() >= MIN_CELLS_OF_TWO * devices as u64;
+        Cut {
+            per_device: if has_two { 2 } else { 1 },
+            ..Cut::DEFAULT
+        }
+    }
 
     /// The device of a band, by the band's index.
     pub(crate) fn device(self, band: usize) -> DeviceId {

@@ -138,10 +138,15 @@ pub trait Engine: Send {
     /// recorded. Never blocks.
     fn query(&mut self, event: EventId) -> Result<bool>;
 
-    /// Whether each lattice lies on all devices, in bands: then a stream and an event stand for one on
-    /// each device.
+    /// How each lattice is cut into bands that lie on all devices; `None` where each lies on one.
+    fn cut(&self) -> Option<Cut> {
+        None
+    }
+
+    /// Whether each lattice lies on all devices, in bands: then a stream and an event stand for one of
+    /// each band.
     fn is_split(&self) -> bool {
-        false
+        self.cut().is_some()
     }
 
     /// The number of devices that lattices and streams can be created on, from `DeviceId(0)` on.

@@ -334,7 +334,7 @@ fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
         let gpus = facts.gpus;
         lines.extend([
             tr!(
-                "// on each of {gpus} GPUs, for each of its two bands of rows, in its own streams;",
+                "// on each of {gpus} GPUs, for each of its bands of rows, in streams of its own;",
                 gpus = gpus
             ),
             tr!("// every {} generations, behind events:", Cut::DEFAULT.halo),

@@ -160,8 +160,8 @@ impl Engine for SplitEngine {
         self.inner.devices()
     }
 
-    fn is_split(&self) -> bool {
-        true
+    fn cut(&self) -> Option<Cut> {
+        Some(self.cut)
     }
 
     fn stepped_sizes(&self, size: Size) -> Vec<Size> {

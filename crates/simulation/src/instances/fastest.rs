@@ -13,11 +13,8 @@ impl Instances {
     fn work(&self, generations: Option<u64>) -> Work<'_> {
         let devices = self.engine().devices();
         // Bands are lattices of their own.
-        let bands = if self.engine.is_split() {
-            devices.len() * Cut::DEFAULT.per_device as usize
-        } else {
-            1
-        };
+        let bands = |cut: Cut| devices.len() * cut.per_device as usize;
+        let bands = self.engine.cut().map_or(1, bands);
         let largest = self.engine.stepped_sizes(self.size).first().copied();
         Work {
             devices,

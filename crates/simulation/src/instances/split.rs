@@ -7,33 +7,35 @@ use model::{Setup, Split};
 /// halos take longer than stepping.
 const MIN_CELLS: u64 = 1 << 28;
 
-/// Whether the lattices of a setup are to lie on all of so many devices.
-fn is_split(setup: &Setup, devices: usize) -> bool {
+/// How the lattices of a setup are to be cut, if they are to lie on all of so many devices.
+fn cut(setup: &Setup, devices: usize) -> Option<Cut> {
+    let cut = Cut::of(setup.size, devices);
     let takes_bands = || {
-        let bands = Band::divide(setup.size, devices, Cut::DEFAULT);
+        let bands = Band::divide(setup.size, devices, cut);
         let mut sizes = bands.iter().map(|band| band.size());
         sizes.all(|size| size.is_ok_and(|size| setup.kernel.validate_size(size).is_ok()))
     };
-    devices > 1
+    let is_split = devices > 1
         && match setup.split {
             Split::On => true,
             Split::Off => false,
             Split::Auto => {
                 setup.instances < devices && setup.size.cells() >= MIN_CELLS && takes_bands()
             }
-        }
+        };
+    is_split.then_some(cut)
 }
 
-/// The engine, without lattices, as a setup wants lattices on its devices. One that is split already
+/// The engine, without lattices, as a setup wants lattices on its devices. One that is split so already
 /// keeps what it knows of copies between its devices.
 pub(super) fn arranged(
     engine: Box<dyn Engine>,
     setup: &Setup,
 ) -> Result<Box<dyn Engine>, (Box<dyn Engine>, EngineError)> {
-    match (is_split(setup, engine.devices().len()), engine.is_split()) {
-        (true, false) => Ok(Box::new(SplitEngine::new(engine, Cut::DEFAULT)?)),
-        (false, true) => Ok(engine.unsplit()),
-        (true, true) | (false, false) => Ok(engine),
+    match cut(setup, engine.devices().len()) {
+        wanted if wanted == engine.cut() => Ok(engine),
+        Some(cut) => Ok(Box::new(SplitEngine::new(engine.unsplit(), cut)?)),
+        None => Ok(engine.unsplit()),
     }
 }
 
@@ -69,13 +71,15 @@ mod tests {
             (9, 8, Split::On, 1, false), // all but one GPU are lost
         ] {
             let setup = setup(instances, side, split);
-            assert_eq!(is_split(&setup, devices), want, "{setup:?} on {devices}");
+            let cut = cut(&setup, devices);
+            let want = want.then(|| Cut::of(setup.size, devices));
+            assert_eq!(cut, want, "{setup:?} on {devices}");
         }
     }
 
     #[test]
     fn bands_take_a_step_one_after_the_other() {
-        let engine = Box::new(CpuEngine::without_threads(2));
+        let engine = Box::new(CpuEngine::without_threads(3));
         let mut setup = setup(1, 40, Split::On);
         let mut instances = Instances::new(engine, &setup, 1).unwrap();
         instances.start(&mut setup).unwrap();
@@ -95,7 +99,7 @@ mod tests {
             Op::Wait(_) => 'w',
             _ => '?',
         };
-        assert_eq!(steps.iter().map(name).collect::<String>(), "mrwmrwmrwm");
+        assert_eq!(steps.iter().map(name).collect::<String>(), "mrwmrwm");
         for next in steps.windows(2).filter(|it| name(&it[0]) == 'w') {
             assert_eq!(next[0].step.stream, next[1].step.stream);
         }
