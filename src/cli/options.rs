@@ -265,7 +265,7 @@ pub(super) struct Common {
     /// recorded: the CPU, with rounds recorded on a GPU in place of measurements
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
-    /// auto, on or off: cut each lattice into a band per GPU
+    /// auto, on or off: cut each lattice into bands on all GPUs
     #[arg(
         long,
         value_name = "CHOICE",

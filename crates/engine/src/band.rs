@@ -35,7 +35,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// What steps the largest tori fastest.
+    /// The fastest cut for the largest tori.
     ///
     /// With two bands on a device, the blocks of one stream have the SMs while the last ones of the
     /// other's launch end: an H200 steps 16624 rows of 32768 cells as two bands at 49.1 instead of
@@ -50,10 +50,10 @@ impl Cut {
         halo: 120,
     };
 
-    /// What steps a torus fastest on so many devices. Where launches are short, the exchange of twice as
+    /// The fastest cut of a torus for `devices` devices. Where launches are short, the exchange of twice as
     /// many bands costs more than a second stream brings.
     pub fn of(torus: Size, devices: usize) -> Cut {
-        const MIN_CELLS_OF_TWO: u64 = 1 << 28; // on a device
+        const MIN_CELLS_OF_TWO: u64 = 1 << 28; // per device
         let has_two = torus.cells() >= MIN_CELLS_OF_TWO * devices as u64;
         Cut {
             per_device: if has_two { 2 } else { 1 },
@@ -79,8 +79,8 @@ pub struct RowCopy {
 }
 
 impl Band {
-    /// Cuts a torus into bands for so many devices, which differ by at most a row; into fewer if it
-    /// has fewer rows. No halo has a row twice.
+    /// Cuts a torus into `cut.per_device` bands for each device, whose heights differ by at most a row;
+    /// into fewer if it has fewer rows. A halo is at most as high as the torus.
     pub fn divide(torus: Size, devices: usize, cut: Cut) -> Vec<Band> {
         let height = u64::from(torus.height());
         let bands = (devices * cut.per_device as usize).min(height as usize);

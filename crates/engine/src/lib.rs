@@ -72,8 +72,8 @@ pub trait Engine: Send {
     /// the layout is [`Layout::Bits`]. Ids are consecutive, also across calls.
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()>;
 
-    /// Creates `count` lattices for a band of a torus each, on its device, as [`Engine::create_lattices`] does. Ops
-    /// on them say where a band differs from a whole torus.
+    /// Creates `count` lattices for a band of a torus each, on the band's device, as
+    /// [`Engine::create_lattices`] does. Ops on them say where a band differs from a whole torus.
     fn create_bands(&mut self, count: usize, band: Band) -> Result<()>;
 
     /// Waits until no work runs, then drops all lattices, slots, streams, events, buffers and prepared

@@ -461,12 +461,12 @@ pub struct Step {
     pub op: Op,
 }
 
-/// A step of a program on lattices in bands, as one of the devices got it.
+/// A step of a program on lattices in bands, as one of the bands got it.
 #[derive(Clone, Debug)]
 pub struct IssuedStep {
     /// The device.
     pub device: DeviceId,
-    /// The step, on the program's lattices and in the device's own stream.
+    /// The step, on the program's lattices and in the band's own stream.
     pub step: Step,
     /// The size of the part that it works on.
     pub size: life::Size,
@@ -484,8 +484,8 @@ pub struct Program {
     /// prepared. On CUDA at most 64 launches per op (the last ones per lattice) and 2 Mi blocks per
     /// program and device are recorded.
     pub block_timestamps: bool,
-    /// Whether the bands of a lattice that lies in several take a step one after the other, so that
-    /// its span in each is that of the step alone.
+    /// Whether the bands of a lattice take each step one after the other, so that every span is that of
+    /// the step alone. Of no effect where lattices are whole.
     pub band_by_band: bool,
 }
 

@@ -172,7 +172,7 @@ pub struct Diagnosis {
     pub round_us: f64,
     /// Of the time in which ops run, the part in which those of several streams do, from 0 to 1.
     pub overlapping: f64,
-    /// The part of the round in which a GPU copies from others and waits for them; see
+    /// The part of the round in which the busiest GPU only exchanges halos and steps no band; see
     /// [`TimedRound::exchange_share`].
     pub exchange: Option<f64>,
     /// How much overlap saves; `None` until the ops' times alone are measured.
@@ -296,7 +296,9 @@ struct Judge<'a> {
 fn shortest_us(ops: &[TimedOp<'_>], overlap: &Overlap) -> f64 {
     let mut instances: HashMap<_, f64> = HashMap::new();
     for op in ops {
-        *instances.entry(op.facts.instance).or_default() += op.own_us;
+        // Bands of a lattice are stepped at the same time, each in its stream.
+        let band = op.facts.gpu.map(|_| op.facts.stream);
+        *instances.entry((op.facts.instance, band)).or_default() += op.own_us;
     }
     let device = [Resource::Units, Resource::CopyEngine];
     let device = overlap

@@ -19,7 +19,7 @@ use crate::start::{self, NewCells, start_cells};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Completion, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId, Program,
+    Completion, Cut, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId, Program,
     Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use life::memory::Lattices;
@@ -418,9 +418,10 @@ impl Instances {
     pub fn bytes_per_round(&self) -> u64 {
         let plan = self.own_plan();
         let words = plan.picture.map_or(0, |p| self.picture_words(p));
-        // Of a lattice in bands, each device counts in all pixels of a view.
+        // Each band of a lattice counts in all pixels of a view.
+        let bands = |cut: Cut| self.engine.devices().len() * cut.per_device as usize;
         let parts = match plan.picture.map(|picture| picture.transfer) {
-            Some(Transfer::View) => self.engine.devices().len() / self.engine.places(),
+            Some(Transfer::View) => self.engine.cut().map_or(1, bands),
             _ => 1,
         };
         (words * parts * 4 * plan.downloads().len()) as u64

@@ -502,7 +502,7 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .with_note(driver)
         .recorded(status.lab.recording.is_some())
         .tip(if status.engine.is_split {
-            tr!("the devices that step the lattices; a band of each lattice lies on each")
+            tr!("the devices that step the lattices; each has bands of every lattice")
         } else {
             tr!("the device that steps the lattices")
         })

@@ -18,7 +18,7 @@ use simulation::instances::{Instances, open_engine};
 /// Sides of the squares that one GPU and all of them step.
 const STRONG: [u64; 6] = [8192, 16_384, 32_768, 65_536, 131_072, 262_144];
 
-/// Sides of the squares that each GPU has a band of: what one GPU steps alone.
+/// Sides of the squares whose cells each GPU has as its part: what one GPU steps alone.
 const WEAK: [u64; 3] = [16_384, 32_768, 65_536];
 
 /// Generations after which one GPU and all of them must have the same cells.
@@ -33,7 +33,7 @@ struct Measured {
     rates: [f64; RUNS],
     /// After [`CHECKED`] generations.
     measure: Measure,
-    /// The share of a round's time in which halos are copied or waited for.
+    /// The share of a round's time in which a GPU only exchanges halos.
     in_exchange: Option<f64>,
 }
 

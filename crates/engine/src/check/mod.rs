@@ -95,8 +95,8 @@ pub(crate) struct GroupFacts {
     pub(crate) first: LatticeId,
     pub(crate) count: usize,
     pub(crate) size: Size,
-    /// As many groups of such lattices are stepped beside one another on the device: more than one
-    /// where they are bands.
+    /// How many groups of about this size the device steps at the same time: the bands per device, or 1
+    /// for whole lattices.
     groups: u32,
     /// Words allocated for each lattice's view.
     pub(crate) view_capacity: usize,
@@ -110,12 +110,13 @@ impl GroupFacts {
         (self.first.0..self.first.0 + self.count as u32).map(LatticeId)
     }
 
-    /// How many lattices of this size the device has.
+    /// How many lattices of about this size the device has.
     pub(crate) fn alike(&self) -> u32 {
         self.count as u32 * self.groups
     }
 
-    /// A batch of which one launch steps so many; others step the rest meanwhile.
+    /// The batch of a launch that steps `launched` of an op's `of` lattices, while the streams of other
+    /// bands step as many.
     pub(crate) fn batch(&self, launched: u32, of: u32) -> Batch {
         Batch {
             launched,
@@ -397,8 +398,8 @@ impl Validator {
                 } => {
                     let facts_of_device = &self.devices[usize::from(device.0)];
                     kernel.validate_device(facts_of_device, facts.size)?;
-                    let batch = Batch::of(1, facts.count as u32);
-                    let launch = kernel.launch(facts.size, *block, batch, facts_of_device.sm_count);
+                    let sm_count = facts_of_device.sm_count;
+                    let launch = kernel.launch(facts.size, *block, facts.batch(1, 1), sm_count);
                     plan.launches(device, kernel.function(launch.entry, *rule));
                 }
                 Op::Pack(_) => {

@@ -13,8 +13,8 @@ use super::driver::check;
 use super::gpu::Gpu;
 use super::memory::MirroredWords;
 use crate::check::Lattices;
+use crate::kernels::Launch;
 use crate::kernels::instrumentation;
-use crate::kernels::{Batch, Launch};
 use crate::{BlockTimestamp, LatticeId, Nanos, Op, Program, Result, StreamId};
 
 /// Maximum recorded launches per op.
@@ -233,8 +233,8 @@ fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {
                 let group = &all.groups[all.group_of(LatticeId(batch.start))];
-                let batch = Batch::of(batch.len() as u32, group.count as u32);
-                kernel.launch(group.size, *block, batch, sm_count)
+                let count = batch.len() as u32;
+                kernel.launch(group.size, *block, group.batch(count, count), sm_count)
             };
             batches
                 .iter()

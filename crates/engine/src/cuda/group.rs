@@ -16,6 +16,8 @@ use life::Size;
 pub(super) struct Group {
     size: Size,
     count: usize,
+    /// How many lattices of about this size the device has: those of other bands, too.
+    alike: usize,
     /// The two bit buffers.
     bits: [DeviceWords; 2],
     /// The two buffers of another layout, if one is reserved.
@@ -133,7 +135,12 @@ fn copy_rows(
 
 impl Group {
     /// Allocates lattices whose cells are all dead, in a context that must be current.
-    pub(super) fn new(context: &Arc<OwnedContext>, count: usize, size: Size) -> Result<Group> {
+    pub(super) fn new(
+        context: &Arc<OwnedContext>,
+        count: usize,
+        alike: usize,
+        size: Size,
+    ) -> Result<Group> {
         let allocate = || {
             let words = count * size.words();
             let what = MemoryUse::Lattices(count, Layout::Bits);
@@ -141,6 +148,7 @@ impl Group {
             Ok(Group {
                 size,
                 count,
+                alike,
                 bits: [
                     DeviceWords::zeroed(context, words, what)?,
                     DeviceWords::uninitialized(context, words, what)?,
@@ -280,7 +288,7 @@ impl Group {
         let buffer = || DeviceWords::uninitialized(&self.context, words, what);
         let buffers = [buffer()?, buffer()?];
         if layout == Layout::Planar
-            && let Some(division) = Division::for_mail(self.size, self.count, sm_count)
+            && let Some(division) = Division::for_mail(self.size, self.alike, sm_count)
         {
             // The kernel takes an address even if there is no mail, so allocate a word.
             let words = division.mail_words.max(1);

@@ -218,7 +218,8 @@ impl Resources {
     ) -> Result<()> {
         let gpu = self.gpu_at(device)?;
         self.make_current(gpu)?;
-        let group = Group::new(&self.gpus[gpu].context, count, size)?;
+        let alike = count * band.map_or(1, |band| band.per_device as usize);
+        let group = Group::new(&self.gpus[gpu].context, count, alike, size)?;
         self.gpus[gpu].groups.push(group);
         self.check.add_lattices(device, count, size, band);
         Ok(())

@@ -105,7 +105,8 @@ impl SplitEngine {
         Band::divide(size, self.inner.devices().len(), self.cut)
     }
 
-    /// An error about bands, as one about whole lattices. The device has so many cells of other bands.
+    /// An error about bands, as one about whole lattices. `others`: the cells of other bands that the
+    /// device has already.
     fn of_whole(&self, error: EngineError, others: u64) -> EngineError {
         match error {
             EngineError::OutOfMemory {

@@ -68,10 +68,10 @@ fn calls(work: &Work, candidate: Candidate, generations_per_round: Option<u32>) 
     let instances = work.instances_per_device();
     let per_launch = kernel.iteration.generations_per_launch();
     let generations = generations_per_round.unwrap_or(per_launch);
-    let launches = candidate.launches(generations, instances) as f64;
+    let launches = candidate.launches(generations, instances) as f64 * work.bands as f64;
     // A picture is packed first, unless the cells are bits already.
     let packs = if work.pictures && kernel.layout != Layout::Bits {
-        candidate.launches(1, instances) as f64
+        candidate.launches(1, instances) as f64 * work.bands as f64
     } else {
         0.0
     };
@@ -83,11 +83,13 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
     let kernel = candidate.kernel;
     let sm_count = work.devices[0].sm_count;
     let sms = f64::from(sm_count);
-    let instances = work.instances_per_device() as f64;
+    let bands = work.bands as f64;
+    let instances = work.instances_per_device() as f64 * bands;
     // Lattices that are stepped at the same time, and how often that happens.
     let (at_once, times) = match candidate.streams {
         Streams::PerInstance | Streams::Batch => (instances, 1.0),
-        Streams::One | Streams::Default => (1.0, instances),
+        Streams::One => (bands, instances / bands),
+        Streams::Default => (1.0, instances),
     };
     let cells = work.size.cells() as f64;
     let has_whole_quads = work.size.width().is_multiple_of(128);
@@ -146,7 +148,8 @@ fn seconds_of_memory(work: &Work, kernel: &Kernel) -> f64 {
 
 /// Bytes of the lattices of a device, read and written.
 fn bytes_of_buffers(work: &Work, kernel: &Kernel) -> f64 {
-    2.0 * (4 * kernel.layout.words(work.size) * work.instances_per_device()) as f64
+    let lattices = work.instances_per_device() * work.bands;
+    2.0 * (4 * kernel.layout.words(work.size) * lattices) as f64
 }
 
 /// How often the device's cache would have to be there to have them; 0 for an unknown cache.

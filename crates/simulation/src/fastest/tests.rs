@@ -31,6 +31,7 @@ fn work(devices: &[DeviceInfo], instances: usize, width: u64, height: u64) -> Wo
         devices,
         size: Size::new(width, height).unwrap(),
         instances,
+        bands: 1,
         pictures: false,
         generations: None,
     }

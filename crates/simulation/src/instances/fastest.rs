@@ -5,21 +5,21 @@ use std::time::Duration;
 use super::{Instances, starts};
 use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
 use crate::round::RoundPlan;
-use engine::{Cut, EngineError, ProgramError, Result};
+use engine::{EngineError, ProgramError, Result};
 use model::{InWords, Setup, Side};
 
 impl Instances {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
     fn work(&self, generations: Option<u64>) -> Work<'_> {
         let devices = self.engine().devices();
-        // Bands are lattices of their own.
-        let bands = |cut: Cut| devices.len() * cut.per_device as usize;
-        let bands = self.engine.cut().map_or(1, bands);
+        // Each device has bands of every lattice.
+        let cut = self.engine.cut();
         let largest = self.engine.stepped_sizes(self.size).first().copied();
         Work {
             devices,
             size: largest.unwrap_or(self.size),
-            instances: self.instances() * bands,
+            instances: self.instances() * cut.map_or(1, |_| devices.len()),
+            bands: cut.map_or(1, |cut| cut.per_device as usize),
             pictures: self.request.is_some(),
             generations,
         }

@@ -26,7 +26,7 @@ fn cut(setup: &Setup, devices: usize) -> Option<Cut> {
     is_split.then_some(cut)
 }
 
-/// The engine, without lattices, as a setup wants lattices on its devices. One that is split so already
+/// The engine, without lattices, as a setup wants lattices on its devices. One that has this cut already
 /// keeps what it knows of copies between its devices.
 pub(super) fn arranged(
     engine: Box<dyn Engine>,
@@ -107,7 +107,13 @@ mod tests {
 
     #[test]
     fn split_lattices_become_whole_and_split_again() {
+        // It is cut otherwise than these lattices are going to be.
         let engine = Box::new(CpuEngine::without_threads(3));
+        let engine = Box::new(
+            SplitEngine::new(engine, Cut::DEFAULT)
+                .map_err(|(_, why)| why)
+                .unwrap(),
+        );
         let mut setup = setup(2, 40, Split::On);
         let mut instances = Instances::new(engine, &setup, 1).unwrap();
         for (split, side) in [

@@ -243,7 +243,11 @@ impl RoundChart {
         let same_instance = |it: &&Lane| it.gpu == lane.gpu && it.instance == lane.instance;
         let mut alike = self.lanes.iter().filter(same_instance).zip('a'..='z');
         match alike.find(|(it, _)| it.stream == lane.stream) {
-            Some((_, letter)) if lane.gpu.is_some() && (letter > 'a' || alike.next().is_some()) => {
+            Some((_, letter))
+                if lane.gpu.is_some()
+                    && !self.is_own
+                    && (letter > 'a' || alike.next().is_some()) =>
+            {
                 format!("{} {letter}", name(lane))
             }
             _ => name(lane),

@@ -308,7 +308,7 @@ fn describe(diagnosis: Option<&Diagnosis>, engine: &EngineStatus) -> Vec<String>
     let below = tr!("Below 1×: the round also waits, for the host or for other programs");
     let exchange = diagnosis.and_then(|it| it.exchange).map(|part| {
         tr!(
-            "copies between GPUs, and waiting for them: {}% of the round",
+            "a GPU only copies halos, or waits for them, in {}% of the round",
             format_args!("{:.1}", 100.0 * part)
         )
     });
@@ -448,7 +448,7 @@ mod tests {
         status.engine.clock_error_us = 14.0;
         round.exchange = Some(0.0123);
         let lines = describe(Some(&round), &status.engine);
-        assert!(lines[4].ends_with("waiting for them: 1.2% of the round"));
+        assert!(lines[4].ends_with("waits for them, in 1.2% of the round"));
         assert!(lines[5].contains("agree to within 14.0 µs"), "{}", lines[5]);
     }
 }

@@ -232,6 +232,9 @@ fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<
     if wide > places.legend.width() {
         (names, wide) = laid_out(false);
     }
+    // With the copies between GPUs it may still be too wide.
+    let lacking = (wide - places.legend.width()).max(0.0);
+    let apart = (apart - lacking / (names.len() - 1) as f32).max(beside);
     // Beside the figures it ends where everything ends.
     let mut x = if places.legend.top() == places.summary.top() {
         (places.legend.right() - wide).max(places.legend.left())
