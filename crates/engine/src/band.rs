@@ -50,8 +50,8 @@ impl Cut {
         halo: 120,
     };
 
-    /// The fastest cut of a torus for `devices` devices. Where launches are short, the exchange of twice as
-    /// many bands costs more than a second stream brings.
+    /// The fastest cut of a torus for `devices` devices. Where launches are short, the exchange of twice
+    /// as many bands costs more than a second stream brings.
     pub fn of(torus: Size, devices: usize) -> Cut {
         const MIN_CELLS_OF_TWO: u64 = 1 << 28; // per device
         let has_two = torus.cells() >= MIN_CELLS_OF_TWO * devices as u64;

@@ -223,8 +223,8 @@ impl TimedRound {
         self.switches.streams.stream_name(number, facts.gpu)
     }
 
-    /// Which part of the round the GPU that spends most of it so does nothing but exchange halos: copies
-    /// rows of other bands, or waits for these, and steps none; `None` if none does.
+    /// The largest part of the round that a GPU spends only on the exchange of halos: it copies rows or
+    /// waits for them, and steps no band; `None` if nothing is exchanged.
     pub fn exchange_share(&self) -> Option<f64> {
         let (start, end) = self.bounds()?;
         let is_copy = |facts: &StepFacts| facts.kind == StepKind::PeerCopy;

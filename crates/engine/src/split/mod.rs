@@ -29,6 +29,7 @@ use life::Size;
 /// An engine whose lattices lie in bands on all devices of another one.
 pub struct SplitEngine {
     inner: Box<dyn Engine>,
+    /// How its lattices are cut.
     cut: Cut,
     toruses: Arc<Toruses>,
     /// What is known of each lattice after the work that was submitted.
@@ -86,7 +87,7 @@ impl SplitEngine {
         })
     }
 
-    /// The device of each band, of a lattice that has enough rows.
+    /// The device of each band. A lattice with fewer rows than bands has only the first of them.
     fn devices_of_bands(&self) -> impl Iterator<Item = DeviceId> + use<> {
         let cut = self.cut;
         let bands = self.inner.devices().len() * cut.per_device as usize;

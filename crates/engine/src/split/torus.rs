@@ -15,7 +15,7 @@ pub(super) struct Toruses(Vec<Torus>);
 pub(super) struct Torus {
     /// The lattices.
     pub(super) lattices: Range<u32>,
-    /// Those of a device follow one another.
+    /// Its bands from the first row on; a device has adjacent ones.
     pub(super) bands: Vec<Band>,
     /// The inner engine's lattice that is the first one's first band.
     first_band: u32,

@@ -131,8 +131,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Appends a step to a band's stream, behind the last step of another band if they take it one
-    /// after the other.
+    /// Appends a step to a band's stream. In a program that bands take one after the other, it waits for
+    /// the last step of another band: an event of an exchange serves, as its wait follows at once.
     fn push(
         &mut self,
         step: &Step,
@@ -282,7 +282,7 @@ impl Translator<'_> {
     }
 
     /// Copies all halos anew. Each band's stream fetches its own, once the others have stepped their
-    /// bands; none steps on before the others have fetched what is its.
+    /// bands; none steps on before the others have fetched its rows.
     fn exchange(&mut self, part: &Part, layout: Layout) {
         let &Part {
             step,
