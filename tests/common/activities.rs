@@ -64,7 +64,7 @@ pub(crate) fn session(activity: Activity, device: DeviceChoice, split: Split) ->
     Session::start(setup, || {}).unwrap()
 }
 
-fn stroke(session: &Session, from: u32) {
+pub(crate) fn stroke(session: &Session, from: u32) {
     for x in from..from + 4 {
         session.edit(Edit {
             instance: 1,
