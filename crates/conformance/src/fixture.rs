@@ -73,20 +73,13 @@ impl Fixture {
     ///
     /// # Errors
     /// As for [`Fixture::new`].
-    pub fn split(self, halo: u32) -> Result<Fixture> {
-        let mut engine = self.engine;
+    pub fn split(self, cut: Cut) -> Result<Fixture> {
+        let mut engine = self.engine.unsplit();
         engine.clear()?;
         if engine.devices().len() == 1 {
             engine.create_context(DeviceId(0))?;
         }
-        let split = SplitEngine::new(
-            engine,
-            Cut {
-                halo,
-                ..Cut::DEFAULT
-            },
-        )
-        .map_err(|(_, error)| error)?;
+        let split = SplitEngine::new(engine, cut).map_err(|(_, error)| error)?;
         let mut cases = self.cases;
         cases.seeds = 1;
         cases.generations.retain(|it| *it < 8 || it % 8 == 1);

@@ -351,12 +351,9 @@ mod tests {
                 _ => StepKind::Launch,
             },
             stream: StreamId(instance),
-            gpu: None,
             instance: Some(instance),
             instances: 1,
-            cells: 0,
-            bytes: 0,
-            event: None,
+            ..StepFacts::default()
         };
         let span = |(step, &(instance, _, start, end)): (usize, &(u32, &str, i64, i64))| Span {
             step: step as u32,
@@ -367,10 +364,7 @@ mod tests {
         TimedRound {
             steps: ops.iter().map(facts).collect::<Arc<[_]>>(),
             spans: ops.iter().enumerate().map(span).collect(),
-            host: Vec::new(),
-            block_timestamps: Vec::new(),
-            replayed: false,
-            switches: Switches::DEFAULT,
+            ..TimedRound::default()
         }
     }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use engine::kernels::{KERNELS, Kernel};
-use engine::{Engine, EngineError};
+use engine::{Cut, Engine, EngineError};
 use model::DeviceChoice;
 use simulation::instances::open_engine;
 
@@ -57,8 +57,17 @@ pub struct Report {
     pub took: Duration,
 }
 
-/// Rows of the halos of lattices in bands: few, so that they are copied often.
-const HALO: u32 = 5;
+/// Two bands on each device, whose halos have few rows, so that they are copied often.
+const TWO_BANDS: Cut = Cut {
+    per_device: 2,
+    halo: 5,
+};
+
+/// A band on each device.
+const ONE_BAND: Cut = Cut {
+    per_device: 1,
+    ..TWO_BANDS
+};
 
 /// Checks every kernel on an engine and everything else that it does, then what rounds do that are
 /// issued on these devices; `small` takes some seconds, or suits tools that slow every access down.
@@ -79,12 +88,17 @@ pub fn verify(
     };
     let mut fixture = Fixture::new(engine, cases)?;
     verify_ops(&mut fixture, report)?;
-    let mut fixture = fixture.split(HALO)?;
-    verify_ops(&mut fixture, &mut |it| {
+    let mut report_split = |it| {
         report(Report {
             is_split: true,
             ..it
         })
+    };
+    let mut fixture = fixture.split(TWO_BANDS)?;
+    verify_ops(&mut fixture, &mut report_split)?;
+    let mut fixture = fixture.split(ONE_BAND)?;
+    timed("seams of one band each", &mut report_split, || {
+        fixture.check_seams().map(Ok)
     })?;
     drop(fixture);
     timed("the lab's settings", report, || {
