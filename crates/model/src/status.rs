@@ -13,7 +13,7 @@ use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Recorded, Settled, Setup, Source,
     Start, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
 };
-use engine::{DeviceInfo, Kernel, Startup, Transfer, kernels};
+use engine::{Cut, DeviceInfo, Kernel, Startup, Transfer, kernels};
 use lang::tr;
 use life::{Rule, Size};
 
@@ -54,8 +54,8 @@ pub struct EngineStatus {
     pub queues: Option<u32>,
     /// What every rung reaches on the computing device, where that was recorded.
     pub recorded: Option<&'static Ladder>,
-    /// Whether each lattice lies on all devices.
-    pub is_split: bool,
+    /// How lattices are cut into bands on all devices; `None` if each lies on one.
+    pub cut: Option<Cut>,
     /// How far a time on one device's clock can be from the same moment on another's, in microseconds.
     pub clock_error_us: f64,
     /// What the engine spent at its start.

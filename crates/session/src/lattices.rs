@@ -277,7 +277,7 @@ impl Lattices {
                 queues: Some(recording.queues),
                 recorded: recorded(&device.name),
                 devices: vec![device],
-                is_split: false,
+                cut: None,
                 clock_error_us: 0.0,
                 startup: engine.startup(),
             };
@@ -287,7 +287,7 @@ impl Lattices {
             devices: engine.devices().to_vec(),
             queues: (engine.name() == "cuda").then(platform::connections),
             recorded: engine.devices().first().and_then(|it| recorded(&it.name)),
-            is_split: engine.is_split(),
+            cut: engine.cut(),
             clock_error_us: engine.clock_error().as_us(),
             startup: engine.startup(),
         }

@@ -7,7 +7,7 @@ mod rust;
 use std::sync::Arc;
 
 use engine::kernels::{Batch, Iteration, Launch, Parameter};
-use engine::{Cut, HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
+use engine::{Band, Cut, HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
 use lang::tr;
 use life::Size;
 use model::{Order, Status, Streams, Wait};
@@ -76,6 +76,7 @@ pub fn calls(status: &Status) -> Calls {
 /// What the calls depend on.
 struct RoundFacts {
     instances: usize,
+    /// Of a lattice, or of its largest band.
     size: Size,
     generations: u32,
     kernel: &'static Kernel,
@@ -89,8 +90,8 @@ struct RoundFacts {
     own: Option<Arc<Round>>,
     graphs: bool,
     transfer: Transfer,
-    /// On how many GPUs each lattice lies.
-    gpus: usize,
+    /// How many GPUs have bands of each lattice, and how these are cut.
+    bands: Option<(usize, Cut)>,
 }
 
 impl RoundFacts {
@@ -101,14 +102,20 @@ impl RoundFacts {
             .devices
             .first()
             .map_or(1, |device| device.sm_count);
-        let on_device = status
-            .lattices
-            .instances
-            .div_ceil(status.engine.devices.len().max(1)) as u32;
+        let (instances, gpus) = (status.lattices.instances, status.engine.devices.len());
+        let bands = status.engine.cut.map(|cut| (gpus, cut));
+        let largest = |(gpus, cut)| {
+            let bands = Band::divide(status.lattices.size, gpus, cut).into_iter();
+            let sizes = bands.filter_map(|band| band.size().ok());
+            sizes.max_by_key(|size| size.height())
+        };
+        let size = bands.and_then(largest).unwrap_or(status.lattices.size);
+        let on_device = match bands {
+            Some(_) => instances,
+            None => instances.div_ceil(gpus.max(1)),
+        } as u32;
         let launched = match switches.streams {
-            Streams::Batch => kernel
-                .max_batch(status.lattices.size, on_device, sm_count)
-                .min(on_device),
+            Streams::Batch => kernel.max_batch(size, on_device, sm_count).min(on_device),
             Streams::PerInstance | Streams::One | Streams::Default => 1,
         };
         let lattices = Batch::of(launched, on_device);
@@ -116,28 +123,19 @@ impl RoundFacts {
         let own = own.filter(|_| switches.order == Order::Own);
         let own = own.and_then(|own| own.round().ok());
         RoundFacts {
-            instances: status.lattices.instances,
-            size: status.lattices.size,
+            instances,
+            size,
             generations: status.setting.generations_per_round,
             kernel,
-            launch: kernel.launch(
-                status.lattices.size,
-                switches.block_of(kernel),
-                lattices,
-                sm_count,
-            ),
+            launch: kernel.launch(size, switches.block_of(kernel), lattices, sm_count),
             streams: switches.streams,
             host_memory: switches.host_memory,
             wait: switches.wait,
             order: switches.order,
             own: own.cloned(),
-            graphs: switches.graphs,
+            graphs: switches.graphs && bands.is_none(),
             transfer: status.setting.transfer,
-            gpus: if status.engine.is_split {
-                status.engine.devices.len()
-            } else {
-                1
-            },
+            bands,
         }
     }
 
@@ -330,14 +328,13 @@ trait CodeGenerator {
 
 fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
     let mut lines = Vec::new();
-    if facts.gpus > 1 {
-        let gpus = facts.gpus;
+    if let Some((gpus, cut)) = facts.bands {
         lines.extend([
             tr!(
                 "// on each of {gpus} GPUs, for each of its bands of rows, in streams of its own;",
                 gpus = gpus
             ),
-            tr!("// every {} generations, behind events:", Cut::DEFAULT.halo),
+            tr!("// every {} generations, behind events:", cut.halo),
             tr!("// cudaMemcpyPeerAsync of the rows around each band").into(),
             String::new(),
         ]);

@@ -501,7 +501,7 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .short(format!("{}: {device}", status.engine.name))
         .with_note(driver)
         .recorded(status.lab.recording.is_some())
-        .tip(if status.engine.is_split {
+        .tip(if status.engine.cut.is_some() {
             tr!("the devices that step the lattices; each has bands of every lattice")
         } else {
             tr!("the device that steps the lattices")

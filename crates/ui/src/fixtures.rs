@@ -44,7 +44,7 @@ pub fn status(instances: usize, size: Size) -> Status {
             }],
             queues: Some(32),
             recorded: None,
-            is_split: false,
+            cut: None,
             clock_error_us: 0.0,
             startup: Startup {
                 driver_ms: 1.0,

@@ -115,6 +115,20 @@ fn streams_are_one_each_one_for_all_or_none() {
 }
 
 #[test]
+fn a_lattice_in_bands_is_stepped_band_by_band_without_a_graph() {
+    let split = with(|status| {
+        status.engine.cut = Some(Cut::DEFAULT);
+        status.engine.devices = vec![status.engine.devices[0].clone(); 2];
+        status.lattices.size = Size::new(512, 4096).unwrap();
+        status.setting.switches.graphs = true;
+        status.setting.kernel = find("multistep").unwrap();
+    });
+    // 4096 / 4 rows and both halos.
+    let size = "512, 1264";
+    assert_says(&split, &[size], &[size], &["4096", "Capture"]);
+}
+
+#[test]
 fn memory_wait_and_order_show() {
     let pageable = with(|status| status.setting.switches.host_memory = HostMemory::Pageable);
     let never = ["cudaMallocHost", "LockedBuffer"];
