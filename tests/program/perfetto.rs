@@ -10,8 +10,7 @@ use std::sync::Arc;
 use crate::common::{needs, scratch};
 use crate::traced::{Traced, traced};
 use engine::{Nanos, Span, StreamId};
-use model::Switches;
-use model::trace::{StepFacts, StepKind, TimedRound, write_chrome};
+use model::trace::{StepFacts, TimedRound, write_chrome};
 use serde_json::{Map, Value, json};
 
 /// The folder of Perfetto's engine, where scripts/test puts it.
@@ -162,14 +161,12 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
                 now += length;
                 steps.push(StepFacts {
                     label: ["launch \"a\\b\"", "pack"][steps.len() % 2],
-                    kind: StepKind::Launch,
                     stream,
-                    gpu: None,
                     instance: (length > 0).then_some(stream.0),
                     instances: u32::from(length > 0),
                     cells: 1 << 40,
                     bytes: length as u64,
-                    event: None,
+                    ..StepFacts::default()
                 });
             }
         }
@@ -177,9 +174,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
             host: spans[..LENGTHS.len()].to_vec(),
             steps: Arc::from(steps),
             spans,
-            block_timestamps: Vec::new(),
-            replayed: false,
-            switches: Switches::DEFAULT,
+            ..TimedRound::default()
         });
     }
     let folder = scratch();

@@ -12,7 +12,8 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
         $(#[$doc])*
         #[derive(
-            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize,
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, serde::Serialize,
+            serde::Deserialize,
         )]
         pub struct $name(pub $inner);
     )*};
@@ -468,6 +469,8 @@ pub struct IssuedStep {
     pub device: DeviceId,
     /// The step, on the program's lattices and in the band's own stream.
     pub step: Step,
+    /// The program's stream.
+    pub stream: StreamId,
     /// The size of the part that it works on.
     pub size: life::Size,
 }

@@ -78,12 +78,11 @@ pub fn predict(round: &Round, times: &OpTimes) -> TimedRound {
         steps: round.calls.iter().map(facts).collect(),
         spans,
         host,
-        block_timestamps: Vec::new(),
-        replayed: false,
         switches: Switches {
             order: Order::Own,
             ..Switches::DEFAULT
         },
+        ..TimedRound::default()
     }
 }
 
@@ -127,16 +126,15 @@ fn facts(call: &Call) -> StepFacts {
         label,
         kind,
         stream: StreamId(call.stream),
-        gpu: None,
+        own_number: Some(call.stream),
         instance: call.kind.item(),
         instances: u32::from(call.kind.item().is_some()),
-        cells: 0,
-        bytes: 0,
         event: match call.kind {
             CallKind::Record(event) => Some(EventUse::Record(EventId(event))),
             CallKind::Wait(event) => Some(EventUse::Wait(EventId(event))),
             _ => None,
         },
+        ..StepFacts::default()
     }
 }
 

@@ -34,6 +34,12 @@ pub struct Switches {
     pub block: Option<(u32, u32)>,
 }
 
+impl Default for Switches {
+    fn default() -> Switches {
+        Switches::DEFAULT
+    }
+}
+
 impl Switches {
     /// What a session starts with unless something else is asked for.
     pub const DEFAULT: Switches = Switches {

@@ -1,20 +1,21 @@
 //! What timed rounds did, step by step: for the timeline, and for Chrome's and Perfetto's readers.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Order, Switches};
+use crate::{Streams, Switches};
 use engine::{BlockTimestamp, EventId, Measure, Nanos, Op, Span, Step, StreamId, Transfer};
 use life::Size;
 
 /// What kind of work a step is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum StepKind {
     /// A kernel that steps lattices.
+    #[default]
     Launch,
     /// A kernel that converts, reduces, measures or sets cells, and steps none; a host function.
     Support,
@@ -31,7 +32,7 @@ pub enum StepKind {
 }
 
 /// What a step is, beside when it ran.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct StepFacts {
     /// The op's name.
     pub label: &'static str,
@@ -42,6 +43,9 @@ pub struct StepFacts {
     /// The GPU that this is on, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<u16>,
+    /// The number that the user's round gives its stream, if it is a step of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_number: Option<u32>,
     /// The (first) instance that it works on.
     pub instance: Option<u32>,
     /// On how many it works, numbered on from there.
@@ -106,6 +110,7 @@ impl StepFacts {
             kind,
             stream: step.stream,
             gpu: None,
+            own_number: None,
             instance: (count > 0).then_some(lattices.start),
             instances: count as u32,
             cells: size.cells() * shares * count,
@@ -122,8 +127,34 @@ impl StepFacts {
     }
 }
 
+/// A stream of a timed round.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RoundStream {
+    /// The stream.
+    pub id: StreamId,
+    /// Its GPU, where there are several.
+    pub gpu: Option<u16>,
+    /// The number that the user's round gives it, or its instance's, or else its own.
+    pub number: u32,
+    /// What tells it apart from the other streams of a GPU that have bands of the same lattice.
+    letter: Option<char>,
+    /// How instances share streams.
+    sharing: Streams,
+}
+
+impl RoundStream {
+    /// Its name.
+    pub fn name(&self) -> String {
+        let name = self.sharing.stream_name(self.number, self.gpu);
+        match self.letter {
+            Some(letter) => format!("{name} {letter}"),
+            None => name,
+        }
+    }
+}
+
 /// A round that was timed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(into = "StoredRound", from = "StoredRound")]
 #[serde(bound(deserialize = "'de: 'static"))]
 pub struct TimedRound {
@@ -213,14 +244,49 @@ impl TimedRound {
         self.switches == other.switches && launches(self) == launches(other)
     }
 
-    /// The name of a step's stream: numbered as its instance is, where each has a stream of its own,
-    /// unless the round is a user's and numbers the streams itself; and its GPU, where there are several.
-    pub fn stream_name(&self, facts: &StepFacts) -> String {
-        let of_stream = |it: &&StepFacts| it.stream == facts.stream && it.instance.is_some();
-        let facts = self.steps.iter().find(of_stream).unwrap_or(facts);
-        let instance = facts.instance.filter(|_| self.switches.order != Order::Own);
-        let number = instance.unwrap_or(facts.stream.0);
-        self.switches.streams.stream_name(number, facts.gpu)
+    /// The instance whose number is 0: B's first one, if the round is B's.
+    pub fn first_instance(&self) -> u32 {
+        let instances = self.steps.iter().filter_map(|facts| facts.instance);
+        instances.min().unwrap_or(0)
+    }
+
+    /// Its streams, GPU by GPU.
+    pub fn streams(&self) -> Vec<RoundStream> {
+        let mut known: BTreeMap<StreamId, &StepFacts> = BTreeMap::new();
+        for facts in self.steps.iter() {
+            let known = known.entry(facts.stream).or_insert(facts);
+            if known.instance.is_none() {
+                *known = facts;
+            }
+        }
+        let first = self.first_instance();
+        let stream = |facts: &StepFacts| {
+            let instance = facts.instance.map(|it| it - first);
+            let number = facts.own_number.or(instance).unwrap_or(facts.stream.0);
+            RoundStream {
+                id: facts.stream,
+                gpu: facts.gpu,
+                number,
+                letter: None,
+                sharing: self.switches.streams,
+            }
+        };
+        let mut streams: Vec<RoundStream> = known.into_values().map(stream).collect();
+        streams.sort_by_key(|it| it.gpu);
+        let mut alike: BTreeMap<(u16, u32), Vec<&mut Option<char>>> = BTreeMap::new();
+        for it in &mut streams {
+            if let Some(gpu) = it.gpu {
+                alike
+                    .entry((gpu, it.number))
+                    .or_default()
+                    .push(&mut it.letter);
+            }
+        }
+        for letters in alike.into_values().filter(|letters| letters.len() > 1) {
+            let given = letters.into_iter().zip('a'..='z');
+            given.for_each(|(its, letter)| *its = Some(letter));
+        }
+        streams
     }
 
     /// The largest part of the round that a GPU spends only on the exchange of halos: it copies rows or
@@ -436,10 +502,9 @@ pub fn write_chrome<'a>(
     ];
     let mut known = std::collections::BTreeSet::new();
     for (number, round) in rounds.into_iter().enumerate() {
-        for facts in round.steps.iter() {
-            if known.insert(facts.stream) {
-                let title = round.stream_name(facts);
-                events.push(name("thread_name", lane(facts.stream), title));
+        for stream in round.streams() {
+            if known.insert(stream.id) {
+                events.push(name("thread_name", lane(stream.id), stream.name()));
             }
         }
         let slice = |span: &Span, tid: u32, on_host: bool| {
@@ -481,17 +546,13 @@ mod tests {
     /// A round of this length, in nanoseconds.
     fn round_of(length: i64) -> TimedRound {
         TimedRound {
-            steps: Arc::default(),
             spans: vec![Span {
                 step: 0,
                 stream: StreamId(0),
                 start: Nanos(0),
                 end: Nanos(length),
             }],
-            host: Vec::new(),
-            block_timestamps: Vec::new(),
-            replayed: false,
-            switches: Switches::DEFAULT,
+            ..TimedRound::default()
         }
     }
 
@@ -530,14 +591,11 @@ mod tests {
         };
         let facts = StepFacts {
             label: "bits",
-            kind: StepKind::Launch,
             stream: StreamId(1),
             gpu: Some(1),
-            instance: None,
-            instances: 0,
             cells: 7,
-            bytes: 0,
             event: Some(EventUse::Wait(EventId(3))),
+            ..StepFacts::default()
         };
         let round = TimedRound {
             steps: [facts].into(),
@@ -556,15 +614,10 @@ mod tests {
     #[test]
     fn a_gpu_that_steps_another_band_meanwhile_does_not_spend_time_on_exchange() {
         let facts = |stream, kind| StepFacts {
-            label: "deep",
             kind,
             stream: StreamId(stream),
             gpu: Some(0),
-            instance: Some(0),
-            instances: 1,
-            cells: 0,
-            bytes: 0,
-            event: None,
+            ..StepFacts::default()
         };
         let span = |step, start, end| Span {
             step,
@@ -586,13 +639,8 @@ mod tests {
         let facts = |kind, cells| StepFacts {
             label: "bits",
             kind,
-            stream: StreamId(0),
-            gpu: None,
-            instance: Some(0),
-            instances: 1,
             cells,
-            bytes: 0,
-            event: None,
+            ..StepFacts::default()
         };
         let span = |step, start, end| Span {
             step,

@@ -117,12 +117,11 @@ pub fn timed_round(streams: u32) -> TimedRound {
             label,
             kind,
             stream,
-            gpu: None,
             instance: Some(stream.0),
             instances: 1,
             cells: 262_144,
             bytes,
-            event: None,
+            ..StepFacts::default()
         });
         start + takes
     };
@@ -146,9 +145,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
         steps: steps.into(),
         spans,
         host,
-        block_timestamps: Vec::new(),
-        replayed: false,
-        switches: Switches::DEFAULT,
+        ..TimedRound::default()
     }
 }
 
@@ -226,13 +223,7 @@ pub fn waited_round(streams: u32) -> TimedRound {
     let waits = StepFacts {
         label: Op::Synchronize(Scope::Device).label(),
         kind: StepKind::Event,
-        stream,
-        gpu: None,
-        instance: None,
-        instances: 0,
-        cells: 0,
-        bytes: 0,
-        event: None,
+        ..StepFacts::default()
     };
     round.steps = round.steps.iter().copied().chain([waits]).collect();
     let span = |start: Nanos, end: Nanos| Span {

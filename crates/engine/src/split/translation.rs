@@ -160,6 +160,7 @@ impl Translator<'_> {
         op: Op,
         part: Option<(&Range<u32>, Size)>,
     ) {
+        let program_stream = step.stream;
         let step = Step {
             issuer: step.issuer,
             stream: stream.bands[band],
@@ -173,6 +174,7 @@ impl Translator<'_> {
             self.done.issued.push(IssuedStep {
                 device: self.engine.cut.device(band),
                 step: Step { op, ..step },
+                stream: program_stream,
                 size,
             });
         }

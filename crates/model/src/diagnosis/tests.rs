@@ -104,9 +104,9 @@ impl Machine {
             steps: steps.into(),
             spans,
             host,
-            block_timestamps: Vec::new(),
             replayed: switches.graphs,
             switches,
+            ..TimedRound::default()
         }
     }
 
@@ -172,15 +172,11 @@ impl Simulation {
         let step = self.steps.len() as u32;
         let is_wait = kind == StepKind::Wait;
         self.steps.push(StepFacts {
-            label: "op",
             kind,
             stream,
-            gpu: None,
             instance: (!is_wait).then_some(group),
             instances: if is_wait { 0 } else { instances },
-            cells: 0,
-            bytes: 0,
-            event: None,
+            ..StepFacts::default()
         });
         let called = self.now;
         let busy = self.streams[stream.0 as usize];

@@ -105,8 +105,8 @@ impl Instances {
                 }
                 Completion::Finished {
                     run,
-                    mut spans,
-                    mut host,
+                    spans,
+                    host,
                     block_timestamps,
                 } => {
                     let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
@@ -115,15 +115,8 @@ impl Instances {
                     let done = self.in_flight.remove(at).expect("its place was found");
                     match done.kind {
                         Kind::Round { replayed } => {
-                            let steps = done.steps;
-                            // As the steps' facts number them.
-                            for span in spans.iter_mut().chain(&mut host) {
-                                if let Some(facts) = steps.get(span.step as usize) {
-                                    span.stream = facts.stream;
-                                }
-                            }
                             let timed = (!spans.is_empty()).then_some(TimedRound {
-                                steps,
+                                steps: done.steps,
                                 spans,
                                 host,
                                 block_timestamps,

@@ -437,36 +437,31 @@ impl Instances {
             Some(self.device_of(lattices.start as usize).0)
         };
         let steps = program.steps.iter();
-        self.facts_about(steps.map(|step| (step, self.size, gpu(step))))
+        self.facts_about(steps.map(|step| (step, step.stream, self.size, gpu(step))))
     }
 
     /// Facts about steps on lattices in bands.
     pub(super) fn facts_of(&self, issued: &[IssuedStep]) -> Arc<[StepFacts]> {
         let issued = issued.iter();
-        self.facts_about(issued.map(|it| (&it.step, it.size, Some(it.device.0))))
+        self.facts_about(issued.map(|it| (&it.step, it.stream, it.size, Some(it.device.0))))
     }
 
-    /// Facts about steps, each with the size of the lattices or of the bands that it works on, and its
-    /// GPU if there are several.
+    /// Facts about steps, each with the program's stream, the size of the lattices or of the bands that it
+    /// works on, and its GPU if there are several.
     fn facts_about<'a>(
         &self,
-        steps: impl Iterator<Item = (&'a Step, Size, Option<u16>)>,
+        steps: impl Iterator<Item = (&'a Step, StreamId, Size, Option<u16>)>,
     ) -> Arc<[StepFacts]> {
         let view = self
             .plan()
             .picture
             .map_or(0, |picture| self.engine.view_words(picture.region));
-        // A user's round numbers its streams itself.
         let own = self.plan().own.as_ref();
-        let number = |stream| own?.streams.iter().position(|&it| it == stream);
-        let facts = |(step, size, gpu): (&Step, Size, Option<u16>)| {
-            let facts = StepFacts::of(step, size, view as u64 * 4);
-            let number = number(step.stream).map(|number| StreamId(number as u32));
-            StepFacts {
-                stream: number.unwrap_or(facts.stream),
-                gpu,
-                ..facts
-            }
+        let own_number = |stream| own?.streams.iter().position(|&it| it == stream);
+        let facts = |(step, stream, size, gpu): (&Step, StreamId, Size, Option<u16>)| StepFacts {
+            gpu,
+            own_number: own_number(stream).map(|number| number as u32),
+            ..StepFacts::of(step, size, view as u64 * 4)
         };
         steps.map(facts).collect()
     }

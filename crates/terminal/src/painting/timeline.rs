@@ -8,12 +8,11 @@ use ratatui::style::Style;
 
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::text::{cut, wrap, wrap_parts};
-use engine::StreamId;
 use lang::tr;
 use model::trace::StepKind;
 use ui::Screen;
 use ui::timeline::RoundChart;
-use ui::timeline::lanes::{Lane, fold_lanes};
+use ui::timeline::lanes::{Bar, fold_bars, row_name};
 use ui::timeline::scale::{TimeRange, TimeScale};
 use ui::timeline::{BarKind, KINDS, Which, drawn_round};
 
@@ -311,30 +310,30 @@ struct RoundPainter<'a> {
 impl RoundPainter<'_> {
     /// Paints the host's row and the lanes, in so many rows; returns the rows that it took.
     fn paint(&self, which: Which, rows: usize, buffer: &mut Buffer) -> u16 {
-        let host = [Lane {
-            stream: StreamId(0),
-            gpu: None,
-            instance: None,
-            bars: self.round.host.clone(),
-        }];
-        self.row(0, which.host_name(), &host, buffer);
+        self.row(0, which.host_name(), &self.round.host, buffer);
         let folded = self.round.lanes.len().div_ceil(rows).max(1);
         let mut used = 1;
         for lanes in self.round.lanes.chunks(folded) {
-            let name = self.round.row_name(lanes);
-            self.row(used, &name, lanes, buffer);
+            let bars = lanes.iter().flat_map(|lane| &lane.bars);
+            self.row(used, &row_name(lanes), bars, buffer);
             used += 1;
         }
         used
     }
 
-    fn row(&self, row: u16, name: &str, lanes: &[Lane], buffer: &mut Buffer) {
+    fn row<'a>(
+        &self,
+        row: u16,
+        name: &str,
+        row_bars: impl IntoIterator<Item = &'a Bar>,
+        buffer: &mut Buffer,
+    ) {
         let (bars, y) = (self.bars, self.bars.y + row);
         let room = usize::from(NAMES) - 1;
         let name = lang::align_right(&cut(name, room), room) + " ";
         let label = self.depth.text(PALETTE.label);
         buffer.set_string(bars.x - NAMES, y, name, label);
-        for piece in fold_lanes(lanes, self.scale, bars.x.into(), bars.width.into()) {
+        for piece in fold_bars(row_bars, self.scale, bars.x.into(), bars.width.into()) {
             let style = colour(piece.kind, piece.number, self.depth);
             for column in piece.columns.0..piece.columns.1 {
                 if let Some(cell) = buffer.cell_mut((bars.x + column as u16, y)) {

@@ -52,9 +52,7 @@ impl Chart {
             0 | 1 => tr!(" · instance {id}", id = id),
             n => tr!(" · instances {id} to {}", id + n - 1, id = id),
         });
-        let stream = self.data.number_of_stream(facts.stream, facts.instance);
-        let place = self.data.streams.stream_name(stream, facts.gpu)
-            + instance.unwrap_or_default().as_str();
+        let place = self.data.stream_name(facts.stream) + instance.unwrap_or_default().as_str();
         if matches!(bar.kind, BarKind::Host | BarKind::Wait) {
             let what = match bar.kind {
                 BarKind::Wait => tr!("host: waiting").into(),

@@ -1,6 +1,6 @@
 //! A timed round as lanes of bars, made once a round; and several lanes folded into one row.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::numbers::nice;
@@ -10,8 +10,7 @@ use crate::timeline::scale::TimeScale;
 use crate::timeline::{BarKind, KINDS};
 use engine::{Span, StreamId};
 use lang::tr;
-use model::trace::{StepKind, TimedRound};
-use model::{Order, Streams};
+use model::trace::{RoundStream, StepKind, TimedRound};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
@@ -32,15 +31,11 @@ pub struct Bar {
     pub number: Option<u32>,
 }
 
-/// A stream.
+/// A stream and what it did.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lane {
     /// The stream.
-    pub stream: StreamId,
-    /// Its GPU, where there are several.
-    pub gpu: Option<u16>,
-    /// The first instance that it works on, if any.
-    pub instance: Option<u32>,
+    pub stream: RoundStream,
     /// Its spans, in the order in which they ran.
     pub bars: Vec<Bar>,
 }
@@ -78,10 +73,6 @@ pub struct RoundChart {
     pub arrows: Vec<Arrow>,
     /// Two ops that nothing orders, though the first is to be over before the second begins.
     pub race: Option<[RacingBar; 2]>,
-    /// How its instances share streams.
-    pub streams: Streams,
-    /// Whether a round that the user wrote numbers the streams.
-    is_own: bool,
     /// The instance whose number is 0: B's first one, if the round is B's.
     first: u32,
 }
@@ -107,8 +98,7 @@ impl Chart {
         let (start, end) = round
             .bounds()
             .map_or((0, 0), |(start, end)| (start.0, end.0));
-        let instances = round.steps.iter().filter_map(|facts| facts.instance);
-        let first = instances.min().unwrap_or(0);
+        let first = round.first_instance();
         let number = |step: u32| {
             let facts = round.steps.get(step as usize);
             let instance = facts.filter(|facts| facts.instances <= 1)?.instance?;
@@ -124,14 +114,10 @@ impl Chart {
                 number: number(span.step),
             }
         };
-        let mut lanes: BTreeMap<StreamId, Vec<Bar>> = BTreeMap::new();
-        let mut helpers = BTreeSet::new();
-        for facts in round.steps.iter() {
-            lanes.entry(facts.stream).or_default();
-            if facts.kind == StepKind::Support {
-                helpers.insert(facts.label);
-            }
-        }
+        let support = round.steps.iter();
+        let support = support.filter(|facts| facts.kind == StepKind::Support);
+        let helpers = support.map(|facts| facts.label).collect();
+        let mut bars: HashMap<StreamId, Vec<Bar>> = HashMap::new();
         let mut sum = 0.0;
         for span in &round.spans {
             let facts = round.steps.get(span.step as usize);
@@ -140,18 +126,14 @@ impl Chart {
             if kind != StepKind::Event {
                 sum += bar.end - bar.start;
             }
-            lanes.entry(span.stream).or_default().push(bar);
+            bars.entry(span.stream).or_default().push(bar);
         }
-        let facts = |bar: &Bar| round.steps.get(bar.step as usize);
-        let lane = |(stream, bars): (StreamId, Vec<Bar>)| Lane {
+        let lane = |stream: RoundStream| Lane {
+            bars: bars.remove(&stream.id).unwrap_or_default(),
             stream,
-            gpu: bars.iter().find_map(|bar| facts(bar)?.gpu),
-            instance: bars.iter().find_map(|bar| facts(bar)?.instance),
-            bars,
         };
         let wall = (end - start) as f64;
-        let mut lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
-        lanes.sort_by_key(|lane| lane.gpu);
+        let lanes: Vec<Lane> = round.streams().into_iter().map(lane).collect();
         let end_of = |step: usize| {
             let mut places = lanes.iter().enumerate();
             places.find_map(|(at, lane)| {
@@ -180,8 +162,6 @@ impl Chart {
             sum,
             whole: nice(wall.max(1e3), &AXIS),
             helpers,
-            streams: round.switches.streams,
-            is_own: round.switches.order == Order::Own,
             first,
         };
         Chart {
@@ -233,52 +213,24 @@ impl Chart {
 const MIN_PART_OF_AXIS: f64 = 0.4;
 
 impl RoundChart {
-    /// A lane's name: its stream, and its GPU where there are several. Where the lattice has bands in
-    /// several streams of the GPU, letters tell these apart.
-    pub fn lane_name(&self, lane: &Lane) -> String {
-        let name = |lane: &Lane| {
-            let number = self.stream_number(lane);
-            self.streams.stream_name(number, lane.gpu)
-        };
-        let same_instance = |it: &&Lane| it.gpu == lane.gpu && it.instance == lane.instance;
-        let mut alike = self.lanes.iter().filter(same_instance).zip('a'..='z');
-        match alike.find(|(it, _)| it.stream == lane.stream) {
-            Some((_, letter))
-                if lane.gpu.is_some()
-                    && !self.is_own
-                    && (letter > 'a' || alike.next().is_some()) =>
-            {
-                format!("{} {letter}", name(lane))
-            }
-            _ => name(lane),
-        }
-    }
-
     /// The number of an instance of the round; see [`Status::number_of`].
     pub fn number_of(&self, instance: u32) -> u32 {
         instance - self.first
     }
 
-    fn stream_number(&self, lane: &Lane) -> u32 {
-        self.number_of_stream(lane.stream, lane.instance)
+    /// The name of a stream of the round.
+    pub(super) fn stream_name(&self, stream: StreamId) -> String {
+        let lane = self.lanes.iter().find(|lane| lane.stream.id == stream);
+        lane.map_or_else(String::new, |lane| lane.stream.name())
     }
+}
 
-    /// The number of the stream's instance, or the stream's own.
-    pub(super) fn number_of_stream(&self, stream: StreamId, instance: Option<u32>) -> u32 {
-        let instance = instance.filter(|_| !self.is_own);
-        instance.map_or(stream.0, |it| self.number_of(it))
-    }
-
-    /// The name of a row of these lanes, which lie one after the other.
-    pub fn row_name(&self, lanes: &[Lane]) -> String {
-        match lanes {
-            [] => String::new(),
-            [lane] => self.lane_name(lane),
-            [first, .., last] => {
-                let [first, last] = [first, last].map(|lane| self.stream_number(lane));
-                tr!("streams {}–{}", first, last)
-            }
-        }
+/// The name of a row of these lanes, which lie one after the other.
+pub fn row_name(lanes: &[Lane]) -> String {
+    match lanes {
+        [] => String::new(),
+        [lane] => lane.stream.name(),
+        [first, .., last] => tr!("streams {}–{}", first.stream.number, last.stream.number),
     }
 }
 
@@ -303,11 +255,16 @@ pub struct LaneSegment {
     pub level: u8,
 }
 
-/// Several lanes in one row: in each pixel column, what covers most of it in any one lane.
-pub fn fold_lanes(lanes: &[Lane], scale: TimeScale, left: f32, count: usize) -> Vec<LaneSegment> {
+/// The bars of several lanes in one row: in each pixel column, the one that covers most of it.
+pub fn fold_bars<'a>(
+    bars: impl IntoIterator<Item = &'a Bar>,
+    scale: TimeScale,
+    left: f32,
+    count: usize,
+) -> Vec<LaneSegment> {
     let columns = Columns { scale, left, count };
     let mut most = vec![(0.0f32, usize::MAX, None); count];
-    for bar in lanes.iter().flat_map(|lane| &lane.bars) {
+    for bar in bars {
         for (column, part) in columns.covered(bar.start, bar.end) {
             if part > most[column].0 {
                 most[column] = (part, bar.kind.index(), bar.number);
@@ -333,13 +290,14 @@ mod tests {
     use super::*;
     use crate::fixtures::timed_round;
     use crate::timeline::scale::TimeRange;
+    use model::Streams;
 
     #[test]
     fn lanes_name_their_gpu_where_there_are_several() {
         let mut round = timed_round(16);
         let name = |at: usize, round: &TimedRound| {
             let data = Chart::new(Arc::new(round.clone())).data;
-            data.lane_name(&data.lanes[at])
+            data.lanes[at].stream.name()
         };
         assert_eq!(name(9, &round), "stream 9");
         // Instances of even numbers are on GPU 1.
@@ -372,7 +330,7 @@ mod tests {
             round.switches.streams = streams;
             let chart = Chart::new(Arc::new(round));
             let bar = chart.data.lanes[0].bars[0];
-            let name = chart.data.lane_name(&chart.data.lanes[0]);
+            let name = chart.data.lanes[0].stream.name();
             (name, chart.describe(&bar).swap_remove(1))
         };
         for (streams, name) in [
@@ -410,24 +368,16 @@ mod tests {
             kind: BarKind::Step(kind),
             number: None,
         };
-        let lane = |bars| Lane {
-            stream: StreamId(0),
-            gpu: None,
-            instance: None,
-            bars,
-        };
-        let lanes = [
-            lane(vec![bar(0.0, 20.0, StepKind::Launch)]),
-            lane(vec![
-                bar(15.0, 31.0, StepKind::Download),
-                bar(55.0, 55.1, StepKind::Upload),
-            ]),
+        let bars = [
+            bar(0.0, 20.0, StepKind::Launch),
+            bar(15.0, 31.0, StepKind::Download),
+            bar(55.0, 55.1, StepKind::Upload),
         ];
         let stretch = TimeRange {
             from: 0.0,
             length: 100.0,
         };
-        let pieces = fold_lanes(&lanes, TimeScale::new(stretch, 7.0, 10.0), 7.0, 10);
+        let pieces = fold_bars(&bars, TimeScale::new(stretch, 7.0, 10.0), 7.0, 10);
         let piece = |columns, kind, level| LaneSegment {
             columns,
             kind: BarKind::Step(kind),

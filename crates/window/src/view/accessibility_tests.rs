@@ -222,7 +222,7 @@ fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
         let said: Vec<String> = texts(harness);
         let chart = timeline.timeline().chart().unwrap();
         for lane in &chart.data.lanes {
-            let name = chart.data.lane_name(lane);
+            let name = lane.stream.name();
             let row = format!("{name}: {}", chart.list(&lane.bars));
             assert_eq!(
                 said.iter().filter(|it| **it == row).count(),

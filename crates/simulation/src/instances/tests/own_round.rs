@@ -1,8 +1,9 @@
 //! Rounds that a user wrote, among built-in ones, edits and snapshots.
 
 use super::*;
+use engine::cpu::CpuEngine;
 use engine::{EventId, Op, Scope};
-use model::OwnRound;
+use model::{OwnRound, Split};
 
 /// Right rounds: one stream; a stream each; two streams; compute and copy streams; downloads in
 /// another instance's stream; copies after everything, with a wait of the host.
@@ -281,19 +282,26 @@ fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
     };
     let mut instances = started(&setup);
     instances.set_picture(Some(PicturePlan::BITS)).unwrap();
+    let names = |round: &TimedRound| -> Vec<String> {
+        round.streams().iter().map(|it| it.name()).collect()
+    };
     let mut rounds = Vec::new();
     let mut take = |round: TimedRound| rounds.push(round);
     instances.run(2, 1, Some(&mut take)).unwrap();
     for round in &rounds {
-        let named = |at: usize| round.stream_name(&round.steps[at]);
-        assert_eq!(named(0), "stream 0");
-        assert_eq!(named(3), "stream 1");
-        let mut spans = round.spans.iter().chain(&round.host);
-        let is_whole = |span: &engine::Span| span.step == engine::Span::WHOLE;
-        assert!(spans.all(|span| is_whole(span) || span.stream.0 < 2));
+        assert_eq!(names(round), ["stream 0", "stream 1"]);
+        assert_eq!(round.steps[3].stream, round.streams()[1].id);
         assert_eq!(round.dependencies().len(), 3);
     }
     assert_eq!(rounds.len(), 2);
+    let mut split = setup.clone();
+    split.split = Split::On;
+    let two_devices = Box::new(CpuEngine::without_threads(2));
+    let mut in_bands = Instances::new(two_devices, &split, 2).unwrap();
+    in_bands.start(&mut split).unwrap();
+    let wanted = ["GPU 0: 0", "GPU 0: 1", "GPU 1: 0", "GPU 1: 1"];
+    let mut check = |round: TimedRound| assert_eq!(names(&round), wanted);
+    in_bands.run(1, 1, Some(&mut check)).unwrap();
     assert!(instances.begin_calibration(1, |_| false).unwrap());
     let alone = events(&mut instances)
         .into_iter()

@@ -10,7 +10,7 @@ use crate::view::widget_painter::WidgetPainter;
 use ui::Chart;
 use ui::theme::Palette;
 use ui::timeline::Pattern;
-use ui::timeline::lanes::{Arrow, Bar, Lane, RacingBar, fold_lanes};
+use ui::timeline::lanes::{Arrow, Bar, Lane, RacingBar, fold_bars};
 use ui::timeline::scale::TimeScale;
 
 /// How much of the colour a hollow bar has inside.
@@ -221,7 +221,8 @@ fn add_folded(
     lanes: &[Lane],
 ) {
     let left = places.lanes.left();
-    for piece in fold_lanes(lanes, scale, left, places.lanes.width() as usize) {
+    let bars = lanes.iter().flat_map(|lane| &lane.bars);
+    for piece in fold_bars(bars, scale, left, places.lanes.width() as usize) {
         let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
         let share = 0.4 + 0.15 * f32::from(piece.level);
         let part = piece.kind.pattern().strength() * share;

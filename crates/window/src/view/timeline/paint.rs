@@ -16,7 +16,7 @@ use model::Status;
 use model::trace::StepKind;
 use ui::RecordedTexts;
 use ui::code_editor::Race;
-use ui::timeline::lanes::{Bar, Chart};
+use ui::timeline::lanes::{Bar, Chart, row_name};
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::timeline::{BarKind, KINDS, Which, drawn_round};
 
@@ -346,7 +346,7 @@ fn say_rows(painter: &WidgetPainter, places: &TimelineLayout, rows: Rows, round:
     say(round.which.host_name(), host, &data.host);
     for row in 0..rows.count() {
         let lanes = &data.lanes[rows.lanes_of(row)];
-        let name = data.row_name(lanes);
+        let name = row_name(lanes);
         say(&name, rows.edges(row), &lanes[0].bars);
     }
 }
@@ -377,7 +377,7 @@ fn paint_lane_names(
     for row in (0..rows.count()).step_by(every) {
         let lane = &chart.data.lanes[rows.lanes_of(row).start];
         let (top, bottom) = rows.edges(row);
-        let text = chart.data.lane_name(lane);
+        let text = lane.stream.name();
         name(text, (top + bottom) / 2.0, painter.palette.label);
     }
 }
