@@ -372,6 +372,7 @@ impl Bench {
             let facts = StepFacts::of(step, size, 0);
             let kind = match &step.op {
                 Op::Copy { from, .. } if self.is_on_host(from.buffer) => StepKind::Upload,
+                Op::Copy { to, .. } if self.is_on_host(to.buffer) => StepKind::Download,
                 _ => facts.kind,
             };
             StepFacts {

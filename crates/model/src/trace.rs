@@ -23,8 +23,8 @@ pub enum StepKind {
     Upload,
     /// A copy to the host.
     Download,
-    /// A copy from one device to another.
-    PeerCopy,
+    /// A copy from a device to the same or to another one.
+    DeviceCopy,
     /// An event recorded or waited for.
     Event,
     /// The host waiting for the device.
@@ -94,10 +94,10 @@ impl StepFacts {
                 };
                 (StepKind::Download, 1, bytes)
             }
-            Op::Copy { .. } => (StepKind::Download, 0, 0),
+            Op::Copy { .. } => (StepKind::DeviceCopy, 0, 0),
             Op::CopyRows { rows, layout, .. } => {
                 let row = 4 * layout.words(size) as u64 / u64::from(size.height());
-                (StepKind::PeerCopy, 0, row * u64::from(rows.count))
+                (StepKind::DeviceCopy, 0, row * u64::from(rows.count))
             }
             Op::LaunchOnBuffers(_) | Op::While(_) => (StepKind::Launch, 0, 0),
             Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
@@ -293,7 +293,7 @@ impl TimedRound {
     /// waits for them, and steps no band; `None` if nothing is exchanged.
     pub fn exchange_share(&self) -> Option<f64> {
         let (start, end) = self.bounds()?;
-        let is_copy = |facts: &StepFacts| facts.kind == StepKind::PeerCopy;
+        let is_copy = |facts: &StepFacts| facts.kind == StepKind::DeviceCopy;
         self.steps.iter().find(|facts| is_copy(facts))?;
         // What begins (1) or ends (-1) on a GPU, and when: exchanges and launches.
         let mut changes: HashMap<u16, Vec<(Nanos, [i32; 2])>> = HashMap::new();
@@ -625,7 +625,7 @@ mod tests {
             start: Nanos(start),
             end: Nanos(end),
         };
-        let kinds = [StepKind::Launch, StepKind::PeerCopy, StepKind::PeerCopy];
+        let kinds = [StepKind::Launch, StepKind::DeviceCopy, StepKind::DeviceCopy];
         let round = TimedRound {
             steps: (0..).zip(kinds).map(|(i, kind)| facts(i, kind)).collect(),
             spans: vec![span(0, 0, 600), span(1, 500, 700), span(2, 690, 1000)],

@@ -37,7 +37,10 @@ pub const KINDS: [(BarKind, &str); 8] = [
     (BarKind::Step(StepKind::Support), mark!("helper")),
     (BarKind::Step(StepKind::Upload), mark!("upload")),
     (BarKind::Step(StepKind::Download), mark!("download")),
-    (BarKind::Step(StepKind::PeerCopy), mark!("between GPUs")),
+    (
+        BarKind::Step(StepKind::DeviceCopy),
+        mark!("device to device"),
+    ),
     (BarKind::Step(StepKind::Event), mark!("event")),
 ];
 
@@ -51,7 +54,7 @@ impl BarKind {
             BarKind::Step(StepKind::Support) => 3,
             BarKind::Step(StepKind::Upload) => 4,
             BarKind::Step(StepKind::Download) => 5,
-            BarKind::Step(StepKind::PeerCopy) => 6,
+            BarKind::Step(StepKind::DeviceCopy) => 6,
             BarKind::Step(StepKind::Event) => 7,
         }
     }

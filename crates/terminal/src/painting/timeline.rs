@@ -32,7 +32,7 @@ fn symbol(kind: BarKind) -> char {
         BarKind::Step(StepKind::Support) => '▓',
         BarKind::Step(StepKind::Upload) => '░',
         BarKind::Step(StepKind::Download) => '▒',
-        BarKind::Step(StepKind::PeerCopy) => '▚',
+        BarKind::Step(StepKind::DeviceCopy) => '▚',
         BarKind::Step(StepKind::Event) => '·',
     }
 }

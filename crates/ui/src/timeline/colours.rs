@@ -44,7 +44,7 @@ impl BarKind {
                 StepKind::Support => Pattern::Dim,
                 StepKind::Upload => Pattern::Fence,
                 StepKind::Download => Pattern::Hollow,
-                StepKind::PeerCopy => Pattern::Split,
+                StepKind::DeviceCopy => Pattern::Split,
             },
         }
     }

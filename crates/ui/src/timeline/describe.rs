@@ -61,7 +61,7 @@ impl Chart {
             return vec![what, place, when];
         }
         let amount = match facts.kind {
-            StepKind::Upload | StepKind::Download | StepKind::PeerCopy => {
+            StepKind::Upload | StepKind::Download | StepKind::DeviceCopy => {
                 let rate = facts.bytes as f64 / (bar.end - bar.start).max(1.0) * 1e9;
                 format!("{} · {}B/s", bytes(facts.bytes), si(rate))
             }

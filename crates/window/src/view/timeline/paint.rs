@@ -203,11 +203,11 @@ fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<
     let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
     let helpers = chart.iter().flat_map(|chart| &chart.data.helpers);
     let helpers: Vec<&str> = helpers.map(|name| lang::text(name)).collect();
-    let has_peer_copies = chart.is_some_and(|chart| {
+    let has_device_copies = chart.is_some_and(|chart| {
         let mut steps = chart.round.steps.iter();
-        steps.any(|facts| facts.kind == StepKind::PeerCopy)
+        steps.any(|facts| facts.kind == StepKind::DeviceCopy)
     });
-    let is_named = |kind| has_peer_copies || kind != BarKind::Step(StepKind::PeerCopy);
+    let is_named = |kind| has_device_copies || kind != BarKind::Step(StepKind::DeviceCopy);
     let laid_out = |with_helpers: bool| {
         let kinds = KINDS[..KINDS.len() - 1].iter();
         let names = kinds
@@ -232,7 +232,7 @@ fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<
     if wide > places.legend.width() {
         (names, wide) = laid_out(false);
     }
-    // With the copies between GPUs it may still be too wide.
+    // With the copies from device to device it may still be too wide.
     let lacking = (wide - places.legend.width()).max(0.0);
     let apart = (apart - lacking / (names.len() - 1) as f32).max(beside);
     // Beside the figures it ends where everything ends.
